@@ -1,0 +1,108 @@
+import type { HttpRule } from "./http-rule.ts";
+import type { DeclaredPolicy, Exposure } from "./policy.ts";
+import type { PathTemplate } from "./path-template.ts";
+import type { DescriptorPosition, Position } from "./position.ts";
+import type { DeclaredResource } from "./resource.ts";
+
+/**
+ * The one intermediate model: what the descriptors and the platform
+ * configuration declare, before it is judged.
+ *
+ * Plain data that survives JSON. Rules read it and yield findings; emitters
+ * read it, once it has no errors, and yield files.
+ */
+export interface Api {
+  /** The deployed services, by name. */
+  readonly services: readonly DeployedService[];
+  /** The hosts of the edge and what is published on each, by host. */
+  readonly hosts: readonly Host[];
+}
+
+/** A process that is deployed as one: `hub`, `iam`. It may serve many protobuf services. */
+export interface DeployedService {
+  /** The name in `svc-access.yaml`, or the protobuf package where none is configured. */
+  readonly name: string;
+  /** Whether `svc-access.yaml` declares it. */
+  readonly configured: boolean;
+  /** The protobuf services, by full name. */
+  readonly services: readonly ProtobufService[];
+  /** The paths that it serves and that are no RPC. */
+  readonly paths: readonly DeclaredPath[];
+}
+
+/** A `service` of a protobuf file. */
+export interface ProtobufService {
+  /** The name without its package. */
+  readonly name: string;
+  /** The name with its package: `hub.skills.v1.SkillService`. */
+  readonly fullName: string;
+  readonly package: string;
+  /** The file that declares it. */
+  readonly file: string;
+  /** The RPCs in the order of their declaration. */
+  readonly rpcs: readonly Rpc[];
+}
+
+/** How many messages each side of an RPC sends. */
+export type StreamKind = "unary" | "server_streaming" | "client_streaming" | "bidi_streaming";
+
+/** `google.protobuf.MethodOptions.IdempotencyLevel`. */
+export type IdempotencyLevel = "IDEMPOTENCY_UNKNOWN" | "NO_SIDE_EFFECTS" | "IDEMPOTENT";
+
+/** One RPC with all that its options declare. */
+export interface Rpc {
+  readonly name: string;
+  /** The full method name as gRPC writes it, without the first slash: `hub.skills.v1.SkillService/GetSkill`. */
+  readonly fullName: string;
+  readonly stream: StreamKind;
+  /** The full name of the request message. */
+  readonly request: string;
+  /** The full name of the response message. */
+  readonly response: string;
+  readonly idempotency: IdempotencyLevel;
+  readonly deprecated: boolean;
+  /** The annotation as it is written; absent where there is none. */
+  readonly policy?: DeclaredPolicy;
+  /** `authz.resource`, parsed, with the fields that its placeholders name. */
+  readonly resource?: DeclaredResource;
+  /** `google.api.http`: the rule and its additional bindings, in order. */
+  readonly http: readonly HttpRule[];
+  /** Where `rpc` stands. */
+  readonly position: DescriptorPosition;
+}
+
+/** A path that is no RPC: health, login, callback, logout, pages. */
+export interface DeclaredPath {
+  /** The deployed service that serves it; absent where a frontend does. */
+  readonly service?: string;
+  /** The frontend that serves it; absent where a service does. */
+  readonly frontend?: string;
+  /** The path as configured. */
+  readonly path: string;
+  /** Whether the path stands for itself or for all below it too. */
+  readonly match: "exact" | "prefix";
+  /** The templates that a request must match one of. */
+  readonly template: PathTemplate;
+  /** The HTTP methods; `*` for all. */
+  readonly methods: readonly string[];
+  readonly exposure: Exposure;
+  readonly position: Position;
+}
+
+/** A host of the edge. */
+export interface Host {
+  readonly name: string;
+  /** The frontends on it, by name. */
+  readonly frontends: readonly Frontend[];
+}
+
+/** A frontend: an application of the identity provider, bound to its own routes. */
+export interface Frontend {
+  readonly name: string;
+  /** The deployed services whose published RPCs it calls. */
+  readonly services: readonly string[];
+  /** The names of the principal fields that the gateway fills for it. */
+  readonly principalFields: readonly string[];
+  /** The paths that it serves itself: pages, login, callback, logout. */
+  readonly paths: readonly DeclaredPath[];
+}

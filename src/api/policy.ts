@@ -1,0 +1,80 @@
+/** The exposure levels of spec 2.7, from open to closed; the index is the enum number. */
+export const EXPOSURES = ["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", "SYSTEM"] as const;
+
+/** Who may call an RPC (spec 2.7). */
+export type Exposure = (typeof EXPOSURES)[number];
+
+/** The risk levels of an audit event; the index is the enum number. */
+export const RISK_LEVELS = ["LOW", "MEDIUM", "HIGH", "CRITICAL"] as const;
+
+/** How much harm an audited call can do. */
+export type RiskLevel = (typeof RISK_LEVELS)[number];
+
+/** The modes of an authorization check; the index is the enum number. */
+export const AUTHZ_MODES = ["CHECK_ONLY"] as const;
+
+/** How an authorization decision is reached. */
+export type AuthzMode = (typeof AUTHZ_MODES)[number];
+
+/** An enum number that this version does not know, as an annotation written with a later one has it. */
+export interface UnknownEnumValue {
+  readonly unknown: number;
+}
+
+/** The annotation as it is written: what is absent here is absent there. */
+export interface DeclaredPolicy {
+  readonly exposure?: Exposure | UnknownEnumValue;
+  readonly authz?: DeclaredAuthz;
+  readonly audit?: DeclaredAudit;
+  readonly rateLimit?: DeclaredRateLimit;
+  readonly gateway?: DeclaredGateway;
+}
+
+/** The `authz` block as it is written. */
+export interface DeclaredAuthz {
+  readonly action?: string;
+  readonly resource?: string;
+  readonly audience?: string;
+  readonly mode?: AuthzMode | UnknownEnumValue;
+}
+
+/** The `audit` block as it is written. */
+export interface DeclaredAudit {
+  readonly event?: string;
+  readonly riskLevel?: RiskLevel | UnknownEnumValue;
+  readonly risk?: RiskLevel | UnknownEnumValue;
+}
+
+/** The `rate_limit` block as it is written. */
+export interface DeclaredRateLimit {
+  readonly qps?: number;
+  readonly burst?: number;
+}
+
+/** The `gateway` block as it is written. */
+export interface DeclaredGateway {
+  readonly publish?: boolean;
+  readonly methods: readonly string[];
+}
+
+/** The subject type that callers must have where `authz.audience` is absent. */
+export const DEFAULT_AUDIENCE = "user";
+
+/** The field numbers of `svc.access.v1`, as descriptor paths name them. */
+export const POLICY_FIELD = {
+  exposure: 1,
+  authz: 2,
+  audit: 3,
+  rateLimit: 4,
+  gateway: 5,
+} as const;
+export const AUTHZ_FIELD = { action: 1, resource: 2, audience: 3, mode: 4 } as const;
+export const AUDIT_FIELD = { event: 1, riskLevel: 2, risk: 3 } as const;
+export const RATE_LIMIT_FIELD = { qps: 1, burst: 2 } as const;
+export const GATEWAY_FIELD = { publish: 1, methods: 2 } as const;
+
+/** The number of the extension `svc.access.v1.policy` of `google.protobuf.MethodOptions`. */
+export const POLICY_EXTENSION = 50810;
+
+/** The number of the extension `google.api.http` of `google.protobuf.MethodOptions`. */
+export const HTTP_EXTENSION = 72295728;

@@ -1,0 +1,203 @@
+import type { IdempotencyLevel, StreamKind } from "../api.ts";
+import { HTTP_EXTENSION, POLICY_EXTENSION } from "../policy.ts";
+import { eachField, readPackable, WireType } from "./wire.ts";
+
+/** A file as a source of descriptors holds it. */
+export interface DescriptorFile {
+  /** An encoded `google.protobuf.FileDescriptorProto`. */
+  readonly bytes: Uint8Array;
+  /** Whether the file is to be read for itself, and not only because another one imports it. */
+  readonly target: boolean;
+}
+
+/**
+ * The first stage of reading a file: names, services and their options. What
+ * else may be needed is kept as bytes.
+ */
+export interface FileOutline {
+  readonly name: string;
+  readonly package: string;
+  readonly target: boolean;
+  readonly services: readonly ServiceOutline[];
+  /** Encoded `DescriptorProto`s of the messages at the top. */
+  readonly messages: readonly Uint8Array[];
+  /** The encoded `SourceCodeInfo`; absent where the input was built without it. */
+  readonly sourceInfo?: Uint8Array;
+}
+
+/** A service of a file. */
+export interface ServiceOutline {
+  readonly name: string;
+  readonly methods: readonly MethodOutline[];
+}
+
+/** An RPC with the options that matter here, still encoded. */
+export interface MethodOutline {
+  readonly name: string;
+  /** The full name of the request message. */
+  readonly request: string;
+  /** The full name of the response message. */
+  readonly response: string;
+  readonly stream: StreamKind;
+  readonly idempotency: IdempotencyLevel;
+  readonly deprecated: boolean;
+  /** Each occurrence of `svc.access.v1.policy`: an option that is written piece by piece may have several. */
+  readonly policy: readonly Uint8Array[];
+  /** Each occurrence of `google.api.http`. */
+  readonly http: readonly Uint8Array[];
+}
+
+/** A file cannot be read. */
+export class DescriptorError extends Error {}
+
+/**
+ * Reads the outline of a file.
+ *
+ * @throws DescriptorError where the bytes are no file descriptor.
+ */
+export function readFileOutline(file: DescriptorFile): FileOutline {
+  let name = "";
+  try {
+    let packageName = "";
+    const services: ServiceOutline[] = [];
+    const messages: Uint8Array[] = [];
+    let sourceInfo: Uint8Array | undefined;
+    eachField(file.bytes, (field, wireType, reader) => {
+      if (wireType !== WireType.LengthDelimited) return false;
+      if (field === 1) name = reader.string();
+      else if (field === 2) packageName = reader.string();
+      else if (field === 4) messages.push(reader.bytes());
+      else if (field === 6 && file.target) services.push(readService(reader.bytes()));
+      else if (field === 9 && file.target) sourceInfo = reader.bytes();
+      else return false;
+      return true;
+    });
+    if (name === "") throw new DescriptorError("a file of the input has no name");
+    const outline = { name, package: packageName, target: file.target, services, messages };
+    return sourceInfo === undefined ? outline : { ...outline, sourceInfo };
+  } catch (error) {
+    if (error instanceof DescriptorError) throw error;
+    const what = name === "" ? "a file of the input" : name;
+    throw new DescriptorError(`${what} is no file descriptor: ${(error as Error).message}`);
+  }
+}
+
+function readService(bytes: Uint8Array): ServiceOutline {
+  let name = "";
+  const methods: MethodOutline[] = [];
+  eachField(bytes, (field, wireType, reader) => {
+    if (wireType !== WireType.LengthDelimited) return false;
+    if (field === 1) name = reader.string();
+    else if (field === 2) methods.push(readMethod(reader.bytes()));
+    else return false;
+    return true;
+  });
+  return { name, methods };
+}
+
+function readMethod(bytes: Uint8Array): MethodOutline {
+  let name = "";
+  let request = "";
+  let response = "";
+  let client = false;
+  let server = false;
+  let options: MethodOptions = NO_OPTIONS;
+  eachField(bytes, (field, wireType, reader) => {
+    if (wireType === WireType.LengthDelimited) {
+      if (field === 1) name = reader.string();
+      else if (field === 2) request = withoutDot(reader.string());
+      else if (field === 3) response = withoutDot(reader.string());
+      else if (field === 4) options = readOptions(reader.bytes());
+      else return false;
+      return true;
+    }
+    if (wireType === WireType.Varint) {
+      if (field === 5) client = reader.bool();
+      else if (field === 6) server = reader.bool();
+      else return false;
+      return true;
+    }
+    return false;
+  });
+  return { name, request, response, stream: streamKind(client, server), ...options };
+}
+
+type MethodOptions = Pick<MethodOutline, "idempotency" | "deprecated" | "policy" | "http">;
+
+const NO_OPTIONS: MethodOptions = {
+  idempotency: "IDEMPOTENCY_UNKNOWN",
+  deprecated: false,
+  policy: [],
+  http: [],
+};
+
+function readOptions(bytes: Uint8Array): MethodOptions {
+  let deprecated = false;
+  let idempotency: IdempotencyLevel = "IDEMPOTENCY_UNKNOWN";
+  const policy: Uint8Array[] = [];
+  const http: Uint8Array[] = [];
+  eachField(bytes, (field, wireType, reader) => {
+    if (field === POLICY_EXTENSION) {
+      requireMessage(wireType, "svc.access.v1.policy");
+      policy.push(reader.bytes());
+    } else if (field === HTTP_EXTENSION) {
+      requireMessage(wireType, "google.api.http");
+      http.push(reader.bytes());
+    } else if (field === 33 && wireType === WireType.Varint) {
+      deprecated = reader.bool();
+    } else if (field === 34 && wireType === WireType.Varint) {
+      const level = reader.int32();
+      idempotency =
+        level === 1 ? "NO_SIDE_EFFECTS" : level === 2 ? "IDEMPOTENT" : "IDEMPOTENCY_UNKNOWN";
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return { idempotency, deprecated, policy, http };
+}
+
+/** Another extension under our number must not be read as a policy. */
+function requireMessage(wireType: WireType, name: string): void {
+  if (wireType !== WireType.LengthDelimited) {
+    throw new Error(`the option with the number of ${name} is no message`);
+  }
+}
+
+function streamKind(client: boolean, server: boolean): StreamKind {
+  if (client) return server ? "bidi_streaming" : "client_streaming";
+  return server ? "server_streaming" : "unary";
+}
+
+function withoutDot(name: string): string {
+  return name.startsWith(".") ? name.slice(1) : name;
+}
+
+/** One `SourceCodeInfo.Location`: its descriptor path and where it starts. */
+export interface SourceLocation {
+  readonly path: readonly number[];
+  /** The line, from 1. */
+  readonly line: number;
+  /** The column, from 1. */
+  readonly column: number;
+}
+
+/** Reads the locations of a `SourceCodeInfo`. */
+export function readSourceInfo(bytes: Uint8Array): SourceLocation[] {
+  const locations: SourceLocation[] = [];
+  eachField(bytes, (field, wireType, reader) => {
+    if (field !== 1 || wireType !== WireType.LengthDelimited) return false;
+    const path: number[] = [];
+    const span: number[] = [];
+    eachField(reader.bytes(), (inner, innerType, location) => {
+      if (inner === 1) readPackable(location, innerType, path);
+      else if (inner === 2) readPackable(location, innerType, span);
+      else return false;
+      return true;
+    });
+    // Spans count from 0.
+    locations.push({ path, line: (span[0] ?? 0) + 1, column: (span[1] ?? 0) + 1 });
+    return true;
+  });
+  return locations;
+}

@@ -1,0 +1,150 @@
+import type { FieldReference } from "./field.ts";
+
+/** A piece of a resource's id. */
+export type ResourcePart =
+  | { readonly kind: "literal"; readonly text: string }
+  /** A field of the request. */
+  | { readonly kind: "field"; readonly path: string }
+  /** A field of the caller: `{principal.organization_id}` has `organization_id`. */
+  | { readonly kind: "principal"; readonly field: string };
+
+/** `authz.resource`, parsed: the object that is checked. */
+export interface ResourceTemplate {
+  readonly type: string;
+  /** The pieces of the id; `*` asks for at least one object of the type. */
+  readonly id: "*" | readonly ResourcePart[];
+}
+
+/** A resource as an annotation declares it. */
+export type DeclaredResource =
+  | {
+      readonly template: ResourceTemplate;
+      /** The request fields that its placeholders name, in order. */
+      readonly fields: readonly FieldReference[];
+    }
+  | { readonly template?: undefined; readonly error: string };
+
+/** The reserved first segment of a placeholder that reads the caller. */
+export const PRINCIPAL_ROOT = "principal";
+
+/** A fact about a field of the principal (spec 2.1) that a placeholder may name. */
+export interface PrincipalField {
+  /** The field of spec 2.1 in the spelling of protobuf. */
+  readonly name: string;
+  /** Whether the field is a list, which no placeholder can name. */
+  readonly list: boolean;
+}
+
+/** The fields of the principal (spec 2.1). */
+export const PRINCIPAL_FIELDS: readonly PrincipalField[] = [
+  { name: "subject_id", list: false },
+  { name: "username", list: false },
+  { name: "name", list: false },
+  { name: "email", list: false },
+  { name: "organization_id", list: false },
+  { name: "groups", list: true },
+  { name: "roles", list: true },
+  { name: "scopes", list: true },
+  { name: "source", list: false },
+];
+
+/** The most bytes of an object id. */
+export const MAX_OBJECT_ID_BYTES = 256;
+
+const TYPE = /^(?:[a-z][a-z0-9_]{1,61}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
+const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
+// Control characters, white space, `#` and `*` would let one id read as another object reference.
+const FORBIDDEN = /[#*\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/**
+ * Parses `authz.resource`.
+ *
+ * @returns the template, or an error of one line that says what is wrong.
+ */
+export function parseResource(
+  text: string,
+): { template: ResourceTemplate } | { template?: undefined; error: string } {
+  const colon = text.indexOf(":");
+  if (colon < 0) {
+    const mend = text === "*" ? "skill:*" : `${text || "skill"}:{id}`;
+    return { error: `"${text}" has no type; write type:id, such as ${mend}` };
+  }
+  const type = text.slice(0, colon);
+  if (!TYPE.test(type)) {
+    const why = type.includes("{")
+      ? "a placeholder cannot stand in the type"
+      : "a type is 3 to 64 characters of a-z, 0-9 and _, and starts with a letter";
+    return { error: `"${type}" is no type: ${why}` };
+  }
+  const id = text.slice(colon + 1);
+  if (id === "") {
+    return { error: `"${text}" has an empty id; write ${type}:{field} or ${type}:*` };
+  }
+  if (id === "*") return { template: { type, id: "*" } };
+  return parseId(type, id);
+}
+
+function parseId(
+  type: string,
+  id: string,
+): { template: ResourceTemplate } | { template?: undefined; error: string } {
+  const parts: ResourcePart[] = [];
+  let literalBytes = 0;
+  let at = 0;
+  while (at < id.length) {
+    if (id[at] === "{") {
+      const end = id.indexOf("}", at);
+      if (end < 0) return { error: `the placeholder "${id.slice(at)}" lacks its closing brace` };
+      const path = id.slice(at + 1, end);
+      if (!FIELD_PATH.test(path)) {
+        return { error: `"{${path}}" is no placeholder; write a field path, such as {skill.skill_id}` };
+      }
+      parts.push(placeholder(path));
+      at = end + 1;
+      continue;
+    }
+    const brace = id.indexOf("{", at);
+    const text = id.slice(at, brace < 0 ? id.length : brace);
+    const error = literalError(text);
+    if (error !== undefined) return { error };
+    literalBytes += Buffer.byteLength(text);
+    parts.push({ kind: "literal", text });
+    at += text.length;
+  }
+  if (literalBytes > MAX_OBJECT_ID_BYTES) {
+    return { error: `the id has ${literalBytes} bytes; ${MAX_OBJECT_ID_BYTES} are the most` };
+  }
+  return { template: { type, id: parts } };
+}
+
+function placeholder(path: string): ResourcePart {
+  if (path === PRINCIPAL_ROOT) return { kind: "principal", field: "" };
+  if (path.startsWith(`${PRINCIPAL_ROOT}.`)) {
+    return { kind: "principal", field: path.slice(PRINCIPAL_ROOT.length + 1) };
+  }
+  return { kind: "field", path };
+}
+
+function literalError(text: string): string | undefined {
+  if (text.includes("}")) return `"}" in "${text}" closes no placeholder`;
+  const bad = FORBIDDEN.exec(text)?.[0];
+  if (bad === undefined) return undefined;
+  if (bad === "*") return `"*" must be the whole id, as in type:*`;
+  return `${JSON.stringify(bad)} cannot stand in an object id`;
+}
+
+/** The template as text, as an annotation writes it. */
+export function formatResource(template: ResourceTemplate): string {
+  if (template.id === "*") return `${template.type}:*`;
+  const id = template.id.map((part) => {
+    switch (part.kind) {
+      case "literal":
+        return part.text;
+      case "field":
+        return `{${part.path}}`;
+      case "principal":
+        return `{${PRINCIPAL_ROOT}.${part.field}}`;
+    }
+  });
+  return `${template.type}:${id.join("")}`;
+}

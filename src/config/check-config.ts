@@ -1,0 +1,142 @@
+import { didYouMean } from "../diagnostics/nearest.ts";
+import type { BackendConfig, PlatformConfig } from "./config.ts";
+
+/** Something that is wrong with a configuration whose keys and types are right. */
+export interface ConfigProblem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Checks what one part of the configuration says of another. */
+export function checkConfig(config: PlatformConfig): ConfigProblem[] {
+  return [
+    ...checkPackages(config),
+    ...checkFrontends(config),
+    ...checkPaths(config),
+    ...(config.edge === undefined ? [] : checkEdge(config)),
+  ];
+}
+
+function* checkPackages(config: PlatformConfig): Iterable<ConfigProblem> {
+  const owners = new Map<string, string>();
+  for (const [name, service] of Object.entries(config.services ?? {})) {
+    for (const [index, packageName] of service.packages.entries()) {
+      const owner = owners.get(packageName);
+      if (owner !== undefined) {
+        yield {
+          path: ["services", name, "packages", index],
+          message: `the package ${packageName} belongs to ${owner} already; a package is served by one service`,
+        };
+      }
+      owners.set(packageName, name);
+    }
+    yield* checkBackend(["services", name, "backend"], service.backend);
+  }
+}
+
+function* checkFrontends(config: PlatformConfig): Iterable<ConfigProblem> {
+  const services = Object.keys(config.services ?? {});
+  for (const [name, frontend] of Object.entries(config.frontends)) {
+    const at = (...path: (string | number)[]) => ["frontends", name, ...path];
+    for (const [index, service] of frontend.services.entries()) {
+      if (!services.includes(service)) {
+        yield {
+          path: at("services", index),
+          message: `"${service}" is no service of this file${didYouMean(service, services)}`,
+        };
+      }
+    }
+    const redirect = new URL(frontend.redirect_url);
+    if (redirect.hostname !== frontend.host) {
+      yield {
+        path: at("redirect_url"),
+        message: `the redirect URL is on ${redirect.hostname}, but the frontend on ${frontend.host}: the session cookie would be lost`,
+      };
+    }
+    if (redirect.search !== "" || redirect.hash !== "") {
+      yield { path: at("redirect_url"), message: "a redirect URL has neither query nor fragment" };
+    }
+    if (redirect.pathname === "/") {
+      yield {
+        path: at("redirect_url"),
+        message: "the redirect URL needs a path of its own, such as /oauth2/callback",
+      };
+    }
+    if (frontend.logout_path === "/" || frontend.logout_path === redirect.pathname) {
+      yield {
+        path: at("logout_path"),
+        message: "the logout path must be a path of its own, such as /logout",
+      };
+    }
+    yield* checkBackend(at("backend"), frontend.backend);
+  }
+}
+
+function* checkPaths(config: PlatformConfig): Iterable<ConfigProblem> {
+  const services = Object.keys(config.services ?? {});
+  const frontends = Object.keys(config.frontends);
+  for (const [index, { service, frontend }] of config.paths.entries()) {
+    if (service !== undefined && !services.includes(service)) {
+      yield {
+        path: ["paths", index, "service"],
+        message: `"${service}" is no service of this file${didYouMean(service, services)}`,
+      };
+    }
+    if (frontend !== undefined && !frontends.includes(frontend)) {
+      yield {
+        path: ["paths", index, "frontend"],
+        message: `"${frontend}" is no frontend of this file${didYouMean(frontend, frontends)}`,
+      };
+    }
+  }
+}
+
+function* checkEdge(config: PlatformConfig): Iterable<ConfigProblem> {
+  const { edge, identity, frontends, services } = config;
+  if (identity === undefined) {
+    yield { path: ["edge"], message: "edge needs identity: the gateway logs callers in" };
+  }
+  const names = new Set<string>();
+  for (const [index, listener] of (edge?.listeners ?? []).entries()) {
+    if (names.has(listener.name)) {
+      yield {
+        path: ["edge", "listeners", index, "name"],
+        message: `the name ${listener.name} is taken by another listener`,
+      };
+    }
+    names.add(listener.name);
+    if (listener.protocol === "HTTPS" && listener.certificate === undefined) {
+      yield {
+        path: ["edge", "listeners", index],
+        message: "an HTTPS listener needs certificate, the Secret of its TLS certificate",
+      };
+    }
+    if (listener.protocol === "HTTP" && listener.certificate !== undefined) {
+      yield {
+        path: ["edge", "listeners", index, "certificate"],
+        message: "an HTTP listener has no certificate; write protocol: HTTPS",
+      };
+    }
+  }
+  for (const [name, frontend] of Object.entries(frontends)) {
+    for (const [index, service] of frontend.services.entries()) {
+      const served = services?.[service];
+      if (served !== undefined && served.backend === undefined) {
+        yield {
+          path: ["frontends", name, "services", index],
+          message: `the service ${service} has no backend that the gateway could forward to`,
+        };
+      }
+    }
+  }
+}
+
+function* checkBackend(
+  path: readonly (string | number)[],
+  backend: BackendConfig | undefined,
+): Iterable<ConfigProblem> {
+  // `frontends` have no ports of their own, so their Service must name one.
+  if (path[0] === "frontends" && backend?.service !== undefined && backend.service.port === undefined) {
+    yield { path: [...path, "service"], message: "the Service of a frontend needs a port" };
+  }
+}

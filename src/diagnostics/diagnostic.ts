@@ -1,0 +1,37 @@
+/** How much a diagnostic weighs: an error stops a generation, a warning does not. */
+export type Severity = "error" | "warning";
+
+/**
+ * One finding, located in the file that its author wrote.
+ *
+ * Diagnostics are collected and never thrown, so that all of them are reported.
+ */
+export interface Diagnostic {
+  /** The identifier of the rule, such as `ACCESS_POLICY_REQUIRED`. */
+  readonly rule: string;
+  readonly severity: Severity;
+  /** What is wrong and how to mend it, one line, without a full stop. */
+  readonly message: string;
+  /** The path of the file, as the input names it. */
+  readonly file: string;
+  /** The line, from 1; absent where the input carries no source positions. */
+  readonly line?: number;
+  /** The column, from 1. */
+  readonly column?: number;
+}
+
+/** Orders diagnostics by file, line, column and rule, so that reports are stable. */
+export function compareDiagnostics(left: Diagnostic, right: Diagnostic): number {
+  return (
+    compareText(left.file, right.file) ||
+    (left.line ?? 0) - (right.line ?? 0) ||
+    (left.column ?? 0) - (right.column ?? 0) ||
+    compareText(left.rule, right.rule) ||
+    compareText(left.message, right.message)
+  );
+}
+
+/** Orders text by UTF-16 code unit, which no locale changes. */
+export function compareText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
