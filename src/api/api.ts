@@ -1,6 +1,6 @@
 import type { HttpRule } from "./http-rule.ts";
-import type { DeclaredPolicy, Exposure } from "./policy.ts";
 import type { PathTemplate } from "./path-template.ts";
+import type { DeclaredPolicy, Exposure } from "./policy.ts";
 import type { DescriptorPosition, Position } from "./position.ts";
 import type { DeclaredResource } from "./resource.ts";
 
@@ -24,6 +24,10 @@ export interface DeployedService {
   readonly name: string;
   /** Whether `svc-access.yaml` declares it. */
   readonly configured: boolean;
+  /** How the edge publishes its RPCs. */
+  readonly publishedAs: "http" | "grpc";
+  /** How it authenticates (spec 5.1). */
+  readonly authnMode: "gateway_trusted" | "idp_jwt" | "hybrid" | "disabled";
   /** The protobuf services, by full name. */
   readonly services: readonly ProtobufService[];
   /** The paths that it serves and that are no RPC. */

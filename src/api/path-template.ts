@@ -68,9 +68,12 @@ class TemplateParser {
   }
 
   parse(): PathTemplate {
-    if (this.#text === "") throw new TemplateError("the path is empty; write one such as /v1/things");
+    if (this.#text === "")
+      throw new TemplateError("the path is empty; write one such as /v1/things");
     if (this.#text.length > MAX_LENGTH) {
-      throw new TemplateError(`the path has ${this.#text.length} characters; ${MAX_LENGTH} are the most`);
+      throw new TemplateError(
+        `the path has ${this.#text.length} characters; ${MAX_LENGTH} are the most`,
+      );
     }
     if (!this.#take("/")) this.#fail('the path must start with "/"');
     if (this.#at === this.#text.length) return { segments: [], variables: [] };
@@ -111,7 +114,8 @@ class TemplateParser {
         if (next === undefined || next === "/" || next === ":") this.#fail("a segment is empty");
         this.#unexpected();
       }
-      if (text === "." || text === "..") this.#fail(`"${text}" is no segment that a client can send`);
+      if (text === "." || text === "..")
+        this.#fail(`"${text}" is no segment that a client can send`);
       this.#segments.push({ kind: "literal", text });
     }
   }
@@ -122,7 +126,8 @@ class TemplateParser {
     if (this.#take("=")) this.#segmentList(field);
     else this.#segments.push({ kind: "single" });
     if (!this.#take("}")) {
-      if (this.#at === this.#text.length) this.#fail(`the variable "${field}" lacks its closing brace`);
+      if (this.#at === this.#text.length)
+        this.#fail(`the variable "${field}" lacks its closing brace`);
       this.#unexpected();
     }
     this.#variables.push({ field, start, end: this.#segments.length });
@@ -175,7 +180,9 @@ class TemplateParser {
   #unexpected(): never {
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     if (character === "?" || character === "#") {
-      this.#fail(`"${character}" cannot stand in a path; query parameters come from unbound fields`);
+      this.#fail(
+        `"${character}" cannot stand in a path; query parameters come from unbound fields`,
+      );
     }
     this.#fail(`"${character}" cannot stand here`);
   }

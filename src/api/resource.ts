@@ -97,7 +97,9 @@ function parseId(
       if (end < 0) return { error: `the placeholder "${id.slice(at)}" lacks its closing brace` };
       const path = id.slice(at + 1, end);
       if (!FIELD_PATH.test(path)) {
-        return { error: `"{${path}}" is no placeholder; write a field path, such as {skill.skill_id}` };
+        return {
+          error: `"{${path}}" is no placeholder; write a field path, such as {skill.skill_id}`,
+        };
       }
       parts.push(placeholder(path));
       at = end + 1;
@@ -136,15 +138,16 @@ function literalError(text: string): string | undefined {
 /** The template as text, as an annotation writes it. */
 export function formatResource(template: ResourceTemplate): string {
   if (template.id === "*") return `${template.type}:*`;
-  const id = template.id.map((part) => {
-    switch (part.kind) {
-      case "literal":
-        return part.text;
-      case "field":
-        return `{${part.path}}`;
-      case "principal":
-        return `{${PRINCIPAL_ROOT}.${part.field}}`;
-    }
-  });
-  return `${template.type}:${id.join("")}`;
+  return `${template.type}:${template.id.map(formatPart).join("")}`;
+}
+
+function formatPart(part: ResourcePart): string {
+  switch (part.kind) {
+    case "literal":
+      return part.text;
+    case "field":
+      return `{${part.path}}`;
+    case "principal":
+      return `{${PRINCIPAL_ROOT}.${part.field}}`;
+  }
 }

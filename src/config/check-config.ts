@@ -1,3 +1,4 @@
+import { parsePathTemplate } from "../api/path-template.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import type { BackendConfig, PlatformConfig } from "./config.ts";
 
@@ -36,6 +37,7 @@ function* checkPackages(config: PlatformConfig): Iterable<ConfigProblem> {
 
 function* checkFrontends(config: PlatformConfig): Iterable<ConfigProblem> {
   const services = Object.keys(config.services ?? {});
+  const users = new Map<string, string>();
   for (const [name, frontend] of Object.entries(config.frontends)) {
     const at = (...path: (string | number)[]) => ["frontends", name, ...path];
     for (const [index, service] of frontend.services.entries()) {
@@ -45,6 +47,14 @@ function* checkFrontends(config: PlatformConfig): Iterable<ConfigProblem> {
           message: `"${service}" is no service of this file${didYouMean(service, services)}`,
         };
       }
+      const user = users.get(`${frontend.host} ${service}`);
+      if (user !== undefined) {
+        yield {
+          path: at("services", index),
+          message: `the frontend ${user} has ${service} on ${frontend.host} already: a request has one session; give this one a host of its own`,
+        };
+      }
+      users.set(`${frontend.host} ${service}`, name);
     }
     const redirect = new URL(frontend.redirect_url);
     if (redirect.hostname !== frontend.host) {
@@ -75,7 +85,11 @@ function* checkFrontends(config: PlatformConfig): Iterable<ConfigProblem> {
 function* checkPaths(config: PlatformConfig): Iterable<ConfigProblem> {
   const services = Object.keys(config.services ?? {});
   const frontends = Object.keys(config.frontends);
-  for (const [index, { service, frontend }] of config.paths.entries()) {
+  for (const [index, { service, frontend, path, match }] of config.paths.entries()) {
+    const plain = match === "prefix" && path.length > 1 ? path.replace(/\/$/, "") : path;
+    const { error } = parsePathTemplate(plain);
+    if (error !== undefined)
+      yield { path: ["paths", index, "path"], message: `"${path}": ${error}` };
     if (service !== undefined && !services.includes(service)) {
       yield {
         path: ["paths", index, "service"],
@@ -136,7 +150,11 @@ function* checkBackend(
   backend: BackendConfig | undefined,
 ): Iterable<ConfigProblem> {
   // `frontends` have no ports of their own, so their Service must name one.
-  if (path[0] === "frontends" && backend?.service !== undefined && backend.service.port === undefined) {
+  if (
+    path[0] === "frontends" &&
+    backend?.service !== undefined &&
+    backend.service.port === undefined
+  ) {
     yield { path: [...path, "service"], message: "the Service of a frontend needs a port" };
   }
 }

@@ -17,7 +17,10 @@ const name = () =>
 const host = () =>
   z.string().regex(HOST, "must be a host name in lower case, without scheme or port").max(253);
 const path = () =>
-  z.string().regex(PATH, 'must be a path that starts with "/", without query or fragment').max(1024);
+  z
+    .string()
+    .regex(PATH, 'must be a path that starts with "/", without query or fragment')
+    .max(1024);
 const port = () => z.int().min(1).max(65535);
 const httpUrl = () =>
   z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(2048);
@@ -64,7 +67,9 @@ const secret = () =>
 const identity = z.strictObject({
   issuer: httpUrl().describe("The issuer, exactly as the token's `iss` has it."),
   authorization_endpoint: httpUrl().describe("Where the browser logs in."),
-  token_endpoint: httpUrl().describe("Where the gateway exchanges a code; may be cluster-internal."),
+  token_endpoint: httpUrl().describe(
+    "Where the gateway exchanges a code; may be cluster-internal.",
+  ),
   end_session_endpoint: httpUrl().optional().describe("Where the browser logs out."),
   jwks_uri: httpUrl().describe("The key set; may be cluster-internal."),
   allowed_owners: z
@@ -84,7 +89,9 @@ const listener = z.strictObject({
     .max(253)
     .optional()
     .describe("The host that it serves; absent for all."),
-  certificate: secret().optional().describe("The Secret of the TLS certificate; needed with HTTPS."),
+  certificate: secret()
+    .optional()
+    .describe("The Secret of the TLS certificate; needed with HTTPS."),
 });
 
 const edge = z.strictObject({
@@ -143,7 +150,11 @@ const frontend = z.strictObject({
     .default("default")
     .describe("Which claims become headers: the first four of spec 5.3, or all."),
   allowed_origins: z
-    .array(z.string().regex(/^https?:\/\/[^/*\s]+$/, "must be an origin, such as https://app.example.com"))
+    .array(
+      z
+        .string()
+        .regex(/^https?:\/\/[^/*\s]+$/, "must be an origin, such as https://app.example.com"),
+    )
     .default([])
     .describe("Other origins whose pages call it with credentials (CORS)."),
   backend: backend().optional().describe("What serves its pages; absent where it has none."),

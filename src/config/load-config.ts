@@ -53,7 +53,9 @@ export function loadConfig(
   );
   if (problems.length > 0) return { diagnostics: problems };
   if (document.contents === null) {
-    return { diagnostics: [report("CONFIG_SYNTAX", "the file is empty; `svc-access init` writes one", 0)] };
+    return {
+      diagnostics: [report("CONFIG_SYNTAX", "the file is empty; `svc-access init` writes one", 0)],
+    };
   }
   if (!isMap(document.contents)) {
     return { diagnostics: [report("CONFIG_SYNTAX", "the file must hold keys and values", 0)] };
@@ -88,7 +90,13 @@ export function loadConfig(
   }
   if (problems.length === 0 && parsed.data !== undefined) {
     for (const { path, message } of checkConfig(parsed.data)) {
-      problems.push({ rule: "CONFIG_VALUE", severity: "error", message: `${message}`, file, ...locate(path) });
+      problems.push({
+        rule: "CONFIG_VALUE",
+        severity: "error",
+        message: `${message}`,
+        file,
+        ...locate(path),
+      });
     }
   }
   if (problems.length > 0 || parsed.data === undefined) {
@@ -109,11 +117,15 @@ function describeIssue(
   if (issue.code === "unrecognized_keys") {
     const known = knownKeys(path);
     return issue.keys.map((key) => {
-      const hint = didYouMean(key, known) || (known.length > 0 ? `; known are ${known.join(", ")}` : "");
+      const hint =
+        didYouMean(key, known) || (known.length > 0 ? `; known are ${known.join(", ")}` : "");
       const secret = /secret|password|token/i.test(key)
         ? "; secrets stay in the secret store, name the Secret in client_secret"
         : "";
-      return finding("CONFIG_KEY", `${formatPath([...path, key])} is no key${secret || hint}`, [...path, key]);
+      return finding("CONFIG_KEY", `${formatPath([...path, key])} is no key${secret || hint}`, [
+        ...path,
+        key,
+      ]);
     });
   }
   if (issue.code === "invalid_type" && issue.input === undefined && path.length > 0) {
@@ -146,7 +158,11 @@ interface SchemaParts {
 
 function unwrap(schema: unknown): SchemaParts {
   let inner = schema as SchemaParts;
-  while (inner.shape === undefined && inner.element === undefined && typeof inner.unwrap === "function") {
+  while (
+    inner.shape === undefined &&
+    inner.element === undefined &&
+    typeof inner.unwrap === "function"
+  ) {
     inner = inner.unwrap() as SchemaParts;
   }
   return inner;
@@ -157,7 +173,11 @@ function stepInto(schema: SchemaParts, step: string | number): unknown {
 }
 
 function formatPath(path: ConfigPath): string {
-  return path.map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`)).join("");
+  return path
+    .map((step, index) =>
+      typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`,
+    )
+    .join("");
 }
 
 /** The offset of the deepest node on the way to a path; that of a key, where the last step is one. */
@@ -166,7 +186,9 @@ function offsetOf(root: Node, path: ConfigPath): number {
   let node: unknown = root;
   for (const step of path) {
     if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step));
+      const pair = node.items.find(
+        (item) => isScalar(item.key) && String(item.key.value) === String(step),
+      );
       if (pair === undefined) break;
       offset = (pair.key as Scalar).range?.[0] ?? offset;
       node = pair.value;

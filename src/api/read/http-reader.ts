@@ -114,7 +114,7 @@ function parseRule(
     report("additional_bindings do not nest; list them beside each other", ADDITIONAL_BINDINGS);
   }
   if (rule.method === undefined || rule.path === undefined) {
-    report("the rule binds no method; write one such as get: \"/v1/things\"");
+    report('the rule binds no method; write one such as get: "/v1/things"');
     return { path, problems };
   }
   const { method } = rule;

@@ -1,0 +1,41 @@
+/** How one claim of the token becomes a header at the gateway and a field in the service (spec 5.3). */
+export interface ClaimMapping {
+  /** The JWT claim. */
+  readonly claim: string;
+  /** The trusted header that the gateway sets. */
+  readonly header: string;
+  /** The fields of the principal (spec 2.1) that it fills, if any. */
+  readonly principalFields: readonly string[];
+}
+
+/** The mappings that apply in every deployment. */
+const DEFAULT_MAPPINGS: readonly ClaimMapping[] = [
+  { claim: "sub", header: "x-svc-external-sub", principalFields: ["subject_id"] },
+  { claim: "email", header: "x-svc-external-email", principalFields: ["email"] },
+  { claim: "name", header: "x-svc-external-name", principalFields: ["name"] },
+  {
+    claim: "preferred_username",
+    header: "x-svc-external-username",
+    principalFields: ["username"],
+  },
+];
+
+/** The further mappings of the IAM console deployment. */
+const CONSOLE_MAPPINGS: readonly ClaimMapping[] = [
+  { claim: "iss", header: "x-svc-external-issuer", principalFields: [] },
+  { claim: "owner", header: "x-svc-external-owner", principalFields: ["organization_id"] },
+  { claim: "scope", header: "x-svc-external-scope", principalFields: ["scopes"] },
+  { claim: "id", header: "x-svc-external-id", principalFields: ["subject_id"] },
+  { claim: "displayName", header: "x-svc-external-display-name", principalFields: ["name"] },
+];
+
+/** The claim mappings of spec 5.3, by the value of `frontends.<name>.claims`. */
+export const CLAIM_MAPPINGS: Readonly<Record<"default" | "console", readonly ClaimMapping[]>> = {
+  default: DEFAULT_MAPPINGS,
+  console: [...DEFAULT_MAPPINGS, ...CONSOLE_MAPPINGS],
+};
+
+/** The fields of the principal that the gateway fills by these mappings; `source` it always does. */
+export function principalFieldsOf(mappings: readonly ClaimMapping[]): string[] {
+  return ["source", ...new Set(mappings.flatMap(({ principalFields }) => principalFields))].sort();
+}

@@ -1,0 +1,112 @@
+import type { PlatformConfig } from "../../config/config.ts";
+import type { LoadedConfig } from "../../config/load-config.ts";
+import { compareText } from "../../diagnostics/diagnostic.ts";
+import type {
+  Api,
+  DeclaredPath,
+  DeployedService,
+  Frontend,
+  Host,
+  ProtobufService,
+} from "../api.ts";
+import { type PathTemplate, parsePathTemplate } from "../path-template.ts";
+import { CLAIM_MAPPINGS, principalFieldsOf } from "../principal-claims.ts";
+
+/** Says which deployed service serves each protobuf service, and what stands on which host. */
+export function deploy(
+  services: readonly ProtobufService[],
+  loaded: LoadedConfig | undefined,
+): Api {
+  const config = loaded?.config;
+  const paths = loaded === undefined ? [] : declaredPaths(loaded);
+  const owners = new Map<string, string>();
+  const byName = new Map<string, ProtobufService[]>();
+  const configured = new Map(Object.entries(config?.services ?? {}));
+  for (const [name, { packages }] of configured) {
+    for (const packageName of packages) owners.set(packageName, name);
+    byName.set(name, []);
+  }
+  for (const service of services) {
+    const name = owners.get(service.package) ?? service.package;
+    const siblings = byName.get(name);
+    if (siblings === undefined) byName.set(name, [service]);
+    else siblings.push(service);
+  }
+  const deployed = [...byName].map(([name, members]): DeployedService => {
+    const declared = configured.get(name);
+    return {
+      name,
+      configured: declared !== undefined,
+      publishedAs: declared?.published_as ?? "http",
+      authnMode: declared?.authn_mode ?? "gateway_trusted",
+      services: members,
+      paths: paths.filter((path) => path.service === name),
+    };
+  });
+  deployed.sort((left, right) => compareText(left.name, right.name));
+  return { services: deployed, hosts: config === undefined ? [] : hostsOf(config, paths) };
+}
+
+function hostsOf(config: PlatformConfig, paths: readonly DeclaredPath[]): Host[] {
+  const hosts = new Map<string, Frontend[]>();
+  for (const [name, { host, services, claims }] of Object.entries(config.frontends)) {
+    const frontend: Frontend = {
+      name,
+      services: [...services].sort(compareText),
+      principalFields: principalFieldsOf(CLAIM_MAPPINGS[claims]),
+      paths: paths.filter((path) => path.frontend === name),
+    };
+    const siblings = hosts.get(host);
+    if (siblings === undefined) hosts.set(host, [frontend]);
+    else siblings.push(frontend);
+  }
+  return [...hosts]
+    .map(([name, frontends]): Host => {
+      return {
+        name,
+        frontends: frontends.sort((left, right) => compareText(left.name, right.name)),
+      };
+    })
+    .sort((left, right) => compareText(left.name, right.name));
+}
+
+function declaredPaths({ config, file, locate }: LoadedConfig): DeclaredPath[] {
+  return config.paths.map((declared, index): DeclaredPath => {
+    const { path, match, methods, exposure } = declared;
+    return {
+      ...(declared.service === undefined ? {} : { service: declared.service }),
+      ...(declared.frontend === undefined ? {} : { frontend: declared.frontend }),
+      path,
+      match,
+      template: templateOf(path, match),
+      methods,
+      exposure,
+      position: { file, ...locate(["paths", index, "path"]) },
+    };
+  });
+}
+
+/** A prefix stands for its path and all below it, as a Gateway API `PathPrefix` does. */
+function templateOf(path: string, match: "exact" | "prefix"): PathTemplate {
+  const { template } = parsePathTemplate(
+    path.length > 1 && match === "prefix" ? path.replace(/\/$/, "") : path,
+  );
+  // The configuration was checked to hold only paths that parse.
+  const { segments, variables, verb } = template ?? {
+    segments: [],
+    variables: [],
+    verb: undefined,
+  };
+  const literals = verb === undefined ? segments : withVerbAsText(segments, verb);
+  return { segments: match === "prefix" ? [...literals, { kind: "multi" }] : literals, variables };
+}
+
+/** A colon in a plain path is a character like any other. */
+function withVerbAsText(
+  segments: PathTemplate["segments"],
+  verb: string,
+): PathTemplate["segments"] {
+  const last = segments.at(-1);
+  if (last?.kind !== "literal") return segments;
+  return [...segments.slice(0, -1), { kind: "literal", text: `${last.text}:${verb}` }];
+}

@@ -1,0 +1,146 @@
+import type { LoadedConfig } from "../../config/load-config.ts";
+import { compareText } from "../../diagnostics/diagnostic.ts";
+import type { Api, ProtobufService, Rpc } from "../api.ts";
+import { type DeclaredResource, parseResource } from "../resource.ts";
+import { deploy } from "./deploy.ts";
+import {
+  DescriptorError,
+  type DescriptorFile,
+  type FileOutline,
+  type MethodOutline,
+  readFileOutline,
+} from "./file-outline.ts";
+import { readHttpRules } from "./http-reader.ts";
+import { Locator } from "./locator.ts";
+import { MessageIndex } from "./message-index.ts";
+import { readPolicy } from "./policy-reader.ts";
+
+/** An `Api` and where its parts stand. */
+export interface ReadApi {
+  readonly api: Api;
+  readonly locator: Locator;
+  /** How many RPCs the targets declare. */
+  readonly rpcs: number;
+}
+
+/**
+ * Reads descriptors, from whichever source, into an `Api`.
+ *
+ * @param inputs - the files of each input; several are read as one platform
+ * @param config - the platform configuration, which says what is deployed where
+ * @throws DescriptorError where a file cannot be read, or two inputs declare
+ * one file or one service in two ways.
+ */
+export function readApi(
+  inputs: readonly (readonly DescriptorFile[])[],
+  config: LoadedConfig | undefined,
+): ReadApi {
+  const files = mergeInputs(inputs.map((input) => input.map(readFileOutline)));
+  const messages = new MessageIndex(files);
+  const locator = new Locator();
+  const services: ProtobufService[] = [];
+  const declaredIn = new Map<string, string>();
+  let rpcs = 0;
+  for (const file of files) {
+    if (!file.target) continue;
+    if (file.sourceInfo !== undefined) locator.add(file.name, file.sourceInfo);
+    for (const service of readServices(file, messages)) {
+      const other = declaredIn.get(service.fullName);
+      if (other !== undefined) {
+        throw new DescriptorError(
+          `the service ${service.fullName} is declared in ${other} and in ${file.name}; rename one, or leave one input out`,
+        );
+      }
+      declaredIn.set(service.fullName, file.name);
+      services.push(service);
+      rpcs += service.rpcs.length;
+    }
+  }
+  services.sort((left, right) => compareText(left.fullName, right.fullName));
+  return { api: deploy(services, config), locator, rpcs };
+}
+
+/** The files of all inputs, each once, sorted: no order of an input reaches an output. */
+function mergeInputs(inputs: readonly (readonly FileOutline[])[]): FileOutline[] {
+  const byName = new Map<string, FileOutline>();
+  for (const files of inputs) {
+    const seen = new Set<string>();
+    for (const file of files) {
+      if (seen.has(file.name)) {
+        throw new DescriptorError(`the input holds ${file.name} twice`);
+      }
+      seen.add(file.name);
+      const known = byName.get(file.name);
+      if (known === undefined || (file.target && !known.target)) byName.set(file.name, file);
+      else if (file.target && known.target && !sameServices(file, known)) {
+        throw new DescriptorError(
+          `two inputs hold different files named ${file.name}; give each repository a folder of its own`,
+        );
+      }
+    }
+  }
+  return [...byName.values()].sort((left, right) => compareText(left.name, right.name));
+}
+
+function sameServices(left: FileOutline, right: FileOutline): boolean {
+  const encode = (file: FileOutline) =>
+    JSON.stringify([file.package, file.services], (_, value) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
+    );
+  return encode(left) === encode(right);
+}
+
+function* readServices(file: FileOutline, messages: MessageIndex): Iterable<ProtobufService> {
+  const prefix = file.package === "" ? "" : `${file.package}.`;
+  for (const [serviceIndex, service] of file.services.entries()) {
+    const fullName = prefix + service.name;
+    const rpcs = service.methods.map((method, methodIndex) => {
+      const path = [6, serviceIndex, 2, methodIndex];
+      try {
+        return readRpc(method, `${fullName}/${method.name}`, file.name, path, messages);
+      } catch (error) {
+        if (error instanceof DescriptorError) throw error;
+        throw new DescriptorError(
+          `the options of ${fullName}/${method.name} cannot be read: ${(error as Error).message}`,
+        );
+      }
+    });
+    yield { name: service.name, fullName, package: file.package, file: file.name, rpcs };
+  }
+}
+
+function readRpc(
+  method: MethodOutline,
+  fullName: string,
+  file: string,
+  path: readonly number[],
+  messages: MessageIndex,
+): Rpc {
+  const { name, request, response, stream, idempotency, deprecated } = method;
+  const policy = readPolicy(method.policy);
+  const resource = policy?.authz?.resource;
+  return {
+    name,
+    fullName,
+    stream,
+    request,
+    response,
+    idempotency,
+    deprecated,
+    http: readHttpRules(method.http, { request, response }, messages),
+    position: { file, path },
+    ...(policy === undefined ? {} : { policy }),
+    ...(resource === undefined ? {} : { resource: readResource(resource, request, messages) }),
+  };
+}
+
+function readResource(text: string, request: string, messages: MessageIndex): DeclaredResource {
+  const parsed = parseResource(text);
+  if (parsed.template === undefined) return parsed;
+  const { template } = parsed;
+  const parts = template.id === "*" ? [] : template.id;
+  const fields = parts.flatMap((part) =>
+    part.kind === "field" ? [{ path: part.path, found: messages.lookup(request, part.path) }] : [],
+  );
+  return { template, fields };
+}

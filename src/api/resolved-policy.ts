@@ -1,0 +1,128 @@
+import type { DeployedService, ProtobufService, Rpc } from "./api.ts";
+import type { HttpBinding } from "./http-rule.ts";
+import { type PathTemplate, parsePathTemplate } from "./path-template.ts";
+import { type AuthzMode, DEFAULT_AUDIENCE, type Exposure, type RiskLevel } from "./policy.ts";
+import type { ResourceTemplate } from "./resource.ts";
+
+/** The policy that is enforced: the annotation with its defaults. */
+export interface Policy {
+  readonly exposure: Exposure;
+  readonly authz?: Authz;
+  readonly audit?: Audit;
+  readonly rateLimit?: RateLimit;
+  readonly publish: boolean;
+}
+
+/** What an AUTHORIZED call must be allowed to do. */
+export interface Authz {
+  readonly action: string;
+  readonly resource: ResourceTemplate;
+  readonly audience: string;
+  readonly mode: AuthzMode;
+}
+
+/** The audit event of a call. */
+export interface Audit {
+  readonly event: string;
+  readonly riskLevel: RiskLevel;
+}
+
+/** The token bucket of one caller. */
+export interface RateLimit {
+  /** Calls a second. */
+  readonly qps: number;
+  /** The size of the bucket. */
+  readonly burst: number;
+}
+
+/**
+ * The policy of an RPC that has no findings of severity error.
+ *
+ * @throws Error where the annotation is not valid: no default may stand in for
+ * what is missing, so an emitter must never get here without the rules.
+ */
+export function resolvePolicy(rpc: Rpc): Policy {
+  const { policy, resource } = rpc;
+  const exposure = policy?.exposure;
+  if (policy === undefined || typeof exposure !== "string") {
+    throw new Error(`${rpc.fullName} has no exposure`);
+  }
+  const { authz, audit, rateLimit } = policy;
+  return {
+    exposure,
+    publish: policy.gateway?.publish === true,
+    ...(exposure === "AUTHORIZED" ? { authz: resolveAuthz(rpc.fullName, authz, resource) } : {}),
+    ...(audit?.event === undefined
+      ? {}
+      : { audit: { event: audit.event, riskLevel: riskLevelOf(audit.riskLevel ?? audit.risk) } }),
+    ...(rateLimit?.qps === undefined
+      ? {}
+      : { rateLimit: { qps: rateLimit.qps, burst: rateLimit.burst ?? rateLimit.qps } }),
+  };
+}
+
+function resolveAuthz(
+  rpc: string,
+  authz: NonNullable<Rpc["policy"]>["authz"],
+  resource: Rpc["resource"],
+): Authz {
+  if (!authz?.action || resource?.template === undefined) {
+    throw new Error(`${rpc} has no action or no resource`);
+  }
+  return {
+    action: authz.action,
+    resource: resource.template,
+    audience: authz.audience ?? DEFAULT_AUDIENCE,
+    mode: "CHECK_ONLY",
+  };
+}
+
+/** An event without a risk level has the lowest. */
+function riskLevelOf(level: RiskLevel | { unknown: number } | undefined): RiskLevel {
+  return typeof level === "string" ? level : "LOW";
+}
+
+/** The bindings of an RPC; a published one without `google.api.http` has `POST /<package>.<Service>/<Method>`. */
+export function bindingsOf(rpc: Rpc): readonly HttpBinding[] {
+  if (rpc.http.length > 0) {
+    return rpc.http.flatMap(({ binding }) => (binding === undefined ? [] : [binding]));
+  }
+  return rpc.policy?.gateway?.publish === true ? [implicitBinding(rpc)] : [];
+}
+
+/** The bindings by which the edge routes to an RPC; none where it is not published. */
+export function publishedBindingsOf(
+  rpc: Rpc,
+  publishedAs: DeployedService["publishedAs"],
+): readonly HttpBinding[] {
+  if (rpc.policy?.gateway?.publish !== true) return [];
+  return publishedAs === "grpc" ? [implicitBinding(rpc)] : bindingsOf(rpc);
+}
+
+/** The binding that gRPC itself uses. */
+function implicitBinding(rpc: Rpc): HttpBinding {
+  const path = `/${rpc.fullName}`;
+  // A full method name is two segments of identifiers and dots.
+  const template = parsePathTemplate(path).template as PathTemplate;
+  return { method: "POST", path, template, fields: [], body: "*" };
+}
+
+/**
+ * Whether an RPC writes: it has a binding other than GET or HEAD, or no
+ * binding and no `idempotency_level = NO_SIDE_EFFECTS`.
+ */
+export function isWrite(rpc: Rpc): boolean {
+  if (rpc.http.length === 0) return rpc.idempotency !== "NO_SIDE_EFFECTS";
+  return bindingsOf(rpc).some(({ method }) => method !== "GET" && method !== "HEAD");
+}
+
+/** Each RPC of an `Api` with the services that hold it, in order. */
+export function* eachRpc(
+  services: readonly DeployedService[],
+): Iterable<{ rpc: Rpc; service: ProtobufService; deployed: DeployedService }> {
+  for (const deployed of services) {
+    for (const service of deployed.services) {
+      for (const rpc of service.rpcs) yield { rpc, service, deployed };
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { commonPath, compareTemplates, methodsOverlap } from "./match-order.ts";
+import { type PathTemplate, shapeOf } from "./path-template.ts";
+
+/** A method and a template that claim requests for an owner. */
+export interface Route<Owner> {
+  /** The HTTP method; `*` for any. */
+  readonly method: string;
+  readonly template: PathTemplate;
+  readonly owner: Owner;
+}
+
+/** A route that claims a request which another one claims too. */
+export interface Claim<Owner> {
+  readonly route: Route<Owner>;
+  /** Such a request: `GET /v1/skills/x`. */
+  readonly request: string;
+}
+
+interface Node<Owner> {
+  readonly literals: Map<string, Node<Owner>>;
+  single?: Node<Owner>;
+  /** The routes that end here. */
+  readonly ends: Route<Owner>[];
+  /** The routes that end here with `**`. */
+  readonly multis: Route<Owner>[];
+}
+
+/**
+ * Finds routes that claim the same requests, without comparing each with each.
+ */
+export class RouteIndex<Owner> {
+  readonly #root: Node<Owner> = newNode();
+  readonly #shapes = new Map<string, Route<Owner>[]>();
+
+  add(route: Route<Owner>): void {
+    const shape = shapeOf(route.template);
+    const sameShape = this.#shapes.get(shape);
+    if (sameShape === undefined) this.#shapes.set(shape, [route]);
+    else sameShape.push(route);
+    let node = this.#root;
+    for (const segment of route.template.segments) {
+      if (segment.kind === "multi") {
+        node.multis.push(route);
+        return;
+      }
+      if (segment.kind === "single") {
+        node.single ??= newNode();
+        node = node.single;
+      } else {
+        let next = node.literals.get(segment.text);
+        if (next === undefined) {
+          next = newNode();
+          node.literals.set(segment.text, next);
+        }
+        node = next;
+      }
+    }
+    node.ends.push(route);
+  }
+
+  /**
+   * The first route of equal rank that claims a request of this one. Templates
+   * of equal rank with a common request have the same shape.
+   */
+  equal(
+    route: Pick<Route<Owner>, "method" | "template">,
+    accept: (owner: Owner) => boolean,
+  ): Claim<Owner> | undefined {
+    const sameShape = this.#shapes.get(shapeOf(route.template)) ?? [];
+    for (const other of sameShape) {
+      if (!methodsOverlap(route.method, other.method) || !accept(other.owner)) continue;
+      const path = commonPath(route.template, other.template);
+      if (path !== undefined) return { route: other, request: requestOf(route, other, path) };
+    }
+    return undefined;
+  }
+
+  /** A route of lower rank, a request of which is captured by this one. */
+  captured(route: Pick<Route<Owner>, "method" | "template">): Claim<Owner> | undefined {
+    const { segments } = route.template;
+    let node: Node<Owner> | undefined = this.#root;
+    for (const [index, segment] of segments.entries()) {
+      if (node === undefined) return undefined;
+      // Where the shapes part, the other route must be the wider one; behind that, any overlap counts.
+      const wider: Claim<Owner> | undefined =
+        this.#firstOf(route, node.multis) ??
+        (segment.kind === "literal" && node.single !== undefined
+          ? this.#overlap(route, node.single, index + 1)
+          : undefined);
+      if (wider !== undefined) return wider;
+      node =
+        segment.kind === "literal"
+          ? node.literals.get(segment.text)
+          : segment.kind === "single"
+            ? node.single
+            : undefined;
+    }
+    if (node === undefined) return undefined;
+    return this.#firstOf(route, node.multis) ?? this.#firstOf(route, node.ends);
+  }
+
+  #overlap(
+    route: Pick<Route<Owner>, "method" | "template">,
+    node: Node<Owner>,
+    index: number,
+  ): Claim<Owner> | undefined {
+    const here = this.#firstOf(route, node.multis);
+    if (here !== undefined) return here;
+    const segment = route.template.segments[index];
+    if (segment === undefined || segment.kind === "multi") {
+      const end = this.#firstOf(route, node.ends);
+      if (end !== undefined || segment === undefined) return end;
+    }
+    const next = segment.kind === "multi" ? index : index + 1;
+    const children =
+      segment.kind === "literal" ? [node.literals.get(segment.text)] : node.literals.values();
+    for (const child of children) {
+      const claim = child === undefined ? undefined : this.#overlap(route, child, next);
+      if (claim !== undefined) return claim;
+    }
+    return node.single === undefined ? undefined : this.#overlap(route, node.single, next);
+  }
+
+  #firstOf(
+    route: Pick<Route<Owner>, "method" | "template">,
+    candidates: readonly Route<Owner>[],
+  ): Claim<Owner> | undefined {
+    for (const other of candidates) {
+      if (!methodsOverlap(route.method, other.method)) continue;
+      if (compareTemplates(route.template, other.template) >= 0) continue;
+      const path = commonPath(route.template, other.template);
+      if (path !== undefined) return { route: other, request: requestOf(route, other, path) };
+    }
+    return undefined;
+  }
+}
+
+function newNode<Owner>(): Node<Owner> {
+  return { literals: new Map(), ends: [], multis: [] };
+}
+
+function requestOf(left: { method: string }, right: { method: string }, path: string): string {
+  const method = left.method === "*" ? right.method : left.method;
+  return `${method === "*" ? "GET" : method} ${path}`;
+}

@@ -1,0 +1,23 @@
+import type { Api } from "../api/api.ts";
+import type { PlatformConfig } from "../config/config.ts";
+
+/** A file that an emitter made, not yet written. */
+export interface OutputFile {
+  /** The path below the output folder, with forward slashes. */
+  readonly name: string;
+  readonly content: string;
+}
+
+/** What emitters read: an `Api` that has no errors, and the platform configuration. */
+export interface EmitInput {
+  readonly api: Api;
+  /** Absent where a repository has no `svc-access.yaml`. */
+  readonly config: PlatformConfig | undefined;
+}
+
+/** What an emitter made. */
+export interface EmitResult {
+  readonly files: readonly OutputFile[];
+  /** What the user should know, one line each: what was left out, and why. */
+  readonly notes: readonly string[];
+}

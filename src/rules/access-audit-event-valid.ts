@@ -1,0 +1,40 @@
+import { AUDIT_FIELD, POLICY_FIELD, RISK_LEVELS } from "../api/policy.ts";
+import { atPolicy, atRpc, rpcRule } from "./rule.ts";
+
+const EVENT = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
+
+export const accessAuditEventValid = rpcRule({
+  id: "ACCESS_AUDIT_EVENT_VALID",
+  category: "ACCESS",
+  purpose:
+    "Checks that audit names an event of lower-case words joined by dots, and a known risk level.",
+  *checkRpc(rpc) {
+    const audit = rpc.policy?.audit;
+    if (audit === undefined) return;
+    if (audit.event === undefined) {
+      yield atRpc(
+        rpc,
+        `audit of ${rpc.name} names no event; add event: "skill.publish" or the like`,
+      );
+    } else if (!EVENT.test(audit.event)) {
+      yield atPolicy(
+        rpc,
+        `audit.event ${JSON.stringify(audit.event)} must be lower-case words joined by dots, such as skill.publish`,
+        POLICY_FIELD.audit,
+        AUDIT_FIELD.event,
+      );
+    }
+    for (const [field, level] of [
+      [AUDIT_FIELD.riskLevel, audit.riskLevel],
+      [AUDIT_FIELD.risk, audit.risk],
+    ] as const) {
+      if (level === undefined || typeof level === "string") continue;
+      yield atPolicy(
+        rpc,
+        `the risk level ${level.unknown} is none of ${RISK_LEVELS.join(", ")}`,
+        POLICY_FIELD.audit,
+        field,
+      );
+    }
+  },
+});

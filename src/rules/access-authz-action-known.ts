@@ -1,0 +1,35 @@
+import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
+import { didYouMean } from "../diagnostics/nearest.ts";
+import { atPolicy, rpcRule } from "./rule.ts";
+
+export const accessAuthzActionKnown = rpcRule({
+  id: "ACCESS_AUTHZ_ACTION_KNOWN",
+  category: "ACCESS",
+  purpose:
+    "Checks that authz.action is a permission of the resource's type in the authorization model.",
+  needsModel: true,
+  *checkRpc(rpc, { model }) {
+    const action = rpc.policy?.authz?.action;
+    const type = rpc.resource?.template?.type;
+    if (model === undefined || type === undefined) return;
+    const definition = model.definitions.get(type);
+    if (definition === undefined) {
+      yield atPolicy(
+        rpc,
+        `authz.resource: the model defines no type "${type}"${didYouMean(type, model.definitions.keys())}`,
+        POLICY_FIELD.authz,
+        AUTHZ_FIELD.resource,
+      );
+      return;
+    }
+    if (!action || definition.permissions.has(action)) return;
+    const why = definition.relations.has(action)
+      ? `"${action}" is a relation of ${type}, not a permission; only permissions are checked`
+      : `${type} has no permission "${action}"`;
+    const permissions = [...definition.permissions.keys()];
+    const hint =
+      didYouMean(action, permissions) ||
+      (permissions.length === 0 ? "; the type has none" : `; it has ${permissions.join(", ")}`);
+    yield atPolicy(rpc, `authz.action: ${why}${hint}`, POLICY_FIELD.authz, AUTHZ_FIELD.action);
+  },
+});

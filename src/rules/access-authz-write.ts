@@ -1,0 +1,19 @@
+import { POLICY_FIELD } from "../api/policy.ts";
+import { isWrite } from "../api/resolved-policy.ts";
+import { atPolicy, rpcRule } from "./rule.ts";
+
+export const accessAuthzWrite = rpcRule({
+  id: "ACCESS_AUTHZ_WRITE",
+  category: "ACCESS_RECOMMENDED",
+  purpose: "Checks that every published RPC that writes is AUTHORIZED (spec 1, rule 4).",
+  *checkRpc(rpc) {
+    const { exposure, gateway } = rpc.policy ?? {};
+    if (gateway?.publish !== true || !isWrite(rpc)) return;
+    if (exposure !== "PUBLIC" && exposure !== "AUTHENTICATED") return;
+    yield atPolicy(
+      rpc,
+      `${rpc.name} writes and is published as ${exposure}; write exposure: AUTHORIZED, with authz`,
+      POLICY_FIELD.exposure,
+    );
+  },
+});

@@ -1,0 +1,24 @@
+import { EXPOSURES, POLICY_FIELD } from "../api/policy.ts";
+import { atPolicy, atRpc, rpcRule } from "./rule.ts";
+
+export const accessExposureRequired = rpcRule({
+  id: "ACCESS_EXPOSURE_REQUIRED",
+  category: "ACCESS",
+  purpose: "Checks that every access policy sets an exposure, since an absent one is never PUBLIC.",
+  *checkRpc(rpc) {
+    if (rpc.policy === undefined) return;
+    const { exposure } = rpc.policy;
+    if (exposure === undefined) {
+      yield atRpc(
+        rpc,
+        `the policy of ${rpc.name} sets no exposure; set one of ${EXPOSURES.join(", ")}`,
+      );
+    } else if (typeof exposure !== "string") {
+      yield atPolicy(
+        rpc,
+        `exposure ${exposure.unknown} is none of ${EXPOSURES.join(", ")}`,
+        POLICY_FIELD.exposure,
+      );
+    }
+  },
+});

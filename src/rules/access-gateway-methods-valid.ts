@@ -1,0 +1,52 @@
+import type { Rpc } from "../api/api.ts";
+import { GATEWAY_FIELD, POLICY_FIELD } from "../api/policy.ts";
+import { atPolicy, type Finding, rpcRule } from "./rule.ts";
+
+export const accessGatewayMethodsValid = rpcRule({
+  id: "ACCESS_GATEWAY_METHODS_VALID",
+  category: "ACCESS",
+  purpose:
+    "Checks that gateway.methods, where given, are exactly the HTTP methods that google.api.http binds.",
+  *checkRpc(rpc) {
+    const declared = rpc.policy?.gateway?.methods ?? [];
+    if (declared.length === 0) return;
+    // A rule that does not parse is reported by ACCESS_HTTP_RULE_VALID.
+    if (rpc.http.some(({ binding }) => binding === undefined)) return;
+    const bound = boundMethods(rpc);
+    const seen = new Set<string>();
+    for (const [index, method] of declared.entries()) {
+      const problem = methodProblem(method, bound, seen);
+      seen.add(method);
+      if (problem !== undefined) yield at(rpc, problem, index);
+    }
+    const missing = [...bound].filter((method) => !seen.has(method));
+    if (missing.length > 0) {
+      yield at(rpc, `gateway.methods lacks ${missing.join(", ")}, which google.api.http binds`);
+    }
+  },
+});
+
+function boundMethods(rpc: Rpc): Set<string> {
+  // Without google.api.http an RPC is reached by POST.
+  if (rpc.http.length === 0) return new Set(["POST"]);
+  return new Set(
+    rpc.http.flatMap(({ binding }) => (binding === undefined ? [] : [binding.method])),
+  );
+}
+
+function methodProblem(
+  method: string,
+  bound: ReadonlySet<string>,
+  seen: ReadonlySet<string>,
+): string | undefined {
+  if (seen.has(method)) return `gateway.methods has ${JSON.stringify(method)} twice`;
+  if (bound.has(method)) return undefined;
+  if (bound.has(method.toUpperCase())) {
+    return `gateway.methods: HTTP methods are case-sensitive; write ${method.toUpperCase()}`;
+  }
+  return `gateway.methods has ${JSON.stringify(method)}, but google.api.http binds ${[...bound].join(", ")}`;
+}
+
+function at(rpc: Rpc, message: string, ...index: number[]): Finding {
+  return atPolicy(rpc, message, POLICY_FIELD.gateway, GATEWAY_FIELD.methods, ...index);
+}

@@ -1,0 +1,32 @@
+import { VERSION } from "./access-path-versioned.ts";
+import { atHttp, rpcRule } from "./rule.ts";
+
+export const accessPathService = rpcRule({
+  id: "ACCESS_PATH_SERVICE",
+  category: "ACCESS_RECOMMENDED",
+  purpose: "Checks that every HTTP path is below /v1/<service-name>/ (spec 4.2).",
+  *checkRpc(rpc, { deployed, service }) {
+    const names = new Set(deployed.configured ? [deployed.name] : []);
+    const family = familyOf(service.package);
+    if (family !== undefined) names.add(family);
+    if (names.size === 0) return;
+    for (const { path, binding } of rpc.http) {
+      // ACCESS_PATH_VERSIONED reports a path without a version.
+      const [version, name] = binding?.template.segments ?? [];
+      if (binding === undefined || version?.kind !== "literal" || !VERSION.test(version.text))
+        continue;
+      if (name?.kind === "literal" && names.has(name.text)) continue;
+      const prefixes = [...names].map((known) => `/${version.text}/${known}/`).join(" or ");
+      yield atHttp(rpc, `the path ${binding.path} is not below ${prefixes}`, ...path);
+    }
+  },
+});
+
+/** The path family of a package: `skills` of `hub.skills.v1`. */
+function familyOf(packageName: string): string | undefined {
+  return packageName
+    .split(".")
+    .filter((segment) => !VERSION.test(segment))
+    .at(-1)
+    ?.replaceAll("_", "-");
+}

@@ -1,0 +1,37 @@
+import { RouteIndex } from "../api/route-index.ts";
+import { type RouteOwner, routeScopes } from "../api/route-scopes.ts";
+import type { Finding, Rule } from "./rule.ts";
+
+export const accessRouteConflict: Rule = {
+  id: "ACCESS_ROUTE_CONFLICT",
+  category: "ACCESS",
+  purpose:
+    "Checks that no two RPCs or declared paths claim one request, within a deployed service or on a host.",
+  *check({ api }) {
+    // A pair that meets in its service meets on its host again.
+    const reported = new Set<string>();
+    for (const scope of routeScopes(api)) {
+      const index = new RouteIndex<RouteOwner>();
+      for (const route of scope.routes) {
+        const claim = index.equal(route, (owner) => !sameOwner(owner, route.owner));
+        index.add(route);
+        if (claim === undefined) continue;
+        const key = `${claim.request} ${claim.route.owner.name} ${route.owner.name}`;
+        if (reported.has(key)) continue;
+        reported.add(key);
+        yield conflict(scope.name, claim.request, route.owner, claim.route.owner);
+      }
+    }
+  },
+};
+
+function conflict(scope: string, request: string, owner: RouteOwner, other: RouteOwner): Finding {
+  return {
+    message: `${owner.name} and ${other.name} both claim ${request} on ${scope}; change one path`,
+    position: owner.position,
+  };
+}
+
+function sameOwner(left: RouteOwner, right: RouteOwner): boolean {
+  return left === right || (left.rpc !== undefined && left.rpc === right.rpc);
+}

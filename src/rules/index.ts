@@ -1,0 +1,65 @@
+import { accessAuditEventValid } from "./access-audit-event-valid.ts";
+import { accessAuditRiskConflict } from "./access-audit-risk-conflict.ts";
+import { accessAuditWrite } from "./access-audit-write.ts";
+import { accessAuthzActionKnown } from "./access-authz-action-known.ts";
+import { accessAuthzAudienceKnown } from "./access-authz-audience-known.ts";
+import { accessAuthzPlaceholderField } from "./access-authz-placeholder-field.ts";
+import { accessAuthzPlaceholderStreaming } from "./access-authz-placeholder-streaming.ts";
+import { accessAuthzPrincipalClaim } from "./access-authz-principal-claim.ts";
+import { accessAuthzRequired } from "./access-authz-required.ts";
+import { accessAuthzResourceValid } from "./access-authz-resource-valid.ts";
+import { accessAuthzUnused } from "./access-authz-unused.ts";
+import { accessAuthzWrite } from "./access-authz-write.ts";
+import { accessExposureRequired } from "./access-exposure-required.ts";
+import { accessGatewayExposure } from "./access-gateway-exposure.ts";
+import { accessGatewayMethodsValid } from "./access-gateway-methods-valid.ts";
+import { accessGatewayStreaming } from "./access-gateway-streaming.ts";
+import { accessHttpRuleValid } from "./access-http-rule-valid.ts";
+import { accessPathService } from "./access-path-service.ts";
+import { accessPathVersioned } from "./access-path-versioned.ts";
+import { accessPolicyRequired } from "./access-policy-required.ts";
+import { accessRateLimitPublic } from "./access-rate-limit-public.ts";
+import { accessRateLimitValid } from "./access-rate-limit-valid.ts";
+import { accessRouteConflict } from "./access-route-conflict.ts";
+import { accessRouteShadowed } from "./access-route-shadowed.ts";
+import type { Category, Rule } from "./rule.ts";
+
+/** All rules, in the order of the reference. */
+export const RULES: readonly Rule[] = [
+  accessPolicyRequired,
+  accessExposureRequired,
+  accessAuthzRequired,
+  accessAuthzUnused,
+  accessAuthzResourceValid,
+  accessAuthzPlaceholderField,
+  accessAuthzPrincipalClaim,
+  accessAuthzPlaceholderStreaming,
+  accessAuthzActionKnown,
+  accessAuthzAudienceKnown,
+  accessAuditEventValid,
+  accessAuditRiskConflict,
+  accessRateLimitValid,
+  accessGatewayMethodsValid,
+  accessGatewayExposure,
+  accessGatewayStreaming,
+  accessHttpRuleValid,
+  accessRouteConflict,
+  accessRouteShadowed,
+  accessAuditWrite,
+  accessRateLimitPublic,
+  accessPathVersioned,
+  accessPathService,
+  accessAuthzWrite,
+];
+
+/** The categories and what they are for. */
+export const CATEGORIES: readonly { readonly id: Category; readonly purpose: string }[] = [
+  {
+    id: "ACCESS",
+    purpose: "Checks that every RPC says who may call it, and that what it says can be enforced.",
+  },
+  {
+    id: "ACCESS_RECOMMENDED",
+    purpose: "Checks what a careful service does beyond what can be enforced.",
+  },
+];

@@ -1,0 +1,77 @@
+import type { Api, DeployedService, ProtobufService, Rpc } from "../api/api.ts";
+import { HTTP_EXTENSION, POLICY_EXTENSION } from "../api/policy.ts";
+import type { Position } from "../api/position.ts";
+import { below } from "../api/position.ts";
+import { eachRpc } from "../api/resolved-policy.ts";
+import type { Model } from "../model/index.ts";
+
+/** The categories that `buf lint` selects rules by. */
+export type Category = "ACCESS" | "ACCESS_RECOMMENDED";
+
+/** One thing that a rule found. */
+export interface Finding {
+  /** What is wrong and how to mend it, one line. */
+  readonly message: string;
+  readonly position: Position;
+}
+
+/** What rules judge by. */
+export interface RuleContext {
+  readonly api: Api;
+  /** The authorization model; absent where none is configured. */
+  readonly model: Model | undefined;
+}
+
+/** One rule: what it is called, what it is for, and what it finds. */
+export interface Rule {
+  readonly id: string;
+  /** ACCESS findings are errors, ACCESS_RECOMMENDED findings are warnings. */
+  readonly category: Category;
+  /** One sentence that ends in a full stop. */
+  readonly purpose: string;
+  /** Whether the rule needs the authorization model, and does not run without. */
+  readonly needsModel?: boolean;
+  check(context: RuleContext): Iterable<Finding>;
+}
+
+/** An RPC and where it belongs. */
+export interface RpcContext extends RuleContext {
+  readonly service: ProtobufService;
+  readonly deployed: DeployedService;
+}
+
+/** A rule that judges each RPC by itself. */
+export interface RpcRule extends Omit<Rule, "check"> {
+  checkRpc(rpc: Rpc, context: RpcContext): Iterable<Finding>;
+}
+
+/** Makes a rule of one that judges each RPC by itself. */
+export function rpcRule(rule: RpcRule): Rule {
+  const { checkRpc, ...facts } = rule;
+  return {
+    ...facts,
+    *check(context) {
+      for (const { rpc, service, deployed } of eachRpc(context.api.services)) {
+        yield* checkRpc(rpc, { ...context, service, deployed });
+      }
+    },
+  };
+}
+
+/** A finding at the RPC, for what is missing. */
+export function atRpc(rpc: Rpc, message: string): Finding {
+  return { message, position: rpc.position };
+}
+
+/** A finding at a field of the annotation, named by its field numbers. */
+export function atPolicy(rpc: Rpc, message: string, ...path: number[]): Finding {
+  return { message, position: below(rpc.position, METHOD_OPTIONS, POLICY_EXTENSION, ...path) };
+}
+
+/** A finding in `google.api.http`, named by its field numbers. */
+export function atHttp(rpc: Rpc, message: string, ...path: number[]): Finding {
+  return { message, position: below(rpc.position, METHOD_OPTIONS, HTTP_EXTENSION, ...path) };
+}
+
+/** The number of `google.protobuf.MethodDescriptorProto.options`. */
+const METHOD_OPTIONS = 4;
