@@ -35,3 +35,11 @@ export function compareDiagnostics(left: Diagnostic, right: Diagnostic): number 
 export function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
+
+/** A diagnostic as one line: `file:line:column: message (RULE)`, as compilers print it. */
+export function formatDiagnostic(diagnostic: Diagnostic): string {
+  const { file, line, column, severity, message, rule } = diagnostic;
+  const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+  const warning = severity === "warning" ? "warning: " : "";
+  return `${place}: ${warning}${message} (${rule})`;
+}

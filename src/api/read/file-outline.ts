@@ -18,9 +18,15 @@ export interface FileOutline {
   readonly name: string;
   readonly package: string;
   readonly target: boolean;
+  /** `proto2` (also where empty), `proto3` or `editions`. */
+  readonly syntax: string;
+  /** The number of the edition; 0 without. */
+  readonly edition: number;
   readonly services: readonly ServiceOutline[];
   /** Encoded `DescriptorProto`s of the messages at the top. */
   readonly messages: readonly Uint8Array[];
+  /** Encoded `EnumDescriptorProto`s of the enums at the top. */
+  readonly enums: readonly Uint8Array[];
   /** The encoded `SourceCodeInfo`; absent where the input was built without it. */
   readonly sourceInfo?: Uint8Array;
 }
@@ -61,19 +67,35 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
     let packageName = "";
     const services: ServiceOutline[] = [];
     const messages: Uint8Array[] = [];
+    const enums: Uint8Array[] = [];
+    let syntax = "";
+    let edition = 0;
     let sourceInfo: Uint8Array | undefined;
     eachField(file.bytes, (field, wireType, reader) => {
-      if (wireType !== WireType.LengthDelimited) return false;
-      if (field === 1) name = reader.string();
+      if (field === 14 && wireType === WireType.Varint) edition = reader.int32();
+      else if (wireType !== WireType.LengthDelimited) return false;
+      else if (field === 1) name = reader.string();
       else if (field === 2) packageName = reader.string();
       else if (field === 4) messages.push(reader.bytes());
+      else if (field === 5) enums.push(reader.bytes());
+      else if (field === 12) syntax = reader.string();
       else if (field === 6 && file.target) services.push(readService(reader.bytes()));
       else if (field === 9 && file.target) sourceInfo = reader.bytes();
       else return false;
       return true;
     });
     if (name === "") throw new DescriptorError("a file of the input has no name");
-    const outline = { name, package: packageName, target: file.target, services, messages };
+    const { target } = file;
+    const outline = {
+      name,
+      package: packageName,
+      target,
+      syntax,
+      edition,
+      services,
+      messages,
+      enums,
+    };
     return sourceInfo === undefined ? outline : { ...outline, sourceInfo };
   } catch (error) {
     if (error instanceof DescriptorError) throw error;
@@ -200,4 +222,23 @@ export function readSourceInfo(bytes: Uint8Array): SourceLocation[] {
     return true;
   });
   return locations;
+}
+
+/** The leading comments of services and RPCs, by descriptor path joined with dots. */
+export function readServiceComments(sourceInfo: Uint8Array): Map<string, string> {
+  const comments = new Map<string, string>();
+  eachField(sourceInfo, (field, wireType, reader) => {
+    if (field !== 1 || wireType !== WireType.LengthDelimited) return false;
+    const path: number[] = [];
+    let comment = "";
+    eachField(reader.bytes(), (inner, innerType, location) => {
+      if (inner === 1) readPackable(location, innerType, path);
+      else if (inner === 3 && path[0] === 6) comment = location.string();
+      else return false;
+      return true;
+    });
+    if (comment !== "") comments.set(path.join("."), comment);
+    return true;
+  });
+  return comments;
 }

@@ -43,7 +43,7 @@ interface Field {
 export class MessageIndex {
   readonly #files = new Map<string, FileOutline[]>();
   readonly #indexed = new Set<string>();
-  readonly #messages = new Map<string, Uint8Array>();
+  readonly #messages = new Map<string, { bytes: Uint8Array; file: FileOutline }>();
   readonly #fields = new Map<string, ReadonlyMap<string, Field>>();
 
   constructor(files: Iterable<FileOutline>) {
@@ -76,18 +76,23 @@ export class MessageIndex {
     return { status: "no_message", message };
   }
 
+  /** The file that declares a message. */
+  fileOf(message: string): FileOutline | undefined {
+    return this.#messageOf(message)?.file;
+  }
+
   #fieldsOf(message: string): ReadonlyMap<string, Field> | undefined {
     const known = this.#fields.get(message);
     if (known !== undefined) return known;
-    const bytes = this.#messageOf(message);
-    if (bytes === undefined) return undefined;
-    const fields = readFields(bytes);
+    const found = this.#messageOf(message);
+    if (found === undefined) return undefined;
+    const fields = readFields(found.bytes);
     this.#fields.set(message, fields);
     return fields;
   }
 
   /** A full name does not say where the package ends, so the longest package that fits is tried first. */
-  #messageOf(message: string): Uint8Array | undefined {
+  #messageOf(message: string): { bytes: Uint8Array; file: FileOutline } | undefined {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
     let end = message.length;
@@ -100,7 +105,7 @@ export class MessageIndex {
       this.#indexed.add(packageName);
       const prefix = packageName === "" ? "" : `${packageName}.`;
       for (const file of files) {
-        for (const bytes of file.messages) this.#index(prefix, bytes, 0);
+        for (const bytes of file.messages) this.#index(file, prefix, bytes, 0);
       }
       const found = this.#messages.get(message);
       if (found !== undefined) return found;
@@ -108,7 +113,7 @@ export class MessageIndex {
     return undefined;
   }
 
-  #index(prefix: string, bytes: Uint8Array, depth: number): void {
+  #index(file: FileOutline, prefix: string, bytes: Uint8Array, depth: number): void {
     if (depth > MAX_NESTING) throw new Error("messages nest too deep");
     let name = "";
     const nested: Uint8Array[] = [];
@@ -119,8 +124,8 @@ export class MessageIndex {
       else return false;
       return true;
     });
-    this.#messages.set(prefix + name, bytes);
-    for (const inner of nested) this.#index(`${prefix}${name}.`, inner, depth + 1);
+    this.#messages.set(prefix + name, { bytes, file });
+    for (const inner of nested) this.#index(file, `${prefix}${name}.`, inner, depth + 1);
   }
 }
 

@@ -21,6 +21,9 @@ export interface ReadApi {
   readonly locator: Locator;
   /** How many RPCs the targets declare. */
   readonly rpcs: number;
+  /** The files, each once, by name: what the server target needs beside the `Api`. */
+  readonly files: readonly FileOutline[];
+  readonly messages: MessageIndex;
 }
 
 /**
@@ -57,7 +60,7 @@ export function readApi(
     }
   }
   services.sort((left, right) => compareText(left.fullName, right.fullName));
-  return { api: deploy(services, config), locator, rpcs };
+  return { api: deploy(services, config), locator, rpcs, files, messages };
 }
 
 /** The files of all inputs, each once, sorted: no order of an input reaches an output. */

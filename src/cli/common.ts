@@ -1,0 +1,62 @@
+import { Option } from "commander";
+import { statSync } from "node:fs";
+import { type Judgement, judge } from "../compiler/judge.ts";
+import { loadPlatform, type Platform } from "../compiler/platform.ts";
+import type { Rule } from "../rules/rule.ts";
+import { type Input, readInputs } from "./inputs.ts";
+
+/** The options that say where the platform configuration and the model are. */
+export interface PlatformFlags {
+  readonly config?: string;
+  readonly model?: string;
+}
+
+/** The flags `--config` and `--model`. */
+export function platformFlags(): Option[] {
+  return [
+    new Option(
+      "--config <file>",
+      "the platform configuration (default: svc-access.yaml of the input folder, or of the working folder)",
+    ),
+    new Option("--model <file>", "the authorization model (default: the one that the configuration names)"),
+  ];
+}
+
+/** What a command has read and judged. */
+export interface Run {
+  readonly inputs: readonly Input[];
+  readonly platform: Platform;
+  readonly judgement: Judgement;
+}
+
+/** Reads the inputs of a command and judges them. */
+export async function run(
+  names: readonly string[],
+  flags: PlatformFlags,
+  rules?: readonly Rule[],
+): Promise<Run> {
+  const folders = names.filter((name) => statSync(name, { throwIfNoEntry: false })?.isDirectory());
+  const platform = await loadPlatform({ ...flags, folders: [...folders, "."] });
+  const inputs = readInputs(names, progress);
+  const judgement = judge(
+    inputs.map(({ files }) => files),
+    platform,
+    rules,
+  );
+  return { inputs, platform, judgement };
+}
+
+/** Shows what takes time, where somebody watches. */
+export function progress(line: string): void {
+  if (process.stderr.isTTY) note(line);
+}
+
+/** A line for the user that is no result. */
+export function note(line: string): void {
+  process.stderr.write(`svc-access: ${line}\n`);
+}
+
+/** Whether a stream is a terminal that may be sent colours (see no-color.org). */
+export function showsColors(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
+}

@@ -1,0 +1,65 @@
+import { Command, Option } from "commander";
+import { generate, TARGETS, type Target } from "../compiler/generate.ts";
+import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
+import { RULES } from "../rules/index.ts";
+import { note, type PlatformFlags, platformFlags, run } from "./common.ts";
+import { withDisplayPaths } from "./inputs.ts";
+import { count } from "./report/text.ts";
+import { writeFiles } from "./write-files.ts";
+
+interface GenerateFlags extends PlatformFlags {
+  readonly out: string;
+  readonly target: readonly Target[];
+  readonly importExtension: string;
+}
+
+/** `svc-access generate INPUT… --out DIR`. */
+export function generateCommand(): Command {
+  const command = new Command("generate")
+    .description("Makes the outputs of one or more inputs at once, without buf generate.")
+    .argument("<input...>", "folders of protos, buf images, or - for an image on standard input")
+    .requiredOption("--out <folder>", "where the files are written, all or none")
+    .addOption(
+      new Option("--target <target...>", "what is made").choices(TARGETS).default(TARGETS, "all"),
+    )
+    .addOption(
+      new Option("--import-extension <extension>", "how TypeScript imports its siblings")
+        .choices(["none", "js", "ts"])
+        .default("none"),
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc-access generate . --out gen
+  svc-access generate hub.binpb iam.binpb --target gateway --out deploy
+
+Several inputs are one platform: routes that two services claim on one host are findings.
+Exit codes: 0 written, 1 findings and nothing written, 2 usage or unreadable input.`,
+    )
+    .action(runGenerate);
+  for (const flag of platformFlags()) command.addOption(flag);
+  return command;
+}
+
+async function runGenerate(names: readonly string[], flags: GenerateFlags): Promise<void> {
+  const rules = RULES.filter(({ category }) => category === "ACCESS");
+  const { inputs, platform, judgement } = await run(names, flags, rules);
+  for (const line of judgement.notes) note(line);
+  const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) {
+    for (const diagnostic of withDisplayPaths(errors, inputs)) {
+      process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
+    }
+    note(`${count(errors.length, "error")} in the access policies; nothing is generated`);
+    process.exitCode = 1;
+    return;
+  }
+  const { files, notes } = await generate(judgement, platform, {
+    targets: flags.target,
+    importOptions: [`import_extension=${flags.importExtension}`],
+  });
+  for (const line of notes) note(line);
+  writeFiles(flags.out, files);
+  process.stdout.write(`${count(files.length, "file")} in ${flags.out}\n`);
+}

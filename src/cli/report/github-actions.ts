@@ -1,0 +1,19 @@
+import type { Findings } from "./report.ts";
+
+/** A workflow command a finding, which GitHub Actions shows beside the line. */
+export function githubActionsReport({ diagnostics }: Findings): string {
+  return diagnostics
+    .map(({ file, line, column, rule, severity, message }) => {
+      const place = line === undefined ? "" : `,line=${line},col=${column ?? 1}`;
+      return `::${severity} file=${property(file)}${place},title=${property(rule)}::${data(`${message} (${rule})`)}\n`;
+    })
+    .join("");
+}
+
+function data(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}

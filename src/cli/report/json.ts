@@ -1,0 +1,9 @@
+import type { Findings } from "./report.ts";
+
+/** One JSON document: `{"findings":[{"file","line","column","rule","severity","message"}],"rpcs":N}`. */
+export function jsonReport({ diagnostics, rpcs }: Findings): string {
+  const findings = diagnostics.map(({ file, line, column, rule, severity, message }) => {
+    return { file, line: line ?? null, column: column ?? null, rule, severity, message };
+  });
+  return `${JSON.stringify({ findings, rpcs }, undefined, 2)}\n`;
+}

@@ -1,0 +1,51 @@
+import type { DescriptorFile } from "../api/read/file-outline.ts";
+import { DescriptorError } from "../api/read/file-outline.ts";
+import { type ReadApi, readApi } from "../api/read/read-api.ts";
+import { compareDiagnostics } from "../diagnostics/diagnostic.ts";
+import { checkApi, type LocatedDiagnostic } from "../rules/check-api.ts";
+import type { Rule } from "../rules/rule.ts";
+import type { Platform } from "./platform.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What was read and what the rules say of it. */
+export interface Judgement extends ReadApi {
+  /** All findings, also those of the model, in the order of the files. */
+  readonly diagnostics: readonly LocatedDiagnostic[];
+  /** What the user should know of the run itself, one line each. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Reads descriptors and judges them.
+ *
+ * @param rules - those to run; all where absent
+ * @throws UsageError where the descriptors cannot be read.
+ */
+export function judge(
+  inputs: readonly (readonly DescriptorFile[])[],
+  platform: Platform,
+  rules?: readonly Rule[],
+): Judgement {
+  try {
+    const read = readApi(inputs, platform.config);
+    const checked = checkApi(read.api, read.locator, platform.model, rules);
+    const diagnostics = [...platform.modelDiagnostics, ...checked.diagnostics];
+    return {
+      ...read,
+      diagnostics: diagnostics.sort(compareDiagnostics),
+      notes: notesOf(platform, checked.skipped),
+    };
+  } catch (error) {
+    if (error instanceof DescriptorError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function notesOf(platform: Platform, skipped: readonly string[]): string[] {
+  if (skipped.length === 0) return [];
+  const why =
+    platform.modelDiagnostics.length > 0
+      ? "the model has errors"
+      : "no model is configured; name one with model: in svc-access.yaml";
+  return [`${skipped.join(" and ")} did not run: ${why}`];
+}

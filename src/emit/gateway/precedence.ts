@@ -1,0 +1,56 @@
+import { compareTemplates, methodsOverlap } from "../../api/match-order.ts";
+import type { PathTemplate } from "../../api/path-template.ts";
+import { compareText } from "../../diagnostics/diagnostic.ts";
+import { naturalMatch, regexMatch } from "./path-matcher.ts";
+import type { PathMatch } from "./plan.ts";
+import { RegexIndex } from "./regex-index.ts";
+
+/** All routes of a host that have one template, variables' names aside. */
+export interface PathUnit {
+  readonly shape: string;
+  readonly template: PathTemplate;
+  /** The methods that are routed there; `*` for any. */
+  readonly methods: ReadonlySet<string>;
+}
+
+/**
+ * The match of each unit, such that Envoy Gateway chooses by our match order.
+ *
+ * Envoy takes an exact match before a regular expression before a prefix, and
+ * of one kind the longer text. An exact match is first in our order too. Of two
+ * regular expressions ours may want the shorter, and it may want a prefix
+ * before a regular expression. So units are taken from the widest to the
+ * narrowest, and each that claims a request of a wider one is padded to a
+ * longer text; a prefix that must win becomes a regular expression.
+ *
+ * @returns the matches by shape
+ */
+export function assignMatches(units: readonly PathUnit[]): Map<string, PathMatch> {
+  const widestFirst = [...units].sort(
+    (left, right) =>
+      compareTemplates(right.template, left.template) || compareText(left.shape, right.shape),
+  );
+  const matches = new Map<string, PathMatch>();
+  const index = new RegexIndex<PathUnit>((left, right) =>
+    methodSetsOverlap(left.methods, right.methods),
+  );
+  for (const unit of widestFirst) {
+    let match = naturalMatch(unit.template);
+    if (match.type !== "Exact") {
+      const wider = index.longestOverlap(unit, match.type === "PathPrefix" ? 0 : match.value.length - 1);
+      if (wider >= match.value.length || (match.type === "PathPrefix" && wider > 0)) {
+        match = regexMatch(unit.template, wider + 1);
+      }
+      if (match.type === "RegularExpression") index.add(unit, match.value.length);
+    }
+    matches.set(unit.shape, match);
+  }
+  return matches;
+}
+
+function methodSetsOverlap(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
+  for (const method of left) {
+    for (const other of right) if (methodsOverlap(method, other)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,93 @@
+import type { ProtobufService } from "../api/api.ts";
+import { eachRpc, resolvePolicy } from "../api/resolved-policy.ts";
+import { compareText } from "../diagnostics/diagnostic.ts";
+import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
+import { policyDocument } from "./policy-document.ts";
+import { literal, uniqueName } from "./source-text.ts";
+import { accessTemplate } from "./templates.ts";
+
+/** The version of `policies.json` and of the generated tables. */
+export const POLICY_FORMAT_VERSION = 1;
+
+/** Makes `policies.json`, and for each file with services a table in TypeScript. */
+export function emitPolicies({ api }: EmitInput): EmitResult {
+  const rpcs = [...eachRpc(api.services)].map(({ rpc }) => rpc);
+  rpcs.sort((left, right) => compareText(left.fullName, right.fullName));
+  const policies = Object.fromEntries(rpcs.map((rpc) => [rpc.fullName, policyDocument(rpc)]));
+  const document = { formatVersion: POLICY_FORMAT_VERSION, policies };
+  const files: OutputFile[] = [
+    { name: "policies.json", content: `${JSON.stringify(document, undefined, 2)}\n` },
+  ];
+  for (const [file, services] of servicesByFile(api.services.flatMap(({ services }) => services))) {
+    files.push({ name: `${accessModule(file)}.ts`, content: accessSource(file, services) });
+  }
+  return { files, notes: [] };
+}
+
+/** The module of a file's policies, without an extension: `hub/skills/v1/skills_access`. */
+export function accessModule(file: string): string {
+  return `${file.replace(/\.proto$/, "")}_access`;
+}
+
+/** The protobuf services of each file, in the order of their declaration. */
+export function servicesByFile(
+  services: readonly ProtobufService[],
+): [string, ProtobufService[]][] {
+  const files = new Map<string, ProtobufService[]>();
+  for (const service of services) {
+    const siblings = files.get(service.file);
+    if (siblings === undefined) files.set(service.file, [service]);
+    else siblings.push(service);
+  }
+  return [...files].sort(([left], [right]) => compareText(left, right));
+}
+
+function accessSource(file: string, services: readonly ProtobufService[]): string {
+  const names = accessNames(services);
+  return accessTemplate({
+    file,
+    services: services.map((service) => {
+      const { methods, policies, constants } = names.get(service) as ServiceAccessNames;
+      return {
+        fullName: service.fullName,
+        methods,
+        policies,
+        rpcs: service.rpcs.map((rpc, index) => {
+          return {
+            name: rpc.name,
+            fullName: rpc.fullName,
+            constant: constants[index],
+            policy: literal(resolvePolicy(rpc), 1),
+          };
+        }),
+      };
+    }),
+  });
+}
+
+/** The names that the module of a file's policies exports for one service. */
+export interface ServiceAccessNames {
+  /** The type of the full method names. */
+  readonly methods: string;
+  /** The table of policies. */
+  readonly policies: string;
+  /** The constant of each RPC's full method name, in order. */
+  readonly constants: readonly string[];
+}
+
+/** The exported names of a file's policies, unique in the module. */
+export function accessNames(
+  services: readonly ProtobufService[],
+): Map<ProtobufService, ServiceAccessNames> {
+  const taken = new Set<string>();
+  return new Map(
+    services.map((service) => {
+      const names: ServiceAccessNames = {
+        methods: uniqueName(`${service.name}Method`, taken),
+        policies: uniqueName(`${service.name}Policies`, taken),
+        constants: service.rpcs.map((rpc) => uniqueName(`${service.name}_${rpc.name}`, taken)),
+      };
+      return [service, names];
+    }),
+  );
+}

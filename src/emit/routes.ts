@@ -1,0 +1,86 @@
+import type { DeployedService, Rpc, StreamKind } from "../api/api.ts";
+import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
+import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
+import { type PolicyDocument, policyDocument } from "./policy-document.ts";
+
+/** The version of the entries; a reader refuses one that it does not know. */
+export const ROUTE_SCHEMA_VERSION = 1;
+
+/** The prefix of the registry's keys, before the environment (spec 6). */
+export const ROUTE_KEY_PREFIX = "/svc/kernel/routes";
+
+/** One entry of the route registry: an RPC and how it is reached and guarded. */
+export interface RouteEntry extends PolicyDocument {
+  readonly schemaVersion: typeof ROUTE_SCHEMA_VERSION;
+  /** The deployed service. */
+  readonly service: string;
+  /** The full method name. */
+  readonly rpc: string;
+  readonly stream: StreamKind;
+  readonly deprecated?: true;
+  readonly http: readonly HttpRouteEntry[];
+}
+
+/** An HTTP method and a path template that lead to an RPC. */
+export interface HttpRouteEntry {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly responseBody?: string;
+}
+
+/** The document of one deployed service. */
+export interface RouteDocument {
+  readonly $schema: string;
+  readonly schemaVersion: typeof ROUTE_SCHEMA_VERSION;
+  readonly service: string;
+  /** The key of each entry starts with this, then the environment. */
+  readonly keyPrefix: string;
+  readonly routes: readonly { readonly key: string; readonly entry: RouteEntry }[];
+}
+
+/** Makes one document of registry entries for each deployed service that has RPCs. */
+export function emitRoutes({ api }: EmitInput): EmitResult {
+  const files = api.services
+    .filter(({ services }) => services.length > 0)
+    .map((deployed): OutputFile => {
+      return {
+        name: `routes/${deployed.name || "default"}.json`,
+        content: `${JSON.stringify(routeDocument(deployed), undefined, 2)}\n`,
+      };
+    });
+  return { files, notes: [] };
+}
+
+/** The document of a deployed service. */
+export function routeDocument(deployed: DeployedService): RouteDocument {
+  const routes = [...eachRpc([deployed])].map(({ rpc }) => {
+    return { key: `${deployed.name}/${rpc.fullName}`, entry: routeEntry(rpc, deployed.name) };
+  });
+  return {
+    $schema: "https://svc-access.dev/schemas/routes.schema.json",
+    schemaVersion: ROUTE_SCHEMA_VERSION,
+    service: deployed.name,
+    keyPrefix: ROUTE_KEY_PREFIX,
+    routes,
+  };
+}
+
+function routeEntry(rpc: Rpc, service: string): RouteEntry {
+  return {
+    schemaVersion: ROUTE_SCHEMA_VERSION,
+    service,
+    rpc: rpc.fullName,
+    stream: rpc.stream,
+    ...(rpc.deprecated ? { deprecated: true as const } : {}),
+    ...policyDocument(rpc),
+    http: bindingsOf(rpc).map(({ method, path, body, responseBody }) => {
+      return {
+        method,
+        path,
+        ...(body === undefined ? {} : { body }),
+        ...(responseBody === undefined ? {} : { responseBody }),
+      };
+    }),
+  };
+}

@@ -1,0 +1,123 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type CodeGeneratorRequest,
+  CodeGeneratorRequestSchema,
+  type DescriptorProto,
+  DescriptorProtoSchema,
+  type EnumDescriptorProto,
+  EnumDescriptorProtoSchema,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  type ServiceDescriptorProto,
+  ServiceDescriptorProtoSchema,
+} from "@bufbuild/protobuf/wkt";
+import { DescriptorError, type FileOutline } from "../../api/read/file-outline.ts";
+import type { MessageIndex } from "../../api/read/message-index.ts";
+import { eachField, WireType } from "../../api/read/wire.ts";
+
+/**
+ * A request that protoplugin can read, with what stubs need and no more: the
+ * services, and the names of the types in the files that they refer to. Fields
+ * and options would cost most of the time and are used by nothing here.
+ *
+ * @throws DescriptorError where the input does not hold a message of an RPC.
+ */
+export function prunedRequest(
+  files: readonly FileOutline[],
+  messages: MessageIndex,
+  parameter: string,
+): CodeGeneratorRequest {
+  const pruned = new Map<string, FileDescriptorProto>();
+  const filesToGenerate: string[] = [];
+  for (const file of files) {
+    if (!file.target || file.services.length === 0) continue;
+    filesToGenerate.push(file.name);
+    const dependencies = new Set<string>();
+    for (const { methods } of file.services) {
+      for (const { name, request, response } of methods) {
+        for (const type of [request, response]) {
+          const declaring = messages.fileOf(type);
+          if (declaring === undefined) {
+            throw new DescriptorError(
+              `the input does not hold ${type}, which ${name} of ${file.name} uses; build it with its imports`,
+            );
+          }
+          dependencies.add(declaring.name);
+          if (!pruned.has(declaring.name)) pruned.set(declaring.name, pruneFile(declaring));
+        }
+      }
+    }
+    const own = pruned.get(file.name) ?? pruneFile(file);
+    own.dependency = [...dependencies].filter((name) => name !== file.name);
+    pruned.set(file.name, own);
+  }
+  return create(CodeGeneratorRequestSchema, {
+    fileToGenerate: filesToGenerate,
+    parameter,
+    protoFile: [...pruned.values()],
+  });
+}
+
+function pruneFile(file: FileOutline): FileDescriptorProto {
+  return create(FileDescriptorProtoSchema, {
+    name: file.name,
+    package: file.package,
+    syntax: file.syntax,
+    edition: file.edition,
+    messageType: file.messages.flatMap((bytes) => pruneMessage(bytes)),
+    enumType: file.enums.map(pruneEnum),
+    service: file.services.map(pruneService),
+  });
+}
+
+function pruneService(service: FileOutline["services"][number]): ServiceDescriptorProto {
+  return create(ServiceDescriptorProtoSchema, {
+    name: service.name,
+    method: service.methods.map(({ name, request, response, stream }) => {
+      return {
+        name,
+        inputType: `.${request}`,
+        outputType: `.${response}`,
+        clientStreaming: stream === "client_streaming" || stream === "bidi_streaming",
+        serverStreaming: stream === "server_streaming" || stream === "bidi_streaming",
+      };
+    }),
+  });
+}
+
+/** The names in a message; none for the entry of a map, which no code is generated for. */
+function pruneMessage(bytes: Uint8Array): DescriptorProto[] {
+  let isMapEntry = false;
+  const message = create(DescriptorProtoSchema);
+  eachField(bytes, (field, wireType, reader) => {
+    if (wireType !== WireType.LengthDelimited) return false;
+    if (field === 1) message.name = reader.string();
+    else if (field === 3) message.nestedType.push(...pruneMessage(reader.bytes()));
+    else if (field === 4) message.enumType.push(pruneEnum(reader.bytes()));
+    else if (field === 7) isMapEntry = readMapEntry(reader.bytes());
+    else return false;
+    return true;
+  });
+  return isMapEntry ? [] : [message];
+}
+
+function readMapEntry(options: Uint8Array): boolean {
+  let isMapEntry = false;
+  eachField(options, (field, wireType, reader) => {
+    if (field !== 7 || wireType !== WireType.Varint) return false;
+    isMapEntry = reader.bool();
+    return true;
+  });
+  return isMapEntry;
+}
+
+function pruneEnum(bytes: Uint8Array): EnumDescriptorProto {
+  let name = "";
+  eachField(bytes, (field, wireType, reader) => {
+    if (field !== 1 || wireType !== WireType.LengthDelimited) return false;
+    name = reader.string();
+    return true;
+  });
+  // An enum must have a value; its name is used by nothing here.
+  return create(EnumDescriptorProtoSchema, { name, value: [{ name: `${name}_0`, number: 0 }] });
+}

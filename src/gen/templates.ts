@@ -1,0 +1,158 @@
+// @ts-nocheck
+// Generated from templates/ by npm run generate. DO NOT EDIT.
+export const TEMPLATES = {
+  "access.ts": {"0":function(container,depth0,helpers,partials,data,blockParams,depths) {
+    var stack1, helper, alias1=depth0 != null ? depth0 : (container.nullContext || {}), alias2=container.strict, alias3="function", lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return ((stack1 = lookupProperty(helpers,"each").call(alias1,lookupProperty(depth0,"rpcs"),{"name":"each","hash":{},"fn":container.program(1, data, 0, blockParams, depths),"inverse":container.noop,"data":data,"loc":{"start":{"line":7,"column":0},"end":{"line":11,"column":9}}})) != null ? stack1 : "")
+    + "/** The full method names of "
+    + ((stack1 = (((helper = lookupProperty(helpers,"fullName") || alias2(depth0, "fullName", {"start":{"line":12,"column":31},"end":{"line":12,"column":39}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"fullName","hash":{},"data":data,"loc":{"start":{"line":12,"column":29},"end":{"line":12,"column":41}}}) : helper))) != null ? stack1 : "")
+    + ". */\nexport type "
+    + ((stack1 = (((helper = lookupProperty(helpers,"methods") || alias2(depth0, "methods", {"start":{"line":13,"column":14},"end":{"line":13,"column":21}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"methods","hash":{},"data":data,"loc":{"start":{"line":13,"column":12},"end":{"line":13,"column":23}}}) : helper))) != null ? stack1 : "")
+    + " ="
+    + ((stack1 = lookupProperty(helpers,"each").call(alias1,lookupProperty(depth0,"rpcs"),{"name":"each","hash":{},"fn":container.program(2, data, 0, blockParams, depths),"inverse":container.program(3, data, 0, blockParams, depths),"data":data,"loc":{"start":{"line":13,"column":25},"end":{"line":14,"column":46}}})) != null ? stack1 : "")
+    + ";\n\n/** The access policies of "
+    + ((stack1 = (((helper = lookupProperty(helpers,"fullName") || alias2(depth0, "fullName", {"start":{"line":16,"column":29},"end":{"line":16,"column":37}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"fullName","hash":{},"data":data,"loc":{"start":{"line":16,"column":27},"end":{"line":16,"column":39}}}) : helper))) != null ? stack1 : "")
+    + ", by full method name. */\nexport const "
+    + ((stack1 = (((helper = lookupProperty(helpers,"policies") || alias2(depth0, "policies", {"start":{"line":17,"column":15},"end":{"line":17,"column":23}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"policies","hash":{},"data":data,"loc":{"start":{"line":17,"column":13},"end":{"line":17,"column":25}}}) : helper))) != null ? stack1 : "")
+    + ": Readonly<Record<"
+    + ((stack1 = (((helper = lookupProperty(helpers,"methods") || alias2(depth0, "methods", {"start":{"line":17,"column":45},"end":{"line":17,"column":52}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"methods","hash":{},"data":data,"loc":{"start":{"line":17,"column":43},"end":{"line":17,"column":54}}}) : helper))) != null ? stack1 : "")
+    + ", AccessPolicy>> = Object.freeze({\n"
+    + ((stack1 = lookupProperty(helpers,"each").call(alias1,lookupProperty(depth0,"rpcs"),{"name":"each","hash":{},"fn":container.program(4, data, 0, blockParams, depths),"inverse":container.noop,"data":data,"loc":{"start":{"line":18,"column":0},"end":{"line":20,"column":9}}})) != null ? stack1 : "")
+    + "});\n\n";
+},"1":function(container,depth0,helpers,partials,data,blockParams,depths) {
+    var stack1, helper, alias1=container.strict, alias2=depth0 != null ? depth0 : (container.nullContext || {}), alias3="function", lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return "/** The full method name of "
+    + ((stack1 = (((helper = lookupProperty(helpers,"name") || alias1(depth0, "name", {"start":{"line":8,"column":30},"end":{"line":8,"column":34}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"name","hash":{},"data":data,"loc":{"start":{"line":8,"column":28},"end":{"line":8,"column":36}}}) : helper))) != null ? stack1 : "")
+    + " of "
+    + ((stack1 = container.lambda(alias1(depths[1], "fullName", {"start":{"line":8,"column":42},"end":{"line":8,"column":53}} ), depth0)) != null ? stack1 : "")
+    + ". */\nexport const "
+    + ((stack1 = (((helper = lookupProperty(helpers,"constant") || alias1(depth0, "constant", {"start":{"line":9,"column":15},"end":{"line":9,"column":23}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"constant","hash":{},"data":data,"loc":{"start":{"line":9,"column":13},"end":{"line":9,"column":25}}}) : helper))) != null ? stack1 : "")
+    + " = \""
+    + ((stack1 = (((helper = lookupProperty(helpers,"fullName") || alias1(depth0, "fullName", {"start":{"line":9,"column":31},"end":{"line":9,"column":39}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"fullName","hash":{},"data":data,"loc":{"start":{"line":9,"column":29},"end":{"line":9,"column":41}}}) : helper))) != null ? stack1 : "")
+    + "\";\n\n";
+},"2":function(container,depth0,helpers,partials,data) {
+    var stack1, helper, lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return "\n  | typeof "
+    + ((stack1 = (((helper = lookupProperty(helpers,"constant") || container.strict(depth0, "constant", {"start":{"line":14,"column":13},"end":{"line":14,"column":21}} ))),(typeof helper === "function" ? helper.call(depth0 != null ? depth0 : (container.nullContext || {}),{"name":"constant","hash":{},"data":data,"loc":{"start":{"line":14,"column":11},"end":{"line":14,"column":23}}}) : helper))) != null ? stack1 : "");
+},"3":function(container,depth0,helpers,partials,data) {
+    return " never";
+},"4":function(container,depth0,helpers,partials,data) {
+    var stack1, helper, alias1=container.strict, alias2=depth0 != null ? depth0 : (container.nullContext || {}), alias3="function", lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return "  ["
+    + ((stack1 = (((helper = lookupProperty(helpers,"constant") || alias1(depth0, "constant", {"start":{"line":19,"column":5},"end":{"line":19,"column":13}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"constant","hash":{},"data":data,"loc":{"start":{"line":19,"column":3},"end":{"line":19,"column":15}}}) : helper))) != null ? stack1 : "")
+    + "]: "
+    + ((stack1 = (((helper = lookupProperty(helpers,"policy") || alias1(depth0, "policy", {"start":{"line":19,"column":20},"end":{"line":19,"column":26}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"policy","hash":{},"data":data,"loc":{"start":{"line":19,"column":18},"end":{"line":19,"column":28}}}) : helper))) != null ? stack1 : "")
+    + ",\n";
+},"compiler":[8,">= 4.3.0"],"main":function(container,depth0,helpers,partials,data,blockParams,depths) {
+    var stack1, helper, alias1=depth0 != null ? depth0 : (container.nullContext || {}), lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return "// Code generated by svc-access from "
+    + ((stack1 = (((helper = lookupProperty(helpers,"file") || container.strict(depth0, "file", {"start":{"line":1,"column":39},"end":{"line":1,"column":43}} ))),(typeof helper === "function" ? helper.call(alias1,{"name":"file","hash":{},"data":data,"loc":{"start":{"line":1,"column":37},"end":{"line":1,"column":45}}}) : helper))) != null ? stack1 : "")
+    + ". DO NOT EDIT.\n/* eslint-disable */\n\nimport type { AccessPolicy } from \"svc-access/runtime\";\n\n"
+    + ((stack1 = lookupProperty(helpers,"each").call(alias1,lookupProperty(depth0,"services"),{"name":"each","hash":{},"fn":container.program(0, data, 0, blockParams, depths),"inverse":container.noop,"data":data,"loc":{"start":{"line":6,"column":0},"end":{"line":23,"column":9}}})) != null ? stack1 : "");
+},"useData":true,"useDepths":true},
+  "server.ts": {"0":function(container,depth0,helpers,partials,data) {
+    var stack1, helper, alias1=container.strict, alias2=depth0 != null ? depth0 : (container.nullContext || {}), alias3="function", lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return "/** What serves "
+    + ((stack1 = (((helper = lookupProperty(helpers,"fullName") || alias1(depth0, "fullName", {"start":{"line":2,"column":18},"end":{"line":2,"column":26}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"fullName","hash":{},"data":data,"loc":{"start":{"line":2,"column":16},"end":{"line":2,"column":28}}}) : helper))) != null ? stack1 : "")
+    + ". A handler that is left out is a type error. */\n"
+    + ((stack1 = (((helper = lookupProperty(helpers,"exportHandlers") || alias1(depth0, "exportHandlers", {"start":{"line":3,"column":2},"end":{"line":3,"column":16}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"exportHandlers","hash":{},"data":data,"loc":{"start":{"line":3,"column":0},"end":{"line":3,"column":18}}}) : helper))) != null ? stack1 : "")
+    + " {\n"
+    + ((stack1 = lookupProperty(helpers,"each").call(alias2,lookupProperty(depth0,"rpcs"),{"name":"each","hash":{},"fn":container.program(1, data, 0),"inverse":container.noop,"data":data,"loc":{"start":{"line":4,"column":0},"end":{"line":9,"column":9}}})) != null ? stack1 : "")
+    + "}\n\n/** Binds handlers to "
+    + ((stack1 = (((helper = lookupProperty(helpers,"fullName") || alias1(depth0, "fullName", {"start":{"line":12,"column":24},"end":{"line":12,"column":32}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"fullName","hash":{},"data":data,"loc":{"start":{"line":12,"column":22},"end":{"line":12,"column":34}}}) : helper))) != null ? stack1 : "")
+    + ", with its access policies and its HTTP routes. */\n"
+    + ((stack1 = (((helper = lookupProperty(helpers,"exportBind") || alias1(depth0, "exportBind", {"start":{"line":13,"column":2},"end":{"line":13,"column":12}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"exportBind","hash":{},"data":data,"loc":{"start":{"line":13,"column":0},"end":{"line":13,"column":14}}}) : helper))) != null ? stack1 : "")
+    + "(handlers: "
+    + ((stack1 = (((helper = lookupProperty(helpers,"handlers") || alias1(depth0, "handlers", {"start":{"line":13,"column":27},"end":{"line":13,"column":35}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"handlers","hash":{},"data":data,"loc":{"start":{"line":13,"column":25},"end":{"line":13,"column":37}}}) : helper))) != null ? stack1 : "")
+    + "): "
+    + ((stack1 = (((helper = lookupProperty(helpers,"serviceBinding") || alias1(depth0, "serviceBinding", {"start":{"line":13,"column":42},"end":{"line":13,"column":56}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"serviceBinding","hash":{},"data":data,"loc":{"start":{"line":13,"column":40},"end":{"line":13,"column":58}}}) : helper))) != null ? stack1 : "")
+    + "<typeof "
+    + ((stack1 = (((helper = lookupProperty(helpers,"descriptor") || alias1(depth0, "descriptor", {"start":{"line":13,"column":68},"end":{"line":13,"column":78}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"descriptor","hash":{},"data":data,"loc":{"start":{"line":13,"column":66},"end":{"line":13,"column":80}}}) : helper))) != null ? stack1 : "")
+    + ", "
+    + ((stack1 = (((helper = lookupProperty(helpers,"handlers") || alias1(depth0, "handlers", {"start":{"line":13,"column":84},"end":{"line":13,"column":92}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"handlers","hash":{},"data":data,"loc":{"start":{"line":13,"column":82},"end":{"line":13,"column":94}}}) : helper))) != null ? stack1 : "")
+    + "> {\n  return {\n    formatVersion: "
+    + ((stack1 = (((helper = lookupProperty(helpers,"formatVersion") || alias1(depth0, "formatVersion", {"start":{"line":15,"column":21},"end":{"line":15,"column":34}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"formatVersion","hash":{},"data":data,"loc":{"start":{"line":15,"column":19},"end":{"line":15,"column":36}}}) : helper))) != null ? stack1 : "")
+    + ",\n    service: "
+    + ((stack1 = (((helper = lookupProperty(helpers,"descriptor") || alias1(depth0, "descriptor", {"start":{"line":16,"column":15},"end":{"line":16,"column":25}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"descriptor","hash":{},"data":data,"loc":{"start":{"line":16,"column":13},"end":{"line":16,"column":27}}}) : helper))) != null ? stack1 : "")
+    + ",\n    policies: "
+    + ((stack1 = (((helper = lookupProperty(helpers,"policies") || alias1(depth0, "policies", {"start":{"line":17,"column":16},"end":{"line":17,"column":24}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"policies","hash":{},"data":data,"loc":{"start":{"line":17,"column":14},"end":{"line":17,"column":26}}}) : helper))) != null ? stack1 : "")
+    + ",\n    routes: "
+    + ((stack1 = (((helper = lookupProperty(helpers,"routes") || alias1(depth0, "routes", {"start":{"line":18,"column":14},"end":{"line":18,"column":20}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"routes","hash":{},"data":data,"loc":{"start":{"line":18,"column":12},"end":{"line":18,"column":22}}}) : helper))) != null ? stack1 : "")
+    + ",\n    handlers,\n  };\n}\n\n";
+},"1":function(container,depth0,helpers,partials,data) {
+    var stack1, helper, alias1=depth0 != null ? depth0 : (container.nullContext || {}), alias2=container.strict, alias3="function", lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return ((stack1 = lookupProperty(helpers,"if").call(alias1,lookupProperty(depth0,"comment"),{"name":"if","hash":{},"fn":container.program(2, data, 0),"inverse":container.noop,"data":data,"loc":{"start":{"line":5,"column":0},"end":{"line":7,"column":7}}})) != null ? stack1 : "")
+    + "  "
+    + ((stack1 = (((helper = lookupProperty(helpers,"property") || alias2(depth0, "property", {"start":{"line":8,"column":4},"end":{"line":8,"column":12}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"property","hash":{},"data":data,"loc":{"start":{"line":8,"column":2},"end":{"line":8,"column":14}}}) : helper))) != null ? stack1 : "")
+    + ": "
+    + ((stack1 = (((helper = lookupProperty(helpers,"handler") || alias2(depth0, "handler", {"start":{"line":8,"column":18},"end":{"line":8,"column":25}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"handler","hash":{},"data":data,"loc":{"start":{"line":8,"column":16},"end":{"line":8,"column":27}}}) : helper))) != null ? stack1 : "")
+    + "<"
+    + ((stack1 = (((helper = lookupProperty(helpers,"request") || alias2(depth0, "request", {"start":{"line":8,"column":30},"end":{"line":8,"column":37}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"request","hash":{},"data":data,"loc":{"start":{"line":8,"column":28},"end":{"line":8,"column":39}}}) : helper))) != null ? stack1 : "")
+    + ", "
+    + ((stack1 = (((helper = lookupProperty(helpers,"messageInitShape") || alias2(depth0, "messageInitShape", {"start":{"line":8,"column":43},"end":{"line":8,"column":59}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"messageInitShape","hash":{},"data":data,"loc":{"start":{"line":8,"column":41},"end":{"line":8,"column":61}}}) : helper))) != null ? stack1 : "")
+    + "<typeof "
+    + ((stack1 = (((helper = lookupProperty(helpers,"response") || alias2(depth0, "response", {"start":{"line":8,"column":71},"end":{"line":8,"column":79}} ))),(typeof helper === alias3 ? helper.call(alias1,{"name":"response","hash":{},"data":data,"loc":{"start":{"line":8,"column":69},"end":{"line":8,"column":81}}}) : helper))) != null ? stack1 : "")
+    + ">>;\n";
+},"2":function(container,depth0,helpers,partials,data) {
+    var stack1, helper, lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return ((stack1 = (((helper = lookupProperty(helpers,"comment") || container.strict(depth0, "comment", {"start":{"line":6,"column":2},"end":{"line":6,"column":9}} ))),(typeof helper === "function" ? helper.call(depth0 != null ? depth0 : (container.nullContext || {}),{"name":"comment","hash":{},"data":data,"loc":{"start":{"line":6,"column":0},"end":{"line":6,"column":11}}}) : helper))) != null ? stack1 : "")
+    + "\n";
+},"compiler":[8,">= 4.3.0"],"main":function(container,depth0,helpers,partials,data) {
+    var stack1, lookupProperty = container.lookupProperty || function(parent, propertyName) {
+        if (Object.prototype.hasOwnProperty.call(parent, propertyName)) {
+          return parent[propertyName];
+        }
+        return undefined
+    };
+
+  return ((stack1 = lookupProperty(helpers,"each").call(depth0 != null ? depth0 : (container.nullContext || {}),lookupProperty(depth0,"services"),{"name":"each","hash":{},"fn":container.program(0, data, 0),"inverse":container.noop,"data":data,"loc":{"start":{"line":1,"column":0},"end":{"line":23,"column":9}}})) != null ? stack1 : "");
+},"useData":true},
+};

@@ -1,0 +1,6 @@
+/**
+ * The compiler as a library: descriptors in, findings and files out.
+ *
+ * What generated code imports is `svc-access/runtime`.
+ */
+export { version } from "./emit/version.ts";

@@ -1,0 +1,79 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { CATEGORIES, RULES } from "../rules/index.ts";
+import { encodeResponse } from "./check-messages.ts";
+
+/** The procedures that the plugin serves, by path. */
+export const PROCEDURE = {
+  check: "/buf.plugin.check.v1.CheckService/Check",
+  listRules: "/buf.plugin.check.v1.CheckService/ListRules",
+  listCategories: "/buf.plugin.check.v1.CheckService/ListCategories",
+  getPluginInfo: "/buf.plugin.info.v1.PluginInfoService/GetPluginInfo",
+} as const;
+
+const RULE_TYPE_LINT = 1;
+
+/**
+ * The answers that never change, so that a start of the plugin needs no code
+ * to make them: buf asks for each of them several times a run.
+ */
+export function constantAnswers(): Record<
+  "spec" | "listRules" | "listCategories" | "getPluginInfo",
+  Uint8Array
+> {
+  return {
+    spec: encodeSpec(),
+    listRules: encodeResponse("buf.plugin.check.v1.ListRulesResponse", encodeRules()),
+    listCategories: encodeResponse(
+      "buf.plugin.check.v1.ListCategoriesResponse",
+      encodeCategories(),
+    ),
+    getPluginInfo: encodeResponse("buf.plugin.info.v1.GetPluginInfoResponse", encodeInfo()),
+  };
+}
+
+function encodeSpec(): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const path of Object.values(PROCEDURE)) {
+    writer.tag(1, WireType.LengthDelimited).fork();
+    writer.tag(1, WireType.LengthDelimited).string(path);
+    writer.join();
+  }
+  return writer.finish();
+}
+
+function encodeRules(): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const { id, category, purpose } of RULES) {
+    writer.tag(2, WireType.LengthDelimited).fork();
+    writer.tag(1, WireType.LengthDelimited).string(id);
+    writer.tag(2, WireType.LengthDelimited).string(category);
+    if (category === "ACCESS") writer.tag(3, WireType.Varint).bool(true);
+    writer.tag(4, WireType.LengthDelimited).string(purpose);
+    writer.tag(5, WireType.Varint).int32(RULE_TYPE_LINT);
+    writer.join();
+  }
+  return writer.finish();
+}
+
+function encodeCategories(): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const { id, purpose } of CATEGORIES) {
+    writer.tag(2, WireType.LengthDelimited).fork();
+    writer.tag(1, WireType.LengthDelimited).string(id);
+    writer.tag(2, WireType.LengthDelimited).string(purpose);
+    writer.join();
+  }
+  return writer.finish();
+}
+
+function encodeInfo(): Uint8Array {
+  const writer = new BinaryWriter();
+  writer.tag(1, WireType.LengthDelimited).fork();
+  writer
+    .tag(1, WireType.LengthDelimited)
+    .string(
+      "Lints the option svc.access.v1.policy: every RPC says who may call it, and what it says can be enforced. Options: config and model, the paths of svc-access.yaml and of the authorization model.",
+    );
+  writer.join();
+  return writer.finish();
+}

@@ -1,0 +1,93 @@
+import { DescriptorError } from "../api/read/file-outline.ts";
+import { judge } from "../compiler/judge.ts";
+import { loadPlatform } from "../compiler/platform.ts";
+import { UsageError } from "../compiler/usage-error.ts";
+import { didYouMean } from "../diagnostics/nearest.ts";
+import type { LocatedDiagnostic } from "../rules/check-api.ts";
+import { RULES } from "../rules/index.ts";
+import type { Rule } from "../rules/rule.ts";
+import {
+  type CheckAnnotation,
+  type CheckRequest,
+  CODE,
+  encodeCheckResponse,
+  encodeError,
+  readCheckRequest,
+} from "./check-messages.ts";
+
+const OPTIONS = ["config", "model"];
+
+/**
+ * Answers `/buf.plugin.check.v1.CheckService/Check`.
+ *
+ * @param request - an encoded `pluginrpc.v1.Request`; empty bytes are a legal one
+ * @param folder - the working folder, which relative paths start from
+ * @returns an encoded `pluginrpc.v1.Response` and lines for standard error
+ */
+export async function answerCheck(
+  request: Uint8Array,
+  folder: string,
+): Promise<{ response: Uint8Array; notes: readonly string[] }> {
+  try {
+    const check = readRequest(request);
+    const platform = await loadPlatform({ ...readOptions(check.options), folders: [folder] });
+    if (platform.modelDiagnostics.length > 0) {
+      const lines = platform.modelDiagnostics.map(
+        ({ file, line, column, message, rule }) =>
+          `${file}:${line}:${column}: ${message} (${rule})`,
+      );
+      throw new UsageError(lines.join("\n"));
+    }
+    const { diagnostics, notes } = judge([check.files], platform, rulesOf(check.ruleIds));
+    return { response: encodeCheckResponse(diagnostics.map(annotationOf)), notes };
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof DescriptorError) {
+      return { response: encodeError(CODE.invalidArgument, error.message), notes: [] };
+    }
+    throw error;
+  }
+}
+
+function readRequest(request: Uint8Array): CheckRequest {
+  try {
+    return readCheckRequest(request);
+  } catch (error) {
+    throw new UsageError(`standard input is no check request: ${(error as Error).message}`);
+  }
+}
+
+function readOptions(options: ReadonlyMap<string, unknown>): { config?: string; model?: string } {
+  const read: { config?: string; model?: string } = {};
+  for (const [key, value] of options) {
+    if (key !== "config" && key !== "model") {
+      const hint = didYouMean(key, OPTIONS) || `; known are ${OPTIONS.join(", ")}`;
+      throw new UsageError(`unknown option "${key}" of buf-plugin-svc-access in buf.yaml${hint}`);
+    }
+    if (typeof value !== "string" || value === "") {
+      throw new UsageError(`option "${key}" of buf-plugin-svc-access in buf.yaml must be a path`);
+    }
+    read[key] = value;
+  }
+  return read;
+}
+
+/** buf filters by itself, but names the rules that it wants; without any, those that are on by default. */
+function rulesOf(ids: readonly string[]): readonly Rule[] {
+  if (ids.length === 0) return RULES.filter(({ category }) => category === "ACCESS");
+  const known = new Map(RULES.map((rule) => [rule.id, rule]));
+  return ids.map((id) => {
+    const rule = known.get(id);
+    if (rule === undefined)
+      throw new UsageError(`unknown rule ${id}${didYouMean(id, known.keys())}`);
+    return rule;
+  });
+}
+
+function annotationOf(diagnostic: LocatedDiagnostic): CheckAnnotation {
+  const { rule, message, file, path, line, column } = diagnostic;
+  if (path === undefined) {
+    // buf locates findings in protobuf files only; the place of another one goes into the text.
+    return { ruleId: rule, message: `${file}:${line}:${column}: ${message}` };
+  }
+  return { ruleId: rule, message, location: { file, path } };
+}

@@ -1,0 +1,23 @@
+import { readStandardInput } from "./standard-input.ts";
+
+/** The entry of `bin/protoc-gen-svc-access`. */
+export async function main(): Promise<void> {
+  const [argument] = process.argv.slice(2);
+  if (argument === "--version") {
+    const { version } = await import("../emit/version.ts");
+    process.stdout.write(`protoc-gen-svc-access ${version}\n`);
+    return;
+  }
+  if (argument !== undefined || process.stdin.isTTY) {
+    process.stderr.write(
+      "protoc-gen-svc-access is a plugin of buf and protoc and reads a CodeGeneratorRequest from standard input.\n" +
+        "Name it in buf.gen.yaml and run buf generate; `svc-access init` writes one, `svc-access generate --help` works without buf.\n",
+    );
+    process.exitCode = argument === "--help" || argument === "-h" ? 0 : 2;
+    return;
+  }
+  const { runProtocPlugin } = await import("./protoc-plugin.ts");
+  const { response, notes } = await runProtocPlugin(readStandardInput(), process.cwd());
+  for (const note of notes) process.stderr.write(`svc-access: ${note}\n`);
+  process.stdout.write(response);
+}

@@ -1,0 +1,83 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import {
+  type GeneratorRequest,
+  readCodeGeneratorRequest,
+} from "../api/read/code-generator-request.ts";
+import { DescriptorError } from "../api/read/file-outline.ts";
+import { generate } from "../compiler/generate.ts";
+import { judge } from "../compiler/judge.ts";
+import { loadPlatform } from "../compiler/platform.ts";
+import { UsageError } from "../compiler/usage-error.ts";
+import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
+import type { OutputFile } from "../emit/output-file.ts";
+import { RULES } from "../rules/index.ts";
+import { parsePluginOptions } from "./options.ts";
+import { checkStrategy } from "./strategy.ts";
+
+/** What a run of the plugin has to say. */
+export interface PluginResult {
+  /** An encoded `google.protobuf.compiler.CodeGeneratorResponse`. */
+  readonly response: Uint8Array;
+  /** Lines for standard error. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Runs `protoc-gen-svc-access` on a CodeGeneratorRequest.
+ *
+ * Findings, and input that cannot be used, become the error of the response,
+ * which compilers print as it is; then there are no files.
+ */
+export async function runProtocPlugin(request: Uint8Array, folder: string): Promise<PluginResult> {
+  try {
+    return await run(readCodeGeneratorRequest(request), folder);
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof DescriptorError) {
+      return { response: encodeResponse({ error: error.message }), notes: [] };
+    }
+    throw error;
+  }
+}
+
+async function run(request: GeneratorRequest, folder: string): Promise<PluginResult> {
+  const options = parsePluginOptions(request.parameter);
+  checkStrategy(request.filesToGenerate, options.targets, folder);
+  const platform = await loadPlatform({ ...options, folders: [folder] });
+  // Warnings are for lint; a generation that succeeds is quiet.
+  const judgement = judge(
+    [request.files],
+    platform,
+    RULES.filter(({ category }) => category === "ACCESS"),
+  );
+  const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) {
+    const count = errors.length === 1 ? "1 error" : `${errors.length} errors`;
+    const lines = [
+      `${count} in the access policies; nothing is generated`,
+      ...errors.map(formatDiagnostic),
+    ];
+    return { response: encodeResponse({ error: lines.join("\n") }), notes: judgement.notes };
+  }
+  const { files, notes } = await generate(judgement, platform, options);
+  return { response: encodeResponse({ files }), notes: [...judgement.notes, ...notes] };
+}
+
+/** FEATURE_PROTO3_OPTIONAL and FEATURE_SUPPORTS_EDITIONS. */
+const FEATURES = 3;
+const EDITION_PROTO2 = 998;
+const EDITION_2024 = 1001;
+
+function encodeResponse(content: { error: string } | { files: readonly OutputFile[] }): Uint8Array {
+  const writer = new BinaryWriter();
+  if ("error" in content) writer.tag(1, WireType.LengthDelimited).string(content.error);
+  writer.tag(2, WireType.Varint).uint32(FEATURES);
+  writer.tag(3, WireType.Varint).int32(EDITION_PROTO2);
+  writer.tag(4, WireType.Varint).int32(EDITION_2024);
+  for (const file of "files" in content ? content.files : []) {
+    writer.tag(15, WireType.LengthDelimited).fork();
+    writer.tag(1, WireType.LengthDelimited).string(file.name);
+    writer.tag(15, WireType.LengthDelimited).string(file.content);
+    writer.join();
+  }
+  return writer.finish();
+}

@@ -1,0 +1,33 @@
+import { readSync } from "node:fs";
+
+const CHUNK = 1 << 20;
+
+/** All bytes of standard input. One large read a time: an image may have hundreds of megabytes. */
+export function readStandardInput(): Uint8Array {
+  let buffer = Buffer.allocUnsafe(CHUNK);
+  let length = 0;
+  for (;;) {
+    if (length === buffer.length) {
+      const larger = Buffer.allocUnsafe(buffer.length * 2);
+      buffer.copy(larger, 0, 0, length);
+      buffer = larger;
+    }
+    const read = readOnce(buffer, length);
+    if (read === 0) return buffer.subarray(0, length);
+    length += read;
+  }
+}
+
+function readOnce(buffer: Buffer, offset: number): number {
+  for (;;) {
+    try {
+      return readSync(0, buffer, offset, buffer.length - offset, null);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EOF") return 0;
+      // A pipe that does not block has nothing yet.
+      if (code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/** The policy of one RPC as generated code declares it: the annotation with its defaults. */
+export interface AccessPolicy {
+  /** Who may call (spec 2.7). */
+  readonly exposure: "PUBLIC" | "AUTHENTICATED" | "AUTHORIZED" | "INTERNAL" | "SYSTEM";
+  /** What the caller must be allowed to do; present when, and only when, exposure is AUTHORIZED. */
+  readonly authz?: {
+    /** The permission that is checked. */
+    readonly action: string;
+    readonly resource: AccessResource;
+    /** The subject type that callers must have. */
+    readonly audience: string;
+    readonly mode: "CHECK_ONLY";
+  };
+  /** The audit event of a call. */
+  readonly audit?: {
+    readonly event: string;
+    readonly riskLevel: "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+  };
+  /** The token bucket of one caller. */
+  readonly rateLimit?: {
+    /** Calls a second. */
+    readonly qps: number;
+    /** The size of the bucket. */
+    readonly burst: number;
+  };
+  /** Whether the edge routes to the RPC. */
+  readonly publish: boolean;
+}
+
+/** The object that is checked. */
+export interface AccessResource {
+  readonly type: string;
+  /** The pieces of the id; `*` asks for at least one object of the type. */
+  readonly id: "*" | readonly AccessResourcePart[];
+}
+
+/** A piece of a resource's id. */
+export type AccessResourcePart =
+  | { readonly kind: "literal"; readonly text: string }
+  /** A field of the request, by its path in protobuf names. */
+  | { readonly kind: "field"; readonly path: string }
+  /** A field of the caller. */
+  | { readonly kind: "principal"; readonly field: string };
+
+/** Policies by full method name, such as `hub.skills.v1.SkillService/GetSkill`. */
+export type AccessPolicies = Readonly<Record<string, AccessPolicy>>;

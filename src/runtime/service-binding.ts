@@ -1,0 +1,60 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { AccessPolicies } from "./access-policy.ts";
+
+/** The version of what generated code hands to the runtime; the runtime refuses another. */
+export const BINDING_FORMAT_VERSION = 1;
+
+/**
+ * What a generated `bind…` function hands to the runtime: one value with all
+ * that is needed to serve a protobuf service by its policies.
+ *
+ * @typeParam Service - the generated service descriptor
+ * @typeParam Handlers - the generated handler interface
+ */
+export interface ServiceBinding<
+  Service extends DescService = DescService,
+  Handlers extends object = object,
+> {
+  readonly formatVersion: typeof BINDING_FORMAT_VERSION;
+  /** The service descriptor of protoc-gen-es. */
+  readonly service: Service;
+  /** The policy of each RPC of the service, by full method name. */
+  readonly policies: AccessPolicies;
+  /** The HTTP routes of the service, in the order of their declaration. */
+  readonly routes: readonly HttpRoute[];
+  readonly handlers: Handlers;
+}
+
+/** An HTTP method and a path template that lead to an RPC (`google.api.http`). */
+export interface HttpRoute {
+  /** The full method name. */
+  readonly rpc: string;
+  /** The HTTP method; `*` for any. */
+  readonly method: string;
+  /** The path template as it is written. */
+  readonly path: string;
+  readonly segments: readonly HttpRouteSegment[];
+  readonly variables: readonly HttpRouteVariable[];
+  /** The suffix of the last segment behind a colon. */
+  readonly verb?: string;
+  /** The request field that is the body; `*` for all that the path does not bind; absent for none. */
+  readonly body?: string;
+  /** The response field that is the body; absent for the whole response. */
+  readonly responseBody?: string;
+}
+
+/** One segment of a path template: a literal, `*` or `**`. */
+export type HttpRouteSegment =
+  | { readonly kind: "literal"; readonly text: string }
+  | { readonly kind: "single" }
+  | { readonly kind: "multi" };
+
+/** A variable of a path template and the segments that it binds. */
+export interface HttpRouteVariable {
+  /** The field path in protobuf names. */
+  readonly field: string;
+  /** The index of its first segment. */
+  readonly start: number;
+  /** The index behind its last segment. */
+  readonly end: number;
+}
