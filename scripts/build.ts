@@ -16,7 +16,7 @@ const withoutTranspiler: Plugin = {
       return { path, namespace: "without-transpiler" };
     });
     onLoad({ filter: /.*/, namespace: "without-transpiler" }, () => {
-      return { contents: "export default {};", loader: "js" };
+      return { contents: "module.exports = {};", loader: "js" };
     });
   },
 };

@@ -209,7 +209,8 @@ export function shapeOf(template: PathTemplate): string {
   return `/${segments}${template.verb === undefined ? "" : `:${template.verb}`}`;
 }
 
-function formatSegment(segment: Segment): string {
+/** A segment as a template writes it. */
+export function formatSegment(segment: Segment): string {
   switch (segment.kind) {
     case "literal":
       return segment.text;

@@ -39,8 +39,8 @@ export async function loadPlatform(options: PlatformOptions): Promise<Platform> 
   const config = configPath === undefined ? undefined : await readConfig(configPath);
   const modelPath = options.model ?? modelOf(config);
   if (modelPath === undefined) return { config, model: undefined, modelDiagnostics: [] };
-  const by = options.model === undefined ? `, which ${config?.file} names` : "";
-  const text = readText(modelPath, `the model ${modelPath}${by}`);
+  const by = options.model === undefined ? `, which ${config?.file} names,` : "";
+  const text = readText(modelPath, `the model ${displayPath(modelPath)}${by}`);
   const { parseModel } = await import("../model/index.ts");
   const { model, diagnostics } = parseModel(text, displayPath(modelPath));
   if (diagnostics.some(({ rule }) => rule === "MODEL_SYNTAX")) {

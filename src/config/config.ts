@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** RFC 1123 label: what Kubernetes allows as a name. */
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;

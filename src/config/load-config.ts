@@ -1,5 +1,5 @@
 import { isMap, isScalar, LineCounter, type Node, parseDocument, Scalar, visit } from "yaml";
-import type { z } from "zod";
+import type * as z from "zod";
 import { compareDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { checkConfig } from "./check-config.ts";

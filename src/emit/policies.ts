@@ -42,10 +42,14 @@ export function servicesByFile(
   return [...files].sort(([left], [right]) => compareText(left, right));
 }
 
+/** The table of all services of a file. */
+const FILE_POLICIES = "accessPolicies";
+
 function accessSource(file: string, services: readonly ProtobufService[]): string {
   const names = accessNames(services);
   return accessTemplate({
     file,
+    policies: FILE_POLICIES,
     services: services.map((service) => {
       const { methods, policies, constants } = names.get(service) as ServiceAccessNames;
       return {
@@ -79,7 +83,7 @@ export interface ServiceAccessNames {
 export function accessNames(
   services: readonly ProtobufService[],
 ): Map<ProtobufService, ServiceAccessNames> {
-  const taken = new Set<string>();
+  const taken = new Set([FILE_POLICIES]);
   return new Map(
     services.map((service) => {
       const names: ServiceAccessNames = {

@@ -58,7 +58,7 @@ export function routeDocument(deployed: DeployedService): RouteDocument {
     return { key: `${deployed.name}/${rpc.fullName}`, entry: routeEntry(rpc, deployed.name) };
   });
   return {
-    $schema: "https://svc-access.dev/schemas/routes.schema.json",
+    $schema: "urn:svc-access:schema:routes:1",
     schemaVersion: ROUTE_SCHEMA_VERSION,
     service: deployed.name,
     keyPrefix: ROUTE_KEY_PREFIX,

@@ -1,6 +1,9 @@
 /** A data value that becomes a frozen literal. */
 type Value = string | number | boolean | readonly unknown[] | object;
 
+/** The most characters of a line that holds a whole object or array. */
+const LINE = 100;
+
 /**
  * Plain data as a TypeScript literal, each object and array frozen.
  *
@@ -8,17 +11,16 @@ type Value = string | number | boolean | readonly unknown[] | object;
  */
 export function literal(value: Value, depth: number): string {
   if (typeof value !== "object") return JSON.stringify(value);
+  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  const items = Array.isArray(value)
+    ? value.map((item) => literal(item, depth + 1))
+    : Object.entries(value).map(([key, item]) => `${propertyKey(key)}: ${literal(item, depth + 1)}`);
+  const padding = open === "{" && items.length > 0 ? " " : "";
+  const line = `Object.freeze(${open}${padding}${items.join(", ")}${padding}${close})`;
+  if (depth * 2 + line.length <= LINE && !line.includes("\n")) return line;
   const inner = "  ".repeat(depth + 1);
-  const outer = "  ".repeat(depth);
-  if (Array.isArray(value)) {
-    if (value.length === 0) return "Object.freeze([] as const)";
-    const items = value.map((item) => `${inner}${literal(item, depth + 1)},\n`).join("");
-    return `Object.freeze([\n${items}${outer}] as const)`;
-  }
-  const entries = Object.entries(value)
-    .map(([key, item]) => `${inner}${propertyKey(key)}: ${literal(item, depth + 1)},\n`)
-    .join("");
-  return `Object.freeze({\n${entries}${outer}} as const)`;
+  const lines = items.map((item) => `${inner}${item},\n`).join("");
+  return `Object.freeze(${open}\n${lines}${"  ".repeat(depth)}${close})`;
 }
 
 /** A name as an object literal has it; `__proto__` in brackets, since it would set the prototype. */

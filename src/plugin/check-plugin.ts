@@ -44,7 +44,8 @@ export async function answerCheck(
     if (error instanceof UsageError || error instanceof DescriptorError) {
       return { response: encodeError(CODE.invalidArgument, error.message), notes: [] };
     }
-    throw error;
+    const { message } = error as Error;
+    return { response: encodeError(CODE.internal, `internal error: ${message}`), notes: [] };
   }
 }
 

@@ -11,7 +11,7 @@ export interface PluginOptions {
   readonly importOptions: readonly string[];
 }
 
-const IMPORT_OPTIONS = ["import_extension", "rewrite_imports", "map_imports"];
+const IMPORT_OPTIONS = ["import_extension", "rewrite_imports"];
 const IMPORT_EXTENSIONS = ["none", "js", "ts"];
 const OPTIONS = ["config", "model", "target", ...IMPORT_OPTIONS];
 

@@ -35,7 +35,8 @@ export async function runProtocPlugin(request: Uint8Array, folder: string): Prom
     if (error instanceof UsageError || error instanceof DescriptorError) {
       return { response: encodeResponse({ error: error.message }), notes: [] };
     }
-    throw error;
+    const { message } = error as Error;
+    return { response: encodeResponse({ error: `internal error: ${message}` }), notes: [] };
   }
 }
 

@@ -15,7 +15,6 @@ export type { Principal } from "./principal.ts";
 export {
   BINDING_FORMAT_VERSION,
   type HttpRoute,
-  type HttpRouteSegment,
   type HttpRouteVariable,
   type ServiceBinding,
 } from "./service-binding.ts";

@@ -33,7 +33,8 @@ export interface HttpRoute {
   readonly method: string;
   /** The path template as it is written. */
   readonly path: string;
-  readonly segments: readonly HttpRouteSegment[];
+  /** The segments: `*` is any one, `**` any number of them, all else is literal. */
+  readonly segments: readonly string[];
   readonly variables: readonly HttpRouteVariable[];
   /** The suffix of the last segment behind a colon. */
   readonly verb?: string;
@@ -42,12 +43,6 @@ export interface HttpRoute {
   /** The response field that is the body; absent for the whole response. */
   readonly responseBody?: string;
 }
-
-/** One segment of a path template: a literal, `*` or `**`. */
-export type HttpRouteSegment =
-  | { readonly kind: "literal"; readonly text: string }
-  | { readonly kind: "single" }
-  | { readonly kind: "multi" };
 
 /** A variable of a path template and the segments that it binds. */
 export interface HttpRouteVariable {

@@ -1,5 +1,5 @@
 import type { DescriptorPosition, Position } from "../position.ts";
-import { readSourceInfo, type SourceLocation } from "./file-outline.ts";
+import { DescriptorError, readServiceLocations, type SourceLocation } from "./file-outline.ts";
 
 /** Where a position stands in the text that its author wrote. */
 export interface Location {
@@ -53,10 +53,20 @@ export class Locator {
     let locations = this.#files.get(file);
     if (locations === undefined) {
       const bytes = this.#sourceInfo.get(file);
-      locations = indexLocations(bytes === undefined ? [] : readSourceInfo(bytes));
+      locations = indexLocations(bytes === undefined ? [] : readLocations(file, bytes));
       this.#files.set(file, locations);
     }
     return locations;
+  }
+}
+
+function readLocations(file: string, sourceInfo: Uint8Array): SourceLocation[] {
+  try {
+    return readServiceLocations(sourceInfo);
+  } catch (error) {
+    throw new DescriptorError(
+      `the source information of ${file} cannot be read: ${(error as Error).message}`,
+    );
   }
 }
 

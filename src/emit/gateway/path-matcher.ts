@@ -58,14 +58,19 @@ export function describeInvalidMatch({ type, value }: PathMatch): string | undef
   }
   // The listener answers 400 to an encoded slash, so the route could never be reached.
   if (/%(?:2f|5c)/i.test(value)) return "the gateway rejects paths with an encoded slash";
-  if (type !== "RegularExpression" && /\/\/|\/\.{1,2}(?:\/|$)|[^-A-Za-z0-9/._~!$&'()*+,;=:@%]/.test(value)) {
+  if (
+    type !== "RegularExpression" &&
+    /\/\/|\/\.{1,2}(?:\/|$)|[^-A-Za-z0-9/._~!$&'()*+,;=:@%]/.test(value)
+  ) {
     return "the Gateway API does not allow such a path";
   }
   return undefined;
 }
 
 function literalPath(segments: readonly Segment[], verb: string | undefined): string {
-  const path = segments.map((segment) => (segment.kind === "literal" ? segment.text : "")).join("/");
+  const path = segments
+    .map((segment) => (segment.kind === "literal" ? segment.text : ""))
+    .join("/");
   return `/${path}${verb === undefined ? "" : `:${verb}`}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Exposure } from "../../api/policy.ts";
-import type { BackendPlan, BackendTarget, GrantPlan } from "./plan-references.ts";
 import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan } from "./plan-policies.ts";
+import type { BackendPlan, BackendTarget, GrantPlan } from "./plan-references.ts";
 
 /**
  * All that the gateway target decides, as plain data that survives JSON.

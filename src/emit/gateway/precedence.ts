@@ -37,7 +37,10 @@ export function assignMatches(units: readonly PathUnit[]): Map<string, PathMatch
   for (const unit of widestFirst) {
     let match = naturalMatch(unit.template);
     if (match.type !== "Exact") {
-      const wider = index.longestOverlap(unit, match.type === "PathPrefix" ? 0 : match.value.length - 1);
+      const wider = index.longestOverlap(
+        unit,
+        match.type === "PathPrefix" ? 0 : match.value.length - 1,
+      );
       if (wider >= match.value.length || (match.type === "PathPrefix" && wider > 0)) {
         match = regexMatch(unit.template, wider + 1);
       }

@@ -45,7 +45,8 @@ export class RegexIndex<Unit extends { readonly template: PathTemplate }> {
         node.multis.push({ unit, length });
         return;
       }
-      node = segment.kind === "single" ? (node.single ??= newNode()) : literalChild(node, segment.text);
+      node =
+        segment.kind === "single" ? (node.single ??= newNode()) : literalChild(node, segment.text);
       node.longest = Math.max(node.longest, length);
     }
     node.ends.push({ unit, length });
@@ -57,10 +58,12 @@ export class RegexIndex<Unit extends { readonly template: PathTemplate }> {
     let best = atLeast;
     let visits = 0;
 
-    const consider = (items: readonly Item<Unit>[]) => {
+    const consider = (items: readonly Item<Unit>[], overlapping = false) => {
       for (const item of items) {
         if (item.length <= best || !this.#related(unit, item.unit)) continue;
-        if (commonPath(unit.template, item.unit.template) !== undefined) best = item.length;
+        if (overlapping || commonPath(unit.template, item.unit.template) !== undefined) {
+          best = item.length;
+        }
       }
     };
     const visit = (node: Node<Unit> | undefined, index: number): void => {
@@ -88,26 +91,33 @@ export class RegexIndex<Unit extends { readonly template: PathTemplate }> {
     return best;
   }
 
-  /** `/a/**:v` matches `/a:v`, in which the verb belongs to another segment. */
+  /**
+   * `/a/**:v` matches `/a:v`, in which the verb belongs to another segment. Few
+   * templates meet there, so any of them counts as overlapping.
+   */
   #verbNeighbours(
     node: Node<Unit>,
     segments: readonly Segment[],
     index: number,
     verb: string | undefined,
-    consider: (items: readonly Item<Unit>[]) => void,
+    consider: (items: readonly Item<Unit>[], overlapping: boolean) => void,
   ): void {
     const segment = segments[index];
     if (segment?.kind !== "literal") return;
     if (verb !== undefined && segments[index + 1]?.kind === "multi") {
       const child = node.literals.get(`${segment.text}:${verb}`);
       if (child !== undefined) {
-        consider(child.ends);
-        consider(child.multis);
+        consider(child.ends, true);
+        consider(child.multis, true);
       }
     }
     if (index < segments.length - 2) return;
-    for (let colon = segment.text.indexOf(":"); colon > 0; colon = segment.text.indexOf(":", colon + 1)) {
-      consider(node.literals.get(segment.text.slice(0, colon))?.multis ?? []);
+    for (
+      let colon = segment.text.indexOf(":");
+      colon > 0;
+      colon = segment.text.indexOf(":", colon + 1)
+    ) {
+      consider(node.literals.get(segment.text.slice(0, colon))?.multis ?? [], true);
     }
   }
 }
@@ -117,7 +127,9 @@ function searchTemplate(template: PathTemplate): Pick<PathTemplate, "segments" |
   const { segments, verb } = template;
   const last = segments.at(-1);
   if (verb === undefined || last?.kind !== "literal") return template;
-  return { segments: [...segments.slice(0, -1), { kind: "literal", text: `${last.text}:${verb}` }] };
+  return {
+    segments: [...segments.slice(0, -1), { kind: "literal", text: `${last.text}:${verb}` }],
+  };
 }
 
 function literalChild<Unit>(node: Node<Unit>, text: string): Node<Unit> {

@@ -54,8 +54,20 @@ export function prunedRequest(
   return create(CodeGeneratorRequestSchema, {
     fileToGenerate: filesToGenerate,
     parameter,
-    protoFile: [...pruned.values()],
+    protoFile: inOrderOfImports(pruned),
   });
+}
+
+/** A file stands behind those that it imports, as in every request. Imports have no cycles. */
+function inOrderOfImports(files: ReadonlyMap<string, FileDescriptorProto>): FileDescriptorProto[] {
+  const ordered = new Set<FileDescriptorProto>();
+  const add = (file: FileDescriptorProto | undefined) => {
+    if (file === undefined || ordered.has(file)) return;
+    for (const name of file.dependency) add(files.get(name));
+    ordered.add(file);
+  };
+  for (const file of files.values()) add(file);
+  return [...ordered];
 }
 
 function pruneFile(file: FileOutline): FileDescriptorProto {

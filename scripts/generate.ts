@@ -1,0 +1,49 @@
+/**
+ * Makes what is generated inside this repository; `--check` fails where the
+ * committed files are not what would be made.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { checkAnswersSource } from "./generate/check-answers.ts";
+import { configSchemaJson } from "./generate/config-schema.ts";
+import { rulesReference } from "./generate/rules-reference.ts";
+import { templatesSource } from "./generate/templates.ts";
+
+const root = new URL("../", import.meta.url);
+const templates = new URL("templates/", root);
+const sources = readdirSync(templates)
+  .filter((name) => name.endsWith(".hbs"))
+  .sort()
+  .map((name) => ({ name, source: readFileSync(new URL(name, templates), "utf8") }));
+
+const outputs: readonly (readonly [string, string])[] = [
+  ["src/gen/templates.ts", templatesSource(sources)],
+  ["src/gen/check-answers.ts", checkAnswersSource()],
+  ["schemas/svc-access.schema.json", configSchemaJson()],
+  ["docs/rules.md", rulesReference()],
+];
+
+const check = process.argv.includes("--check");
+const drifted: string[] = [];
+for (const [name, content] of outputs) {
+  const path = new URL(name, root);
+  if (read(path) === content) continue;
+  if (check) {
+    drifted.push(name);
+  } else {
+    mkdirSync(dirname(path.pathname), { recursive: true });
+    writeFileSync(path, content);
+  }
+}
+if (drifted.length > 0) {
+  process.stderr.write(`${drifted.join(", ")} drifted; npm run generate, and commit\n`);
+  process.exitCode = 1;
+}
+
+function read(path: URL): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import { constantAnswers, PROCEDURE } from "../../src/plugin/check-constants.ts";
+
+/** The constant answers of the check plugin, so that a start of it needs no rule. */
+export function checkAnswersSource(): string {
+  const { spec, listRules, listCategories, getPluginInfo } = constantAnswers();
+  const answers = {
+    spec: {
+      binary: base64(spec),
+      json: JSON.stringify({ procedures: Object.values(PROCEDURE).map((path) => ({ path })) }),
+    },
+    [PROCEDURE.listRules]: { binary: base64(listRules) },
+    [PROCEDURE.listCategories]: { binary: base64(listCategories) },
+    [PROCEDURE.getPluginInfo]: { binary: base64(getPluginInfo) },
+  };
+  return `// Generated from the rules by npm run generate. DO NOT EDIT.
+/** The constant answers of the check plugin, by procedure. */
+export const CHECK_ANSWERS: Readonly<
+  Record<string, { readonly binary: string; readonly json?: string }>
+> = ${JSON.stringify(answers, undefined, 2)};
+`;
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64");
+}

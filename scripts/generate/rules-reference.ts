@@ -1,0 +1,31 @@
+import { CATEGORIES, RULES } from "../../src/rules/index.ts";
+
+/** `docs/rules.md`. */
+export function rulesReference(): string {
+  const sections = CATEGORIES.map(({ id, purpose }) => {
+    const rules = RULES.filter(({ category }) => category === id);
+    const rows = rules.map((rule) => {
+      const model = rule.needsModel === true ? " Needs a model." : "";
+      return `| \`${rule.id}\` | ${rule.purpose}${model} |\n`;
+    });
+    const weight =
+      id === "ACCESS"
+        ? "Findings are errors: they fail `svc-access lint` and `buf lint`, and stop every generation."
+        : "Findings are warnings: `svc-access lint` prints them and fails with `--strict` only. `buf lint` knows no severity, so there the category is off until `use` lists it.";
+    return `## ${id}
+
+${purpose} ${weight}
+
+| rule | purpose |
+|---|---|
+${rows.join("")}`;
+  });
+  return `<!-- Generated from src/rules by npm run generate. DO NOT EDIT. -->
+# Rules
+
+A finding stands at the field of the annotation that is wrong, or at the RPC
+where something is missing, at the same line and column in \`buf lint\`,
+\`buf generate\` and \`svc-access lint\`.
+
+${sections.join("\n")}`;
+}

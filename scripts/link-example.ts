@@ -1,0 +1,29 @@
+/**
+ * Makes `examples/hub` see this checkout as the package that it depends on.
+ *
+ * npm would link the whole checkout into the example, which is a part of it; a
+ * folder of links to what a user gets is the same without the circle.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { join, relative } from "node:path";
+
+const root = new URL("..", import.meta.url).pathname;
+const modules = join(root, "examples/hub/node_modules");
+const shared = join(root, "node_modules/.bin");
+
+// A copy of this repository inside another project has neither.
+if (existsSync(join(root, "examples/hub")) && existsSync(shared)) {
+  rmSync(modules, { recursive: true, force: true });
+  for (const name of ["package.json", "bin", "dist", "model", "proto", "schemas"]) {
+    link(join(root, name), join(modules, "svc-access", name));
+  }
+  for (const name of readdirSync(shared)) link(join(shared, name), join(modules, ".bin", name));
+  for (const name of readdirSync(join(root, "bin"))) {
+    link(join(root, "bin", name), join(modules, ".bin", name));
+  }
+}
+
+function link(target: string, path: string): void {
+  mkdirSync(join(path, ".."), { recursive: true });
+  symlinkSync(relative(join(path, ".."), target), path);
+}

@@ -1,0 +1,2 @@
+import { Command } from "commander";
+export function explainCommand(): Command { return new Command("explain"); }

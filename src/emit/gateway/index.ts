@@ -1,0 +1,35 @@
+import { compareText } from "../../diagnostics/diagnostic.ts";
+import type { EmitInput, EmitResult } from "../output-file.ts";
+import { gatewayNotes, NO_EDGE } from "./notes.ts";
+import { planGateway } from "./plan-gateway.ts";
+import { printEdge } from "./print-edge.ts";
+import { printFrontend } from "./print-frontend.ts";
+import { printReferences } from "./print-references.ts";
+
+export { compareMatches, matchesPath } from "./envoy-order.ts";
+export type * from "./plan.ts";
+export { planGateway } from "./plan-gateway.ts";
+
+/**
+ * Makes the Kubernetes YAML of the edge for Envoy Gateway: first a plan, which
+ * decides everything, then its text.
+ *
+ * The names of the files sort in the order in which they must be applied:
+ * backends, edge, grants, hosts.
+ *
+ * @throws Error where the configuration would leave a route without its policy
+ */
+export function emitGateway({ api, config }: EmitInput): EmitResult {
+  if (config?.edge === undefined) return { files: [], notes: [NO_EDGE] };
+  const plan = planGateway(api, config);
+  const frontends = plan.hosts.flatMap((host) => host.frontends);
+  const files = [
+    ...printReferences(plan),
+    printEdge(plan),
+    ...frontends
+      .filter(({ routes }) => routes.length > 0)
+      .map((frontend) => printFrontend(frontend, plan)),
+  ];
+  files.sort((left, right) => compareText(left.name, right.name));
+  return { files, notes: gatewayNotes(plan, api) };
+}

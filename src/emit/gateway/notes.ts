@@ -1,0 +1,88 @@
+import type { Api } from "../../api/api.ts";
+import { eachRpc } from "../../api/resolved-policy.ts";
+import { compareText } from "../../diagnostics/diagnostic.ts";
+import { servesHost } from "./listeners.ts";
+import type { GatewayPlan } from "./plan.ts";
+
+/** What a repository without an `edge` is told. */
+export const NO_EDGE =
+  "no gateway files: svc-access.yaml has no edge; run `svc-access generate` in the platform repository, over the images of all services";
+
+/** What the user of the files should know. */
+export function gatewayNotes(plan: GatewayPlan, api: Api): string[] {
+  return [
+    ...unusedServices(api),
+    ...plan.hosts.flatMap(({ frontends }) =>
+      frontends
+        .filter(({ routes }) => routes.length === 0)
+        .map(
+          ({ name }) =>
+            `the frontend ${name} has no routes: it has no backend, no paths and no published RPCs`,
+        ),
+    ),
+    ...plan.leftOut.map(
+      ({ host, owner, request, reason }) =>
+        `${owner.name} has no route for ${request} on ${host}: ${reason}`,
+    ),
+    ...coveredPublic(plan),
+    ...plainListeners(plan),
+    ...grpcServices(plan),
+  ];
+}
+
+function* unusedServices(api: Api): Iterable<string> {
+  const used = new Set(
+    api.hosts.flatMap(({ frontends }) => frontends.flatMap(({ services }) => services)),
+  );
+  const unused = new Map<string, number>();
+  for (const { rpc, deployed } of eachRpc(api.services)) {
+    if (rpc.policy?.gateway?.publish !== true || used.has(deployed.name)) continue;
+    unused.set(deployed.name, (unused.get(deployed.name) ?? 0) + 1);
+  }
+  if (unused.size === 0) return;
+  const names = [...unused.keys()].sort(compareText).join(", ");
+  const count = [...unused.values()].reduce((sum, each) => sum + each, 0);
+  yield `${count} published ${count === 1 ? "RPC has" : "RPCs have"} no route, as no frontend uses: ${names}`;
+}
+
+/** A PUBLIC route that is the callback or the logout path cannot do without the login. */
+function* coveredPublic({ hosts }: GatewayPlan): Iterable<string> {
+  for (const { name, frontends } of hosts) {
+    for (const { name: frontend, routes } of frontends) {
+      for (const { owner, exposure, coveredBy, shape } of entriesOf(routes)) {
+        if (exposure !== "PUBLIC" || coveredBy === undefined || owner.kind !== "rpc") continue;
+        yield `${owner.name} is PUBLIC, but ${shape} on ${name} is the callback or logout path of ${frontend}: the gateway answers it`;
+      }
+    }
+  }
+}
+
+function entriesOf(routes: GatewayPlan["hosts"][number]["frontends"][number]["routes"]) {
+  return routes.flatMap(({ rules }) => rules.flatMap(({ entries }) => entries));
+}
+
+function* plainListeners({ hosts, listeners }: GatewayPlan): Iterable<string> {
+  const skipped = listeners.filter(
+    (listener) =>
+      listener.protocol === "HTTP" &&
+      hosts.some(({ name, frontends }) =>
+        frontends.some(({ sections }) => sections.length > 0 && servesHost(listener, name)),
+      ),
+  );
+  for (const { name } of skipped) {
+    yield `the listener ${name} has no routes of hosts that HTTPS serves: the session cookie needs TLS`;
+  }
+}
+
+function* grpcServices({ hosts }: GatewayPlan): Iterable<string> {
+  const targets = new Set<string>();
+  for (const { routes } of hosts.flatMap(({ frontends }) => frontends)) {
+    for (const { backend } of routes.flatMap(({ rules }) => rules)) {
+      if (backend.kind !== "Service" || backend.h2c !== true) continue;
+      targets.add(`port ${backend.port} of the Service ${backend.name} in ${backend.namespace}`);
+    }
+  }
+  for (const target of [...targets].sort(compareText)) {
+    yield `the gateway speaks gRPC to ${target}: write appProtocol: kubernetes.io/h2c there`;
+  }
+}

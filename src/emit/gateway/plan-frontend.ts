@@ -1,0 +1,129 @@
+import type { EdgeConfig, IdentityConfig } from "../../config/config.ts";
+import { compareText } from "../../diagnostics/diagnostic.ts";
+import { sectionsOf } from "./listeners.ts";
+import type { Access, FrontendPlan, LimitPlan, PathMatch, RouteEntry, RouteMatch } from "./plan.ts";
+import type { HostClaims } from "./plan-host.ts";
+import { loginPolicy } from "./plan-policies.ts";
+import type { ClaimSource, RouteClaim } from "./route-claims.ts";
+import { type PackedEntry, packRoutes } from "./route-packing.ts";
+
+/** Puts what a frontend routes into resources, and says which policy covers each. */
+export function planFrontend(
+  source: ClaimSource,
+  host: HostClaims,
+  edge: EdgeConfig,
+  identity: IdentityConfig,
+): FrontendPlan {
+  const { frontend, config, references } = source;
+  const { name } = frontend;
+  const claims = host.claims.get(name) ?? [];
+  const cors = config.allowed_origins.length > 0;
+  const preflights = cors ? preflightClaims(claims) : new Set<RouteClaim>();
+  const login = loginPolicy(name, config, identity);
+  // Without the backstop nothing closes a PUBLIC route, so no policy need open it.
+  const openName = edge.backstop || cors ? `${name}.public` : undefined;
+
+  const groups = new Map<string, { group: string; access: Access; entries: PackedEntry[] }>();
+  for (const claim of claims) {
+    const { access, group, backend, streaming, limit } = claim;
+    const key = `${group} ${access}`;
+    let target = groups.get(key);
+    if (target === undefined) {
+      target = { group, access, entries: [] };
+      groups.set(key, target);
+    }
+    const path = host.matches.get(claim.shape) as PathMatch;
+    const matches: RouteMatch[] = [
+      claim.method === "*" ? { path } : { path, method: claim.method },
+      ...(preflights.has(claim) ? [{ path, method: "OPTIONS", preflight: true } as const] : []),
+    ];
+    for (const match of matches) {
+      target.entries.push({
+        entry: entryOf(claim, match, login.name),
+        backend,
+        streaming,
+        ...(limit === undefined ? {} : { limit }),
+      });
+    }
+    const referrer = { kind: "HTTPRoute", namespace: config.namespace } as const;
+    references.refer(referrer, backend);
+  }
+  const secret = { kind: "Secret", namespace: config.namespace, ...login.clientSecret } as const;
+  if (claims.length > 0) {
+    references.refer({ kind: "SecurityPolicy", namespace: config.namespace }, secret);
+  }
+
+  const routes: FrontendPlan["routes"][number][] = [];
+  const limits = new Map<string, LimitPlan & { targets: LimitPlan["targets"][number][] }>();
+  for (const [, { group, access, entries }] of [...groups].sort(([a], [b]) => compareText(a, b))) {
+    // A dot parts the names, as neither a frontend nor a service has one.
+    const base = group === "" ? name : `${name}.${group}`;
+    const suffix = access === "open" ? ".public" : "";
+    const packed = packRoutes(entries, (index) => `${base}.${index}${suffix}`);
+    const policy = access === "login" ? login.name : openName;
+    for (const route of packed.routes) {
+      routes.push({
+        name: route.name,
+        access,
+        ...(policy === undefined ? {} : { policy }),
+        rules: route.rules,
+      });
+    }
+    for (const { limit, target } of packed.limited) {
+      const limitName = `${name}.limit-${limit}${suffix}`;
+      const known = limits.get(limitName);
+      if (known !== undefined) known.targets.push(target);
+      else {
+        limits.set(limitName, {
+          name: limitName,
+          by: access === "login" ? "subject" : "address",
+          requestsPerSecond: limit,
+          targets: [target],
+        });
+      }
+    }
+  }
+  return {
+    name,
+    host: config.host,
+    namespace: config.namespace,
+    sections: sectionsOf(edge, config.host),
+    ...(cors ? { cors: { origins: [...config.allowed_origins].sort(compareText) } } : {}),
+    login,
+    ...(openName !== undefined && routes.some(({ access }) => access === "open")
+      ? { open: { name: openName, allow: edge.backstop } }
+      : {}),
+    routes,
+    limits: [...limits.values()],
+  };
+}
+
+function entryOf(claim: RouteClaim, match: RouteMatch, policy: string): RouteEntry {
+  const { owner, exposure, shape, access } = claim;
+  return {
+    owner,
+    exposure,
+    shape,
+    match,
+    ...(access === "login" ? { coveredBy: policy } : { open: "PUBLIC" }),
+  };
+}
+
+/**
+ * The claims that take the preflights of their path too: one for each path that
+ * takes no OPTIONS anyhow. Envoy Gateway routes no preflight by itself, and
+ * answers one only on a route whose policy has CORS.
+ */
+function preflightClaims(claims: readonly RouteClaim[]): Set<RouteClaim> {
+  const byShape = new Map<string, RouteClaim>();
+  const routed = new Set<string>();
+  for (const claim of claims) {
+    if (claim.method === "*" || claim.method === "OPTIONS") routed.add(claim.shape);
+    const known = byShape.get(claim.shape);
+    // What another origin may not call goes on to the route: rather behind the login.
+    if (known === undefined || (known.access === "open" && claim.access === "login")) {
+      byShape.set(claim.shape, claim);
+    }
+  }
+  return new Set([...byShape.values()].filter(({ shape }) => !routed.has(shape)));
+}

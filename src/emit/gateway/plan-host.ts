@@ -1,0 +1,109 @@
+import type { Host } from "../../api/api.ts";
+import { describeInvalidMatch, GATEWAY_METHODS } from "./path-matcher.ts";
+import type { LeftOut, PathMatch } from "./plan.ts";
+import { assignMatches, type PathUnit } from "./precedence.ts";
+import type { ClaimSource, RouteClaim } from "./route-claims.ts";
+import { loginPaths, routeClaims } from "./route-claims.ts";
+
+/** What one host routes, before it is put into resources. */
+export interface HostClaims {
+  /** The claims of each frontend that the Gateway API can express, by the frontend's name. */
+  readonly claims: ReadonlyMap<string, readonly RouteClaim[]>;
+  /** The path match of each shape: frontends share a host, so precedence is decided among all of them. */
+  readonly matches: ReadonlyMap<string, PathMatch>;
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Collects what a host routes and decides the match of each path. */
+export function planHost(
+  host: Host,
+  sources: readonly ClaimSource[],
+  problems: string[],
+): HostClaims {
+  const leftOut: LeftOut[] = [];
+  const leave = ({ owner, method, shape }: RouteClaim, reason: string) => {
+    leftOut.push({ host: host.name, owner, request: `${method} ${shape}`, reason });
+  };
+  const claims = new Map<string, RouteClaim[]>();
+  for (const source of sources) {
+    const expressible = routeClaims(source).filter((claim) => {
+      if (claim.method === "*" || GATEWAY_METHODS.has(claim.method)) return true;
+      leave(claim, `the Gateway API has no method ${claim.method}`);
+      return false;
+    });
+    claims.set(source.frontend.name, expressible);
+  }
+  checkFrontends(host, sources, claims, problems);
+
+  const matches = assignMatches(unitsOf(sources, claims));
+  for (const [frontend, all] of claims) {
+    const valid = all.filter((claim) => {
+      const reason = describeInvalidMatch(matches.get(claim.shape) as PathMatch);
+      if (reason === undefined) return true;
+      if (claim.owner.kind === "login") {
+        problems.push(
+          `${claim.owner.name} of the frontend ${frontend} cannot be routed: ${reason}`,
+        );
+      }
+      leave(claim, reason);
+      return false;
+    });
+    claims.set(frontend, valid);
+  }
+  return { claims, matches, leftOut };
+}
+
+function unitsOf(
+  sources: readonly ClaimSource[],
+  claims: ReadonlyMap<string, readonly RouteClaim[]>,
+): PathUnit[] {
+  const units = new Map<string, PathUnit & { methods: Set<string> }>();
+  for (const { frontend, config } of sources) {
+    for (const { shape, template, method } of claims.get(frontend.name) ?? []) {
+      let unit = units.get(shape);
+      if (unit === undefined) {
+        unit = { shape, template, methods: new Set() };
+        units.set(shape, unit);
+      }
+      unit.methods.add(method);
+      // The preflight of a path must be ordered as the path is.
+      if (config.allowed_origins.length > 0) unit.methods.add("OPTIONS");
+    }
+  }
+  return [...units.values()];
+}
+
+/** Frontends share a host: what they do not declare themselves may meet there. */
+function checkFrontends(
+  host: Host,
+  sources: readonly ClaimSource[],
+  claims: ReadonlyMap<string, readonly RouteClaim[]>,
+  problems: string[],
+): void {
+  const owners = new Map<string, string>();
+  for (const { frontend, config } of sources) {
+    for (const path of new Set(loginPaths(config))) {
+      const key = `login ${path}`;
+      const other = owners.get(key);
+      if (other !== undefined) {
+        problems.push(
+          `the frontends ${other} and ${frontend.name} on ${host.name} both have ${path} as callback or logout path; give each its own`,
+        );
+      }
+      owners.set(key, frontend.name);
+    }
+  }
+  for (const [frontend, all] of claims) {
+    for (const { method, shape, owner } of all) {
+      const key = `${method} ${shape}`;
+      const other = owners.get(key);
+      // The callbacks were reported above.
+      if (other !== undefined && owner.kind !== "login") {
+        problems.push(
+          `the frontends ${other} and ${frontend} both claim ${key} on ${host.name}; give each a prefix of its own`,
+        );
+      }
+      owners.set(key, frontend);
+    }
+  }
+}

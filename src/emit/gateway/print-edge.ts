@@ -1,0 +1,78 @@
+import type { OutputFile } from "../output-file.ts";
+import { IDENTITY_HEADER_PREFIX, IDENTITY_HEADERS } from "./identity-headers.ts";
+import type { GatewayPlan, ListenerPlan } from "./plan.ts";
+import { type CommentedResource, GATEWAY_API, printFile, resource } from "./resource.ts";
+
+/** `gateway/edge.yaml`: the Gateway, what it does with every request, and what closes what no policy covers. */
+export function printEdge(plan: GatewayPlan): OutputFile {
+  const { name, namespace } = plan.gateway;
+  // Without a sectionName: a policy on a listener would replace this one whole.
+  const targetRefs = [{ group: GATEWAY_API, kind: "Gateway", name }];
+  const documents: CommentedResource[] = [
+    {
+      comment:
+        "Before anything else, identity headers are removed from every request, on every listener:\nonly the gateway may set them. Two spellings of one path or header are refused.",
+      resource: resource("ClientTrafficPolicy", name, namespace, {
+        targetRefs,
+        headers: {
+          withUnderscoresAction: "RejectRequest",
+          earlyRequestHeaders: {
+            remove: IDENTITY_HEADERS,
+            removeOnMatch: [{ type: "Prefix", value: IDENTITY_HEADER_PREFIX }],
+          },
+        },
+        path: { escapedSlashesAction: "RejectRequest", disableMergeSlashes: false },
+      }),
+    },
+  ];
+  if (plan.backstop !== undefined) {
+    documents.push({
+      comment:
+        "The backstop: a route that no policy of its own covers is denied. The most specific policy\nwins whole, so PUBLIC routes have a policy that allows.",
+      resource: resource("SecurityPolicy", plan.backstop, namespace, {
+        targetRefs,
+        authorization: { defaultAction: "Deny" },
+      }),
+    });
+  }
+  documents.push({
+    comment: "The Gateway stands behind its policies, so that it is never up without them.",
+    resource: resource("Gateway", name, namespace, {
+      gatewayClassName: plan.gateway.class,
+      listeners: plan.listeners.map((listener) => listenerOf(listener, plan)),
+    }),
+  });
+  return { name: "gateway/edge.yaml", content: printFile(documents) };
+}
+
+function listenerOf(listener: ListenerPlan, plan: GatewayPlan): Record<string, unknown> {
+  const { name, port, protocol, hostname, certificate } = listener;
+  return {
+    name,
+    ...(hostname === undefined ? {} : { hostname }),
+    port,
+    protocol,
+    ...(certificate === undefined
+      ? {}
+      : {
+          tls: {
+            mode: "Terminate",
+            certificateRefs: [
+              {
+                group: "",
+                kind: "Secret",
+                name: certificate.name,
+                ...(certificate.namespace === undefined
+                  ? {}
+                  : { namespace: certificate.namespace }),
+              },
+            ],
+          },
+        }),
+    allowedRoutes: {
+      namespaces: { from: plan.routesFrom },
+      // A GRPCRoute on a host of ours would make Envoy Gateway reject one of the two.
+      kinds: [{ group: GATEWAY_API, kind: "HTTPRoute" }],
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { FrontendPlan } from "./plan.ts";
+import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan } from "./plan-policies.ts";
+
+/** The most values of a claim in one authorization rule. */
+const MAX_CLAIM_VALUES = 128;
+
+/** The policy of what stands behind the login: session, token, claims, owners. */
+export function loginSpec({ name, login, cors }: FrontendPlan): Record<string, unknown> {
+  return {
+    ...(cors === undefined ? {} : { cors: corsSpec(cors) }),
+    oidc: oidcSpec(name, login),
+    jwt: { providers: [jwtProvider(name, login)] },
+    ...(login.allowedOwners.length === 0
+      ? {}
+      : { authorization: ownerRules(name, login.allowedOwners) }),
+  };
+}
+
+/** The policy of PUBLIC routes. */
+export function openSpec(
+  open: OpenPolicyPlan,
+  cors: CorsPlan | undefined,
+): Record<string, unknown> {
+  return {
+    ...(cors === undefined ? {} : { cors: corsSpec(cors) }),
+    ...(open.allow ? { authorization: { defaultAction: "Allow" } } : {}),
+  };
+}
+
+function oidcSpec(frontend: string, login: LoginPolicyPlan): Record<string, unknown> {
+  return {
+    provider: {
+      issuer: login.issuer,
+      // Both, or discovery would decide.
+      authorizationEndpoint: login.authorizationEndpoint,
+      tokenEndpoint: login.tokenEndpoint,
+      ...(login.endSessionEndpoint === undefined
+        ? {}
+        : { endSessionEndpoint: login.endSessionEndpoint }),
+    },
+    clientID: login.clientId,
+    clientSecret: { group: "", kind: "Secret", ...login.clientSecret },
+    redirectURL: login.redirectUrl,
+    logoutPath: login.logoutPath,
+    scopes: ["openid", "profile", "email"],
+    refreshToken: true,
+    forwardAccessToken: true,
+    passThroughAuthHeader: true,
+    // Frontends may share a host, and a cookie is the host's.
+    cookieNames: { accessToken: `AccessToken-${frontend}`, idToken: `IdToken-${frontend}` },
+    cookieConfig: { sameSite: "Lax" },
+  };
+}
+
+function jwtProvider(name: string, login: LoginPolicyPlan): Record<string, unknown> {
+  return {
+    name,
+    // Envoy checks neither where it is left out.
+    issuer: login.issuer,
+    audiences: [login.clientId],
+    remoteJWKS: { uri: login.jwksUri, cacheDuration: "600s" },
+    // `forwardAccessToken` puts the cookie's token there too. Reading both would add up two
+    // identities, and reading nothing by name would accept a token in the query.
+    extractFrom: { headers: [{ name: "Authorization", valuePrefix: "Bearer " }] },
+    claimToHeaders: login.claims,
+  };
+}
+
+function ownerRules(provider: string, owners: readonly string[]): Record<string, unknown> {
+  const rules: Record<string, unknown>[] = [];
+  for (let start = 0; start < owners.length; start += MAX_CLAIM_VALUES) {
+    const values = owners.slice(start, start + MAX_CLAIM_VALUES);
+    rules.push({
+      name: `owner-${rules.length + 1}`,
+      action: "Allow",
+      principal: { jwt: { provider, claims: [{ name: "owner", valueType: "String", values }] } },
+    });
+  }
+  return { defaultAction: "Deny", rules };
+}
+
+/** CORS as spec 8 has it for the gateway. */
+function corsSpec({ origins }: CorsPlan): Record<string, unknown> {
+  return {
+    allowOrigins: origins,
+    allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+    allowHeaders: [
+      "Authorization",
+      "Content-Type",
+      "X-Request-ID",
+      "X-Trace-ID",
+      "Traceparent",
+      "Tracestate",
+    ],
+    exposeHeaders: ["X-Request-ID", "Content-Length"],
+    maxAge: "3600s",
+    allowCredentials: true,
+  };
+}

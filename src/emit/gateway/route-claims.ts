@@ -1,0 +1,217 @@
+import type { DeclaredPath, DeployedService, Frontend, Rpc } from "../../api/api.ts";
+import type { PathTemplate } from "../../api/path-template.ts";
+import { shapeOf } from "../../api/path-template.ts";
+import type { Exposure } from "../../api/policy.ts";
+import { publishedBindingsOf, resolvePolicy } from "../../api/resolved-policy.ts";
+import type { FrontendConfig, ServiceConfig } from "../../config/config.ts";
+import { compareText } from "../../diagnostics/diagnostic.ts";
+import type { Access, OwnerPlan } from "./plan.ts";
+import type { BackendTarget, References } from "./plan-references.ts";
+
+/** A method and a template that a frontend's host must route. */
+export interface RouteClaim {
+  readonly owner: OwnerPlan;
+  readonly exposure: Exposure;
+  readonly access: Access;
+  /** The HTTP method; `*` for any. */
+  readonly method: string;
+  readonly template: PathTemplate;
+  readonly shape: string;
+  /** The deployed service that it belongs to; empty for the frontend's own. */
+  readonly group: string;
+  readonly backend: BackendTarget;
+  readonly streaming: boolean;
+  /** Requests a second, for an RPC with a rate limit. */
+  readonly limit?: number;
+}
+
+/** What the claims of a frontend are made from. */
+export interface ClaimSource {
+  readonly frontend: Frontend;
+  readonly config: FrontendConfig;
+  readonly services: ReadonlyMap<
+    string,
+    { api: DeployedService; config: ServiceConfig | undefined }
+  >;
+  readonly references: References;
+  readonly problems: string[];
+}
+
+/** All that a frontend's host must route for it, without duplicates, in an order that no input changes. */
+export function routeClaims(source: ClaimSource): RouteClaim[] {
+  const { frontend, config } = source;
+  const claims = [...frontend.services]
+    .sort(compareText)
+    .flatMap((name) => [...serviceClaims(name, source)]);
+  const pages =
+    config.backend === undefined
+      ? undefined
+      : source.references.target(config.backend, `the frontend ${frontend.name}`, undefined, false);
+  claims.push(...ownClaims(source, pages ?? claims[0]?.backend, pages !== undefined));
+  return unique(withLogin(claims, config), source.problems);
+}
+
+function* serviceClaims(name: string, source: ClaimSource): Iterable<RouteClaim> {
+  const service = source.services.get(name);
+  if (service === undefined) return;
+  const { api, config } = service;
+  const rpcs = api.services
+    .flatMap((protobuf) => protobuf.rpcs)
+    .filter((rpc) => rpc.policy?.gateway?.publish === true)
+    .sort((left, right) => compareText(left.fullName, right.fullName));
+  if (rpcs.length === 0 && api.paths.length === 0) return;
+  if (config?.backend === undefined) {
+    source.problems.push(`the service ${name} has no backend that the gateway could forward to`);
+    return;
+  }
+  const { backend, ports } = config;
+  const grpc = api.publishedAs === "grpc";
+  const user = `the service ${name}`;
+  if (rpcs.length > 0) {
+    const target = source.references.target(backend, user, grpc ? ports.grpc : ports.http, grpc);
+    for (const rpc of rpcs) yield* rpcClaims(rpc, api, target);
+  }
+  if (api.paths.length > 0) {
+    yield* pathClaims(api.paths, name, pathTarget(source, user, config, grpc));
+  }
+}
+
+/** Health and the like are HTTP, also where the RPCs are gRPC. */
+function pathTarget(
+  { references }: ClaimSource,
+  user: string,
+  config: ServiceConfig,
+  grpc: boolean,
+): BackendTarget {
+  const backend = config.backend as NonNullable<ServiceConfig["backend"]>;
+  if (!grpc || backend.service === undefined || config.ports.http === undefined) {
+    return references.target(backend, user, config.ports.http, grpc);
+  }
+  const { name, namespace } = backend.service;
+  return references.target({ service: { name, namespace } }, user, config.ports.http, false);
+}
+
+function* rpcClaims(
+  rpc: Rpc,
+  service: DeployedService,
+  backend: BackendTarget,
+): Iterable<RouteClaim> {
+  const { exposure, rateLimit } = resolvePolicy(rpc);
+  if (exposure === "INTERNAL" || exposure === "SYSTEM") {
+    // The rules refuse this; should they ever not, nothing may be emitted.
+    throw new Error(`${rpc.fullName} is ${exposure} and cannot be published at the edge`);
+  }
+  for (const { method, template } of publishedBindingsOf(rpc, service.publishedAs)) {
+    yield {
+      owner: { kind: "rpc", name: rpc.fullName },
+      exposure,
+      access: exposure === "PUBLIC" ? "open" : "login",
+      method,
+      template,
+      shape: shapeOf(template),
+      group: service.name,
+      backend,
+      streaming: rpc.stream !== "unary",
+      ...(rateLimit === undefined ? {} : { limit: Math.max(rateLimit.qps, rateLimit.burst) }),
+    };
+  }
+}
+
+function* pathClaims(
+  paths: readonly DeclaredPath[],
+  group: string,
+  backend: BackendTarget,
+): Iterable<RouteClaim> {
+  for (const path of [...paths].sort((left, right) => compareText(left.path, right.path))) {
+    for (const method of [...path.methods].sort(compareText)) {
+      yield {
+        owner: { kind: "path", name: path.path },
+        exposure: path.exposure,
+        access: path.exposure === "PUBLIC" ? "open" : "login",
+        method,
+        template: path.template,
+        shape: shapeOf(path.template),
+        group,
+        backend,
+        streaming: false,
+      };
+    }
+  }
+}
+
+function* ownClaims(
+  { frontend, config, problems }: ClaimSource,
+  backend: BackendTarget | undefined,
+  pages: boolean,
+): Iterable<RouteClaim> {
+  if (backend === undefined) {
+    if (frontend.paths.length > 0) {
+      problems.push(
+        `the frontend ${frontend.name} has paths but nothing to forward to; write its backend`,
+      );
+    }
+    return;
+  }
+  yield* pathClaims(frontend.paths, "", backend);
+  const implied = (kind: "pages" | "login", name: string, template: PathTemplate): RouteClaim => {
+    return {
+      owner: { kind, name },
+      exposure: "AUTHENTICATED",
+      access: "login",
+      method: "*",
+      template,
+      shape: shapeOf(template),
+      group: "",
+      backend,
+      streaming: false,
+    };
+  };
+  // The gateway answers these two, but only on a route that its policy covers.
+  for (const path of loginPaths(config)) yield implied("login", path, plainTemplate(path, false));
+  if (pages) yield implied("pages", config.prefix, plainTemplate(config.prefix, true));
+}
+
+/** The callback and the logout path of a frontend. */
+export function loginPaths(config: FrontendConfig): string[] {
+  return [new URL(config.redirect_url).pathname, config.logout_path];
+}
+
+/** A callback that stands on a route without the login would never end the login. */
+function withLogin(claims: readonly RouteClaim[], config: FrontendConfig): RouteClaim[] {
+  const shapes = new Set(loginPaths(config).map((path) => shapeOf(plainTemplate(path, false))));
+  return claims.map((claim) => (shapes.has(claim.shape) ? { ...claim, access: "login" } : claim));
+}
+
+/** One claim for a method and a shape: the first, as what is implied stands last. */
+function unique(claims: readonly RouteClaim[], problems: string[]): RouteClaim[] {
+  const seen = new Map<string, RouteClaim>();
+  for (const claim of claims) {
+    const key = `${claim.method} ${claim.shape}`;
+    const first = seen.get(key);
+    if (first === undefined) {
+      seen.set(key, claim);
+    } else if (isDeclared(claim) && first.owner.name !== claim.owner.name) {
+      problems.push(
+        `${first.owner.name} and ${claim.owner.name} both claim ${key}; change one path`,
+      );
+    }
+  }
+  return [...seen.values()];
+}
+
+function isDeclared({ owner }: RouteClaim): boolean {
+  return owner.kind === "rpc" || owner.kind === "path";
+}
+
+/** The template of a path in which no character is special. */
+function plainTemplate(path: string, prefix: boolean): PathTemplate {
+  const text = prefix ? path.replace(/\/+$/, "") : path;
+  const segments: PathTemplate["segments"] =
+    text === "" || text === "/"
+      ? []
+      : text
+          .slice(1)
+          .split("/")
+          .map((part) => ({ kind: "literal", text: part }));
+  return { segments: prefix ? [...segments, { kind: "multi" }] : segments, variables: [] };
+}

@@ -1,0 +1,208 @@
+/**
+ * A stranger's repository: the packed package, installed in an empty folder
+ * outside this project, does what the README says.
+ */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BIN, runProgram } from "../support/programs.ts";
+import { ROOT } from "../support/workspace.ts";
+
+const PROTO = `syntax = "proto3";
+
+package acme.orders.v1;
+
+import "google/api/annotations.proto";
+import "svc/access/v1/policy.proto";
+
+service OrderService {
+  rpc GetOrder(GetOrderRequest) returns (GetOrderResponse) {
+    option (google.api.http) = {get: "/v1/orders/{order_id}"};
+    option (svc.access.v1.policy) = {
+      exposure: AUTHORIZED
+      authz: {action: "read", resource: "project:{order_id}"}
+      gateway: {publish: true}
+    };
+  }
+  rpc CreateOrder(CreateOrderRequest) returns (CreateOrderResponse) {
+    option (google.api.http) = {post: "/v1/orders" body: "*"};
+    option (svc.access.v1.policy) = {
+      exposure: AUTHORIZED
+      authz: {action: "write", resource: "project:{project_id}"}
+      audit: {event: "order.create" risk_level: MEDIUM}
+    };
+  }
+  rpc ListTerms(ListTermsRequest) returns (ListTermsResponse) {
+    option (google.api.http) = {get: "/v1/orders:terms"};
+    option (svc.access.v1.policy) = {
+      exposure: PUBLIC
+      rate_limit: {qps: 5, burst: 10}
+    };
+  }
+  rpc WatchOrders(WatchOrdersRequest) returns (stream WatchOrdersResponse) {
+    option (svc.access.v1.policy).exposure = AUTHENTICATED;
+  }
+  rpc Import(stream ImportRequest) returns (ImportResponse) {
+    option (svc.access.v1.policy) = {exposure: INTERNAL, audit: {event: "order.import"}};
+  }
+}
+
+message GetOrderRequest { string order_id = 1; }
+message GetOrderResponse { string order_id = 1; }
+message CreateOrderRequest { string project_id = 1; }
+message CreateOrderResponse { string order_id = 1; }
+message ListTermsRequest {}
+message ListTermsResponse { repeated string terms = 1; }
+message WatchOrdersRequest {}
+message WatchOrdersResponse { string order_id = 1; }
+message ImportRequest { string order_id = 1; }
+message ImportResponse { int32 orders = 1; }
+`;
+
+/** What a service author writes against the generated code. */
+const HANDLERS = `import { bindOrderService } from "./gen/acme/orders/v1/orders_server.js";
+import { accessPolicies, OrderService_GetOrder } from "./gen/acme/orders/v1/orders_access.js";
+
+export const binding = bindOrderService({
+  async getOrder(request, context) {
+    return { orderId: request.orderId + (context.principal?.subjectId ?? "") };
+  },
+  async createOrder(request) {
+    return { orderId: request.projectId };
+  },
+  async listTerms() {
+    return { terms: ["none"] };
+  },
+  async *watchOrders() {
+    yield { orderId: "1" };
+  },
+  async import(requests) {
+    let orders = 0;
+    for await (const request of requests) orders += request.orderId.length;
+    return { orders };
+  },
+});
+
+export const exposure: string = accessPolicies[OrderService_GetOrder].exposure;
+`;
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: "ES2022",
+    module: "NodeNext",
+    moduleResolution: "NodeNext",
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noUnusedLocals: true,
+    noPropertyAccessFromIndexSignature: true,
+    verbatimModuleSyntax: true,
+    isolatedModules: true,
+    noEmit: true,
+  },
+  include: ["*.ts", "gen"],
+};
+
+let folder: string;
+let tarball: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-access-stranger-"));
+  const packed = npm(["pack", ROOT, "--ignore-scripts", "--pack-destination", folder, "--json"]);
+  tarball = join(folder, (JSON.parse(packed) as [{ filename: string }])[0].filename);
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each([
+  { name: "without googleapis of its own", googleapis: false },
+  { name: "with googleapis from elsewhere", googleapis: true },
+])("$name", ({ googleapis }) => {
+  let repo: string;
+
+  beforeAll(() => {
+    repo = mkdtempSync(join(folder, "repo-"));
+    writeFileSync(join(repo, "package.json"), '{"private": true, "type": "module"}\n');
+    npm(["install", "--prefer-offline", "--save-dev", tarball, "@bufbuild/buf"]);
+    npx(["svc-access", "init", ...(googleapis ? ["--googleapis"] : [])]);
+    mkdirSync(join(repo, "proto/acme/orders/v1"), { recursive: true });
+    writeFileSync(join(repo, "proto/acme/orders/v1/orders.proto"), PROTO);
+    if (googleapis) {
+      // As `buf export buf.build/googleapis/googleapis` would lay it out.
+      cpSync(join(ROOT, "proto/google"), join(repo, "googleapis/google"), { recursive: true });
+      const bufYaml = readFileSync(join(repo, "buf.yaml"), "utf8");
+      writeFileSync(
+        join(repo, "buf.yaml"),
+        bufYaml.replace(
+          "modules:\n",
+          "modules:\n  - path: googleapis\n    lint:\n      ignore:\n        - googleapis\n",
+        ),
+      );
+    }
+  }, 240_000);
+
+  function npm(args: readonly string[]): string {
+    return runNpm(args, repo);
+  }
+
+  function npx(args: readonly string[]): string {
+    return runNpm(["exec", "--", ...args], repo);
+  }
+
+  test("buf lint is clean, and fails on an RPC without a policy at its place", () => {
+    expect(npx(["buf", "lint"])).toBe("");
+    const path = join(repo, "proto/acme/orders/v1/orders.proto");
+    const broken = PROTO.replace("option (svc.access.v1.policy).exposure = AUTHENTICATED;", "");
+    writeFileSync(path, broken);
+    const line = broken.slice(0, broken.indexOf("rpc WatchOrders")).split("\n").length;
+    const { status, stdout } = runProgram(join(repo, "node_modules/.bin/buf"), ["lint"], {
+      cwd: repo,
+      env: { PATH: `${join(repo, "node_modules/.bin")}:${process.env["PATH"]}` },
+    });
+    expect(status).toBe(100);
+    expect(stdout).toContain(`proto/acme/orders/v1/orders.proto:${line}:3:WatchOrders has no access`);
+    writeFileSync(path, PROTO);
+  }, 60_000);
+
+  test("buf generate makes all targets, and the TypeScript type-checks", () => {
+    npx(["buf", "generate"]);
+    const made = readdirSync(join(repo, "gen"), { recursive: true, encoding: "utf8" });
+    for (const name of [
+      "policies.json",
+      "routes/acme.orders.v1.json",
+      "acme/orders/v1/orders_access.ts",
+      "acme/orders/v1/orders_server.ts",
+      "acme/orders/v1/orders_pb.ts",
+    ]) {
+      expect(made).toContain(name);
+    }
+    writeFileSync(join(repo, "tsconfig.json"), JSON.stringify(TSCONFIG));
+    writeFileSync(join(repo, "handlers.ts"), HANDLERS);
+    expect(runProgram(join(BIN, "tsc"), ["-p", "."], { cwd: repo })).toMatchObject({
+      status: 0,
+      stdout: "",
+    });
+  }, 60_000);
+
+  test("a handler that is left out is a type error", () => {
+    writeFileSync(join(repo, "handlers.ts"), HANDLERS.replace(/ {2}async getOrder[\s\S]*? {2}\},\n/, ""));
+    const { status, stdout } = runProgram(join(BIN, "tsc"), ["-p", "."], { cwd: repo });
+    expect(status).not.toBe(0);
+    expect(stdout).toContain("getOrder");
+  }, 60_000);
+});
+
+function npm(args: readonly string[]): string {
+  return runNpm(args, folder);
+}
+
+function runNpm(args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr } = runProgram("npm", args, {
+    cwd,
+    env: { npm_config_fund: "false", npm_config_audit: "false", npm_config_update_notifier: "false" },
+  });
+  if (status !== 0) throw new Error(`npm ${args.join(" ")}: ${stderr}\n${stdout}`);
+  return stdout;
+}

@@ -1,0 +1,205 @@
+/**
+ * Whatever is wrong with an annotation, `buf lint`, `buf generate` and
+ * `svc-access lint` fail with the same rule at the same line and column.
+ */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runProgram } from "../support/programs.ts";
+import { ROOT } from "../support/workspace.ts";
+
+/** A way to break every RPC that it applies to. */
+interface Mutation {
+  readonly name: string;
+  /** What replaces what in the text of one RPC. */
+  readonly pattern: RegExp;
+  readonly replacement: string;
+  readonly rule: string;
+}
+
+const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "the annotation removed",
+    pattern: /option \(svc\.access\.v1\.policy\) = \{[\s\S]*?\n {4}\};/,
+    replacement: "",
+    rule: "ACCESS_POLICY_REQUIRED",
+  },
+  {
+    name: "exposure removed",
+    pattern: /exposure: [A-Z]+/,
+    replacement: "",
+    rule: "ACCESS_EXPOSURE_REQUIRED",
+  },
+  {
+    name: "authz removed",
+    pattern: /authz: \{[^{}]*(?:\{[^}]*\}[^{}]*)*\}/,
+    replacement: "",
+    rule: "ACCESS_AUTHZ_REQUIRED",
+  },
+  {
+    name: "action removed",
+    pattern: /action: "[^"]*"/,
+    replacement: "",
+    rule: "ACCESS_AUTHZ_REQUIRED",
+  },
+  {
+    name: "resource removed",
+    pattern: /resource: "[^"]*"/,
+    replacement: "",
+    rule: "ACCESS_AUTHZ_REQUIRED",
+  },
+  {
+    name: "AUTHENTICATED with authz",
+    pattern: /exposure: AUTHORIZED/,
+    replacement: "exposure: AUTHENTICATED",
+    rule: "ACCESS_AUTHZ_UNUSED",
+  },
+  {
+    name: "a resource without a type",
+    pattern: /resource: "[a-z_]+:/,
+    replacement: 'resource: "',
+    rule: "ACCESS_AUTHZ_RESOURCE_VALID",
+  },
+  {
+    name: "a placeholder of no field",
+    pattern: /(resource: "[a-z_]+:\{)(?!principal)[^}]*\}/,
+    replacement: "$1no_such_field}",
+    rule: "ACCESS_AUTHZ_PLACEHOLDER_FIELD",
+  },
+  {
+    name: "an unknown action",
+    pattern: /action: "([^"]*)"/,
+    replacement: 'action: "$1x"',
+    rule: "ACCESS_AUTHZ_ACTION_KNOWN",
+  },
+  {
+    name: "an unknown type",
+    pattern: /resource: "([a-z_]+):/,
+    replacement: 'resource: "x$1:',
+    rule: "ACCESS_AUTHZ_ACTION_KNOWN",
+  },
+  {
+    name: "an audience that cannot hold the action",
+    pattern: /(action: "[^"]*")/,
+    replacement: '$1 audience: "skill"',
+    rule: "ACCESS_AUTHZ_AUDIENCE_KNOWN",
+  },
+  {
+    name: "an event without a dot",
+    pattern: /event: "[^"]*"/,
+    replacement: 'event: "write"',
+    rule: "ACCESS_AUDIT_EVENT_VALID",
+  },
+  {
+    name: "a risk that contradicts",
+    pattern: /risk_level: ([A-Z]+)/,
+    replacement: "risk_level: $1 risk: CRITICAL",
+    rule: "ACCESS_AUDIT_RISK_CONFLICT",
+  },
+  {
+    name: "a rate of nothing",
+    pattern: /qps: [0-9]+/,
+    replacement: "qps: 0",
+    rule: "ACCESS_RATE_LIMIT_VALID",
+  },
+  {
+    name: "methods that are not bound",
+    pattern: /(gateway: \{)/,
+    replacement: '$1methods: "TRACE" ',
+    rule: "ACCESS_GATEWAY_METHODS_VALID",
+  },
+  {
+    name: "an INTERNAL RPC published",
+    pattern: /exposure: INTERNAL/,
+    replacement: "exposure: INTERNAL gateway: {publish: true}",
+    rule: "ACCESS_GATEWAY_EXPOSURE",
+  },
+  {
+    name: "a path that names no field",
+    pattern: /((?:get|post|put|patch|delete): "\/v1\/[a-z]+)/,
+    replacement: "$1/{no_such_field}",
+    rule: "ACCESS_HTTP_RULE_VALID",
+  },
+];
+
+const HUB = join(ROOT, "examples/hub");
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-access-hub-"));
+  cpSync(HUB, folder, {
+    recursive: true,
+    filter: (path) => !path.startsWith(join(HUB, "gen")) && !path.includes("node_modules"),
+  });
+  cpSync(join(ROOT, "proto"), join(folder, "node_modules/svc-access/proto"), { recursive: true });
+  cpSync(join(ROOT, "model"), join(folder, "node_modules/svc-access/model"), { recursive: true });
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each(MUTATIONS)("$name", ({ pattern, replacement, rule }) => {
+  test(`is ${rule} in all three, at the same places`, () => {
+    let mutants = 0;
+    for (const file of protoFiles()) {
+      const source = readFileSync(join(HUB, file), "utf8");
+      const mutated = source.replace(RPC, (rpc) => {
+        if (!pattern.test(rpc)) return rpc;
+        mutants++;
+        return rpc.replace(pattern, replacement);
+      });
+      writeFileSync(join(folder, file), mutated);
+    }
+    expect(mutants).toBeGreaterThan(0);
+    const lint = svcAccessLint();
+    expect(lint.filter((line) => line.endsWith(` ${rule}`))).toHaveLength(mutants);
+    expect(bufLint()).toEqual(lint);
+    expect(bufGenerate()).toEqual(lint);
+  });
+});
+
+/** One RPC with its body; the hub's are formatted, so that a body ends at its indentation. */
+const RPC = /\n {2}rpc [\s\S]*?\n {2}\}\n/g;
+
+function protoFiles(): string[] {
+  return readdirSync(join(HUB, "proto"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".proto"))
+    .map((name) => join("proto", name));
+}
+
+function svcAccessLint(): string[] {
+  const { status, stdout } = runProgram("svc-access", ["lint", ".", "--format", "json"], {
+    cwd: folder,
+  });
+  expect(status).toBe(1);
+  const { findings } = JSON.parse(stdout) as {
+    findings: { file: string; line: number; column: number; rule: string; severity: string }[];
+  };
+  return findings
+    .filter(({ severity }) => severity === "error")
+    .map(({ file, line, column, rule }) => `${file}:${line}:${column} ${rule}`)
+    .sort();
+}
+
+function bufLint(): string[] {
+  const { status, stdout } = runProgram("buf", ["lint", "--error-format", "json"], { cwd: folder });
+  expect(status).toBe(100);
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, string | number>)
+    .filter(({ type }) => String(type).startsWith("ACCESS_"))
+    .map(({ path, start_line, start_column, type }) => `${path}:${start_line}:${start_column} ${type}`)
+    .sort();
+}
+
+function bufGenerate(): string[] {
+  const { status, stderr } = runProgram("buf", ["generate"], { cwd: folder });
+  expect(status).not.toBe(0);
+  return stderr
+    .split("\n")
+    .map((line) => /^(\S+?):(\d+):(\d+): .* \((ACCESS_[A-Z_]+)\)$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, file, line, column, rule]) => `proto/${file}:${line}:${column} ${rule}`)
+    .sort();
+}

@@ -1,0 +1,15 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { ROOT } from "./workspace.ts";
+
+/** Tests of programs run what a user runs: the bundles, made anew before each run. */
+export default function build(): void {
+  const node = (script: string) =>
+    execFileSync(process.execPath, [join(ROOT, script)], { cwd: ROOT, stdio: "inherit" });
+  node("scripts/build.ts");
+  execFileSync(join(ROOT, "node_modules/.bin/tsc"), ["-p", "tsconfig.declarations.json"], {
+    cwd: ROOT,
+    stdio: "inherit",
+  });
+  node("scripts/link-example.ts");
+}

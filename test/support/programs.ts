@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process";
+import { delimiter, join } from "node:path";
+import { ROOT } from "./workspace.ts";
+
+/** How a program ended and what it said. */
+export interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The folder of the programs that this repository's lock file pins. */
+export const BIN = join(ROOT, "node_modules/.bin");
+
+/** Runs a program with this package's and its dependencies' programs on PATH. */
+export function runProgram(
+  command: string,
+  args: readonly string[],
+  options: {
+    readonly cwd?: string;
+    readonly input?: Uint8Array | string;
+    readonly env?: NodeJS.ProcessEnv;
+  } = {},
+): Outcome {
+  const path = [join(ROOT, "bin"), BIN, process.env["PATH"]].join(delimiter);
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: options.cwd,
+    input: options.input,
+    env: { ...process.env, PATH: path, NO_COLOR: "1", ...options.env },
+    maxBuffer: 1 << 30,
+  });
+  if (error !== undefined) throw error;
+  return { status, stdout: stdout.toString("utf8"), stderr: stderr.toString("utf8") };
+}
