@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { create, fromBinary, setExtension, toBinary } from "@bufbuild/protobuf";
 import {
   CodeGeneratorRequestSchema,
-  type FileDescriptorProto,
   FileDescriptorSetSchema,
   type MethodOptions,
   MethodOptionsSchema,

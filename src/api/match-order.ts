@@ -66,7 +66,10 @@ function commonLength(left: PathTemplate, right: PathTemplate): number | undefin
 const ANY = Symbol("any text");
 const MISMATCH = Symbol("no text");
 
-/** What a template wants at a segment of a path, less the verb that ends the path. */
+/**
+ * What a template wants at a segment of a path, less the verb that ends the
+ * path. No literal holds a colon, so none has a verb in it.
+ */
 function textAt(
   template: PathTemplate,
   index: number,
@@ -75,8 +78,7 @@ function textAt(
   const segment = template.segments[index];
   if (segment?.kind !== "literal") return ANY;
   if (verb === undefined || template.verb !== undefined) return segment.text;
-  const suffix = `:${verb}`;
-  return segment.text.endsWith(suffix) ? segment.text.slice(0, -suffix.length) : MISMATCH;
+  return MISMATCH;
 }
 
 /** Whether a request of one method may be a request of the other; `*` is any method. */

@@ -220,3 +220,8 @@ export function formatSegment(segment: Segment): string {
       return "**";
   }
 }
+
+/** A configured path as a template; that of a prefix may end in a slash. */
+export function plainPath(path: string, match: "exact" | "prefix"): string {
+  return match === "prefix" && path.length > 1 ? path.replace(/\/$/, "") : path;
+}

@@ -1,5 +1,5 @@
-import { Option } from "commander";
 import { statSync } from "node:fs";
+import { Option } from "commander";
 import { type Judgement, judge } from "../compiler/judge.ts";
 import { loadPlatform, type Platform } from "../compiler/platform.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -18,7 +18,10 @@ export function platformFlags(): Option[] {
       "--config <file>",
       "the platform configuration (default: svc-access.yaml of the input folder, or of the working folder)",
     ),
-    new Option("--model <file>", "the authorization model (default: the one that the configuration names)"),
+    new Option(
+      "--model <file>",
+      "the authorization model (default: the one that the configuration names)",
+    ),
   ];
 }
 

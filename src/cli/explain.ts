@@ -1,2 +1,4 @@
 import { Command } from "commander";
-export function explainCommand(): Command { return new Command("explain"); }
+export function explainCommand(): Command {
+  return new Command("explain");
+}

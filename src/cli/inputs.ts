@@ -36,13 +36,16 @@ export function readInputs(names: readonly string[], progress: (line: string) =>
 }
 
 function readInput(name: string, progress: (line: string) => void): Input[] {
-  if (name === "-") return [{ files: readImage(unzip(readStandardInput(), "standard input"), "standard input") }];
+  if (name === "-")
+    return [{ files: readImage(unzip(readStandardInput(), "standard input"), "standard input") }];
   const kind = statSync(name, { throwIfNoEntry: false });
   if (kind?.isFile() && BINARY_IMAGE.test(name)) {
     return [{ files: readImage(unzip(readFile(name), name), name) }];
   }
   if (kind === undefined && !/[:/@#]/.test(name)) {
-    throw new UsageError(`${name} does not exist; pass a folder of protos, an image, or - for standard input`);
+    throw new UsageError(
+      `${name} does not exist; pass a folder of protos, an image, or - for standard input`,
+    );
   }
   if (kind?.isDirectory()) return moduleFolders(name).map((folder) => build(folder, progress));
   progress(`building ${name} with buf`);

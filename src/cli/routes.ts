@@ -76,6 +76,12 @@ function table(rows: readonly Row[]): string {
     cells.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), title.length),
   );
   return [header, ...cells]
-    .map((row) => `${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()}\n`)
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
     .join("");
 }

@@ -25,7 +25,9 @@ export function writeFiles(folder: string, files: readonly OutputFile[]): void {
     moveAll(folder, staging, files);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${folder} cannot be written, and nothing was: ${(error as Error).message}`);
+    throw new UsageError(
+      `${folder} cannot be written, and nothing was: ${(error as Error).message}`,
+    );
   } finally {
     if (staging !== undefined) rmSync(staging, { recursive: true, force: true });
   }

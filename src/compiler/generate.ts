@@ -1,5 +1,10 @@
 import { compareText } from "../diagnostics/diagnostic.ts";
-import type { EmitInput, EmitResult, OutputFile } from "../emit/output-file.ts";
+import {
+  EmitError,
+  type EmitInput,
+  type EmitResult,
+  type OutputFile,
+} from "../emit/output-file.ts";
 import type { Judgement } from "./judge.ts";
 import type { Platform } from "./platform.ts";
 import { UsageError } from "./usage-error.ts";
@@ -44,7 +49,9 @@ export async function generate(
   for (const target of TARGETS) {
     if (!options.targets.includes(target)) continue;
     // What a target needs is loaded only when it is asked for: a plugin is started often.
-    const result = await emit(target, input, judgement, options);
+    const result = await emit(target, input, judgement, options).catch((error: Error) => {
+      throw error instanceof EmitError ? new UsageError(error.message) : error;
+    });
     notes.push(...result.notes);
     for (const file of result.files) {
       if (files.has(file.name)) {
@@ -71,7 +78,7 @@ async function emit(
     case "routes":
       return (await import("../emit/routes.ts")).emitRoutes(input);
     case "policies":
-      return (await import("../emit/policies.ts")).emitPolicies({ ...input });
+      return (await import("../emit/policies.ts")).emitPolicies(input);
     case "server": {
       const { files, messages } = judgement;
       const { emitServer } = await import("../emit/server/server.ts");

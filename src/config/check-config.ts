@@ -1,4 +1,4 @@
-import { parsePathTemplate } from "../api/path-template.ts";
+import { parsePathTemplate, plainPath } from "../api/path-template.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import type { BackendConfig, PlatformConfig } from "./config.ts";
 
@@ -86,10 +86,12 @@ function* checkPaths(config: PlatformConfig): Iterable<ConfigProblem> {
   const services = Object.keys(config.services ?? {});
   const frontends = Object.keys(config.frontends);
   for (const [index, { service, frontend, path, match }] of config.paths.entries()) {
-    const plain = match === "prefix" && path.length > 1 ? path.replace(/\/$/, "") : path;
-    const { error } = parsePathTemplate(plain);
-    if (error !== undefined)
+    const { template, error } = parsePathTemplate(plainPath(path, match));
+    if (error !== undefined) {
       yield { path: ["paths", index, "path"], message: `"${path}": ${error}` };
+    } else if (match === "prefix" && template.verb !== undefined) {
+      yield { path: ["paths", index, "path"], message: `"${path}": a prefix cannot end in a verb` };
+    }
     if (service !== undefined && !services.includes(service)) {
       yield {
         path: ["paths", index, "service"],

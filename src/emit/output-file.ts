@@ -21,3 +21,11 @@ export interface EmitResult {
   /** What the user should know, one line each: what was left out, and why. */
   readonly notes: readonly string[];
 }
+
+/**
+ * The platform configuration says something that an emitter cannot express
+ * safely. The message is for the user: what is wrong and how to mend it.
+ */
+export class EmitError extends Error {
+  override readonly name = "EmitError";
+}

@@ -14,7 +14,9 @@ export function literal(value: Value, depth: number): string {
   const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
   const items = Array.isArray(value)
     ? value.map((item) => literal(item, depth + 1))
-    : Object.entries(value).map(([key, item]) => `${propertyKey(key)}: ${literal(item, depth + 1)}`);
+    : Object.entries(value).map(
+        ([key, item]) => `${propertyKey(key)}: ${literal(item, depth + 1)}`,
+      );
   const padding = open === "{" && items.length > 0 ? " " : "";
   const line = `Object.freeze(${open}${padding}${items.join(", ")}${padding}${close})`;
   if (depth * 2 + line.length <= LINE && !line.includes("\n")) return line;

@@ -2,11 +2,19 @@
  * Mutates the hub's annotations at random. Each kind of mutation has its own
  * verdict: what should fail fails by its rule, what is valid changes the policies.
  */
-import { create, fromBinary, setExtension, getExtension, clone, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema, type MethodDescriptorProto } from "@bufbuild/protobuf/wkt";
-import fc from "fast-check";
+
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import {
+  clone,
+  create,
+  fromBinary,
+  getExtension,
+  setExtension,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema, type MethodDescriptorProto } from "@bufbuild/protobuf/wkt";
+import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import {
   AuditSchema,
@@ -34,10 +42,7 @@ interface Mutation {
 }
 
 /** Makes a mutation of one that changes a policy in place, and says whether it applies. */
-function changing(
-  verdict: string,
-  change: (policy: Policy, seed: number) => boolean,
-): Mutation {
+function changing(verdict: string, change: (policy: Policy, seed: number) => boolean): Mutation {
   return { verdict, apply: (policy, seed) => (change(policy, seed) ? policy : undefined) };
 }
 
@@ -52,7 +57,7 @@ const MUTATIONS: readonly Mutation[] = [
     return true;
   }),
   changing("ACCESS_EXPOSURE_REQUIRED", (policy, seed) => {
-    policy.exposure = 5 + (seed % 1000);
+    policy.exposure = (5 + (seed % 1000)) as Exposure;
     return true;
   }),
   changing("ACCESS_AUTHZ_REQUIRED", (policy) => {
@@ -84,7 +89,20 @@ const MUTATIONS: readonly Mutation[] = [
     return applies;
   }),
   changing("ACCESS_AUTHZ_RESOURCE_VALID", ({ authz }, seed) => {
-    const bad = ["skill", "skill:", ":x", "Skill:x", "skill:a b", "skill:a*", "skill:a#b", "skill:{", "skill:{a..b}", "skill:}", "{type}:x", "skill:\u0000"];
+    const bad = [
+      "skill",
+      "skill:",
+      ":x",
+      "Skill:x",
+      "skill:a b",
+      "skill:a*",
+      "skill:a#b",
+      "skill:{",
+      "skill:{a..b}",
+      "skill:}",
+      "{type}:x",
+      "skill:\u0000",
+    ];
     if (authz !== undefined) authz.resource = bad[seed % bad.length] ?? "";
     return authz !== undefined;
   }),
@@ -197,9 +215,8 @@ test("each mutation of an annotation has its verdict", async () => {
         const mutated = mutation.apply(getExtension(method.options, policyExtension), seed);
         if (mutated === undefined) return;
         applied.set(kind, (applied.get(kind) ?? 0) + 1);
-        method.options.$unknown = method.options.$unknown?.filter(
-          ({ no }) => no !== policyExtension.number,
-        ) ?? [];
+        method.options.$unknown =
+          method.options.$unknown?.filter(({ no }) => no !== policyExtension.number) ?? [];
         if (mutated !== "removed") setExtension(method.options, policyExtension, mutated);
         const bytes = toBinary(FileDescriptorSetSchema, mutant);
         const rules = rulesOf(bytes);
@@ -214,7 +231,9 @@ test("each mutation of an annotation has its verdict", async () => {
     { numRuns: 2000 },
   );
   // A kind that never applied would be a verdict that was never tried.
-  expect([...applied.keys()].sort((left, right) => left - right)).toEqual(MUTATIONS.map((_, kind) => kind));
+  expect([...applied.keys()].sort((left, right) => left - right)).toEqual(
+    MUTATIONS.map((_, kind) => kind),
+  );
 });
 
 test("bytes that are changed at random never crash the compiler", () => {
@@ -235,7 +254,11 @@ test("bytes that are changed at random never crash the compiler", () => {
   );
 });
 
-function methodsOf({ file }: { file: readonly { service: readonly { method: MethodDescriptorProto[] }[] }[] }) {
+function methodsOf({
+  file,
+}: {
+  file: readonly { service: readonly { method: MethodDescriptorProto[] }[] }[];
+}) {
   return file.flatMap(({ service }) => service.flatMap(({ method }) => method));
 }
 
@@ -246,6 +269,9 @@ function rulesOf(bytes: Uint8Array): string[] {
 
 async function policiesOf(bytes: Uint8Array): Promise<string> {
   const judgement = judge([readImage(bytes, "the mutant")], platform);
-  const { files } = await generate(judgement, platform, { targets: ["policies"], importOptions: [] });
+  const { files } = await generate(judgement, platform, {
+    targets: ["policies"],
+    importOptions: [],
+  });
   return files.find(({ name }) => name === "policies.json")?.content ?? "";
 }

@@ -2,7 +2,15 @@
  * A stranger's repository: the packed package, installed in an empty folder
  * outside this project, does what the README says.
  */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -162,7 +170,9 @@ describe.each([
       env: { PATH: `${join(repo, "node_modules/.bin")}:${process.env["PATH"]}` },
     });
     expect(status).toBe(100);
-    expect(stdout).toContain(`proto/acme/orders/v1/orders.proto:${line}:3:WatchOrders has no access`);
+    expect(stdout).toContain(
+      `proto/acme/orders/v1/orders.proto:${line}:3:WatchOrders has no access`,
+    );
     writeFileSync(path, PROTO);
   }, 60_000);
 
@@ -187,7 +197,10 @@ describe.each([
   }, 60_000);
 
   test("a handler that is left out is a type error", () => {
-    writeFileSync(join(repo, "handlers.ts"), HANDLERS.replace(/ {2}async getOrder[\s\S]*? {2}\},\n/, ""));
+    writeFileSync(
+      join(repo, "handlers.ts"),
+      HANDLERS.replace(/ {2}async getOrder[\s\S]*? {2}\},\n/, ""),
+    );
     const { status, stdout } = runProgram(join(BIN, "tsc"), ["-p", "."], { cwd: repo });
     expect(status).not.toBe(0);
     expect(stdout).toContain("getOrder");
@@ -201,7 +214,11 @@ function npm(args: readonly string[]): string {
 function runNpm(args: readonly string[], cwd: string): string {
   const { status, stdout, stderr } = runProgram("npm", args, {
     cwd,
-    env: { npm_config_fund: "false", npm_config_audit: "false", npm_config_update_notifier: "false" },
+    env: {
+      npm_config_fund: "false",
+      npm_config_audit: "false",
+      npm_config_update_notifier: "false",
+    },
   });
   if (status !== 0) throw new Error(`npm ${args.join(" ")}: ${stderr}\n${stdout}`);
   return stdout;

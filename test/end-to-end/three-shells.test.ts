@@ -189,7 +189,9 @@ function bufLint(): string[] {
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, string | number>)
     .filter(({ type }) => String(type).startsWith("ACCESS_"))
-    .map(({ path, start_line, start_column, type }) => `${path}:${start_line}:${start_column} ${type}`)
+    .map(
+      ({ path, start_line, start_column, type }) => `${path}:${start_line}:${start_column} ${type}`,
+    )
     .sort();
 }
 

@@ -26,6 +26,19 @@ testRule(accessRateLimitValid, {
       messages: ["rate_limit.burst is 0; it must be at least qps, 1"],
     },
     {
+      name: "all that is wrong with one limit",
+      rpcs: rpc("rate_limit: {⟦qps: 0, ⟦burst: 0}"),
+      messages: ["rate_limit.qps is 0", "rate_limit.burst is 0; it must be at least 1"],
+    },
+    {
+      name: "a burst without a qps",
+      rpcs: rpc("rate_limit {⟦burst: -2147483648}", "⟦"),
+      messages: [
+        "rate_limit of Get has no qps",
+        "rate_limit.burst is -2147483648; it must be at least 1",
+      ],
+    },
+    {
       name: "an option that is written piece by piece",
       rpcs: `
   rpc Get(Request) returns (Response) {

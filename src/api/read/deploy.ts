@@ -9,7 +9,7 @@ import type {
   Host,
   ProtobufService,
 } from "../api.ts";
-import { type PathTemplate, parsePathTemplate } from "../path-template.ts";
+import { type PathTemplate, parsePathTemplate, plainPath } from "../path-template.ts";
 import { CLAIM_MAPPINGS, principalFieldsOf } from "../principal-claims.ts";
 
 /** Says which deployed service serves each protobuf service, and what stands on which host. */
@@ -88,25 +88,9 @@ function declaredPaths({ config, file, locate }: LoadedConfig): DeclaredPath[] {
 
 /** A prefix stands for its path and all below it, as a Gateway API `PathPrefix` does. */
 function templateOf(path: string, match: "exact" | "prefix"): PathTemplate {
-  const { template } = parsePathTemplate(
-    path.length > 1 && match === "prefix" ? path.replace(/\/$/, "") : path,
-  );
+  const { template } = parsePathTemplate(plainPath(path, match));
   // The configuration was checked to hold only paths that parse.
-  const { segments, variables, verb } = template ?? {
-    segments: [],
-    variables: [],
-    verb: undefined,
-  };
-  const literals = verb === undefined ? segments : withVerbAsText(segments, verb);
-  return { segments: match === "prefix" ? [...literals, { kind: "multi" }] : literals, variables };
-}
-
-/** A colon in a plain path is a character like any other. */
-function withVerbAsText(
-  segments: PathTemplate["segments"],
-  verb: string,
-): PathTemplate["segments"] {
-  const last = segments.at(-1);
-  if (last?.kind !== "literal") return segments;
-  return [...segments.slice(0, -1), { kind: "literal", text: `${last.text}:${verb}` }];
+  if (template === undefined) throw new Error(`${path} is no path`);
+  if (match === "exact") return template;
+  return { segments: [...template.segments, { kind: "multi" }], variables: [] };
 }

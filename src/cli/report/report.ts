@@ -18,9 +18,10 @@ export interface ReportStyle {
 }
 
 /** The formats of findings, by name. */
-export const REPORTS: Readonly<Record<string, (findings: Findings, style: ReportStyle) => string>> = {
-  text: textReport,
-  json: jsonReport,
-  "github-actions": githubActionsReport,
-  sarif: sarifReport,
-};
+export const REPORTS: Readonly<Record<string, (findings: Findings, style: ReportStyle) => string>> =
+  {
+    text: textReport,
+    json: jsonReport,
+    "github-actions": githubActionsReport,
+    sarif: sarifReport,
+  };

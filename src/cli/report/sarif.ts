@@ -12,7 +12,8 @@ export function sarifReport({ diagnostics }: Findings): string {
     purpose === "" ? { id } : { id, shortDescription: { text: purpose } },
   );
   const results = diagnostics.map(({ file, line, column, rule, severity, message }) => {
-    const region = line === undefined ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
+    const region =
+      line === undefined ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
     return {
       ruleId: rule,
       ruleIndex: indices.get(rule),

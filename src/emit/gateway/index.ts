@@ -17,7 +17,7 @@ export { planGateway } from "./plan-gateway.ts";
  * The names of the files sort in the order in which they must be applied:
  * backends, edge, grants, hosts.
  *
- * @throws Error where the configuration would leave a route without its policy
+ * @throws EmitError where the configuration would leave a route without its policy
  */
 export function emitGateway({ api, config }: EmitInput): EmitResult {
   if (config?.edge === undefined) return { files: [], notes: [NO_EDGE] };

@@ -1,6 +1,7 @@
 import type { Api } from "../../api/api.ts";
 import type { PlatformConfig } from "../../config/config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
+import { EmitError } from "../output-file.ts";
 import { checkEdge } from "./check-edge.ts";
 import { planListeners } from "./listeners.ts";
 import type { GatewayPlan, HostPlan, LeftOut } from "./plan.ts";
@@ -12,7 +13,7 @@ import type { ClaimSource } from "./route-claims.ts";
 /**
  * Decides all that the gateway target says.
  *
- * @throws Error where the configuration would leave a route without its policy
+ * @throws EmitError where the configuration would leave a route without its policy
  */
 export function planGateway(api: Api, config: PlatformConfig): GatewayPlan {
   const problems = checkEdge(config);
@@ -66,8 +67,8 @@ export function planGateway(api: Api, config: PlatformConfig): GatewayPlan {
   };
 }
 
-function planError(problems: readonly string[]): Error {
-  return new Error(
+function planError(problems: readonly string[]): EmitError {
+  return new EmitError(
     `no gateway files can be made:\n${problems.map((each) => `  ${each}`).join("\n")}`,
   );
 }
