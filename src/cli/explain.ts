@@ -1,4 +1,164 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import type { Rpc } from "../api/api.ts";
+import { bindingsOf, eachRpc, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
+import { formatResource, type ResourceTemplate } from "../api/resource.ts";
+import { UsageError } from "../compiler/usage-error.ts";
+import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
+import { didYouMean } from "../diagnostics/nearest.ts";
+import { policyDocument } from "../emit/policy-document.ts";
+import { formatGrants, grantsOf, type Model, type PermissionGrants } from "../model/index.ts";
+import type { LocatedDiagnostic } from "../rules/check-api.ts";
+import { note, type PlatformFlags, platformFlags, run } from "./common.ts";
+import { withDisplayPaths } from "./inputs.ts";
+
+interface ExplainFlags extends PlatformFlags {
+  readonly format: string;
+}
+
+/** `svc-access explain INPUT METHOD`. */
 export function explainCommand(): Command {
-  return new Command("explain");
+  const command = new Command("explain")
+    .description("Says in words who may call an RPC, and which relations grant its action.")
+    .argument("<input>", "a folder of protos, a buf image, or - for an image on standard input")
+    .argument("<method>", "an RPC: package.Service/Method, or an end of that which names only one")
+    .addOption(
+      new Option("--format <format>", "how it is printed")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc-access explain . hub.skills.v1.SkillService/PublishSkill
+  svc-access explain . PublishSkill`,
+    )
+    .action(explain);
+  for (const flag of platformFlags()) command.addOption(flag);
+  return command;
+}
+
+async function explain(input: string, method: string, flags: ExplainFlags): Promise<void> {
+  const { inputs, platform, judgement } = await run([input], flags);
+  const rpc = findRpc(
+    [...eachRpc(judgement.api.services)].map((entry) => entry.rpc),
+    method,
+  );
+  const own = judgement.diagnostics.filter((diagnostic) => concerns(diagnostic, rpc));
+  const errors = own.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) {
+    // A policy that is wrong means nothing: no words may make it look as if it did.
+    for (const diagnostic of withDisplayPaths(errors, inputs)) {
+      process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
+    }
+    process.exitCode = 1;
+    return;
+  }
+  const policy = resolvePolicy(rpc);
+  const grants = grantsFor(policy, platform.model);
+  if (policy.authz !== undefined && platform.model === undefined) {
+    note("no model to say what grants the action; name one with model: in svc-access.yaml");
+  }
+  if (flags.format === "json") {
+    const document = { rpc: rpc.fullName, ...policyDocument(rpc), grants: grants?.grant };
+    process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+  } else {
+    process.stdout.write(`${describe(rpc, policy, grants).join("\n")}\n`);
+  }
+}
+
+/**
+ * The RPC of a name, or of the end of one.
+ *
+ * @throws UsageError where there is none, or more than one.
+ */
+function findRpc(rpcs: readonly Rpc[], method: string): Rpc {
+  const name = method.replace(/^\//, "");
+  const spellings = ({ fullName }: Rpc) => [fullName, fullName.replace("/", ".")];
+  const exact = rpcs.find((rpc) => spellings(rpc).includes(name));
+  if (exact !== undefined) return exact;
+  const found = rpcs.filter((rpc) =>
+    spellings(rpc).some(
+      (spelling) => spelling.endsWith(`/${name}`) || spelling.endsWith(`.${name}`),
+    ),
+  );
+  if (found.length === 1 && found[0] !== undefined) return found[0];
+  if (found.length > 1) {
+    const names = found.map(({ fullName }) => fullName).join(", ");
+    throw new UsageError(`${method} may be ${names}; write more of the name`);
+  }
+  const names = rpcs.flatMap((rpc) => [rpc.name, rpc.fullName]);
+  throw new UsageError(
+    `there is no RPC ${method}${didYouMean(name, names) || "; svc-access routes lists them"}`,
+  );
+}
+
+/** Whether a diagnostic stands at an RPC or inside it. */
+function concerns({ file, path }: LocatedDiagnostic, { position }: Rpc): boolean {
+  return (
+    path !== undefined &&
+    file === position.file &&
+    position.path.every((step, index) => path[index] === step)
+  );
+}
+
+function grantsFor({ authz }: Policy, model: Model | undefined): PermissionGrants | undefined {
+  if (authz === undefined || model === undefined) return undefined;
+  return grantsOf(model, authz.resource.type, authz.action);
+}
+
+function describe(rpc: Rpc, policy: Policy, grants: PermissionGrants | undefined): string[] {
+  const { audit, rateLimit, publish } = policy;
+  const routes = bindingsOf(rpc).map(({ method, path }) => `  ${method} ${path}`);
+  const lines = [
+    rpc.fullName,
+    ...routes,
+    "",
+    ...callersOf(policy).map((line) => `  ${line}`),
+    ...(grants === undefined ? [] : ["", ...formatGrants(grants).map((line) => `  ${line}`)]),
+    "",
+    publish
+      ? "  The edge gateway routes to it."
+      : "  The edge gateway does not route to it: only callers inside reach it.",
+    audit === undefined
+      ? "  Calls are not audited."
+      : `  Each call is audited as ${audit.event}, risk ${audit.riskLevel}, denied and failed ones too.`,
+    rateLimit === undefined
+      ? "  There is no rate limit."
+      : `  Each caller may call ${rateLimit.qps} times a second, and ${rateLimit.burst} times at once.`,
+  ];
+  return lines;
+}
+
+function callersOf({ exposure, authz }: Policy): string[] {
+  switch (exposure) {
+    case "PUBLIC":
+      return ["PUBLIC: anyone may call, without logging in."];
+    case "AUTHENTICATED":
+      return ["AUTHENTICATED: anyone who has logged in may call."];
+    case "INTERNAL":
+      return ["INTERNAL: only services may call, with an internal token. Never at the edge."];
+    case "SYSTEM":
+      return [
+        "SYSTEM: only the platform itself may call, with the system token. Never at the edge.",
+      ];
+    case "AUTHORIZED": {
+      if (authz === undefined) return [];
+      return [
+        `AUTHORIZED: a ${authz.audience} may call who holds ${authz.action} on ${objectOf(authz.resource)}.`,
+        `The check is ${authz.resource.type}#${authz.action} on ${formatResource(authz.resource)}.`,
+      ];
+    }
+  }
+}
+
+/** The object in words: `the skill that skill_id of the request names`. */
+function objectOf({ type, id }: ResourceTemplate): string {
+  if (id === "*") return `at least one ${type}`;
+  const names = id.flatMap((part) => {
+    if (part.kind === "field") return [`${part.path} of the request`];
+    return part.kind === "principal" ? [`${part.field} of the caller`] : [];
+  });
+  if (names.length === 0) return `one fixed ${type}`;
+  return `the ${type} that ${names.join(" and ")} name${names.length === 1 ? "s" : ""}`;
 }

@@ -33,11 +33,6 @@ function writeConstant(name: string, format: string | undefined): void {
 }
 
 async function answer(): Promise<void> {
-  const [{ answerCheck }, { readStandardInput }] = await Promise.all([
-    import("./check-plugin.ts"),
-    import("./standard-input.ts"),
-  ]);
-  const { response, notes } = await answerCheck(readStandardInput(), process.cwd());
-  for (const note of notes) process.stderr.write(`svc-access: ${note}\n`);
-  process.stdout.write(response);
+  const { answerStandardInput } = await import("./check-plugin.ts");
+  await answerStandardInput();
 }

@@ -14,8 +14,16 @@ import {
   encodeError,
   readCheckRequest,
 } from "./check-messages.ts";
+import { readStandardInput } from "./standard-input.ts";
 
 const OPTIONS = ["config", "model"];
+
+/** Answers the request on standard input on standard output. */
+export async function answerStandardInput(): Promise<void> {
+  const { response, notes } = await answerCheck(readStandardInput(), process.cwd());
+  for (const note of notes) process.stderr.write(`svc-access: ${note}\n`);
+  process.stdout.write(response);
+}
 
 /**
  * Answers `/buf.plugin.check.v1.CheckService/Check`.

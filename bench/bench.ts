@@ -1,0 +1,155 @@
+/**
+ * The benchmarks. Each prints a ratio against its peer or its limit, both
+ * measured in this run. `npm run bench -- lint` runs those of a name only.
+ */
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { annotate, fetchGoogleProtos } from "./google.ts";
+import { type Command, inTurn, type Measurement, measure, median } from "./measure.ts";
+import { syntheticConfig, syntheticRequest } from "./synthetic.ts";
+
+const root = new URL("..", import.meta.url).pathname;
+const hub = join(root, "examples/hub");
+const wanted = process.argv.slice(2);
+const scratch = mkdtempSync(join(tmpdir(), "svc-access-bench-"));
+
+const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
+  lint: benchLint,
+  generate: benchGenerate,
+  growth: benchGrowth,
+  "check-plugin": benchCheckPlugin,
+};
+
+try {
+  for (const [name, run] of Object.entries(BENCHMARKS)) {
+    if (wanted.length === 0 || wanted.includes(name)) await run();
+  }
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** Lint of 13,000 RPCs from an image, against the time that buf takes to build it. */
+async function benchLint(): Promise<void> {
+  const tree = fetchGoogleProtos();
+  const image = join(scratch, "google.binpb");
+  const report = join(scratch, "report.json");
+  const build: Command = { program: "buf", args: ["build", tree, "-o", image] };
+  const lint: Command = {
+    program: "svc-access",
+    args: ["lint", image, "--format", "json"],
+    cwd: scratch,
+    output: report,
+  };
+  await measure(build);
+  const [built, linted] = await inTurn(build, lint, 3);
+  const { findings, rpcs } = JSON.parse(readFileSync(report, "utf8")) as {
+    findings: { rule: string }[];
+    rpcs: number;
+  };
+  const unannotated = findings.filter(({ rule }) => rule === "ACCESS_POLICY_REQUIRED").length;
+  result("lint", `of ${rpcs} RPCs, ${unannotated} found without a policy`);
+  figure("buf build", built);
+  figure("svc-access lint", linted);
+  ratio("lint / build", linted.seconds / built.seconds, 0.15);
+  ratio("memory / 500 MB", linted.megabytes / 500, 1);
+  ratio("unannotated RPCs that were missed", rpcs - unannotated, 0);
+}
+
+/** All four targets on 13,000 annotated RPCs, against protoc-gen-es on the same request. */
+async function benchGenerate(): Promise<void> {
+  const tree = fetchGoogleProtos();
+  const image = join(scratch, "google.binpb");
+  await measure({ program: "buf", args: ["build", tree, "-o", image] });
+  const config = join(scratch, "google.yaml");
+  const corpus = annotate(readFileSync(image), `config=${config}`);
+  writeFileSync(config, corpus.config);
+  writeFileSync(join(scratch, "ours.binpb"), corpus.request);
+  writeFileSync(join(scratch, "peer.binpb"), annotate(readFileSync(image), "target=ts").request);
+  const output = join(scratch, "response.binpb");
+  const ours = await median(
+    { program: "protoc-gen-svc-access", args: [], input: join(scratch, "ours.binpb"), output },
+    3,
+  );
+  const bytes = readFileSync(output).length;
+  const peer = await measure({
+    program: "node",
+    args: ["--max-old-space-size=8192", join(root, "node_modules/.bin/protoc-gen-es")],
+    input: join(scratch, "peer.binpb"),
+    output,
+  });
+  result(
+    "generate",
+    `four targets of ${corpus.rpcs} RPCs, ${corpus.withoutBinding} of them without a binding; ${(bytes / 1e6).toFixed(0)} MB made`,
+  );
+  figure("protoc-gen-es", peer);
+  figure("protoc-gen-svc-access", ours);
+  ratio("ours / protoc-gen-es", ours.seconds / peer.seconds, 0.05);
+}
+
+/** 10,000 RPCs against 1,000, start-up subtracted. */
+async function benchGrowth(): Promise<void> {
+  const run = async (rpcs: number) => {
+    const config = join(scratch, `growth-${rpcs}.yaml`);
+    const input = join(scratch, `growth-${rpcs}.binpb`);
+    writeFileSync(config, syntheticConfig(rpcs));
+    writeFileSync(input, syntheticRequest(rpcs, `config=${config}`));
+    return median({ program: "protoc-gen-svc-access", args: [], input }, 5);
+  };
+  // The least request, which loads all that the others load.
+  const start = await run(50);
+  const small = await run(1_000);
+  const large = await run(10_000);
+  result("growth", "all four targets, start-up subtracted");
+  figure("start-up", start);
+  figure("1,000 RPCs", small);
+  figure("10,000 RPCs", large);
+  ratio("10,000 / 1,000", (large.seconds - start.seconds) / (small.seconds - start.seconds), 12);
+}
+
+/** What the check plugin adds to buf lint. */
+async function benchCheckPlugin(): Promise<void> {
+  const repo = join(scratch, "hub");
+  cpSync(hub, repo, {
+    recursive: true,
+    filter: (path) =>
+      !path.startsWith(join(hub, "node_modules")) && !path.startsWith(join(hub, "gen")),
+  });
+  for (const name of ["proto", "model"]) {
+    cpSync(join(root, name), join(repo, "node_modules/svc-access", name), { recursive: true });
+  }
+  const bare = join(repo, "without.yaml");
+  copyFileSync(join(repo, "buf.yaml"), bare);
+  const text = readFileSync(bare, "utf8");
+  writeFileSync(
+    bare,
+    text.replace(/plugins:\n[\s\S]*?(?=lint:)/, "").replace("    - ACCESS\n", ""),
+  );
+  const [without, withPlugin] = await inTurn(
+    { program: "buf", args: ["lint", "--config", bare], cwd: repo },
+    { program: "buf", args: ["lint"], cwd: repo },
+    11,
+  );
+  result("check-plugin", "buf lint of examples/hub");
+  figure("without the plugin", without);
+  figure("with the plugin", withPlugin);
+  ratio("added / 0.35 s", (withPlugin.seconds - without.seconds) / 0.35, 1);
+}
+
+function result(name: string, what: string): void {
+  process.stdout.write(`\n${name}: ${what}\n`);
+}
+
+function figure(what: string, { seconds, megabytes, status }: Measurement): void {
+  const failed = status === 0 || status === 1 ? "" : `  exit status ${status}`;
+  process.stdout.write(
+    `  ${what.padEnd(34)} ${seconds.toFixed(3).padStart(9)} s  ${megabytes.toFixed(0).padStart(5)} MB${failed}\n`,
+  );
+}
+
+function ratio(what: string, value: number, limit: number): void {
+  const verdict = value <= limit ? "holds" : "DOES NOT HOLD";
+  process.stdout.write(
+    `  ${what.padEnd(34)} ${value.toFixed(3).padStart(9)}    limit ${limit}  ${verdict}\n`,
+  );
+}

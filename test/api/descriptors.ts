@@ -1,0 +1,46 @@
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import {
+  FileDescriptorProtoSchema,
+  type MethodDescriptorProtoSchema,
+  MethodOptionsSchema,
+} from "@bufbuild/protobuf/wkt";
+
+/** A field of a message that is written without its schema. */
+export type WireField = readonly [number: number, value: number | string | boolean | Uint8Array];
+
+/** Encodes a message by its field numbers, so that it may hold what no compiler would write. */
+export function encode(...fields: readonly WireField[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const [number, value] of fields) {
+    if (typeof value === "number") writer.tag(number, WireType.Varint).int32(value);
+    else if (typeof value === "boolean") writer.tag(number, WireType.Varint).bool(value);
+    else if (typeof value === "string") writer.tag(number, WireType.LengthDelimited).string(value);
+    else writer.tag(number, WireType.LengthDelimited).bytes(value);
+  }
+  return writer.finish();
+}
+
+/** An encoded `FileDescriptorProto`. */
+export function encodeFile(init: MessageInitShape<typeof FileDescriptorProtoSchema>): Uint8Array {
+  return toBinary(FileDescriptorProtoSchema, create(FileDescriptorProtoSchema, init));
+}
+
+/** An RPC from `a.v1.Request` to `a.v1.Response`, whose options are written by their field numbers. */
+export function methodOf(
+  name: string,
+  ...options: readonly (readonly [number: number, message: Uint8Array])[]
+): MessageInitShape<typeof MethodDescriptorProtoSchema> {
+  const unknown = options.map(([no, message]) => {
+    const data = new BinaryWriter().bytes(message).finish();
+    return { no, wireType: WireType.LengthDelimited, data };
+  });
+  const encoded = create(MethodOptionsSchema, {});
+  encoded.$unknown = unknown;
+  return {
+    name,
+    inputType: ".a.v1.Request",
+    outputType: ".a.v1.Response",
+    ...(options.length === 0 ? {} : { options: encoded }),
+  };
+}
