@@ -1,0 +1,58 @@
+import { type Dependency, dependenciesOf } from "../dependencies.ts";
+import { memberKey } from "../member-key.ts";
+import type { Model } from "../model.ts";
+import type { Report } from "../reporter.ts";
+import { strongComponents } from "./strong-components.ts";
+
+/**
+ * Reports permissions that depend on themselves through the subtracted side of an exclusion: of
+ * those, data can be written for which no answer is right ("allowed unless allowed").
+ *
+ * SpiceDB accepts them, and then stops at its depth limit; here the schema refuses them.
+ *
+ * @param cyclic permissions whose cycle is reported already, by `memberKey`
+ */
+export function checkExclusions(model: Model, cyclic: ReadonlySet<string>, report: Report): void {
+  const dependencies = new Map<string, readonly Dependency[]>();
+  let excludes = false;
+  for (const { name: type, relations, permissions } of model.definitions.values()) {
+    for (const name of [...relations.keys(), ...permissions.keys()]) {
+      const list = dependenciesOf(model, type, name);
+      dependencies.set(memberKey(type, name), list);
+      excludes ||= list.some(({ subtracted }) => subtracted);
+    }
+  }
+  if (!excludes) return;
+
+  const edgesOf = (key: string) => (dependencies.get(key) ?? []).map(keyOf);
+  const component = strongComponents(dependencies.keys(), edgesOf);
+  for (const [key, list] of dependencies) {
+    if (cyclic.has(key)) continue;
+    for (const dependency of list) {
+      const target = keyOf(dependency);
+      if (!dependency.subtracted || component.get(target) !== component.get(key)) continue;
+      const path = [key, ...shortestPath(target, key, edgesOf)];
+      report("MODEL_EXCLUSION_RECURSION", dependency.position, path);
+    }
+  }
+}
+
+function keyOf({ type, name }: Dependency): string {
+  return memberKey(type, name);
+}
+
+function shortestPath(
+  from: string,
+  to: string,
+  edgesOf: (key: string) => readonly string[],
+): string[] {
+  const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
+  // A map yields what is added while it is read: this is a breadth-first search.
+  for (const key of cameFrom.keys()) {
+    if (key === to) break;
+    for (const next of edgesOf(key)) if (!cameFrom.has(next)) cameFrom.set(next, key);
+  }
+  const path: string[] = [];
+  for (let key: string | undefined = to; key !== undefined; key = cameFrom.get(key)) path.push(key);
+  return path.reverse();
+}

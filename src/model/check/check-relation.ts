@@ -1,0 +1,54 @@
+import { memberKey } from "../member-key.ts";
+import { type AllowedSubject, type Definition, formatSubject, type Relation } from "../model.ts";
+import { suggest } from "../reporter.ts";
+import type { CheckContext } from "./check-model.ts";
+import { reportUnknownMember } from "./report-unknown.ts";
+
+/** Checks the subjects that a relation accepts. */
+export function checkRelation(
+  context: CheckContext,
+  definition: Definition,
+  relation: Relation,
+): void {
+  const seen = new Set<string>();
+  for (const subject of relation.subjects) {
+    const text = formatSubject(subject);
+    if (seen.has(text)) context.report("MODEL_SUBJECT_DUPLICATE", subject.position, text);
+    seen.add(text);
+    checkType(context, definition, subject);
+    checkCaveat(context, subject);
+  }
+}
+
+function checkType(context: CheckContext, definition: Definition, subject: AllowedSubject): void {
+  const { model, broken, wildcards, report } = context;
+  const type = model.definitions.get(subject.type);
+  if (type === undefined) {
+    const hint = model.caveats.has(subject.type)
+      ? `; ${subject.type} is a caveat: write it behind \`with\``
+      : suggest(subject.type, model.definitions.keys());
+    report("MODEL_TYPE_UNKNOWN", subject.position, subject.type, hint);
+    return;
+  }
+  if (subject.relation === undefined || broken.has(type)) return;
+  if (!type.relations.has(subject.relation) && !type.permissions.has(subject.relation)) {
+    reportUnknownMember(context, type, subject.relation, subject.position);
+    return;
+  }
+  // SpiceDB accepts wildcards through usersets of the same type, so they are accepted here.
+  const source = wildcards.get(memberKey(subject.type, subject.relation));
+  if (source === undefined || type === definition) return;
+  const userset = memberKey(subject.type, subject.relation);
+  const relation = memberKey(source.type, source.relation);
+  report("MODEL_WILDCARD_USERSET", subject.position, userset, relation, source.wildcard);
+}
+
+function checkCaveat({ model, report }: CheckContext, subject: AllowedSubject): void {
+  const { caveat, position } = subject;
+  if (caveat === undefined || model.caveats.has(caveat)) return;
+  const hint =
+    caveat === "expiration"
+      ? "; for relationships that expire, add `use expiration` at the top of the file"
+      : suggest(caveat, model.caveats.keys());
+  report("MODEL_CAVEAT_UNKNOWN", position, caveat, hint);
+}

@@ -1,0 +1,60 @@
+import { findCycles } from "./find-cycles.ts";
+import { type Report, suggest } from "./reporter.ts";
+import type { DefinitionSyntax, MemberSyntax } from "./syntax/schema-syntax.ts";
+
+/** Yields the relations and permissions of a definition, those of its partials included. */
+export type ExpandPartials = (definition: DefinitionSyntax) => Iterable<MemberSyntax>;
+
+/** Checks the partials, and returns what replaces `...name` by the members of that partial. */
+export function expandPartials(
+  partials: ReadonlyMap<string, DefinitionSyntax>,
+  report: Report,
+): ExpandPartials {
+  findCycles(
+    partials.keys(),
+    (name) =>
+      (partials.get(name)?.members ?? []).flatMap((member) =>
+        member.kind === "partial" ? [{ to: member.name, position: member.position }] : [],
+      ),
+    (path, { position }) => report("MODEL_PARTIAL_CYCLE", position, path),
+  );
+  for (const partial of partials.values()) checkReferences(partial, partials, report);
+  return (definition) => {
+    checkReferences(definition, partials, report);
+    return membersOf(definition, partials, report);
+  };
+}
+
+function checkReferences(
+  { members }: DefinitionSyntax,
+  partials: ReadonlyMap<string, DefinitionSyntax>,
+  report: Report,
+): void {
+  for (const member of members) {
+    if (member.kind !== "partial" || partials.has(member.name)) continue;
+    const { name, position } = member;
+    report("MODEL_PARTIAL_UNKNOWN", position, name, suggest(name, partials.keys()));
+  }
+}
+
+/** Each partial counts once, so that partials which include others twice cannot grow endlessly. */
+function* membersOf(
+  definition: DefinitionSyntax,
+  partials: ReadonlyMap<string, DefinitionSyntax>,
+  report: Report,
+): Iterable<MemberSyntax> {
+  const included = new Set<string>();
+  const pending: Iterator<MemberSyntax>[] = [definition.members.values()];
+  for (let members = pending.at(-1); members !== undefined; members = pending.at(-1)) {
+    const { value: member, done } = members.next();
+    if (done) pending.pop();
+    else if (member.kind !== "partial") yield member;
+    else if (included.has(member.name)) {
+      report("MODEL_PARTIAL_REPEATED", member.position, member.name, definition.name);
+    } else {
+      included.add(member.name);
+      const partial = partials.get(member.name);
+      if (partial) pending.push(partial.members.values());
+    }
+  }
+}

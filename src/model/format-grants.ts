@@ -1,0 +1,63 @@
+import type { ArrowGrant, Grant, PermissionGrants } from "./grants.ts";
+import { formatSubject } from "./model.ts";
+
+/**
+ * What grants a permission, as lines to read.
+ *
+ * @example
+ * ```text
+ * group#manage is held by any of
+ *   owner: user, service
+ *   zone->manage_groups: whoever holds manage_groups on its zone (type zone)
+ * ```
+ */
+export function formatGrants({ type, permission, grant }: PermissionGrants): string[] {
+  if (grant.kind === "any" && grant.grants.length === 0) {
+    return [`${type}#${permission} is held by nobody`];
+  }
+  return formatGrant(grant, `${type}#${permission} is held by `, "");
+}
+
+/** @param lead what the first line begins with; further lines are indented below it */
+function formatGrant(grant: Grant, lead: string, indent: string): string[] {
+  const inner = `${indent}  `;
+  switch (grant.kind) {
+    case "any":
+    case "all": {
+      if (grant.grants.length === 0) return [`${indent}${lead}nobody`];
+      const head = `${indent}${lead}${grant.kind === "any" ? "any of" : "those in all of"}`;
+      return [head, ...grant.grants.flatMap((part) => formatGrant(part, "", inner))];
+    }
+    case "except":
+      return [
+        `${indent}${lead}those in`,
+        ...formatGrant(grant.grant, "", inner),
+        `${indent}but not in`,
+        ...formatGrant(grant.except, "", inner),
+      ];
+    case "relation": {
+      const subjects = grant.subjects.map(formatSubject).join(", ");
+      return [`${indent}${lead}${grant.relation}${pathText(grant.through)}: ${subjects}`];
+    }
+    case "arrow":
+      return [`${indent}${lead}${arrowText(grant)}`];
+    case "self":
+      return [`${indent}${lead}the ${grant.type} itself${pathText(grant.through)}`];
+    case "permission":
+      return [`${indent}${lead}${grant.permission}${pathText(grant.through)}: see there`];
+  }
+}
+
+function arrowText(grant: ArrowGrant): string {
+  const { relation, permission, types, through } = grant;
+  const all = grant.function === "all";
+  const name = all ? `${relation}.all(${permission})` : `${relation}->${permission}`;
+  if (types.length === 0) return `${name}${pathText(through)}: nobody`;
+  const object = all ? `every ${relation}` : `its ${relation}`;
+  const kinds = `${types.length === 1 ? "type" : "types"} ${types.join(", ")}`;
+  return `${name}${pathText(through)}: whoever holds ${permission} on ${object} (${kinds})`;
+}
+
+function pathText(through: readonly string[]): string {
+  return through.length === 0 ? "" : `, through ${through.join(" > ")}`;
+}

@@ -1,0 +1,56 @@
+import { checkMemberName } from "./names.ts";
+import { parsePermission } from "./parse-permission.ts";
+import { parseRelation } from "./parse-relation.ts";
+import type { MemberSyntax } from "./schema-syntax.ts";
+import type { TokenStream } from "./token-stream.ts";
+
+/** The members of a definition or partial, up to and with the closing brace. */
+export function parseBody(tokens: TokenStream): MemberSyntax[] {
+  const members: MemberSyntax[] = [];
+  while (!tokens.takeSymbol("}")) {
+    if (tokens.atEnd() || tokens.isKeyword("definition") || tokens.isKeyword("caveat")) {
+      tokens.fail('"}"', "; close the definition");
+      break;
+    }
+    if (tokens.takeTerminator()) continue;
+    const errorsBefore = tokens.broken.size;
+    const member = parseMember(tokens);
+    if (member) members.push(member);
+    const failed = member === undefined || tokens.broken.size > errorsBefore;
+    if (failed) tokens.recover();
+    else if (!tokens.takeTerminator()) {
+      tokens.fail('the end of the line or ";"', terminatorHint(tokens));
+      tokens.recover();
+    }
+  }
+  return members;
+}
+
+function parseMember(tokens: TokenStream): MemberSyntax | undefined {
+  if (tokens.takeKeyword("relation")) {
+    const name = tokens.expectIdentifier("the name of the relation");
+    if (name === undefined) return undefined;
+    checkMemberName("relation", name, tokens.report);
+    return { kind: "relation", relation: parseRelation(tokens, name) };
+  }
+  if (tokens.takeKeyword("permission")) {
+    const name = tokens.expectIdentifier("the name of the permission");
+    if (name === undefined) return undefined;
+    checkMemberName("permission", name, tokens.report);
+    return { kind: "permission", permission: parsePermission(tokens, name) };
+  }
+  if (tokens.takeSymbol("...")) {
+    const name = tokens.expectIdentifier("the name of a partial");
+    return name && { kind: "partial", name: name.text, position: name.position };
+  }
+  return tokens.fail('a relation, a permission or "}"');
+}
+
+function terminatorHint(tokens: TokenStream): string {
+  const { text } = tokens.current;
+  if (["+", "&", "-", "|"].includes(text)) {
+    return "; an operator stands at the end of a line, not at the start of the next";
+  }
+  if (text === "->" || text === ".") return "; only the name of a relation stands left of an arrow";
+  return text === "}" ? '; put a ";" before it, or a line break' : "";
+}
