@@ -14,13 +14,17 @@ export const accessGatewayMethodsValid = rpcRule({
     if (rpc.http.some(({ binding }) => binding === undefined)) return;
     const bound = boundMethods(rpc);
     const seen = new Set<string>();
+    let wrong = false;
     for (const [index, method] of declared.entries()) {
       const problem = methodProblem(method, bound, seen);
       seen.add(method);
-      if (problem !== undefined) yield at(rpc, problem, index);
+      if (problem === undefined) continue;
+      wrong = true;
+      yield at(rpc, problem, index);
     }
+    // One that is wrong most likely stands for one that is missing.
     const missing = [...bound].filter((method) => !seen.has(method));
-    if (missing.length > 0) {
+    if (!wrong && missing.length > 0) {
       yield at(rpc, `gateway.methods lacks ${missing.join(", ")}, which google.api.http binds`);
     }
   },

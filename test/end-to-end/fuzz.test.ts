@@ -228,7 +228,7 @@ test("each mutation of an annotation has its verdict", async () => {
         }
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 800 },
   );
   // A kind that never applied would be a verdict that was never tried.
   expect([...applied.keys()].sort((left, right) => left - right)).toEqual(

@@ -38,6 +38,12 @@ export function readCodeGeneratorRequest(bytes: Uint8Array): GeneratorRequest {
       "standard input is no CodeGeneratorRequest, or names no file; run this plugin with buf generate or protoc",
     );
   }
+  // An image has files where a request has names.
+  if (filesToGenerate.some((name) => /\p{Cc}/u.test(name))) {
+    throw new DescriptorError(
+      "standard input is no CodeGeneratorRequest; svc-access generate reads images",
+    );
+  }
   const missing = new Set(filesToGenerate);
   const files = descriptors.map((descriptor): DescriptorFile => {
     const name = fileName(descriptor);
