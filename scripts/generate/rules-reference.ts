@@ -25,7 +25,9 @@ ${rows.join("")}`;
 
 A finding stands at the field of the annotation that is wrong, or at the RPC
 where something is missing, at the same line and column in \`buf lint\`,
-\`buf generate\` and \`svc-access lint\`.
+\`buf generate\` and \`svc-access lint\`. The comment
+\`// buf:lint:ignore RULE\` above an RPC or a service silences a warning. It
+silences an error in \`buf lint\` only: a generation refuses it all the same.
 
 ${sections.join("\n")}`;
 }

@@ -38,6 +38,8 @@ export function checkApi(
       continue;
     }
     for (const { message, position } of rule.check({ api, model })) {
+      // An error stops every generation, so no comment can silence it here.
+      if (rule.category === "ACCESS_RECOMMENDED" && locator.isIgnored(position, rule.id)) continue;
       diagnostics.push(locate(rule, message, locator.locate(position)));
     }
   }

@@ -25,6 +25,9 @@ describe("nearest", () => {
     ["abcd", ["wxyz"]],
     ["id", ["organization_id"]],
     ["organization", ["org"]],
+    ["id", ["to"]],
+    ["x", ["id"]],
+    ["", ["id"]],
   ])("of %s in %j is none", (name, candidates) => {
     expect(nearest(name, candidates)).toBeUndefined();
   });

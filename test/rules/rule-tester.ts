@@ -8,6 +8,7 @@ import { parseModel } from "../../src/model/index.ts";
 import { checkApi } from "../../src/rules/check-api.ts";
 import type { Rule } from "../../src/rules/rule.ts";
 import { Workspace } from "../support/workspace.ts";
+import { markedPlaces, withoutMarks } from "./marks.ts";
 
 /**
  * Input that a rule has nothing to say about.
@@ -45,7 +46,6 @@ export interface RuleTable {
   readonly model?: string;
 }
 
-const MARK = "⟦";
 const PRELUDE = "prelude.proto";
 const CONFIG = "svc-access.yaml";
 
@@ -129,7 +129,7 @@ function protosOf(entry: ValidCase, name: string): Texts {
 
 /** The files of the image; those that a case wrote are its targets. */
 function compile(protos: Texts): DescriptorFile[] {
-  const sources = Object.entries(protos).map(([name, text]) => [name, text.replaceAll(MARK, "")]);
+  const sources = Object.entries(protos).map(([name, text]) => [name, withoutMarks(text)]);
   using workspace = new Workspace({ ...Object.fromEntries(sources), [PRELUDE]: PRELUDE_TEXT });
   return readImage(workspace.build(), "the test's image").map(({ bytes, target }) => {
     return { bytes, target: target && fileName(bytes) !== PRELUDE };
@@ -137,22 +137,16 @@ function compile(protos: Texts): DescriptorFile[] {
 }
 
 function configOf(texts: Texts): LoadedConfig | undefined {
-  const text = texts[CONFIG]?.replaceAll(MARK, "");
+  const text = texts[CONFIG];
   if (text === undefined) return undefined;
-  const result = loadConfig(text, CONFIG, {});
+  const result = loadConfig(withoutMarks(text), CONFIG, {});
   if (result.loaded === undefined) throw new Error(JSON.stringify(result.diagnostics));
   return result.loaded;
 }
 
-/** The places of the marks, as file, line and column of what follows each. */
+/** The places of the marks, as `file:line:column`. */
 function marksOf(texts: Texts): string[] {
   return Object.entries(texts).flatMap(([file, text]) =>
-    text.split("\n").flatMap((line, index) => {
-      const pieces = line.split(MARK);
-      return pieces.slice(0, -1).map((_, mark) => {
-        const column = pieces.slice(0, mark + 1).join("").length + 1;
-        return `${file}:${index + 1}:${column}`;
-      });
-    }),
+    markedPlaces(text).map((place) => `${file}:${place}`),
   );
 }

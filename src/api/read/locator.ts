@@ -1,5 +1,10 @@
 import type { DescriptorPosition, Position } from "../position.ts";
-import { DescriptorError, readServiceLocations, type SourceLocation } from "./file-outline.ts";
+import {
+  DescriptorError,
+  readServiceComments,
+  readServiceLocations,
+  type SourceLocation,
+} from "./file-outline.ts";
 
 /** Where a position stands in the text that its author wrote. */
 export interface Location {
@@ -19,6 +24,7 @@ export interface Location {
 export class Locator {
   readonly #sourceInfo = new Map<string, Uint8Array>();
   readonly #files = new Map<string, FileLocations>();
+  readonly #comments = new Map<string, ReadonlyMap<string, string>>();
 
   /** Makes a file's source information known. */
   add(file: string, sourceInfo: Uint8Array): void {
@@ -37,6 +43,29 @@ export class Locator {
     const found = this.#find(position);
     if (found === undefined) return { file: position.file, path: position.path };
     return { file: position.file, line: found.line, column: found.column, path: found.path };
+  }
+
+  /**
+   * Whether `// buf:lint:ignore RULE` stands in the comment above the RPC or
+   * the service that holds a position, as `buf lint` reads it.
+   */
+  isIgnored(position: Position, rule: string): boolean {
+    if ("line" in position) return false;
+    const comments = this.#commentsOf(position.file);
+    return [2, 4].some((length) => {
+      const comment = comments.get(position.path.slice(0, length).join("."));
+      return comment?.split("\n").some((line) => IGNORE.exec(line)?.[1] === rule) === true;
+    });
+  }
+
+  #commentsOf(file: string): ReadonlyMap<string, string> {
+    let comments = this.#comments.get(file);
+    if (comments === undefined) {
+      const bytes = this.#sourceInfo.get(file);
+      comments = bytes === undefined ? new Map() : readServiceComments(bytes);
+      this.#comments.set(file, comments);
+    }
+    return comments;
   }
 
   #find(position: DescriptorPosition): SourceLocation | undefined {
@@ -69,6 +98,8 @@ function readLocations(file: string, sourceInfo: Uint8Array): SourceLocation[] {
     );
   }
 }
+
+const IGNORE = /^\s*buf:lint:ignore\s+([A-Z0-9_]+)\b/;
 
 /** The locations of a file by their descriptor path, joined with dots. */
 interface FileLocations {

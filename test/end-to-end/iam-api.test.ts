@@ -1,0 +1,91 @@
+/** The IAM API is the one that spec 4.1 and 4.3 name, and follows its own rules. */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runProgram } from "../support/programs.ts";
+import { ROOT } from "../support/workspace.ts";
+
+/** The RPCs of spec 4.3, by service. */
+const SERVICES: Readonly<Record<string, readonly string[]>> = {
+  IAMAuthService: [
+    "BuildLoginURL",
+    "ExchangeCode",
+    "RefreshToken",
+    "VerifyToken",
+    "RevokeToken",
+    "GetMe",
+    "UpdateMe",
+    "GetUserPreferences",
+    "UpdateUserPreferences",
+  ],
+  IAMDirectoryService: ["GetUser", "ListUsers", "GetOrganization", "ListGroups"],
+  IAMPermissionService: [
+    "CheckPermission",
+    "WriteRelationship",
+    "DeleteRelationship",
+    "LookupResources",
+    "LookupSubjects",
+  ],
+  IAMAuthorizationService: ["WriteRelationships", "CheckPermission", "ListRelationships"],
+  IAMLocalUserService: ["ListUsers", "CreateUser"],
+};
+
+/** The HTTP endpoints of spec 4.1 that are RPCs. */
+const ENDPOINTS: readonly (readonly [string, string, string])[] = [
+  ["GET", "/v1/iam/login-url", "PUBLIC"],
+  ["GET", "/v1/iam/me", "AUTHENTICATED"],
+  ["GET", "/v1/users", "AUTHORIZED"],
+  ["POST", "/v1/users", "AUTHORIZED"],
+];
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly exposure: string;
+  readonly published: boolean;
+  readonly rpc: string;
+}
+
+const model = ["--model", join(ROOT, "model/iam.zed")];
+
+function routes(): Route[] {
+  const { status, stdout } = runProgram(
+    "svc-access",
+    ["routes", "--format", "json", ...model, "proto"],
+    {
+      cwd: ROOT,
+    },
+  );
+  expect(status).toBe(0);
+  return (JSON.parse(stdout) as { routes: Route[] }).routes;
+}
+
+test("it holds exactly the RPCs of spec 4.3", () => {
+  const expected = Object.entries(SERVICES).flatMap(([service, rpcs]) =>
+    rpcs.map((rpc) => `svc.iam.v1.${service}/${rpc}`),
+  );
+  expect([...new Set(routes().map(({ rpc }) => rpc))].sort()).toEqual(expected.sort());
+});
+
+test("it answers at the paths of spec 4.1", () => {
+  const found = routes().map(({ method, path, exposure }) => `${method} ${path} ${exposure}`);
+  for (const endpoint of ENDPOINTS) expect(found).toContain(endpoint.join(" "));
+});
+
+test("services call the permission service, and nobody else", () => {
+  const permission = routes().filter(({ rpc }) => rpc.includes("IAMPermissionService"));
+  expect(permission.every(({ exposure, published }) => exposure === "INTERNAL" && !published)).toBe(
+    true,
+  );
+});
+
+test("it has no finding, warnings included", () => {
+  const { status, stdout } = runProgram("svc-access", ["lint", "--strict", ...model, "proto"], {
+    cwd: ROOT,
+  });
+  expect(stdout).toBe("23 RPCs: 0 errors, 0 warnings\n");
+  expect(status).toBe(0);
+});
+
+test("buf lint of the module is clean, with the recommended rules", () => {
+  expect(runProgram("buf", ["lint"], { cwd: ROOT })).toMatchObject({ status: 0, stdout: "" });
+});
