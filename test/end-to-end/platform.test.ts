@@ -1,0 +1,131 @@
+/** The platform repository: the images of several services, and the edge that they share. */
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Outcome, runProgram } from "../support/programs.ts";
+import { Workspace } from "../support/workspace.ts";
+
+const proto = (name: string, path: string) => `syntax = "proto3";
+package ${name}.v1;
+import "google/api/annotations.proto";
+import "svc/access/v1/policy.proto";
+message Request { string id = 1; }
+message Response {}
+service ${name.toUpperCase()}Service {
+  rpc Get(Request) returns (Response) {
+    option (google.api.http) = {get: "${path}"};
+    option (svc.access.v1.policy) = {exposure: AUTHENTICATED gateway: {publish: true}};
+  }
+}
+`;
+
+const config = (hosts: Readonly<Record<string, readonly string[]>>) => `environment: test
+identity:
+  issuer: https://id.example.com
+  authorization_endpoint: https://id.example.com/authorize
+  token_endpoint: https://id.example.com/token
+  jwks_uri: https://id.example.com/jwks
+edge:
+  gateway: {name: edge, namespace: edge, class: envoy}
+  listeners: [{name: https, port: 443, certificate: {name: tls}}]
+services:
+  orders: {packages: [orders.v1], ports: {http: 18002}, backend: {service: {name: orders, namespace: orders}}}
+  bills: {packages: [bills.v1], ports: {http: 18003}, backend: {service: {name: bills, namespace: bills}}}
+frontends:
+${Object.entries(hosts)
+  .map(
+    ([host, services]) => `  ${host.split(".")[0]}:
+    host: ${host}
+    namespace: web
+    services: [${services.join(", ")}]
+    client_id: ${host}
+    client_secret: {name: oidc}
+    redirect_url: https://${host}/oauth2/callback
+    logout_path: /oauth2/logout
+`,
+  )
+  .join("")}`;
+
+let orders: Workspace;
+let bills: Workspace;
+
+beforeAll(() => {
+  // Both repositories have a file of the same folder, and the same imports.
+  orders = new Workspace({ "orders/v1/orders.proto": proto("orders", "/v1/things/{id}") });
+  bills = new Workspace({ "bills/v1/bills.proto": proto("bills", "/v1/things/{id=*}") });
+  for (const workspace of [orders, bills]) {
+    writeFileSync(join(workspace.folder, "image.binpb"), workspace.build());
+  }
+});
+
+afterAll(() => {
+  orders[Symbol.dispose]();
+  bills[Symbol.dispose]();
+});
+
+function generate(hosts: Readonly<Record<string, readonly string[]>>, out: string): Outcome {
+  orders.write("platform.yaml", config(hosts));
+  const images = [orders, bills].map(({ folder }) => join(folder, "image.binpb"));
+  return runProgram(
+    "svc-access",
+    ["generate", ...images, "--config", "platform.yaml", "--out", out],
+    { cwd: orders.folder },
+  );
+}
+
+test("two services that claim one request on one host are a finding, and nothing is written", () => {
+  const { status, stderr } = generate({ "app.example.com": ["orders", "bills"] }, "one-host");
+  expect(status).toBe(1);
+  expect(stderr).toContain("ACCESS_ROUTE_CONFLICT");
+  expect(stderr).toContain("GET /v1/things/x on the host app.example.com");
+  expect(existsSync(join(orders.folder, "one-host"))).toBe(false);
+});
+
+test("on two hosts they are none, and each has its routes", () => {
+  const hosts = { "orders.example.com": ["orders"], "bills.example.com": ["bills"] };
+  const { status, stdout, stderr } = generate(hosts, "two-hosts");
+  expect({ status, stderr: stderr.replace(/^svc-access: ACCESS_AUTHZ.*\n/m, "") }).toEqual({
+    status: 0,
+    stderr: "",
+  });
+  expect(stdout).toMatch(/^\d+ files in two-hosts\n$/);
+  const made = readdirSync(join(orders.folder, "two-hosts"), { recursive: true, encoding: "utf8" });
+  for (const name of [
+    "gateway/edge.yaml",
+    "gateway/hosts/orders.example.com/orders.yaml",
+    "gateway/hosts/bills.example.com/bills.yaml",
+    "routes/orders.json",
+    "routes/bills.json",
+    "policies.json",
+    "bills/v1/bills_server.ts",
+  ]) {
+    expect(made).toContain(name);
+  }
+});
+
+test("two inputs with different files of one name are refused", () => {
+  using other = new Workspace({ "orders/v1/orders.proto": proto("orders", "/v1/other") });
+  writeFileSync(join(other.folder, "image.binpb"), other.build());
+  const { status, stderr } = runProgram("svc-access", [
+    "generate",
+    join(orders.folder, "image.binpb"),
+    join(other.folder, "image.binpb"),
+    "--out",
+    join(orders.folder, "same-name"),
+  ]);
+  expect(status).toBe(2);
+  expect(stderr).toContain("two inputs hold different files named orders/v1/orders.proto");
+});
+
+test("an image on standard input is the image in a file", () => {
+  const input = orders.build();
+  const piped = runProgram("svc-access", ["lint", "-", "--format", "json"], { input });
+  const named = runProgram("svc-access", [
+    "lint",
+    join(orders.folder, "image.binpb"),
+    "--format",
+    "json",
+  ]);
+  expect(piped).toEqual(named);
+  expect(JSON.parse(piped.stdout)).toMatchObject({ rpcs: 1 });
+});
