@@ -52,12 +52,9 @@ testRule(accessGatewayMethodsValid, {
       messages: ['gateway.methods has "GET" twice'],
     },
     {
-      name: "lower case, which is no method and so leaves GET missing",
-      rpcs: rpc("Get", GET, methods('⟦⟦methods: ["get"]')),
-      messages: [
-        "gateway.methods lacks GET, which google.api.http binds",
-        "gateway.methods: HTTP methods are case-sensitive; write GET",
-      ],
+      name: "lower case, which most likely stands for the method that is missing",
+      rpcs: rpc("Get", GET, methods('⟦methods: ["get"]')),
+      messages: ["gateway.methods: HTTP methods are case-sensitive; write GET"],
     },
     {
       name: "a method too few",
@@ -76,17 +73,23 @@ testRule(accessGatewayMethodsValid, {
       messages: ['gateway.methods has "", but', 'gateway.methods has "HEAD", but'],
     },
     {
+      name: "a method twice, in place of one that is missing",
+      rpcs: rpc(
+        "Do",
+        http('put: "/v1/x" additional_bindings {patch: "/v1/x"}'),
+        methods('⟦methods: ["PUT", "PUT"]'),
+      ),
+      messages: ['gateway.methods has "PUT" twice'],
+    },
+    {
       name: "GET of an RPC without google.api.http",
-      rpcs: rpc("Do", methods('⟦⟦methods: ["GET"]')),
-      messages: [
-        'gateway.methods has "GET", but',
-        "gateway.methods lacks POST, which google.api.http binds",
-      ],
+      rpcs: rpc("Do", methods('⟦methods: ["GET"]')),
+      messages: ['gateway.methods has "GET", but google.api.http binds POST'],
     },
     {
       name: "* does not stand for the methods that are bound",
-      rpcs: rpc("Get", GET, methods('⟦⟦methods: ["*"]')),
-      messages: ['gateway.methods has "*"', "gateway.methods lacks GET"],
+      rpcs: rpc("Get", GET, methods('⟦methods: ["*"]')),
+      messages: ['gateway.methods has "*", but google.api.http binds GET'],
     },
     {
       name: "an entry a line",

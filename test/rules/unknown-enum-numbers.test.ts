@@ -10,10 +10,10 @@ import {
 import { readApi } from "../../src/api/read/read-api.ts";
 import { checkApi } from "../../src/rules/check-api.ts";
 import { RULES } from "../../src/rules/index.ts";
-import { encode, encodeFile, methodOf } from "../api/descriptors.ts";
+import { encode, encodeFile, methodOf, type WireField } from "../api/descriptors.ts";
 
 /** What all rules say of an RPC that reads and whose policy is these bytes. */
-function findingsOf(...policy: Parameters<typeof encode>): string[] {
+function findingsOf(...policy: readonly WireField[]): string[] {
   const method = methodOf("Get", [POLICY_EXTENSION, encode(...policy)]);
   const file = { name: "a.proto", package: "a.v1", service: [{ name: "S", method: [method] }] };
   const { api, locator } = readApi([[{ bytes: encodeFile(file), target: true }]], undefined);
@@ -21,7 +21,7 @@ function findingsOf(...policy: Parameters<typeof encode>): string[] {
   return diagnostics.map(({ rule, path, message }) => `${rule} ${path?.slice(4)}: ${message}`);
 }
 
-const EVENT: readonly [number, string] = [AUDIT_FIELD.event, "a.b"];
+const EVENT: WireField = [AUDIT_FIELD.event, "a.b"];
 const AUDIT = [POLICY_FIELD.audit, encode(EVENT)] as const;
 const PUBLIC = [
   [POLICY_FIELD.exposure, EXPOSURES.indexOf("PUBLIC")],

@@ -1,0 +1,47 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runProgram } from "../support/programs.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-access-init-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test("the three files are written", () => {
+  const { status, stdout } = runProgram("svc-access", ["init"], { cwd: folder });
+  expect(status).toBe(0);
+  for (const name of ["buf.yaml", "buf.gen.yaml", "svc-access.yaml"]) {
+    expect(stdout).toContain(`${name} written`);
+    expect(readFileSync(join(folder, name), "utf8")).not.toBe("");
+  }
+});
+
+test("no file is written over, and what it lacks is shown", () => {
+  writeFileSync(join(folder, "buf.yaml"), "version: v2\n");
+  const { status, stdout } = runProgram("svc-access", ["init", "."], { cwd: folder });
+  expect(status).toBe(0);
+  expect(readFileSync(join(folder, "buf.yaml"), "utf8")).toBe("version: v2\n");
+  expect(stdout).toContain("buf.yaml exists and is left as it is");
+  expect(stdout).toContain("Add to buf.yaml:");
+  expect(stdout).toContain("plugin: buf-plugin-svc-access");
+  expect(stdout).toContain("svc-access.yaml written");
+});
+
+test("with googleapis from elsewhere, only our own protos are included", () => {
+  runProgram("svc-access", ["init", "--googleapis"], { cwd: folder });
+  expect(readFileSync(join(folder, "buf.yaml"), "utf8")).toContain(
+    "includes:\n      - node_modules/svc-access/proto/svc\n",
+  );
+});
+
+test("a folder that cannot be written is a usage error", () => {
+  writeFileSync(join(folder, "file"), "");
+  const { status, stderr } = runProgram("svc-access", ["init", "file"], { cwd: folder });
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^svc-access: file cannot be written: [^\n]*\n$/);
+});

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { POLICY_EXTENSION } from "../../src/api/policy.ts";
+import { readApi } from "../../src/api/read/read-api.ts";
+import { parseModel } from "../../src/model/index.ts";
+import { checkApi, severityOf } from "../../src/rules/check-api.ts";
+import { CATEGORIES, RULES } from "../../src/rules/index.ts";
+import { encode, encodeFile, methodOf } from "../api/descriptors.ts";
+
+/** What the rules say of a file with the RPC `A`, which has no policy, and `B`, a PUBLIC one. */
+function check(options: { file?: string; comment?: string; withModel?: boolean } = {}) {
+  const { file = "a.proto", comment = "", withModel = false } = options;
+  const location = [0, 1].map((index) => {
+    return { path: [6, 0, 2, index], span: [index + 1, 2, 5], leadingComments: comment };
+  });
+  const bytes = encodeFile({
+    name: file,
+    package: "a.v1",
+    service: [
+      { name: "S", method: [methodOf("A"), methodOf("B", [POLICY_EXTENSION, encode([1, 0])])] },
+    ],
+    sourceCodeInfo: { location },
+  });
+  const { api, locator } = readApi([[{ bytes, target: true }]], undefined);
+  return checkApi(
+    api,
+    locator,
+    withModel ? parseModel("definition user {}", "m").model : undefined,
+  );
+}
+
+const rulesOf = ({ diagnostics }: ReturnType<typeof check>) =>
+  diagnostics.map(({ line, column, severity, rule }) => `${line}:${column} ${severity} ${rule}`);
+
+test("findings come in the order of the file, each with its severity", () => {
+  expect(rulesOf(check())).toEqual([
+    "2:3 error ACCESS_POLICY_REQUIRED",
+    "3:3 warning ACCESS_AUDIT_WRITE",
+    "3:3 warning ACCESS_RATE_LIMIT_PUBLIC",
+  ]);
+});
+
+test("a comment silences a warning, but never an error, which stops every generation", () => {
+  expect(rulesOf(check({ comment: " buf:lint:ignore ACCESS_AUDIT_WRITE\n" }))).toEqual([
+    "2:3 error ACCESS_POLICY_REQUIRED",
+    "3:3 warning ACCESS_RATE_LIMIT_PUBLIC",
+  ]);
+  expect(rulesOf(check({ comment: " buf:lint:ignore ACCESS_POLICY_REQUIRED\n" }))).toContain(
+    "2:3 error ACCESS_POLICY_REQUIRED",
+  );
+});
+
+test("rules that need a model are skipped without one, and named", () => {
+  expect(check().skipped).toEqual(["ACCESS_AUTHZ_ACTION_KNOWN", "ACCESS_AUTHZ_AUDIENCE_KNOWN"]);
+  expect(check({ withModel: true }).skipped).toEqual([]);
+});
+
+test.each(RULES)("$id is a rule that buf lint can load", ({ id, purpose, category }) => {
+  expect(id).toMatch(/^ACCESS_[A-Z0-9_]*[A-Z0-9]$/);
+  expect(id.length).toBeLessThanOrEqual(64);
+  expect(purpose).toMatch(/^Checks .*[^.]\.$/);
+  expect(CATEGORIES.map((each) => each.id)).toContain(category);
+});
+
+test("each rule has an id of its own, and ACCESS findings alone are errors", () => {
+  expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length);
+  expect(RULES.map((rule) => `${rule.category} ${severityOf(rule)}`)).toEqual(
+    RULES.map(({ category }) => `${category} ${category === "ACCESS" ? "error" : "warning"}`),
+  );
+});
