@@ -4,6 +4,32 @@ import { configSchema } from "../../src/config/config.ts";
 /** The JSON Schema of `svc-access.yaml`, for editors. */
 export function configSchemaJson(): string {
   const schema = z.toJSONSchema(configSchema, { io: "input", target: "draft-7" });
-  const titled = { title: "svc-access.yaml, the platform configuration of svc-access", ...schema };
+  const titled = {
+    title: "svc-access.yaml, the platform configuration of svc-access",
+    ...(orVariable(schema) as object),
+  };
   return `${JSON.stringify(titled, undefined, 2)}\n`;
+}
+
+/** Wherever a value may stand, a reference to a variable may, too. */
+function orVariable(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(orVariable);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const mapped = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      // The names of a record are no values.
+      return [key, key === "propertyNames" || key === "enum" ? value : orVariable(value)];
+    }),
+  );
+  const { type, description, default: fallback, ...constraints } = mapped;
+  const isLeaf = type === "string" || type === "integer" || type === "boolean";
+  if (!isLeaf || (type === "string" && Object.keys(constraints).length === 0)) return mapped;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    anyOf: [
+      { type, ...constraints },
+      { type: "string", pattern: "\\$\\{" },
+    ],
+  };
 }

@@ -39,6 +39,8 @@ export function commonPath(left: PathTemplate, right: PathTemplate): string | un
   }
   const length = commonLength(left, right);
   if (length === undefined) return undefined;
+  // A verb is the end of a segment, so the root path has none.
+  if (length === 0 && verb !== undefined) return undefined;
   const path: string[] = [];
   for (let index = 0; index < length; index++) {
     const last = index === length - 1;

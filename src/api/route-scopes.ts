@@ -18,6 +18,12 @@ export interface RouteOwner {
   readonly position: Position;
 }
 
+/** What tells an owner's route from all others: where it is declared. */
+export function routeKey({ position }: RouteOwner): string {
+  const place = "line" in position ? [position.line, position.column] : position.path;
+  return `${position.file} ${place.join(".")}`;
+}
+
 /** Routes among which a request must have one owner: those of one deployed service, or of one host. */
 export interface RouteScope {
   /** `the service hub`, `the host hub.example.com`. */

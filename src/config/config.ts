@@ -23,7 +23,10 @@ const path = () =>
     .max(1024);
 const port = () => z.int().min(1).max(65535);
 const httpUrl = () =>
-  z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).max(2048);
+  z
+    .string()
+    .max(2048, "must have 2048 characters at most")
+    .pipe(z.url({ protocol: /^https?$/, error: "must be an http or https URL" }));
 
 const backend = () =>
   z

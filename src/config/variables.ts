@@ -2,7 +2,7 @@
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 const REFERENCE = /\$\$|\$\{([^}]*)\}|\$\{/g;
-const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{).)*))?$/s;
 
 /**
  * Replaces `${VAR}` and `${VAR:-default}`; `$$` is one dollar sign.

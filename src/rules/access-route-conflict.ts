@@ -1,5 +1,5 @@
 import { RouteIndex } from "../api/route-index.ts";
-import { type RouteOwner, routeScopes } from "../api/route-scopes.ts";
+import { type RouteOwner, routeKey, routeScopes } from "../api/route-scopes.ts";
 import type { Finding, Rule } from "./rule.ts";
 
 export const accessRouteConflict: Rule = {
@@ -16,7 +16,7 @@ export const accessRouteConflict: Rule = {
         const claim = index.equal(route, (owner) => !sameOwner(owner, route.owner));
         index.add(route);
         if (claim === undefined) continue;
-        const key = `${claim.request} ${claim.route.owner.name} ${route.owner.name}`;
+        const key = `${routeKey(route.owner)} ${routeKey(claim.route.owner)}`;
         if (reported.has(key)) continue;
         reported.add(key);
         yield conflict(scope.name, claim.request, route.owner, claim.route.owner);

@@ -1,5 +1,5 @@
 import { RouteIndex } from "../api/route-index.ts";
-import { type RouteOwner, routeScopes } from "../api/route-scopes.ts";
+import { type RouteOwner, routeKey, routeScopes } from "../api/route-scopes.ts";
 import type { Rule } from "./rule.ts";
 
 export const accessRouteShadowed: Rule = {
@@ -20,7 +20,7 @@ export const accessRouteShadowed: Rule = {
         const claim = protectedRoutes.captured(route);
         if (claim === undefined) continue;
         const { owner } = claim.route;
-        const key = `${claim.request} ${route.owner.name} ${owner.name}`;
+        const key = `${routeKey(route.owner)} ${routeKey(owner)}`;
         if (reported.has(key)) continue;
         reported.add(key);
         yield {

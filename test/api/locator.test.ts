@@ -119,4 +119,40 @@ test.each([
   expect(() => locator.locate({ file: FILE, path: RPC })).toThrow(
     "the source information of a.proto",
   );
+  expect(() => locator.isIgnored({ file: FILE, path: RPC }, "RULE")).toThrow(DescriptorError);
+});
+
+describe("buf:lint:ignore", () => {
+  const rule = "ACCESS_AUDIT_WRITE";
+  const ignored = (path: readonly number[], comment: string) => {
+    const locator = new Locator();
+    const location = [{ path: [...path], span: [1, 0, 1], leadingComments: comment }];
+    locator.add(FILE, toBinary(SourceCodeInfoSchema, create(SourceCodeInfoSchema, { location })));
+    return locator.isIgnored({ file: FILE, path: QPS }, rule);
+  };
+
+  test.each([
+    ["above the RPC", RPC, ` buf:lint:ignore ${rule}\n`],
+    ["above the service", [6, 0], ` buf:lint:ignore ${rule}\n`],
+    ["below other lines", RPC, ` Gets a thing.\n\n  buf:lint:ignore ${rule}\n`],
+    ["with a reason", RPC, ` buf:lint:ignore ${rule} since it is not worth a line\n`],
+  ])("%s silences its rule", (_, path, comment) => {
+    expect(ignored(path, comment)).toBe(true);
+  });
+
+  test.each([
+    ["of another rule", RPC, " buf:lint:ignore ACCESS_AUTHZ_WRITE\n"],
+    ["of a rule whose name goes on", RPC, ` buf:lint:ignore ${rule}_MORE\n`],
+    ["of no rule", RPC, " buf:lint:ignore\n"],
+    ["inside a sentence", RPC, ` Never write buf:lint:ignore ${rule} here.\n`],
+    ["above another RPC", [6, 0, 2, 1], ` buf:lint:ignore ${rule}\n`],
+    ["above another service", [6, 1], ` buf:lint:ignore ${rule}\n`],
+  ])("%s silences nothing", (_, path, comment) => {
+    expect(ignored(path, comment)).toBe(false);
+  });
+
+  test("silences nothing where there is no source information, or outside protobuf files", () => {
+    expect(new Locator().isIgnored({ file: FILE, path: RPC }, rule)).toBe(false);
+    expect(new Locator().isIgnored({ file: FILE, line: 1, column: 1 }, rule)).toBe(false);
+  });
 });

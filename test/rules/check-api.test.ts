@@ -7,13 +7,13 @@ import { CATEGORIES, RULES } from "../../src/rules/index.ts";
 import { encode, encodeFile, methodOf } from "../api/descriptors.ts";
 
 /** What the rules say of a file with the RPC `A`, which has no policy, and `B`, a PUBLIC one. */
-function check(options: { file?: string; comment?: string; withModel?: boolean } = {}) {
-  const { file = "a.proto", comment = "", withModel = false } = options;
+function check(options: { comment?: string; withModel?: boolean } = {}) {
+  const { comment = "", withModel = false } = options;
   const location = [0, 1].map((index) => {
     return { path: [6, 0, 2, index], span: [index + 1, 2, 5], leadingComments: comment };
   });
   const bytes = encodeFile({
-    name: file,
+    name: "a.proto",
     package: "a.v1",
     service: [
       { name: "S", method: [methodOf("A"), methodOf("B", [POLICY_EXTENSION, encode([1, 0])])] },

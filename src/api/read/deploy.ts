@@ -11,6 +11,7 @@ import type {
 } from "../api.ts";
 import { type PathTemplate, parsePathTemplate, plainPath } from "../path-template.ts";
 import { CLAIM_MAPPINGS, principalFieldsOf } from "../principal-claims.ts";
+import { DescriptorError } from "./file-outline.ts";
 
 /** Says which deployed service serves each protobuf service, and what stands on which host. */
 export function deploy(
@@ -27,7 +28,13 @@ export function deploy(
     byName.set(name, []);
   }
   for (const service of services) {
-    const name = owners.get(service.package) ?? service.package;
+    const owner = owners.get(service.package);
+    if (owner === undefined && configured.has(service.package)) {
+      throw new DescriptorError(
+        `the package ${service.package} has the name of a service that does not serve it; list it in services.<name>.packages`,
+      );
+    }
+    const name = owner ?? service.package;
     const siblings = byName.get(name);
     if (siblings === undefined) byName.set(name, [service]);
     else siblings.push(service);

@@ -1,10 +1,6 @@
 import type { DescriptorPosition, Position } from "../position.ts";
-import {
-  DescriptorError,
-  readServiceComments,
-  readServiceLocations,
-  type SourceLocation,
-} from "./file-outline.ts";
+import { DescriptorError } from "./file-outline.ts";
+import { readServiceComments, readServiceLocations, type SourceLocation } from "./source-info.ts";
 
 /** Where a position stands in the text that its author wrote. */
 export interface Location {
@@ -62,7 +58,8 @@ export class Locator {
     let comments = this.#comments.get(file);
     if (comments === undefined) {
       const bytes = this.#sourceInfo.get(file);
-      comments = bytes === undefined ? new Map() : readServiceComments(bytes);
+      comments =
+        bytes === undefined ? new Map() : readSource(file, () => readServiceComments(bytes));
       this.#comments.set(file, comments);
     }
     return comments;
@@ -82,16 +79,18 @@ export class Locator {
     let locations = this.#files.get(file);
     if (locations === undefined) {
       const bytes = this.#sourceInfo.get(file);
-      locations = indexLocations(bytes === undefined ? [] : readLocations(file, bytes));
+      locations = indexLocations(
+        bytes === undefined ? [] : readSource(file, () => readServiceLocations(bytes)),
+      );
       this.#files.set(file, locations);
     }
     return locations;
   }
 }
 
-function readLocations(file: string, sourceInfo: Uint8Array): SourceLocation[] {
+function readSource<T>(file: string, read: () => T): T {
   try {
-    return readServiceLocations(sourceInfo);
+    return read();
   } catch (error) {
     throw new DescriptorError(
       `the source information of ${file} cannot be read: ${(error as Error).message}`,

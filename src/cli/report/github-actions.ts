@@ -1,4 +1,4 @@
-import type { Findings } from "./report.ts";
+import type { Findings } from "./findings.ts";
 
 /** A workflow command a finding, which GitHub Actions shows beside the line. */
 export function githubActionsReport({ diagnostics }: Findings): string {

@@ -1,4 +1,4 @@
-import type { Findings } from "./report.ts";
+import type { Findings } from "./findings.ts";
 
 /** One JSON document: `{"findings":[{"file","line","column","rule","severity","message"}],"rpcs":N}`. */
 export function jsonReport({ diagnostics, rpcs }: Findings): string {

@@ -1,6 +1,6 @@
 import { version } from "../../emit/version.ts";
 import { RULES } from "../../rules/index.ts";
-import type { Findings } from "./report.ts";
+import type { Findings } from "./findings.ts";
 
 /** A SARIF 2.1.0 log, which code-scanning services read. */
 export function sarifReport({ diagnostics }: Findings): string {

@@ -1,5 +1,5 @@
 import { formatDiagnostic } from "../../diagnostics/diagnostic.ts";
-import type { Findings, ReportStyle } from "./report.ts";
+import type { Findings, ReportStyle } from "./findings.ts";
 
 const RED = "\u001b[31m";
 const YELLOW = "\u001b[33m";

@@ -7,8 +7,9 @@ import {
 } from "@bufbuild/protoplugin";
 import type { ProtobufService, Rpc, StreamKind } from "../../api/api.ts";
 import { formatSegment } from "../../api/path-template.ts";
-import { type FileOutline, readServiceComments } from "../../api/read/file-outline.ts";
+import type { FileOutline } from "../../api/read/file-outline.ts";
 import type { MessageIndex } from "../../api/read/message-index.ts";
+import { readServiceComments } from "../../api/read/source-info.ts";
 import { bindingsOf } from "../../api/resolved-policy.ts";
 import { BINDING_FORMAT_VERSION, type HttpRoute } from "../../runtime/service-binding.ts";
 import type { EmitInput, EmitResult } from "../output-file.ts";

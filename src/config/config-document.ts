@@ -1,0 +1,143 @@
+import {
+  type Document,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  Scalar,
+  visit,
+} from "yaml";
+import { substituteVariables, type Variables } from "./variables.ts";
+
+/** A place in a configuration: the keys and indices that lead to it. */
+export type ConfigPath = readonly (string | number)[];
+
+/** A place in the text, from 1. */
+export interface TextPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something that is wrong with the text itself. */
+export interface DocumentProblem extends TextPlace {
+  readonly rule: "CONFIG_SYNTAX" | "CONFIG_VARIABLE";
+  readonly message: string;
+}
+
+/** The text of a configuration, read as YAML, with its variables in place. */
+export interface ConfigDocument {
+  /** The data; absent where the text is no YAML that holds any. */
+  readonly value?: unknown;
+  readonly problems: readonly DocumentProblem[];
+  /** Where the key or the item of a path stands, or what encloses it, where the text leaves it out. */
+  readonly locate: (path: ConfigPath) => TextPlace;
+}
+
+/** The most bytes of a configuration. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** How many nodes the aliases of a document may expand to. */
+const MAX_ALIASES = 100;
+
+/** Reads the text of a configuration. */
+export function readConfigDocument(text: string, variables: Variables): ConfigDocument {
+  const start: TextPlace = { line: 1, column: 1 };
+  const refuse = (message: string, place = start): ConfigDocument => {
+    return { problems: [{ rule: "CONFIG_SYNTAX", message, ...place }], locate: () => start };
+  };
+  if (text.length > MAX_BYTES) return refuse("the file has more than 4 MB");
+  const lines = new LineCounter();
+  const placeOf = (offset: number): TextPlace => {
+    const { line, col } = lines.linePos(offset);
+    return { line, column: col };
+  };
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: "error",
+    version: "1.2",
+    schema: "core",
+  });
+  const locate = (path: ConfigPath) => placeOf(offsetOf(document.contents, path));
+  const problems = [...document.errors, ...document.warnings].map((error): DocumentProblem => {
+    const message =
+      error.code === "MULTIPLE_DOCS" ? "the file must hold one document" : messageOf(error);
+    return { rule: "CONFIG_SYNTAX", message, ...placeOf(error.pos[0]) };
+  });
+  problems.push(...resolveNodes(document, variables, placeOf));
+  if (problems.some(({ rule }) => rule === "CONFIG_SYNTAX")) return { problems, locate };
+  if (document.contents === null) {
+    return refuse("the file is empty; `svc-access init` writes one");
+  }
+  if (!isMap(document.contents)) return refuse("the file must hold keys and values");
+  try {
+    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }), problems, locate };
+  } catch (error) {
+    return refuse(messageOf(error as Error));
+  }
+}
+
+/** Puts variables in place, and finds what only a walk through the nodes shows. */
+function resolveNodes(
+  document: Document,
+  variables: Variables,
+  placeOf: (offset: number) => TextPlace,
+): DocumentProblem[] {
+  const problems: DocumentProblem[] = [];
+  visit(document, {
+    Alias(_, node) {
+      if (node.resolve(document) !== undefined) return;
+      const message = `unresolved alias *${node.source}`;
+      problems.push({ rule: "CONFIG_SYNTAX", message, ...placeOf(node.range?.[0] ?? 0) });
+    },
+    Pair(_, pair) {
+      if (isScalar(pair.key)) return;
+      const range = (pair.key as Node | null)?.range;
+      const message = "a key must be text";
+      problems.push({ rule: "CONFIG_SYNTAX", message, ...placeOf(range?.[0] ?? 0) });
+    },
+    Scalar(key, node) {
+      if (key === "key" || typeof node.value !== "string") return;
+      const { text, error } = substituteVariables(node.value, variables);
+      if (error !== undefined) {
+        const place = placeOf(node.range?.[0] ?? 0);
+        problems.push({ rule: "CONFIG_VARIABLE", message: error, ...place });
+      } else if (text !== node.value) {
+        node.value = node.type === Scalar.PLAIN ? plainValue(text) : text;
+      }
+    },
+  });
+  return problems;
+}
+
+/** A plain scalar that held a variable is read again, so that `port: ${PORT}` is a number. */
+function plainValue(text: string): unknown {
+  if (/^(?:true|false)$/.test(text)) return text === "true";
+  return /^-?(?:0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
+}
+
+/** The offset of the deepest node on the way to a path; that of a key, where the last step is one. */
+function offsetOf(root: unknown, path: ConfigPath): number {
+  let offset = (root as Node | null)?.range?.[0] ?? 0;
+  let node = root;
+  for (const step of path) {
+    const item: unknown = isMap(node)
+      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+      : isSeq(node)
+        ? node.items[Number(step)]
+        : undefined;
+    if (item === undefined) break;
+    const place = isPair(item) ? item.key : item;
+    offset = (place as Node | null)?.range?.[0] ?? offset;
+    node = isPair(item) ? item.value : item;
+  }
+  return offset;
+}
+
+function messageOf({ message }: Error): string {
+  const [line = message] = message.split("\n", 1);
+  return (line.charAt(0).toLowerCase() + line.slice(1)).replace(/\.$/, "");
+}

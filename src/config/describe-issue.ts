@@ -1,0 +1,78 @@
+import type * as z from "zod";
+import { didYouMean } from "../diagnostics/nearest.ts";
+import { configSchema } from "./config.ts";
+import type { ConfigPath } from "./config-document.ts";
+
+/** Something that the schema finds wrong. */
+export interface SchemaProblem {
+  readonly rule: "CONFIG_KEY" | "CONFIG_VALUE";
+  readonly message: string;
+  readonly path: ConfigPath;
+}
+
+/** What an issue of the schema means to a user. */
+export function describeIssue(issue: z.core.$ZodIssue): SchemaProblem[] {
+  const path = issue.path.map((step) => (typeof step === "symbol" ? step.toString() : step));
+  if (issue.code === "unrecognized_keys") {
+    const known = knownKeys(path);
+    return issue.keys.map((key) => unknownKey([...path, key], key, known));
+  }
+  if (issue.code === "invalid_key") {
+    const why = issue.issues[0]?.message ?? issue.message;
+    return [{ rule: "CONFIG_KEY", message: `${formatPath(path)} ${why}`, path }];
+  }
+  const missing = issue.input === undefined && path.length > 0;
+  const why = missing ? " is missing" : `: ${lowerFirst(issue.message)}`;
+  return [{ rule: "CONFIG_VALUE", message: `${formatPath(path)}${why}`, path }];
+}
+
+function unknownKey(path: ConfigPath, key: string, known: readonly string[]): SchemaProblem {
+  const hint = /secret|password|token/i.test(key)
+    ? "; secrets stay in the secret store, name the Secret in client_secret"
+    : didYouMean(key, known) || (known.length > 0 ? `; known are ${known.join(", ")}` : "");
+  return { rule: "CONFIG_KEY", message: `${formatPath(path)} is no key${hint}`, path };
+}
+
+/** The keys that the schema has at a place. */
+function knownKeys(path: ConfigPath): string[] {
+  let schema: unknown = configSchema;
+  for (const step of path) {
+    const { shape, element, valueType } = unwrap(schema);
+    schema = shape?.[step] ?? element ?? valueType;
+    if (schema === undefined) return [];
+  }
+  return Object.keys(unwrap(schema).shape ?? {});
+}
+
+/** The parts of zod's schemas that lead further down. */
+interface SchemaParts {
+  readonly shape?: Readonly<Record<string, unknown>>;
+  readonly element?: unknown;
+  readonly valueType?: unknown;
+  readonly unwrap?: () => unknown;
+}
+
+function unwrap(schema: unknown): SchemaParts {
+  let inner = schema as SchemaParts;
+  while (
+    inner.shape === undefined &&
+    inner.element === undefined &&
+    typeof inner.unwrap === "function"
+  ) {
+    inner = inner.unwrap() as SchemaParts;
+  }
+  return inner;
+}
+
+/** A path as it is read: `services.hub.packages[0]`. */
+export function formatPath(path: ConfigPath): string {
+  return path
+    .map((step, index) =>
+      typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`,
+    )
+    .join("");
+}
+
+function lowerFirst(message: string): string {
+  return message.charAt(0).toLowerCase() + message.slice(1);
+}

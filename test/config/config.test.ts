@@ -1,0 +1,272 @@
+import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { findingsOf } from "./findings.ts";
+import { fullPlatform, platformWith } from "./platform.ts";
+
+const load = (text: string) => loadConfig(text, "svc-access.yaml", {});
+
+describe("a configuration", () => {
+  test("that has every key is accepted as it is", () => {
+    const { loaded } = load(JSON.stringify(fullPlatform()));
+    const { services, ...rest } = fullPlatform();
+    const iam = { ...services.iam, ports: {}, authn_mode: "gateway_trusted", published_as: "http" };
+    expect(loaded?.config).toEqual({ ...rest, services: { ...services, iam } });
+  });
+
+  test("that has no key but one gets every default", () => {
+    expect(load("model: iam.zed").loaded?.config).toEqual({
+      environment: "development",
+      model: "iam.zed",
+      frontends: {},
+      paths: [],
+    });
+  });
+
+  test.each([
+    ["identity.allowed_owners", []],
+    ["edge.rate_limit", "local"],
+    ["edge.backstop", true],
+    ["edge.listeners[0].protocol", "HTTPS"],
+    ["services.hub.ports", {}],
+    ["services.hub.authn_mode", "gateway_trusted"],
+    ["services.hub.published_as", "http"],
+    ["frontends.web.prefix", "/"],
+    ["frontends.web.services", []],
+    ["frontends.web.claims", "default"],
+    ["frontends.web.allowed_origins", []],
+    ["paths[0].match", "exact"],
+    ["paths[0].methods", ["GET"]],
+  ])("without %s has its default", (place, expected) => {
+    expect(load(platformWith(place, undefined)).loaded?.config).toEqual(
+      load(platformWith(place, expected)).loaded?.config,
+    );
+  });
+
+  test.each([
+    "environment",
+    "model",
+    "identity.end_session_endpoint",
+    "edge",
+    "edge.listeners[0].hostname",
+    "edge.listeners[0].certificate.namespace",
+    "services.hub.backend.service.port",
+    "services.hub.ports.http",
+    "services.hub.ports.grpc",
+    "frontends.web.client_secret.namespace",
+    "frontends.web.backend",
+  ])("needs no %s", (place) => {
+    expect(findingsOf(platformWith(place, undefined))).toEqual([]);
+  });
+
+  test.each([
+    "identity.issuer",
+    "identity.authorization_endpoint",
+    "identity.token_endpoint",
+    "identity.jwks_uri",
+    "edge.gateway",
+    "edge.gateway.name",
+    "edge.gateway.namespace",
+    "edge.gateway.class",
+    "edge.listeners",
+    "edge.listeners[0].name",
+    "edge.listeners[0].port",
+    "edge.listeners[0].certificate.name",
+    "services.hub.packages",
+    "services.hub.backend.service.name",
+    "services.hub.backend.service.namespace",
+    "services.iam.backend.backend.name",
+    "services.iam.backend.backend.namespace",
+    "services.iam.backend.backend.endpoints",
+    "services.iam.backend.backend.endpoints[0].address",
+    "services.iam.backend.backend.endpoints[0].port",
+    "frontends.web.host",
+    "frontends.web.namespace",
+    "frontends.web.client_id",
+    "frontends.web.client_secret",
+    "frontends.web.client_secret.name",
+    "frontends.web.redirect_url",
+    "frontends.web.logout_path",
+    "paths[0].path",
+  ])("without %s is refused", (place) => {
+    expect(findingsOf(platformWith(place, undefined))).toEqual([
+      expect.stringContaining(`CONFIG_VALUE ${place} is missing`),
+    ]);
+  });
+});
+
+const LABEL = "must be a name of lower-case letters, digits and -";
+const HOST = "must be a host name in lower case, without scheme or port";
+const URL = "must be an http or https URL";
+const PATH = 'must be a path that starts with "/", without query or fragment';
+
+test.each<readonly [place: string, value: unknown, why: string]>([
+  ["environment", "Production", "must be a name, such as development or production"],
+  ["environment", "", "must be a name"],
+  ["environment", "x".repeat(64), "too big"],
+  ["model", "", "too small"],
+  ["identity.issuer", "id.example.com", URL],
+  ["identity.authorization_endpoint", "ftp://id.example.com", URL],
+  ["identity.token_endpoint", "http:/x", URL],
+  ["identity.end_session_endpoint", "", URL],
+  ["identity.jwks_uri", "javascript:alert(1)", URL],
+  ["identity.allowed_owners[0]", "", "too small"],
+  ["edge.gateway.name", "Edge", LABEL],
+  ["edge.gateway.namespace", "edge_system", LABEL],
+  ["edge.gateway.class", "-envoy", LABEL],
+  ["edge.gateway.class", "x".repeat(64), "must have 63 characters at most"],
+  ["edge.listeners", [], "too small"],
+  ["edge.listeners[0].name", "", LABEL],
+  ["edge.listeners[0].port", 0, "too small"],
+  ["edge.listeners[0].port", 65536, "too big"],
+  ["edge.listeners[0].protocol", "https", 'expected one of "HTTPS"|"HTTP"'],
+  ["edge.listeners[0].hostname", "*", "must be a host name, or one that starts with *."],
+  [
+    "edge.listeners[0].hostname",
+    "a.*.example.com",
+    "must be a host name, or one that starts with *.",
+  ],
+  ["edge.listeners[0].certificate.name", "tls.pem", LABEL],
+  ["edge.listeners[0].certificate.namespace", "", LABEL],
+  ["edge.rate_limit", "none", 'expected one of "local"|"global"'],
+  ["services.hub.packages", [], "too small"],
+  [
+    "services.hub.packages[0]",
+    "hub.skills.v1.",
+    "must be a protobuf package, such as hub.skills.v1",
+  ],
+  ["services.hub.packages[0]", "hub/skills", "must be a protobuf package"],
+  ["services.hub.packages[0]", "*", "must be a protobuf package"],
+  ["services.hub.ports.http", -1, "too small"],
+  ["services.hub.ports.grpc", 70000, "too big"],
+  ["services.hub.backend", {}, "must have either service or backend"],
+  ["services.hub.backend.service.name", "Hub", LABEL],
+  ["services.hub.backend.service.namespace", "h.b", LABEL],
+  ["services.hub.backend.service.port", 0, "too small"],
+  ["services.iam.backend.backend.name", "", LABEL],
+  ["services.iam.backend.backend.namespace", "", LABEL],
+  ["services.iam.backend.backend.endpoints", [], "too small"],
+  ["services.iam.backend.backend.endpoints[0].address", "", "too small"],
+  ["services.iam.backend.backend.endpoints[0].port", 0, "too small"],
+  ["services.hub.authn_mode", "gateway", "expected one of"],
+  ["services.hub.published_as", "connect", 'expected one of "http"|"grpc"'],
+  ["frontends.web.host", "https://hub.example.com", HOST],
+  ["frontends.web.host", "hub.example.com:8443", HOST],
+  ["frontends.web.host", "Hub.example.com", HOST],
+  ["frontends.web.host", "*.example.com", HOST],
+  ["frontends.web.prefix", "app", PATH],
+  ["frontends.web.namespace", "", LABEL],
+  ["frontends.web.services[0]", "Hub", LABEL],
+  ["frontends.web.client_id", "", "too small"],
+  ["frontends.web.client_secret.name", "", LABEL],
+  ["frontends.web.client_secret.namespace", "", LABEL],
+  ["frontends.web.redirect_url", "/v1/authn/exchange", URL],
+  ["frontends.web.logout_path", "/logout?all=1", PATH],
+  ["frontends.web.claims", "all", 'expected one of "default"|"console"'],
+  ["frontends.web.allowed_origins[0]", "*", "must be an origin, such as https://app.example.com"],
+  ["frontends.web.allowed_origins[0]", "https://app.example.com/", "must be an origin"],
+  ["frontends.web.allowed_origins[0]", "null", "must be an origin"],
+  ["frontends.web.backend", {}, "must have either service or backend"],
+  ["paths[0].service", "Hub", LABEL],
+  ["paths[1].frontend", "Web", LABEL],
+  ["paths[0].path", "healthz", PATH],
+  ["paths[0].path", "/a b", PATH],
+  ["paths[0].path", "/{id}", PATH],
+  ["paths[0].path", "/a/*", PATH],
+  ["paths[0].match", "regex", 'expected one of "exact"|"prefix"'],
+  ["paths[0].methods", [], "too small"],
+  ["paths[0].methods[0]", "get", "must be an HTTP method in upper case, or *"],
+  ["paths[0].exposure", "AUTHORIZED", 'expected one of "PUBLIC"|"AUTHENTICATED"'],
+])("%s of %j is refused", (place, value, why) => {
+  expect(findingsOf(platformWith(place, value))).toContainEqual(
+    expect.stringMatching(new RegExp(`CONFIG_VALUE ${escape(place)}: .*${escape(why)}`)),
+  );
+});
+
+test.each<readonly [place: string, value: unknown, expected: string]>([
+  ["environment", 5, "expected string"],
+  ["model", true, "expected string"],
+  ["identity", "https://id.example.com", "expected object"],
+  ["edge.listeners", { name: "https" }, "expected array"],
+  ["edge.backstop", "no", "expected boolean"],
+  ["services", ["hub"], "expected record"],
+  ["services.hub.packages", "hub.skills.v1", "expected array"],
+  ["services.hub.packages[0]", 5, "expected string"],
+  ["services.hub.ports.http", "18001", "expected number"],
+  ["services.hub.ports.http", 1.5, "expected int"],
+  ["paths[0]", "/healthz", "expected object"],
+])("%s of %j is of another type: %s", (place, value, expected) => {
+  expect(findingsOf(platformWith(place, value))).toEqual([
+    expect.stringMatching(new RegExp(`CONFIG_VALUE ${escape(place)}: .*${expected}`)),
+  ]);
+});
+
+test.each<readonly [place: string, value: unknown]>([
+  [
+    "services.hub.backend",
+    {
+      service: { name: "a", namespace: "b" },
+      backend: { name: "a", namespace: "b", endpoints: [{ address: "x", port: 1 }] },
+    },
+  ],
+  ["paths[0].frontend", "web"],
+  ["paths[0].service", undefined],
+])("%s of %j leaves no choice of exactly one", (place, value) => {
+  expect(findingsOf(platformWith(place, value))).toEqual([
+    expect.stringContaining("must have either service or"),
+  ]);
+});
+
+test.each<readonly [place: string, hint: string]>([
+  ["enviroment", '; did you mean "environment"?'],
+  ["zones", "; known are environment, model, identity, edge, services, frontends, paths"],
+  ["identity.isuer", '; did you mean "issuer"?'],
+  ["edge.gatway", '; did you mean "gateway"?'],
+  ["edge.gateway.clas", '; did you mean "class"?'],
+  ["edge.listeners[0].host_name", '; did you mean "hostname"?'],
+  ["edge.listeners[0].certificate.namspace", '; did you mean "namespace"?'],
+  ["services.hub.package", '; did you mean "packages"?'],
+  ["services.hub.ports.htp", '; did you mean "http"?'],
+  ["services.hub.backend.service.ports", '; did you mean "port"?'],
+  ["services.iam.backend.backend.endpoint", '; did you mean "endpoints"?'],
+  ["services.iam.backend.backend.endpoints[0].adress", '; did you mean "address"?'],
+  ["frontends.web.hosts", '; did you mean "host"?'],
+  ["frontends.web.secret", "; secrets stay in the secret store, name the Secret in client_secret"],
+  ["frontends.web.client_password", "; secrets stay in the secret store"],
+  ["frontends.web.client_secret.nam", '; did you mean "name"?'],
+  ["paths[1].method", '; did you mean "methods"?'],
+])("%s is no key%s", (place, hint) => {
+  expect(findingsOf(platformWith(place, "x"))).toEqual([
+    expect.stringContaining(`CONFIG_KEY ${place} is no key${hint}`),
+  ]);
+});
+
+test.each(["services.Hub", "services.hub_2", "services.-hub", "frontends.Web"])(
+  "%s is no name",
+  (place) => {
+    const [group, own] = place.startsWith("services") ? ["services", "hub"] : ["frontends", "web"];
+    const value = (fullPlatform() as unknown as Record<string, Record<string, unknown>>)[group]?.[
+      own
+    ];
+    expect(findingsOf(platformWith(place, value))).toEqual([
+      expect.stringContaining(`CONFIG_KEY ${place} ${LABEL}`),
+    ]);
+  },
+);
+
+test("a URL that is too long is said to be too long", () => {
+  const url = `https://id.example.com/${"x".repeat(2048)}`;
+  expect(findingsOf(platformWith("identity.jwks_uri", url))).toEqual([
+    expect.stringMatching(/CONFIG_VALUE identity\.jwks_uri: .*2048/),
+  ]);
+});
+
+test("__proto__ is a key like any other, and no name", () => {
+  expect(findingsOf("services: {__proto__: {packages: [a.v1]}}")).toEqual([
+    expect.stringContaining(`services.__proto__ ${LABEL}`),
+  ]);
+  expect(findingsOf("__proto__: {}")).toEqual([expect.stringContaining("__proto__ is no key")]);
+});
+
+function escape(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import ajvFormats from "ajv-formats";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { ROOT } from "../support/workspace.ts";
+import { fullPlatform, platformWith } from "./platform.ts";
+
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+
+/** The schema by which editors complete and check `svc-access.yaml`. */
+const ajv = new Ajv({ strict: false, allErrors: true });
+ajvFormats.default(ajv);
+const validate = ajv.compile(JSON.parse(read("schemas/svc-access.schema.json")));
+
+const errorsOf = (value: unknown) => {
+  validate(value);
+  return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+};
+
+describe("the schema of svc-access.yaml", () => {
+  test("accepts a configuration that has every key", () => {
+    expect(errorsOf(fullPlatform())).toEqual([]);
+  });
+
+  test("accepts the example as it is written, with its variables", () => {
+    expect(errorsOf(parse(read("examples/hub/svc-access.yaml")))).toEqual([]);
+  });
+
+  test.each([
+    ["environmnt", "x"],
+    ["services.hub.package", []],
+    ["services.hub.authn_mode", "none"],
+    ["services.Hub", { packages: ["a.v1"] }],
+    ["frontends.web.client_id", undefined],
+    ["paths[0].exposure", "SYSTEM"],
+  ])("refuses what the loader refuses: %s of %j", (place, value) => {
+    const text = platformWith(place, value);
+    expect(errorsOf(JSON.parse(text))).not.toEqual([]);
+    expect(loadConfig(text, "svc-access.yaml", {}).loaded).toBeUndefined();
+  });
+});
+
+test("the loader accepts the example", () => {
+  const result = loadConfig(read("examples/hub/svc-access.yaml"), "svc-access.yaml", {});
+  expect(result).toHaveProperty("loaded");
+});

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { substituteVariables } from "../../src/config/variables.ts";
+
+const VARIABLES = { A: "alpha", B_2: "beta", EMPTY: "", DOLLAR: "$A ${A} $$", UNSET: undefined };
+
+test.each([
+  ["", ""],
+  ["plain", "plain"],
+  ["${A}", "alpha"],
+  ["x${A}y${B_2}z", "xalphaybetaz"],
+  ["${A}${A}", "alphaalpha"],
+  ["${EMPTY}", ""],
+  ["${A:-other}", "alpha"],
+  ["${UNSET:-other}", "other"],
+  ["${NOBODY:-other}", "other"],
+  ["${EMPTY:-other}", "other"],
+  ["${UNSET:-}", ""],
+  ["${UNSET:-a:-b}", "a:-b"],
+  ["${UNSET:- with space }", " with space "],
+  ["${UNSET:-two\nlines}", "two\nlines"],
+  ["${UNSET:-$A}", "$A"],
+  ["$$", "$"],
+  ["$$$$", "$$"],
+  ["$${A}", "${A}"],
+  ["$$${A}", "$alpha"],
+  ["$A", "$A"],
+  ["$", "$"],
+  ["a$", "a$"],
+  ["}{", "}{"],
+  ["${A}}", "alpha}"],
+  ["${DOLLAR}", "$A ${A} $$"],
+])("%j reads %j", (text, expected) => {
+  expect(substituteVariables(text, VARIABLES)).toEqual({ text: expected });
+});
+
+const malformed = (reference: string) =>
+  `"${reference}" is no reference; write \${NAME} or \${NAME:-default}, and $$ for a dollar sign`;
+const unset = (name: string) =>
+  `the variable ${name} is not set; set it, or write \${${name}:-default}`;
+
+test.each([
+  ["${NOBODY}", unset("NOBODY")],
+  ["${UNSET}", unset("UNSET")],
+  ["${a}", unset("a")],
+  ["${toString}", unset("toString")],
+  ["${__proto__}", unset("__proto__")],
+  ["${A}${NOBODY}${OTHER}", unset("NOBODY")],
+  ["${}", malformed("${}")],
+  ["${ A }", malformed("${ A }")],
+  ["${1A}", malformed("${1A}")],
+  ["${A-B}", malformed("${A-B}")],
+  ["${A:default}", malformed("${A:default}")],
+  ["${:-default}", malformed("${:-default}")],
+  ["${A", malformed("${")],
+  ["a${", malformed("${")],
+])("%j is refused", (text, error) => {
+  expect(substituteVariables(text, VARIABLES)).toEqual({ error });
+});
+
+test.each(["${UNSET:-${B_2}}", "${A:-${B_2}}", "${A:-${B_2}"])(
+  "%j is refused, since references do not nest",
+  (text) => {
+    expect(substituteVariables(text, VARIABLES).error).toContain("is no reference");
+  },
+);
+
+test("a text whose dollar signs are doubled reads as itself", () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      expect(substituteVariables(text.replaceAll("$", "$$$$"), {})).toEqual({ text });
+    }),
+  );
+});
