@@ -44,17 +44,20 @@ function* membersOf(
   report: Report,
 ): Iterable<MemberSyntax> {
   const included = new Set<string>();
-  const pending: Iterator<MemberSyntax>[] = [definition.members.values()];
-  for (let members = pending.at(-1); members !== undefined; members = pending.at(-1)) {
-    const { value: member, done } = members.next();
-    if (done) pending.pop();
+  const path = [{ name: "", members: definition.members.values() }];
+  for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
+    const { value: member, done } = step.members.next();
+    if (done) path.pop();
     else if (member.kind !== "partial") yield member;
     else if (included.has(member.name)) {
-      report("MODEL_PARTIAL_REPEATED", member.position, member.name, definition.name);
+      const { name, position } = member;
+      // A partial that includes itself is reported where it does.
+      if (path.some((outer) => outer.name === name)) continue;
+      report("MODEL_PARTIAL_REPEATED", position, name, definition.name);
     } else {
       included.add(member.name);
       const partial = partials.get(member.name);
-      if (partial) pending.push(partial.members.values());
+      if (partial) path.push({ name: partial.name, members: partial.members.values() });
     }
   }
 }

@@ -30,10 +30,8 @@ function formatGrant(grant: Grant, lead: string, indent: string): string[] {
     }
     case "except":
       return [
-        `${indent}${lead}those in`,
-        ...formatGrant(grant.grant, "", inner),
-        `${indent}but not in`,
-        ...formatGrant(grant.except, "", inner),
+        ...formatGrant(grant.grant, lead, indent),
+        ...formatGrant(grant.except, "but not ", indent),
       ];
     case "relation": {
       const subjects = grant.subjects.map(formatSubject).join(", ");

@@ -1,4 +1,5 @@
 import { type Dependency, dependenciesOf } from "../dependencies.ts";
+import { visitLeaves } from "../expression.ts";
 import { memberKey } from "../member-key.ts";
 import type { Model } from "../model.ts";
 import type { Report } from "../reporter.ts";
@@ -13,17 +14,14 @@ import { strongComponents } from "./strong-components.ts";
  * @param cyclic permissions whose cycle is reported already, by `memberKey`
  */
 export function checkExclusions(model: Model, cyclic: ReadonlySet<string>, report: Report): void {
+  // Most models exclude nothing, and need no graph.
+  if (!hasExclusion(model)) return;
   const dependencies = new Map<string, readonly Dependency[]>();
-  let excludes = false;
   for (const { name: type, relations, permissions } of model.definitions.values()) {
     for (const name of [...relations.keys(), ...permissions.keys()]) {
-      const list = dependenciesOf(model, type, name);
-      dependencies.set(memberKey(type, name), list);
-      excludes ||= list.some(({ subtracted }) => subtracted);
+      dependencies.set(memberKey(type, name), dependenciesOf(model, type, name));
     }
   }
-  if (!excludes) return;
-
   const edgesOf = (key: string) => (dependencies.get(key) ?? []).map(keyOf);
   const component = strongComponents(dependencies.keys(), edgesOf);
   for (const [key, list] of dependencies) {
@@ -35,6 +33,18 @@ export function checkExclusions(model: Model, cyclic: ReadonlySet<string>, repor
       report("MODEL_EXCLUSION_RECURSION", dependency.position, path);
     }
   }
+}
+
+function hasExclusion({ definitions }: Model): boolean {
+  let found = false;
+  for (const { permissions } of definitions.values()) {
+    for (const { expression } of permissions.values()) {
+      visitLeaves(expression, (_leaf, subtracted) => {
+        found ||= subtracted;
+      });
+    }
+  }
+  return found;
 }
 
 function keyOf({ type, name }: Dependency): string {

@@ -3,6 +3,8 @@ import type { Token, TokenKind, TokenProblem } from "./token.ts";
 
 const WORD = /[\p{L}\p{Nd}_]+/uy;
 const LINE_REST = /[^\r\n]*/y;
+const APOSTROPHE_REST = /[^'\r\n]*/y;
+const QUOTE_REST = /[^"\r\n]*/y;
 
 /** The symbols, longest first. Those of CEL are here too: a caveat's body is read as tokens. */
 const SYMBOLS = [
@@ -73,19 +75,23 @@ export class Lexer {
   #string(mark: string): Token {
     const long = this.#text.startsWith(mark.repeat(3), this.#offset);
     const close = long ? '"""' : mark;
-    const body = this.#offset + (long ? 3 : 1);
-    const end = this.#text.indexOf(close, body);
-    LINE_REST.lastIndex = body;
-    LINE_REST.test(this.#text);
-    const lineEnd = LINE_REST.lastIndex;
-    if (end >= 0 && (long || end < lineEnd)) {
+    const end = long ? this.#text.indexOf(close, this.#offset + 3) : this.#stringEnd(mark);
+    if (end >= 0 && this.#text.startsWith(close, end)) {
       const token = this.#token("string", end + close.length);
       this.#passLineBreaks(token.text.length);
       this.#endsStatement = false;
       return token;
     }
     const problem: TokenProblem = { rule: "MODEL_STRING_UNTERMINATED", parameter: close };
-    return { ...this.#advance("invalid", long ? this.#text.length : lineEnd), problem };
+    return { ...this.#advance("invalid", long ? this.#text.length : end), problem };
+  }
+
+  /** Where the quote or the line ends; it looks no further, as a line can be the whole text. */
+  #stringEnd(mark: string): number {
+    const rest = mark === "'" ? APOSTROPHE_REST : QUOTE_REST;
+    rest.lastIndex = this.#offset + 1;
+    rest.test(this.#text);
+    return rest.lastIndex;
   }
 
   #passComment(): Token | undefined {
@@ -116,6 +122,7 @@ export class Lexer {
 
   #advance(kind: TokenKind, end: number): Token {
     const token = this.#token(kind, end);
+    if (kind === "invalid") this.#passLineBreaks(end - this.#offset);
     this.#offset = end;
     this.#endsStatement = kind === "word" || ["}", ")", "*"].includes(token.text);
     return token;

@@ -8,7 +8,7 @@ import type { TokenStream } from "./token-stream.ts";
 export function parseBody(tokens: TokenStream): MemberSyntax[] {
   const members: MemberSyntax[] = [];
   while (!tokens.takeSymbol("}")) {
-    if (tokens.atEnd() || tokens.isKeyword("definition") || tokens.isKeyword("caveat")) {
+    if (tokens.atEnd() || startsDefinition(tokens)) {
       tokens.fail('"}"', "; close the definition");
       break;
     }
@@ -24,6 +24,11 @@ export function parseBody(tokens: TokenStream): MemberSyntax[] {
     }
   }
   return members;
+}
+
+/** Whether a definition, a partial or a caveat begins here. */
+export function startsDefinition(tokens: TokenStream): boolean {
+  return ["definition", "caveat", "partial"].some((word) => tokens.isKeyword(word));
 }
 
 function parseMember(tokens: TokenStream): MemberSyntax | undefined {
@@ -43,14 +48,16 @@ function parseMember(tokens: TokenStream): MemberSyntax | undefined {
     const name = tokens.expectIdentifier("the name of a partial");
     return name && { kind: "partial", name: name.text, position: name.position };
   }
-  return tokens.fail('a relation, a permission or "}"');
+  return tokens.fail('a relation, a permission or "}"', lineStartHint(tokens));
+}
+
+function lineStartHint(tokens: TokenStream): string {
+  if (!["+", "&", "-", "|", "->"].includes(tokens.current.text)) return "";
+  return "; an operator stands at the end of a line, not at the start of the next";
 }
 
 function terminatorHint(tokens: TokenStream): string {
   const { text } = tokens.current;
-  if (["+", "&", "-", "|"].includes(text)) {
-    return "; an operator stands at the end of a line, not at the start of the next";
-  }
   if (text === "->" || text === ".") return "; only the name of a relation stands left of an arrow";
   return text === "}" ? '; put a ";" before it, or a line break' : "";
 }

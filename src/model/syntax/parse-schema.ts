@@ -2,7 +2,7 @@ import type { Caveat } from "../model.ts";
 import { type Report, suggest } from "../reporter.ts";
 import { checkTypeName } from "./names.ts";
 import { parseCaveat } from "./parse-caveat.ts";
-import { parseBody } from "./parse-definition.ts";
+import { parseBody, startsDefinition } from "./parse-definition.ts";
 import type { DefinitionSyntax, SchemaSyntax } from "./schema-syntax.ts";
 import { FEATURES, TokenStream } from "./token-stream.ts";
 
@@ -90,7 +90,5 @@ function topLevelHint(tokens: TokenStream): string {
 
 /** Passes over what no statement begins with; it is reported once, however long it is. */
 function skipToTopLevel(tokens: TokenStream): void {
-  const atStatement = () =>
-    ["definition", "caveat", "partial"].some((word) => tokens.isKeyword(word));
-  while (!tokens.atEnd() && !atStatement()) tokens.take();
+  while (!tokens.atEnd() && !startsDefinition(tokens)) tokens.take();
 }

@@ -126,16 +126,19 @@ export class TokenStream {
     return undefined;
   }
 
-  /** Passes to where the next statement may begin: past a line's end, or before `}` and keywords. */
+  /** Passes over a wrong statement, to where the next one or the end of the body may be. */
   recover(): void {
-    while (!this.atEnd() && !this.isSymbol("}") && !this.takeTerminator()) {
-      if (["relation", "permission", "definition", "caveat"].some((word) => this.isKeyword(word))) {
-        return;
-      }
-      this.take();
+    let atLineStart = false;
+    while (!this.atEnd() && !this.isSymbol("}")) {
+      if (STATEMENTS.some((word) => this.isKeyword(word))) return;
+      if (atLineStart && this.isSymbol("...")) return;
+      atLineStart = this.takeTerminator();
+      if (!atLineStart) this.take();
     }
   }
 }
+
+const STATEMENTS = ["relation", "permission", "definition", "caveat", "partial"];
 
 function describe(token: Token): string {
   if (token.kind === "end") return "the end of the file";
