@@ -1,0 +1,51 @@
+/**
+ * Adds to `package-lock.json` the optional packages of other platforms that
+ * npm leaves out where its registry does not serve them. Without them `npm ci`
+ * takes the lock file for incomplete. Run it after an `npm install` that
+ * changed the lock file.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+
+interface Entry {
+  readonly version?: string;
+  readonly dev?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const path = new URL("../package-lock.json", import.meta.url);
+const lock = JSON.parse(readFileSync(path, "utf8")) as { packages: Record<string, Entry> };
+const added: string[] = [];
+for (const [place, entry] of Object.entries(lock.packages)) {
+  for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
+    if (
+      `node_modules/${name}` in lock.packages ||
+      `${place}/node_modules/${name}` in lock.packages
+    ) {
+      continue;
+    }
+    lock.packages[`node_modules/${name}`] = {
+      version,
+      ...platformOf(name),
+      ...(entry.dev === true ? { dev: true } : {}),
+      optional: true,
+    } as Entry;
+    added.push(name);
+  }
+}
+lock.packages = Object.fromEntries(
+  Object.entries(lock.packages).sort(([left], [right]) => (left < right ? -1 : 1)),
+);
+writeFileSync(path, `${JSON.stringify(lock, undefined, 2)}\n`);
+process.stdout.write(added.length === 0 ? "nothing is missing\n" : `added ${added.join(", ")}\n`);
+
+/** The platform that the name of a package ends in: `@biomejs/cli-darwin-arm64`. */
+function platformOf(name: string): { os?: string[]; cpu?: string[]; libc?: string[] } {
+  const match =
+    /(android|darwin|freebsd|linux|netbsd|openbsd|openharmony|sunos|aix|win32|wasm32)-([a-z0-9]+)/.exec(
+      name,
+    );
+  if (match?.[1] === undefined || match[2] === undefined) return {};
+  const cpu = { aarch64: "arm64", armv7: "arm" }[match[2]] ?? match[2];
+  const libc = name.endsWith("-musl") ? { libc: ["musl"] } : {};
+  return { os: [match[1]], cpu: [cpu], ...libc };
+}
