@@ -1,5 +1,8 @@
 import * as z from "zod";
 
+// A configuration is parsed once; compiling a parser for it would take longer.
+z.config({ jitless: true });
+
 /** RFC 1123 label: what Kubernetes allows as a name. */
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** RFC 1123 subdomain. */

@@ -1,3 +1,4 @@
+import * as nodeModule from "node:module";
 import { CHECK_ANSWERS } from "../gen/check-answers.ts";
 
 /**
@@ -33,6 +34,8 @@ function writeConstant(name: string, format: string | undefined): void {
 }
 
 async function answer(): Promise<void> {
+  // Node keeps what it compiles between starts, where it can.
+  nodeModule.enableCompileCache?.();
   const { answerStandardInput } = await import("./check-plugin.ts");
   await answerStandardInput();
 }

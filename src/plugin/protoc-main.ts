@@ -1,3 +1,4 @@
+import * as nodeModule from "node:module";
 import { readStandardInput } from "./standard-input.ts";
 
 /** The entry of `bin/protoc-gen-svc-access`. */
@@ -16,6 +17,8 @@ export async function main(): Promise<void> {
     process.exitCode = argument === "--help" || argument === "-h" ? 0 : 2;
     return;
   }
+  // Node keeps what it compiles between starts, where it can.
+  nodeModule.enableCompileCache?.();
   const { runProtocPlugin } = await import("./protoc-plugin.ts");
   const { response, notes } = await runProtocPlugin(readStandardInput(), process.cwd());
   for (const note of notes) process.stderr.write(`svc-access: ${note}\n`);
