@@ -1,0 +1,33 @@
+/** Why an authorization engine refuses, in the codes of gRPC; both engines give the same. */
+export type AuthzErrorCode =
+  /** The request can never be right: an id, a name, a cursor, a token that is malformed or unknown to the model. */
+  | "INVALID_ARGUMENT"
+  /** A CREATE of a relationship that exists. */
+  | "ALREADY_EXISTS"
+  /** A precondition fails, a write would close a cycle, the depth limit is reached, or the store is held by another process. */
+  | "FAILED_PRECONDITION"
+  /** A cursor or a revision that is no longer kept. */
+  | "OUT_OF_RANGE"
+  /** A bound of the engine: too many results, too deep, too large. */
+  | "RESOURCE_EXHAUSTED"
+  /** The deadline has passed; no decision was made. */
+  | "DEADLINE_EXCEEDED"
+  /** The caller has gone. */
+  | "CANCELLED"
+  /** The engine or its store cannot be reached; never a decision. */
+  | "UNAVAILABLE"
+  /** Something that this engine does not do, such as caveats. */
+  | "UNIMPLEMENTED"
+  /** A defect of ours. */
+  | "INTERNAL";
+
+/** An authorization engine refuses. The message is for a developer and holds no secret. */
+export class AuthzError extends Error {
+  override readonly name = "AuthzError";
+  readonly code: AuthzErrorCode;
+
+  constructor(code: AuthzErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,44 @@
+import type { RelationshipUpdate } from "./engine.ts";
+import type { Relationship } from "./relationship.ts";
+
+/** One committed write. */
+export interface StoredChange {
+  /** The number of the write, from 1, without gaps. */
+  readonly sequence: number;
+  readonly updates: readonly RelationshipUpdate[];
+}
+
+/**
+ * Where the embedded engine keeps its relationships. The engine holds all of
+ * them in memory; the store makes them durable and keeps the last changes for
+ * watchers. One process holds a store.
+ */
+export interface RelationshipStore {
+  /** Tells this store from all others; part of every revision token. */
+  readonly id: string;
+
+  /** The number of the last committed write; 0 before the first. */
+  readonly sequence: number;
+
+  /** All relationships, in batches, in no order. */
+  load(): AsyncIterable<readonly Relationship[]>;
+
+  /**
+   * Commits one write, and returns once it is durable. The updates were
+   * checked: a CREATE is of what does not exist; a TOUCH and a DELETE may find
+   * nothing to do.
+   *
+   * @throws AuthzError UNAVAILABLE where it cannot be committed; FAILED_PRECONDITION
+   * where the lock was lost. Whether it was committed is then told by `sequence` after `recover`.
+   */
+  commit(updates: readonly RelationshipUpdate[]): Promise<StoredChange>;
+
+  /** The changes behind a sequence number, oldest first; undefined where they are no longer kept. */
+  changesAfter(sequence: number, limit: number): Promise<readonly StoredChange[] | undefined>;
+
+  /** Connects again after UNAVAILABLE, still holding or again taking the lock, and reads the sequence anew. */
+  recover(): Promise<void>;
+
+  /** Gives the lock back. */
+  close(): Promise<void>;
+}
