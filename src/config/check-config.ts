@@ -1,12 +1,8 @@
 import { parsePathTemplate, plainPath } from "../api/path-template.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
+import { checkEdge } from "./check-edge.ts";
 import type { BackendConfig, PlatformConfig } from "./config.ts";
-
-/** Something that is wrong with a configuration whose keys and types are right. */
-export interface ConfigProblem {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
+import type { ConfigProblem } from "./config-problem.ts";
 
 /** Checks what one part of the configuration says of another. */
 export function checkConfig(config: PlatformConfig): ConfigProblem[] {
@@ -14,7 +10,7 @@ export function checkConfig(config: PlatformConfig): ConfigProblem[] {
     ...checkPackages(config),
     ...checkFrontends(config),
     ...checkPaths(config),
-    ...(config.edge === undefined ? [] : checkEdge(config)),
+    ...checkEdge(config),
   ];
 }
 
@@ -103,46 +99,6 @@ function* checkPaths(config: PlatformConfig): Iterable<ConfigProblem> {
         path: ["paths", index, "frontend"],
         message: `"${frontend}" is no frontend of this file${didYouMean(frontend, frontends)}`,
       };
-    }
-  }
-}
-
-function* checkEdge(config: PlatformConfig): Iterable<ConfigProblem> {
-  const { edge, identity, frontends, services } = config;
-  if (identity === undefined) {
-    yield { path: ["edge"], message: "edge needs identity: the gateway logs callers in" };
-  }
-  const names = new Set<string>();
-  for (const [index, listener] of (edge?.listeners ?? []).entries()) {
-    if (names.has(listener.name)) {
-      yield {
-        path: ["edge", "listeners", index, "name"],
-        message: `the name ${listener.name} is taken by another listener`,
-      };
-    }
-    names.add(listener.name);
-    if (listener.protocol === "HTTPS" && listener.certificate === undefined) {
-      yield {
-        path: ["edge", "listeners", index],
-        message: "an HTTPS listener needs certificate, the Secret of its TLS certificate",
-      };
-    }
-    if (listener.protocol === "HTTP" && listener.certificate !== undefined) {
-      yield {
-        path: ["edge", "listeners", index, "certificate"],
-        message: "an HTTP listener has no certificate; write protocol: HTTPS",
-      };
-    }
-  }
-  for (const [name, frontend] of Object.entries(frontends)) {
-    for (const [index, service] of frontend.services.entries()) {
-      const served = services?.[service];
-      if (served !== undefined && served.backend === undefined) {
-        yield {
-          path: ["frontends", name, "services", index],
-          message: `the service ${service} has no backend that the gateway could forward to`,
-        };
-      }
     }
   }
 }

@@ -1,3 +1,4 @@
+import { servesHost } from "../../config/check-edge.ts";
 import type { EdgeConfig } from "../../config/config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { ListenerPlan } from "./plan.ts";
@@ -15,14 +16,6 @@ export function planListeners(edge: EdgeConfig): ListenerPlan[] {
         ...(certificate === undefined ? {} : { certificate }),
       };
     });
-}
-
-/** Whether a listener serves a host. */
-export function servesHost({ hostname }: { hostname?: string | undefined }, host: string): boolean {
-  if (hostname === undefined || hostname === host) return true;
-  return (
-    hostname.startsWith("*.") && host.endsWith(hostname.slice(1)) && host !== hostname.slice(2)
-  );
 }
 
 /**

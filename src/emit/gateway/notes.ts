@@ -1,7 +1,7 @@
 import type { Api } from "../../api/api.ts";
 import { eachRpc } from "../../api/resolved-policy.ts";
+import { servesHost } from "../../config/check-edge.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
-import { servesHost } from "./listeners.ts";
 import type { GatewayPlan } from "./plan.ts";
 
 /** What a repository without an `edge` is told. */

@@ -1,8 +1,8 @@
 import type { Api } from "../../api/api.ts";
+import { checkEdge } from "../../config/check-edge.ts";
 import type { PlatformConfig } from "../../config/config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { EmitError } from "../output-file.ts";
-import { checkEdge } from "./check-edge.ts";
 import { planListeners } from "./listeners.ts";
 import type { GatewayPlan, HostPlan, LeftOut } from "./plan.ts";
 import { planFrontend } from "./plan-frontend.ts";
@@ -16,7 +16,7 @@ import type { ClaimSource } from "./route-claims.ts";
  * @throws EmitError where the configuration would leave a route without its policy
  */
 export function planGateway(api: Api, config: PlatformConfig): GatewayPlan {
-  const problems = checkEdge(config);
+  const problems = [...checkEdge(config)].map(({ message }) => message);
   const { edge, identity } = config;
   if (edge === undefined || identity === undefined) throw planError(problems);
   const references = new References(problems);
