@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { configSchema } from "../../src/config/config.ts";
 
 /** The JSON Schema of `svc-access.yaml`, for editors. */

@@ -1,7 +1,8 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
 
 // A configuration is parsed once; compiling a parser for it would take longer.
-z.config({ jitless: true });
+z.config({ ...en(), jitless: true });
 
 /** RFC 1123 label: what Kubernetes allows as a name. */
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -15,204 +16,287 @@ const PACKAGE = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 const name = () =>
   z
     .string()
-    .regex(LABEL, "must be a name of lower-case letters, digits and -")
-    .max(63, "must have 63 characters at most");
+    .check(
+      z.regex(LABEL, "must be a name of lower-case letters, digits and -"),
+      z.maxLength(63, "must have 63 characters at most"),
+    );
 const host = () =>
-  z.string().regex(HOST, "must be a host name in lower case, without scheme or port").max(253);
+  z
+    .string()
+    .check(
+      z.regex(HOST, "must be a host name in lower case, without scheme or port"),
+      z.maxLength(253),
+    );
 const path = () =>
   z
     .string()
-    .regex(PATH, 'must be a path that starts with "/", without query or fragment')
-    .max(1024);
-const port = () => z.int().min(1).max(65535);
+    .check(
+      z.regex(PATH, 'must be a path that starts with "/", without query or fragment'),
+      z.maxLength(1024),
+    );
+const port = () => z.int().check(z.minimum(1), z.maximum(65535));
 const httpUrl = () =>
-  z
-    .string()
-    .max(2048, "must have 2048 characters at most")
-    .pipe(z.url({ protocol: /^https?$/, error: "must be an http or https URL" }));
+  z.pipe(
+    z.string().check(z.maxLength(2048, "must have 2048 characters at most")),
+    z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+  );
+
+/** A schema with the words that editors show. */
+function documented<Schema extends z.ZodMiniType>(description: string, schema: Schema): Schema {
+  z.globalRegistry.add(schema, { description });
+  return schema;
+}
 
 const backend = () =>
   z
     .strictObject({
-      service: z
-        .strictObject({
-          name: name().describe("The name of the Service."),
-          namespace: name().describe("The namespace of the Service."),
-          port: port().optional().describe("The port; absent, `ports.http` of the service."),
-        })
-        .optional()
-        .describe("A Kubernetes Service."),
-      backend: z
-        .strictObject({
-          name: name().describe("The name of the Backend."),
-          namespace: name().describe("The namespace of the Backend."),
-          endpoints: z
-            .array(
-              z.strictObject({
-                address: z.string().min(1).max(253).describe("An IP address or a host name."),
-                port: port().describe("The port."),
-              }),
-            )
-            .min(1)
-            .max(64)
-            .describe("Where it answers."),
-        })
-        .optional()
-        .describe("An Envoy Gateway Backend, for what runs outside Kubernetes."),
+      service: documented(
+        "A Kubernetes Service.",
+        z.optional(
+          z.strictObject({
+            name: documented("The name of the Service.", name()),
+            namespace: documented("The namespace of the Service.", name()),
+            port: documented("The port; absent, `ports.http` of the service.", z.optional(port())),
+          }),
+        ),
+      ),
+      backend: documented(
+        "An Envoy Gateway Backend, for what runs outside Kubernetes.",
+        z.optional(
+          z.strictObject({
+            name: documented("The name of the Backend.", name()),
+            namespace: documented("The namespace of the Backend.", name()),
+            endpoints: documented(
+              "Where it answers.",
+              z
+                .array(
+                  z.strictObject({
+                    address: documented(
+                      "An IP address or a host name.",
+                      z.string().check(z.minLength(1), z.maxLength(253)),
+                    ),
+                    port: documented("The port.", port()),
+                  }),
+                )
+                .check(z.minLength(1), z.maxLength(64)),
+            ),
+          }),
+        ),
+      ),
     })
-    .refine((value) => (value.service === undefined) !== (value.backend === undefined), {
-      error: "must have either service or backend",
-    });
+    .check(
+      z.refine((value) => (value.service === undefined) !== (value.backend === undefined), {
+        error: "must have either service or backend",
+      }),
+    );
 
 const secret = () =>
   z.strictObject({
-    name: name().describe("The name of the Secret."),
-    namespace: name().optional().describe("The namespace; absent, that of what refers to it."),
+    name: documented("The name of the Secret.", name()),
+    namespace: documented("The namespace; absent, that of what refers to it.", z.optional(name())),
   });
 
 const identity = z.strictObject({
-  issuer: httpUrl().describe("The issuer, exactly as the token's `iss` has it."),
-  authorization_endpoint: httpUrl().describe("Where the browser logs in."),
-  token_endpoint: httpUrl().describe(
+  issuer: documented("The issuer, exactly as the token's `iss` has it.", httpUrl()),
+  authorization_endpoint: documented("Where the browser logs in.", httpUrl()),
+  token_endpoint: documented(
     "Where the gateway exchanges a code; may be cluster-internal.",
+    httpUrl(),
   ),
-  end_session_endpoint: httpUrl().optional().describe("Where the browser logs out."),
-  jwks_uri: httpUrl().describe("The key set; may be cluster-internal."),
-  allowed_owners: z
-    .array(z.string().min(1).max(256))
-    .max(256)
-    .default([])
-    .describe("The organizations whose tokens are accepted (claim `owner`); empty accepts all."),
+  end_session_endpoint: documented("Where the browser logs out.", z.optional(httpUrl())),
+  jwks_uri: documented("The key set; may be cluster-internal.", httpUrl()),
+  allowed_owners: documented(
+    "The organizations whose tokens are accepted (claim `owner`); empty accepts all.",
+    z._default(
+      z.array(z.string().check(z.minLength(1), z.maxLength(256))).check(z.maxLength(256)),
+      [],
+    ),
+  ),
 });
 
 const listener = z.strictObject({
-  name: name().describe("The name of the listener."),
-  port: port().describe("The port that it listens on."),
-  protocol: z.enum(["HTTPS", "HTTP"]).default("HTTPS").describe("HTTPS, or HTTP for development."),
-  hostname: z
-    .string()
-    .regex(WILDCARD_HOST, "must be a host name, or one that starts with *.")
-    .max(253)
-    .optional()
-    .describe("The host that it serves; absent for all."),
-  certificate: secret()
-    .optional()
-    .describe("The Secret of the TLS certificate; needed with HTTPS."),
+  name: documented("The name of the listener.", name()),
+  port: documented("The port that it listens on.", port()),
+  protocol: documented(
+    "HTTPS, or HTTP for development.",
+    z._default(z.enum(["HTTPS", "HTTP"]), "HTTPS"),
+  ),
+  hostname: documented(
+    "The host that it serves; absent for all.",
+    z.optional(
+      z
+        .string()
+        .check(
+          z.regex(WILDCARD_HOST, "must be a host name, or one that starts with *."),
+          z.maxLength(253),
+        ),
+    ),
+  ),
+  certificate: documented(
+    "The Secret of the TLS certificate; needed with HTTPS.",
+    z.optional(secret()),
+  ),
 });
 
 const edge = z.strictObject({
-  gateway: z
-    .strictObject({
-      name: name().describe("The name of the Gateway."),
-      namespace: name().describe("The namespace of the Gateway."),
-      class: name().describe("The name of its GatewayClass."),
-    })
-    .describe("The Gateway that all routes attach to."),
-  listeners: z.array(listener).min(1).max(64).describe("The listeners of the Gateway."),
-  rate_limit: z
-    .enum(["local", "global"])
-    .default("local")
-    .describe("`local`: each Envoy counts for itself; `global`: a rate-limit service counts."),
-  backstop: z
-    .boolean()
-    .default(true)
-    .describe("Whether a policy on the Gateway denies what no policy of a route covers."),
+  gateway: documented(
+    "The Gateway that all routes attach to.",
+    z.strictObject({
+      name: documented("The name of the Gateway.", name()),
+      namespace: documented("The namespace of the Gateway.", name()),
+      class: documented("The name of its GatewayClass.", name()),
+    }),
+  ),
+  listeners: documented(
+    "The listeners of the Gateway.",
+    z.array(listener).check(z.minLength(1), z.maxLength(64)),
+  ),
+  rate_limit: documented(
+    "`local`: each Envoy counts for itself; `global`: a rate-limit service counts.",
+    z._default(z.enum(["local", "global"]), "local"),
+  ),
+  backstop: documented(
+    "Whether a policy on the Gateway denies what no policy of a route covers.",
+    z._default(z.boolean(), true),
+  ),
 });
 
 const service = z.strictObject({
-  packages: z
-    .array(z.string().regex(PACKAGE, "must be a protobuf package, such as hub.skills.v1"))
-    .min(1)
-    .describe("The protobuf packages that it serves."),
-  ports: z
-    .strictObject({
-      http: port().optional().describe("The HTTP port."),
-      grpc: port().optional().describe("The gRPC port."),
-    })
-    .default({})
-    .describe("Where it listens."),
-  backend: backend().optional().describe("What the gateway forwards to; needed at the edge."),
-  authn_mode: z
-    .enum(["gateway_trusted", "idp_jwt", "hybrid", "disabled"])
-    .default("gateway_trusted")
-    .describe("How it authenticates (spec 5.1)."),
-  published_as: z
-    .enum(["http", "grpc"])
-    .default("http")
-    .describe("How the edge publishes its RPCs. Client streams need grpc."),
+  packages: documented(
+    "The protobuf packages that it serves.",
+    z
+      .array(
+        z.string().check(z.regex(PACKAGE, "must be a protobuf package, such as hub.skills.v1")),
+      )
+      .check(z.minLength(1)),
+  ),
+  ports: documented(
+    "Where it listens.",
+    z._default(
+      z.strictObject({
+        http: documented("The HTTP port.", z.optional(port())),
+        grpc: documented("The gRPC port.", z.optional(port())),
+      }),
+      {},
+    ),
+  ),
+  backend: documented("What the gateway forwards to; needed at the edge.", z.optional(backend())),
+  authn_mode: documented(
+    "How it authenticates (spec 5.1).",
+    z._default(z.enum(["gateway_trusted", "idp_jwt", "hybrid", "disabled"]), "gateway_trusted"),
+  ),
+  published_as: documented(
+    "How the edge publishes its RPCs. Client streams need grpc.",
+    z._default(z.enum(["http", "grpc"]), "http"),
+  ),
 });
 
 const frontend = z.strictObject({
-  host: host().describe("The host that its users open."),
-  prefix: path().default("/").describe("The path below which its pages are."),
-  namespace: name().describe("The namespace of its routes and policies."),
-  services: z.array(name()).default([]).describe("The services whose published RPCs it calls."),
-  client_id: z.string().min(1).max(256).describe("The client id at the identity provider."),
-  client_secret: secret().describe("The Secret whose key `client-secret` holds the client secret."),
-  redirect_url: httpUrl().describe("The redirect URL, exactly as registered, with its port."),
-  logout_path: path().describe("The path that ends the session."),
-  claims: z
-    .enum(["default", "console"])
-    .default("default")
-    .describe("Which claims become headers: the first four of spec 5.3, or all."),
-  allowed_origins: z
-    .array(
-      z
-        .string()
-        .regex(/^https?:\/\/[^/*\s]+$/, "must be an origin, such as https://app.example.com"),
-    )
-    .default([])
-    .describe("Other origins whose pages call it with credentials (CORS)."),
-  backend: backend().optional().describe("What serves its pages; absent where it has none."),
+  host: documented("The host that its users open.", host()),
+  prefix: documented("The path below which its pages are.", z._default(path(), "/")),
+  namespace: documented("The namespace of its routes and policies.", name()),
+  services: documented(
+    "The services whose published RPCs it calls.",
+    z._default(z.array(name()), []),
+  ),
+  client_id: documented(
+    "The client id at the identity provider.",
+    z.string().check(z.minLength(1), z.maxLength(256)),
+  ),
+  client_secret: documented(
+    "The Secret whose key `client-secret` holds the client secret.",
+    secret(),
+  ),
+  redirect_url: documented("The redirect URL, exactly as registered, with its port.", httpUrl()),
+  logout_path: documented("The path that ends the session.", path()),
+  claims: documented(
+    "Which claims become headers: the first four of spec 5.3, or all.",
+    z._default(z.enum(["default", "console"]), "default"),
+  ),
+  allowed_origins: documented(
+    "Other origins whose pages call it with credentials (CORS).",
+    z._default(
+      z.array(
+        z
+          .string()
+          .check(
+            z.regex(/^https?:\/\/[^/*\s]+$/, "must be an origin, such as https://app.example.com"),
+          ),
+      ),
+      [],
+    ),
+  ),
+  backend: documented("What serves its pages; absent where it has none.", z.optional(backend())),
 });
 
 const declaredPath = z
   .strictObject({
-    service: name().optional().describe("The service that serves it."),
-    frontend: name().optional().describe("The frontend that serves it."),
-    path: path().describe("The path."),
-    match: z
-      .enum(["exact", "prefix"])
-      .default("exact")
-      .describe("Whether it stands for itself or for all below it too."),
-    methods: z
-      .array(z.string().regex(/^(\*|[A-Z]+)$/, "must be an HTTP method in upper case, or *"))
-      .min(1)
-      .default(["GET"])
-      .describe("The HTTP methods; `*` for all."),
-    exposure: z
-      .enum(["PUBLIC", "AUTHENTICATED"])
-      .describe("Who may open it; the finer levels need an RPC."),
+    service: documented("The service that serves it.", z.optional(name())),
+    frontend: documented("The frontend that serves it.", z.optional(name())),
+    path: documented("The path.", path()),
+    match: documented(
+      "Whether it stands for itself or for all below it too.",
+      z._default(z.enum(["exact", "prefix"]), "exact"),
+    ),
+    methods: documented(
+      "The HTTP methods; `*` for all.",
+      z._default(
+        z
+          .array(
+            z
+              .string()
+              .check(z.regex(/^(\*|[A-Z]+)$/, "must be an HTTP method in upper case, or *")),
+          )
+          .check(z.minLength(1)),
+        ["GET"],
+      ),
+    ),
+    exposure: documented(
+      "Who may open it; the finer levels need an RPC.",
+      z.enum(["PUBLIC", "AUTHENTICATED"]),
+    ),
   })
-  .refine((value) => (value.service === undefined) !== (value.frontend === undefined), {
-    error: "must have either service or frontend",
-  });
+  .check(
+    z.refine((value) => (value.service === undefined) !== (value.frontend === undefined), {
+      error: "must have either service or frontend",
+    }),
+  );
 
 /** The schema of `svc-access.yaml`. Its names are those of the file. */
 export const configSchema = z.strictObject({
-  environment: z
-    .string()
-    .regex(/^[a-z0-9]([-a-z0-9_]*[a-z0-9])?$/, "must be a name, such as development or production")
-    .max(63)
-    .default("development")
-    .describe("The environment, as route-registry keys carry it."),
-  model: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("The authorization model in the SpiceDB schema language; relative to this file."),
-  identity: identity.optional().describe("The identity provider; needed at the edge."),
-  edge: edge.optional().describe("The edge gateway; absent, no gateway file is made."),
-  services: z
-    .record(name(), service)
-    .optional()
-    .describe("The deployed services; absent, each protobuf package is one."),
-  frontends: z.record(name(), frontend).default({}).describe("The applications that users open."),
-  paths: z
-    .array(declaredPath)
-    .max(10000)
-    .default([])
-    .describe("What is served and is no RPC: health, login, callback, logout, pages."),
+  environment: documented(
+    "The environment, as route-registry keys carry it.",
+    z._default(
+      z
+        .string()
+        .check(
+          z.regex(
+            /^[a-z0-9]([-a-z0-9_]*[a-z0-9])?$/,
+            "must be a name, such as development or production",
+          ),
+          z.maxLength(63),
+        ),
+      "development",
+    ),
+  ),
+  model: documented(
+    "The authorization model in the SpiceDB schema language; relative to this file.",
+    z.optional(z.string().check(z.minLength(1))),
+  ),
+  identity: documented("The identity provider; needed at the edge.", z.optional(identity)),
+  edge: documented("The edge gateway; absent, no gateway file is made.", z.optional(edge)),
+  services: documented(
+    "The deployed services; absent, each protobuf package is one.",
+    z.optional(z.record(name(), service)),
+  ),
+  frontends: documented(
+    "The applications that users open.",
+    z._default(z.record(name(), frontend), {}),
+  ),
+  paths: documented(
+    "What is served and is no RPC: health, login, callback, logout, pages.",
+    z._default(z.array(declaredPath).check(z.maxLength(10000)), []),
+  ),
 });
 
 /** The platform configuration, validated, with its defaults. */

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { configSchema } from "./config.ts";
 import type { ConfigPath } from "./config-document.ts";
@@ -35,33 +35,27 @@ function unknownKey(path: ConfigPath, key: string, known: readonly string[]): Sc
 
 /** The keys that the schema has at a place. */
 function knownKeys(path: ConfigPath): string[] {
-  let schema: unknown = configSchema;
+  let parts = partsOf(configSchema);
   for (const step of path) {
-    const { shape, element, valueType } = unwrap(schema);
-    schema = shape?.[step] ?? element ?? valueType;
+    const schema = parts.shape?.[step] ?? parts.element ?? parts.valueType;
     if (schema === undefined) return [];
+    parts = partsOf(schema);
   }
-  return Object.keys(unwrap(schema).shape ?? {});
+  return Object.keys(parts.shape ?? {});
 }
 
-/** The parts of zod's schemas that lead further down. */
+/** The parts of a schema that lead further down. */
 interface SchemaParts {
-  readonly shape?: Readonly<Record<string, unknown>>;
-  readonly element?: unknown;
-  readonly valueType?: unknown;
-  readonly unwrap?: () => unknown;
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
+  readonly element?: z.core.$ZodType;
+  readonly valueType?: z.core.$ZodType;
+  /** What an optional schema, or one with a default, holds. */
+  readonly innerType?: z.core.$ZodType;
 }
 
-function unwrap(schema: unknown): SchemaParts {
-  let inner = schema as SchemaParts;
-  while (
-    inner.shape === undefined &&
-    inner.element === undefined &&
-    typeof inner.unwrap === "function"
-  ) {
-    inner = inner.unwrap() as SchemaParts;
-  }
-  return inner;
+function partsOf(schema: z.core.$ZodType): SchemaParts {
+  const parts = schema._zod.def as SchemaParts;
+  return parts.innerType === undefined ? parts : partsOf(parts.innerType);
 }
 
 /** A path as it is read: `services.hub.packages[0]`. */
