@@ -1,5 +1,10 @@
-/** Bundles the programs and the libraries into `dist/`. */
-import { rmSync } from "node:fs";
+/**
+ * Bundles the programs and the libraries into `dist/`, with the types of the
+ * libraries. A folder is made beside it and put in its place whole, so that
+ * whoever runs what is there meets no half of it.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -21,9 +26,11 @@ const withoutTranspiler: Plugin = {
   },
 };
 
+const next = `dist-${process.pid}`;
+
 const common: BuildOptions = {
   absWorkingDir: root,
-  outdir: "dist",
+  outdir: next,
   bundle: true,
   format: "esm",
   platform: "node",
@@ -43,7 +50,6 @@ const withoutCompiler: Plugin = {
   },
 };
 
-rmSync(`${root}dist`, { recursive: true, force: true });
 await build({
   ...common,
   entryPoints: {
@@ -66,3 +72,16 @@ await build({
   entryPoints: { "buf-plugin-svc-access": "src/plugin/check-main.ts" },
   plugins: [withoutCompiler],
 });
+// The engines and their stores: what they depend on is installed beside them, not bundled.
+await build({
+  ...common,
+  entryPoints: { authz: "src/authz/index.ts" },
+  packages: "external",
+});
+const types = ["-p", "tsconfig.declarations.json", "--outDir", `${next}/types`];
+execFileSync(`${root}node_modules/.bin/tsc`, types, { cwd: root, stdio: "inherit" });
+
+const old = `${root}${next}-old`;
+if (existsSync(`${root}dist`)) renameSync(`${root}dist`, old);
+renameSync(`${root}${next}`, `${root}dist`);
+rmSync(old, { recursive: true, force: true });

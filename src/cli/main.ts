@@ -5,6 +5,7 @@ import { explainCommand } from "./explain.ts";
 import { generateCommand } from "./generate.ts";
 import { initCommand } from "./init.ts";
 import { lintCommand } from "./lint.ts";
+import { modelCommand } from "./model/model.ts";
 import { routesCommand } from "./routes.ts";
 
 /** The exit codes: clean, findings, and usage or unreadable input. */
@@ -39,6 +40,7 @@ Exit codes: 0 clean, 1 findings, 2 usage or unreadable input.`,
     routesCommand(),
     explainCommand(),
     initCommand(),
+    modelCommand(),
   ]) {
     program.addCommand(command.exitOverride().showHelpAfterError("(--help shows the usage)"));
   }

@@ -7,9 +7,5 @@ export default function build(): void {
   const node = (script: string) =>
     execFileSync(process.execPath, [join(ROOT, script)], { cwd: ROOT, stdio: "inherit" });
   node("scripts/build.ts");
-  execFileSync(join(ROOT, "node_modules/.bin/tsc"), ["-p", "tsconfig.declarations.json"], {
-    cwd: ROOT,
-    stdio: "inherit",
-  });
   node("scripts/link-example.ts");
 }

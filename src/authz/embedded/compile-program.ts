@@ -1,0 +1,233 @@
+import type { Arrow, Definition, Expression, Model } from "../../model/index.ts";
+import { AuthzError } from "../authz-error.ts";
+import { collectGrants } from "./collect-grants.ts";
+import { combiningNodes } from "./combining-nodes.ts";
+import { findRecursion } from "./find-recursion.ts";
+import type { ArrowStep, Member, Node, Program, ReachNode, RelationStep } from "./program.ts";
+import { reachableTypes } from "./reachable-types.ts";
+
+/** The names of a model as integers. */
+export interface Names {
+  readonly typeIds: ReadonlyMap<string, number>;
+  readonly members: readonly Member[];
+  readonly memberIds: readonly ReadonlyMap<string, number>[];
+}
+
+/**
+ * Compiles a model that has no errors.
+ *
+ * @throws AuthzError UNIMPLEMENTED for caveats and expiring relationships
+ */
+export function compileProgram(model: Model): Program {
+  refuseTraits(model);
+  const names = nameMembers(model);
+  const nodes = new NodeCompiler(model, names).compile();
+  return {
+    ...names,
+    typeNames: [...model.definitions.keys()],
+    nodes,
+    reaches: reachableTypes(model, names, nodes),
+    combines: combiningNodes(names, nodes, model),
+    recursion: findRecursion(model, names),
+    ...collectGrants(model, names),
+  };
+}
+
+function refuseTraits(model: Model): void {
+  for (const { name: type, relations } of model.definitions.values()) {
+    for (const { name, subjects } of relations.values()) {
+      for (const { caveat, expiration } of subjects) {
+        if (caveat === undefined && !expiration) continue;
+        const trait = caveat === undefined ? "an expiration" : `the caveat ${caveat}`;
+        throw new AuthzError(
+          "UNIMPLEMENTED",
+          `${type}#${name} accepts subjects with ${trait}, which the embedded engine does not evaluate; use the spicedb engine`,
+        );
+      }
+    }
+  }
+}
+
+function nameMembers(model: Model): Names {
+  const typeIds = new Map([...model.definitions.keys()].map((name, id) => [name, id]));
+  const members: Member[] = [{ id: 0, type: -1, name: "...", isRelation: false }];
+  const memberIds = [...model.definitions.values()].map(({ relations, permissions }, type) => {
+    const ids = new Map<string, number>();
+    for (const name of [...relations.keys(), ...permissions.keys()]) {
+      const id = members.length;
+      members.push({ id, type, name, isRelation: relations.has(name) });
+      ids.set(name, id);
+    }
+    return ids;
+  });
+  return { typeIds, members, memberIds };
+}
+
+/** What a reach node is made of, while it is collected. */
+interface Parts {
+  self: boolean;
+  readonly names: Set<number>;
+  readonly relations: Map<number, RelationStep>;
+  readonly arrows: Map<string, ArrowStep>;
+  readonly combined: number[];
+}
+
+class NodeCompiler {
+  readonly #definitions: readonly Definition[];
+  readonly #names: Names;
+  readonly #nodes: Node[] = [];
+  /** The nodes of expressions, so that a permission that many refer to is compiled once. */
+  readonly #compiled = new Map<Expression, number>();
+
+  constructor(model: Model, names: Names) {
+    this.#definitions = [...model.definitions.values()];
+    this.#names = names;
+  }
+
+  compile(): Node[] {
+    // Members keep their ids as node ids; the nodes without a name come behind them.
+    this.#nodes.length = this.#names.members.length;
+    this.#nodes[0] = toNode(newParts());
+    for (const { id } of this.#names.members.slice(1)) {
+      const parts = newParts();
+      this.#addMember(id, parts);
+      this.#nodes[id] = toNode(parts);
+    }
+    return this.#nodes;
+  }
+
+  #addMember(id: number, parts: Parts): void {
+    // Each member once: permissions may refer to one another in diamonds.
+    const pending = [id];
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (parts.names.has(next)) continue;
+      parts.names.add(next);
+      const { type, name } = this.#member(next);
+      const definition = this.#definition(type);
+      const relation = definition.relations.get(name);
+      const permission = definition.permissions.get(name);
+      if (relation !== undefined) {
+        parts.relations.set(next, {
+          member: next,
+          wildcard: relation.subjects.some(({ wildcard }) => wildcard),
+          usersets: relation.subjects.some(({ relation }) => relation !== undefined),
+        });
+      } else if (permission !== undefined) {
+        this.#addExpression(permission.expression, type, parts, pending);
+      }
+    }
+  }
+
+  #addExpression(expression: Expression, type: number, parts: Parts, pending: number[]): void {
+    switch (expression.kind) {
+      case "nil":
+        return;
+      case "self":
+        parts.self = true;
+        return;
+      case "reference":
+        pending.push(this.#names.memberIds[type]?.get(expression.name) as number);
+        return;
+      case "arrow":
+        if (expression.function === "all") break;
+        parts.arrows.set(
+          `${expression.relation}>${expression.permission}`,
+          this.#arrow(expression, type),
+        );
+        return;
+      case "union":
+        for (const operand of expression.operands) {
+          this.#addExpression(operand, type, parts, pending);
+        }
+        return;
+    }
+    parts.combined.push(this.#combined(expression, type));
+  }
+
+  /** The node of an expression that is no way among several. */
+  #combined(expression: Expression, type: number): number {
+    const known = this.#compiled.get(expression);
+    if (known !== undefined) return known;
+    const id = this.#nodes.push(toNode(newParts())) - 1;
+    this.#compiled.set(expression, id);
+    this.#nodes[id] = this.#combinedNode(expression, type);
+    return id;
+  }
+
+  #combinedNode(expression: Expression, type: number): Node {
+    switch (expression.kind) {
+      case "intersection":
+        return {
+          kind: "and",
+          operands: expression.operands.map((operand) => this.#operand(operand, type)),
+        };
+      case "exclusion":
+        return {
+          kind: "except",
+          base: this.#operand(expression.base, type),
+          subtracted: this.#operand(expression.subtracted, type),
+        };
+      case "arrow":
+        return { kind: "each", arrow: this.#arrow(expression, type) };
+      default:
+        throw new AuthzError("INTERNAL", `${expression.kind} is not combined`);
+    }
+  }
+
+  #operand(expression: Expression, type: number): number {
+    if (expression.kind === "reference") {
+      return this.#names.memberIds[type]?.get(expression.name) as number;
+    }
+    if (
+      expression.kind === "intersection" ||
+      expression.kind === "exclusion" ||
+      (expression.kind === "arrow" && expression.function === "all")
+    ) {
+      return this.#combined(expression, type);
+    }
+    const parts = newParts();
+    const pending: number[] = [];
+    this.#addExpression(expression, type, parts, pending);
+    for (const member of pending) this.#addMember(member, parts);
+    return this.#nodes.push(toNode(parts)) - 1;
+  }
+
+  #arrow({ relation, permission }: Arrow, type: number): ArrowStep {
+    const targets = this.#names.memberIds.map((ids) => ids.get(permission) ?? -1);
+    const subjects = this.#definition(type).relations.get(relation)?.subjects ?? [];
+    return {
+      relation: this.#names.memberIds[type]?.get(relation) as number,
+      usersets: subjects.some(({ relation }) => relation !== undefined),
+      targets: Int32Array.from(targets),
+    };
+  }
+
+  #member(id: number): Member {
+    return this.#names.members[id] as Member;
+  }
+
+  #definition(type: number): Definition {
+    return this.#definitions[type] as Definition;
+  }
+}
+
+function newParts(): Parts {
+  return {
+    self: false,
+    names: new Set(),
+    relations: new Map(),
+    arrows: new Map(),
+    combined: [],
+  };
+}
+
+function toNode({ self, names, relations, arrows, combined }: Parts): ReachNode {
+  return {
+    kind: "reach",
+    self,
+    names,
+    relations: [...relations.values()],
+    arrows: [...arrows.values()],
+    combined: [...new Set(combined)],
+  };
+}

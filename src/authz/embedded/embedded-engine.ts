@@ -1,0 +1,282 @@
+import type { Model } from "../../model/index.ts";
+import { AuthzError } from "../authz-error.ts";
+import {
+  type AuthorizationEngine,
+  type BulkCheckItem,
+  type CallOptions,
+  type Change,
+  type CheckRequest,
+  type CheckResult,
+  type ExplainResult,
+  type FoundSubject,
+  type LookupResourcesRequest,
+  type LookupSubjectsRequest,
+  MAX_BULK_CHECKS,
+  type Page,
+  type PageRequest,
+  type Readiness,
+  type Revision,
+  type WriteRequest,
+} from "../engine.ts";
+import type { ObjectIdRule } from "../object-id.ts";
+import type { Relationship, RelationshipFilter } from "../relationship.ts";
+import type { RelationshipStore } from "../relationship-store.ts";
+import { formatRelationship, invalid, RequestValidator } from "../validate-request.ts";
+import { abortError } from "./abort-error.ts";
+import { checkSubject } from "./check-subject.ts";
+import { Checker } from "./checker.ts";
+import { compileProgram } from "./compile-program.ts";
+import { Explainer } from "./explainer.ts";
+import { findEdges } from "./find-edges.ts";
+import { Listings, MAX_RESULTS, tooManyResults } from "./listings.ts";
+import { loadGraph } from "./load-graph.ts";
+import type { RelationshipGraph } from "./relationship-graph.ts";
+import { ResourceFinder } from "./resource-finder.ts";
+import { formatRevision, parseRevision } from "./revision-token.ts";
+import { SubjectFinder } from "./subject-finder.ts";
+import { Watcher } from "./watcher.ts";
+import { Writer } from "./writer.ts";
+
+/** What an embedded engine is made of. */
+export interface EmbeddedEngineOptions {
+  /** A model without errors, caveats and expirations. */
+  readonly model: Model;
+  /** Where the relationships are kept; the engine closes it. */
+  readonly store: RelationshipStore;
+  /** Which object ids there may be; `OBJECT_IDS` where absent. */
+  readonly objectIds?: ObjectIdRule;
+}
+
+/**
+ * An engine in this process: all relationships in memory, over a store that
+ * keeps them. It always reads at head.
+ *
+ * @throws AuthzError UNIMPLEMENTED for a model with caveats or expirations; FAILED_PRECONDITION
+ * where the store holds relationships that the model does not allow
+ */
+export async function createEmbeddedEngine(
+  options: EmbeddedEngineOptions,
+): Promise<AuthorizationEngine> {
+  const { model, store, objectIds } = options;
+  const validator = new RequestValidator(model, objectIds);
+  const graph = await loadGraph(compileProgram(model), store, validator);
+  return new EmbeddedEngine(model, store, validator, graph);
+}
+
+class EmbeddedEngine implements AuthorizationEngine {
+  readonly kind = "embedded";
+  readonly #store: RelationshipStore;
+  readonly #validator: RequestValidator;
+  readonly #graph: RelationshipGraph;
+  readonly #checker: Checker;
+  readonly #explainer: Explainer;
+  readonly #resources: ResourceFinder;
+  readonly #subjects: SubjectFinder;
+  readonly #listings = new Listings();
+  readonly #watcher: Watcher;
+  readonly #writer: Writer;
+  /** The token of the head, made once for all calls that see it. */
+  #head: { readonly sequence: number; readonly revision: Revision } = {
+    sequence: -1,
+    revision: "",
+  };
+  #closing: Promise<void> | undefined;
+
+  constructor(
+    model: Model,
+    store: RelationshipStore,
+    validator: RequestValidator,
+    graph: RelationshipGraph,
+  ) {
+    this.#store = store;
+    this.#validator = validator;
+    this.#graph = graph;
+    this.#checker = new Checker(graph);
+    this.#explainer = new Explainer(model, graph, this.#checker);
+    this.#resources = new ResourceFinder(graph, this.#checker);
+    this.#subjects = new SubjectFinder(graph, this.#checker);
+    this.#watcher = new Watcher(store, () => this.#writer.sequence);
+    this.#writer = new Writer(graph, store, () => this.#watcher.notify());
+  }
+
+  async check(request: CheckRequest, options?: CallOptions): Promise<CheckResult> {
+    this.#begin(options);
+    return { allowed: this.#check(request), revision: this.#revision() };
+  }
+
+  async checkBulk(
+    requests: readonly CheckRequest[],
+    options?: CallOptions,
+  ): Promise<{ items: readonly BulkCheckItem[]; revision: Revision }> {
+    this.#begin(options);
+    if (requests.length > MAX_BULK_CHECKS) {
+      throw invalid(`a bulk check has at most ${MAX_BULK_CHECKS} checks, not ${requests.length}`);
+    }
+    const items = requests.map((request): BulkCheckItem => {
+      try {
+        return { allowed: this.#check(request) };
+      } catch (error) {
+        if (error instanceof AuthzError) return { error };
+        throw error;
+      }
+    });
+    return { items, revision: this.#revision() };
+  }
+
+  async explain(request: CheckRequest, options?: CallOptions): Promise<ExplainResult> {
+    this.#begin(options);
+    this.#validator.check(request);
+    const explanation = this.#explainer.explain(request);
+    return { allowed: explanation.allowed, explanation, revision: this.#revision() };
+  }
+
+  async writeRelationships(
+    request: WriteRequest,
+    options?: CallOptions,
+  ): Promise<{ revision: Revision }> {
+    this.#begin(options);
+    this.#validator.write(request);
+    const sequence = await this.#writer.write(request, options?.signal);
+    return { revision: formatRevision(this.#store.id, sequence) };
+  }
+
+  async readRelationships(
+    filter: RelationshipFilter,
+    page: PageRequest = {},
+    options?: CallOptions,
+  ): Promise<Page<Relationship>> {
+    this.#begin(options);
+    this.#validator.filter(filter);
+    const { resourceType, resourceId, relation, subject } = filter;
+    const of = [resourceType, resourceId, relation, subject?.type, subject?.id, subject?.relation];
+    // Text that stays as it is: the object that was asked with may change before the next page.
+    const listing = ["relationships", ...of.map((part) => part ?? null)];
+    const all = () => this.#relationships(filter);
+    return this.#listings.page(listing, page, this.#state(), all, formatRelationship);
+  }
+
+  async lookupResources(
+    request: LookupResourcesRequest,
+    options?: CallOptions,
+  ): Promise<Page<string>> {
+    this.#begin(options);
+    this.#validator.lookupResources(request);
+    const { resourceType, permission, subject } = request;
+    const { type, id, relation = null } = subject;
+    const listing = ["resources", resourceType, permission, type, id, relation];
+    const all = () => this.#resources.find(request);
+    return this.#listings.page(listing, request, this.#state(), all, (id) => id);
+  }
+
+  async lookupSubjects(
+    request: LookupSubjectsRequest,
+    options?: CallOptions,
+  ): Promise<Page<FoundSubject>> {
+    this.#begin(options);
+    this.#validator.lookupSubjects(request);
+    const { resource, permission, subjectType, subjectRelation = null } = request;
+    const listing = [
+      "subjects",
+      resource.type,
+      resource.id,
+      permission,
+      subjectType,
+      subjectRelation,
+    ];
+    const all = () => this.#subjects.find(request);
+    return this.#listings.page(listing, request, this.#state(), all, ({ id }) => id);
+  }
+
+  watch(from?: Revision, options?: CallOptions): AsyncIterable<Change> {
+    // The head is that of the call, not of the first step.
+    return this.#watch(this.#writer.sequence, from, options);
+  }
+
+  async *#watch(head: number, from?: Revision, options?: CallOptions): AsyncGenerator<Change> {
+    this.#begin(options);
+    const sequence = from === undefined ? head : this.#parse(from);
+    for await (const change of this.#watcher.follow(sequence, options?.signal)) {
+      const { updates } = change;
+      yield { revision: formatRevision(this.#store.id, change.sequence), updates };
+    }
+  }
+
+  async ready(): Promise<Readiness> {
+    if (this.#closing !== undefined) return { ready: false, reason: "the engine is closed" };
+    try {
+      if (this.#writer.isUncertain) await this.#writer.settle();
+    } catch (error) {
+      return { ready: false, reason: (error as Error).message };
+    }
+    const { failure } = this.#writer;
+    return failure === undefined ? { ready: true } : { ready: false, reason: failure.message };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#watcher.close();
+    // Behind the writes that were begun.
+    await this.#writer.settle().catch(() => {});
+    await this.#store.close();
+  }
+
+  /** What every call begins with: whether it may be answered at all. */
+  #begin(options: CallOptions | undefined): void {
+    if (this.#closing !== undefined) throw new AuthzError("UNAVAILABLE", "the engine is closed");
+    if (this.#writer.failure !== undefined) throw this.#writer.failure;
+    if (options?.signal?.aborted) throw abortError(options.signal);
+    if (options?.atLeastAsFresh !== undefined) this.#parse(options.atLeastAsFresh);
+  }
+
+  #check(request: CheckRequest): boolean {
+    this.#validator.check(request);
+    const { resource, permission, subject } = request;
+    const { typeIds, memberIds } = this.#graph.program;
+    const type = typeIds.get(resource.type) as number;
+    const node = memberIds[type]?.get(permission) as number;
+    const object = this.#graph.objects.find(type, resource.id);
+    return this.#checker.check(object, node, checkSubject(this.#graph, subject, resource));
+  }
+
+  #relationships(filter: RelationshipFilter): Relationship[] {
+    const found: { readonly key: string; readonly relationship: Relationship }[] = [];
+    for (const edge of findEdges(this.#graph, filter)) {
+      const relationship = this.#graph.relationshipOf(edge);
+      if (found.push({ key: formatRelationship(relationship), relationship }) > MAX_RESULTS) {
+        throw tooManyResults();
+      }
+    }
+    found.sort(({ key: left }, { key: right }) => (left < right ? -1 : 1));
+    return found.map(({ relationship }) => relationship);
+  }
+
+  #state() {
+    return {
+      storeId: this.#store.id,
+      sequence: this.#writer.sequence,
+      revision: this.#revision(),
+    };
+  }
+
+  #revision(): Revision {
+    const { sequence } = this.#writer;
+    if (this.#head.sequence !== sequence) {
+      this.#head = { sequence, revision: formatRevision(this.#store.id, sequence) };
+    }
+    return this.#head.revision;
+  }
+
+  /** This process holds the only head, so a later state was lost, as with a backup: waiting does not help. */
+  #parse(revision: Revision): number {
+    const sequence = parseRevision(this.#store.id, revision);
+    if (sequence <= this.#writer.sequence) return sequence;
+    throw new AuthzError(
+      "FAILED_PRECONDITION",
+      "the revision is later than the last write of this store; was it restored from a backup?",
+    );
+  }
+}

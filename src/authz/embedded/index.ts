@@ -1,0 +1,2 @@
+export { createEmbeddedEngine, type EmbeddedEngineOptions } from "./embedded-engine.ts";
+export { createMemoryStore } from "./memory-store.ts";

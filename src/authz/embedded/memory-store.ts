@@ -1,0 +1,71 @@
+import { randomUUID } from "node:crypto";
+import type { RelationshipUpdate } from "../engine.ts";
+import type { Relationship } from "../relationship.ts";
+import type { RelationshipStore, StoredChange } from "../relationship-store.ts";
+import { formatRelationship } from "../validate-request.ts";
+
+const KEPT_CHANGES = 10_000;
+const BATCH = 10_000;
+
+/**
+ * A store in memory. It is not durable: what is written is gone with the
+ * process. It serves tests and `svc-access model test`, not production.
+ *
+ * @param relationships what it holds at first
+ */
+export function createMemoryStore(relationships: Iterable<Relationship> = []): RelationshipStore {
+  return new MemoryStore(relationships);
+}
+
+class MemoryStore implements RelationshipStore {
+  readonly id = randomUUID();
+  sequence = 0;
+  readonly #relationships = new Map<string, Relationship>();
+  #changes: StoredChange[] = [];
+
+  constructor(relationships: Iterable<Relationship>) {
+    for (const relationship of relationships) {
+      this.#relationships.set(formatRelationship(relationship), relationship);
+    }
+  }
+
+  async *load(): AsyncGenerator<readonly Relationship[]> {
+    let batch: Relationship[] = [];
+    for (const relationship of this.#relationships.values()) {
+      batch.push(relationship);
+      if (batch.length === BATCH) {
+        yield batch;
+        batch = [];
+      }
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  async commit(updates: readonly RelationshipUpdate[]): Promise<StoredChange> {
+    for (const { operation, relationship } of updates) {
+      const key = formatRelationship(relationship);
+      if (operation === "DELETE") this.#relationships.delete(key);
+      else this.#relationships.set(key, relationship);
+    }
+    const change = { sequence: ++this.sequence, updates: [...updates] };
+    this.#changes.push(change);
+    // Cut at twice the number, so that it is not done for every write.
+    if (this.#changes.length >= KEPT_CHANGES * 2)
+      this.#changes = this.#changes.slice(-KEPT_CHANGES);
+    return change;
+  }
+
+  async changesAfter(
+    sequence: number,
+    limit: number,
+  ): Promise<readonly StoredChange[] | undefined> {
+    const first = this.#changes[0]?.sequence ?? this.sequence + 1;
+    if (sequence + 1 < first) return undefined;
+    const from = sequence + 1 - first;
+    return this.#changes.slice(from, from + limit);
+  }
+
+  async recover(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}

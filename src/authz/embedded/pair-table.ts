@@ -1,0 +1,112 @@
+/** Mixes two integers into a hash. */
+export function hashPair(left: number, right: number): number {
+  let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash, 0x2c1b3c6d);
+  return hash ^ (hash >>> 13);
+}
+
+/**
+ * Interns pairs of integers: each pair has a number, from 0 and without gaps,
+ * and open addressing over typed arrays finds it. A removed number is given out again.
+ */
+export class PairTable {
+  /** Left and right of each pair, side by side: one line of the processor's cache holds both. */
+  #entries = new Int32Array(2048);
+  /** Two a slot: a number plus one, 0 where it is empty, and its hash, so that others are passed by without a look at them. */
+  #slots = new Int32Array(4096);
+  #mask = 2047;
+  #next = 0;
+  #count = 0;
+  readonly #free: number[] = [];
+
+  /** One more than the highest number ever given. */
+  get end(): number {
+    return this.#next;
+  }
+
+  /** How many pairs there are. */
+  get size(): number {
+    return this.#count;
+  }
+
+  /** The left of a pair; -1 where it was removed. */
+  left(number: number): number {
+    return this.#entries[number * 2] as number;
+  }
+
+  right(number: number): number {
+    return this.#entries[number * 2 + 1] as number;
+  }
+
+  /** The number of a pair, or -1. */
+  find(left: number, right: number): number {
+    const mask = this.#mask;
+    const slots = this.#slots;
+    const entries = this.#entries;
+    const hash = hashPair(left, right);
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const number = (slots[slot * 2] as number) - 1;
+      if (number < 0) return -1;
+      if (slots[slot * 2 + 1] !== hash) continue;
+      if (entries[number * 2] === left && entries[number * 2 + 1] === right) return number;
+    }
+  }
+
+  /** The number of a pair, which is added where it is new. */
+  intern(left: number, right: number): number {
+    const found = this.find(left, right);
+    if (found >= 0) return found;
+    const number = this.#free.pop() ?? this.#next++;
+    if (number * 2 >= this.#entries.length) this.#growEntries();
+    this.#entries[number * 2] = left;
+    this.#entries[number * 2 + 1] = right;
+    this.#count++;
+    if (this.#count * 4 > this.#slots.length) this.#rehash();
+    else this.#place(number);
+    return number;
+  }
+
+  /** Removes a pair; its number may be given out again. */
+  remove(number: number): void {
+    const mask = this.#mask;
+    const slots = this.#slots;
+    let hole = hashPair(this.left(number), this.right(number)) & mask;
+    while (slots[hole * 2] !== number + 1) hole = (hole + 1) & mask;
+    // Backward shift: entries that the removed one pushed on move up, so no tombstones are left.
+    for (let slot = (hole + 1) & mask; slots[slot * 2] !== 0; slot = (slot + 1) & mask) {
+      const hash = slots[slot * 2 + 1] as number;
+      if (((slot - hash) & mask) < ((slot - hole) & mask)) continue;
+      slots[hole * 2] = slots[slot * 2] as number;
+      slots[hole * 2 + 1] = hash;
+      hole = slot;
+    }
+    slots[hole * 2] = 0;
+    this.#entries[number * 2] = -1;
+    this.#entries[number * 2 + 1] = -1;
+    this.#count--;
+    this.#free.push(number);
+  }
+
+  #place(number: number): void {
+    const hash = hashPair(this.left(number), this.right(number));
+    let slot = hash & this.#mask;
+    while (this.#slots[slot * 2] !== 0) slot = (slot + 1) & this.#mask;
+    this.#slots[slot * 2] = number + 1;
+    this.#slots[slot * 2 + 1] = hash;
+  }
+
+  #rehash(): void {
+    this.#slots = new Int32Array(this.#slots.length * 2);
+    this.#mask = this.#slots.length / 2 - 1;
+    for (let number = 0; number < this.#next; number++) {
+      if (this.left(number) !== -1) this.#place(number);
+    }
+  }
+
+  #growEntries(): void {
+    const entries = new Int32Array(Math.ceil(this.#entries.length / 4) * 6);
+    entries.set(this.#entries);
+    this.#entries = entries;
+  }
+}

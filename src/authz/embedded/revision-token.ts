@@ -1,0 +1,30 @@
+import { AuthzError } from "../authz-error.ts";
+import type { Revision } from "../engine.ts";
+
+const VERSION = "1";
+const KIND = "embedded";
+
+/** The token of a state: of which version, engine and store it is, and the number of its last write. */
+export function formatRevision(storeId: string, sequence: number): Revision {
+  return Buffer.from([VERSION, KIND, sequence, storeId].join(":")).toString("base64url");
+}
+
+/**
+ * The number of the last write of a state.
+ *
+ * @throws AuthzError INVALID_ARGUMENT where the token is malformed or of another store
+ */
+export function parseRevision(storeId: string, revision: Revision): number {
+  const text = Buffer.from(String(revision), "base64url").toString();
+  const [version, kind, digits = "", ...rest] = text.split(":");
+  const sequence = Number(digits);
+  const isOurs = version === VERSION && kind === KIND && Number.isSafeInteger(sequence);
+  // Encoded again, because the decoder skips whatever is not base64url.
+  if (!isOurs || formatRevision(rest.join(":"), sequence) !== revision) {
+    throw new AuthzError("INVALID_ARGUMENT", "the revision token is malformed");
+  }
+  if (rest.join(":") !== storeId) {
+    throw new AuthzError("INVALID_ARGUMENT", "the revision token is of another store");
+  }
+  return sequence;
+}

@@ -1,0 +1,70 @@
+import { AuthzError } from "../authz-error.ts";
+import type { RelationshipStore, StoredChange } from "../relationship-store.ts";
+import { abortError } from "./abort-error.ts";
+
+const BATCH = 100;
+
+/** Tells those who follow the changes of a store that there are more. */
+export class Watcher {
+  readonly #store: RelationshipStore;
+  readonly #head: () => number;
+  readonly #waiting = new Set<() => void>();
+  #closed = false;
+
+  /** @param head the number of the last write that is applied: nobody sees one before it is */
+  constructor(store: RelationshipStore, head: () => number) {
+    this.#store = store;
+    this.#head = head;
+  }
+
+  /** Wakes those who wait. */
+  notify(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Ends all that follow. */
+  close(): void {
+    this.#closed = true;
+    this.notify();
+  }
+
+  /** The changes behind a number, those to come among them, until `close` or the signal. */
+  async *follow(from: number, signal?: AbortSignal): AsyncGenerator<StoredChange> {
+    let sequence = from;
+    while (!this.#closed) {
+      if (signal?.aborted) throw abortError(signal);
+      if (sequence >= this.#head()) {
+        await this.#change(signal);
+        continue;
+      }
+      const changes = await this.#store.changesAfter(sequence, BATCH);
+      if (changes === undefined) {
+        throw new AuthzError(
+          "OUT_OF_RANGE",
+          "the changes behind this revision are no longer kept; read the relationships anew and watch from there",
+        );
+      }
+      const head = this.#head();
+      for (const change of changes) {
+        if (change.sequence > head) break;
+        sequence = change.sequence;
+        yield change;
+        if (this.#closed) return;
+        if (signal?.aborted) throw abortError(signal);
+      }
+    }
+  }
+
+  #change(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal?.addEventListener("abort", wake, { once: true });
+    });
+  }
+}

@@ -1,0 +1,45 @@
+import { AuthzError } from "./authz-error.ts";
+
+/** Which ids objects may have. */
+export interface ObjectIdRule {
+  readonly allows: (id: string) => boolean;
+  /** What an id must be, for messages. */
+  readonly description: string;
+}
+
+/** The object id of a relationship subject that means every object of its type. */
+export const WILDCARD = "*";
+
+const MAX_BYTES = 256;
+// Lone surrogates have no UTF-8; they would not come back from a store as they went in.
+const FORBIDDEN = /[#*\s\p{Cc}\p{Cs}]/u;
+
+/** The ids of our engines: any text that cannot be mistaken in `type:id#relation`. */
+export const OBJECT_IDS: ObjectIdRule = {
+  allows: (id) =>
+    id.length > 0 &&
+    id.length <= MAX_BYTES &&
+    (id.length * 3 <= MAX_BYTES || Buffer.byteLength(id) <= MAX_BYTES) &&
+    !FORBIDDEN.test(id),
+  description: "1 to 256 bytes of UTF-8 without #, *, white space or control characters",
+};
+
+const SPICEDB_ID = /^[a-zA-Z0-9/_|\-=+]{1,1024}$/;
+
+/** The ids of SpiceDB itself, which validation files are written in. */
+export const SPICEDB_OBJECT_IDS: ObjectIdRule = {
+  allows: (id) => SPICEDB_ID.test(id),
+  description: "1 to 1024 of a-z, A-Z, 0-9 and / _ | - = +",
+};
+
+const SHOWN = 80;
+
+/** Refuses an id that the rule does not allow; `what` names the object in the message. */
+export function checkObjectId(rule: ObjectIdRule, what: string, id: unknown): void {
+  if (typeof id === "string" && rule.allows(id)) return;
+  const shown = typeof id === "string" ? JSON.stringify(id.slice(0, SHOWN)) : typeof id;
+  throw new AuthzError(
+    "INVALID_ARGUMENT",
+    `the ${what} id ${shown} is not valid; an id is ${rule.description}`,
+  );
+}

@@ -1,0 +1,77 @@
+import type { Model } from "../../model/index.ts";
+import type {
+  AuthorizationEngine,
+  CallOptions,
+  CheckRequest,
+  LookupResourcesRequest,
+  LookupSubjectsRequest,
+  PageRequest,
+  Revision,
+  WriteRequest,
+} from "../engine.ts";
+import type { RelationshipFilter } from "../relationship.ts";
+import { RequestValidator } from "../validate-request.ts";
+import { check, checkBulk } from "./checks.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+import { explain } from "./explain.ts";
+import { Freshness } from "./freshness.ts";
+import { ListingCache } from "./listing-cache.ts";
+import { lookupResources, lookupSubjects } from "./lookups.ts";
+import { readRelationships } from "./relationships.ts";
+import { type SchemaWrite, schemaReadiness, writeSchema } from "./schema.ts";
+import type { Session } from "./session.ts";
+import { watch } from "./watch.ts";
+import { writeRelationships } from "./writes.ts";
+
+/** Which SpiceDB, and with which model. */
+export interface SpicedbEngineOptions extends ConnectionOptions {
+  /** The model that requests are held against; SpiceDB must have its schema. */
+  readonly model: Model;
+}
+
+/** An engine that asks a SpiceDB. */
+export interface SpicedbEngine extends AuthorizationEngine {
+  readonly kind: "spicedb";
+  /**
+   * Writes the schema, unless SpiceDB has one of the same meaning.
+   *
+   * @param schema the text of the model
+   * @throws AuthzError FAILED_PRECONDITION where stored relationships block the change
+   */
+  writeSchema(schema: string, options?: CallOptions): Promise<SchemaWrite>;
+}
+
+/**
+ * An engine over a SpiceDB of its own. It connects when it is first asked: a SpiceDB that is down
+ * is UNAVAILABLE at each call, until it is back.
+ */
+export async function createSpicedbEngine(options: SpicedbEngineOptions): Promise<SpicedbEngine> {
+  const { model } = options;
+  const connection = new Connection(options);
+  const session: Session = {
+    model,
+    validator: new RequestValidator(model),
+    connection,
+    freshness: new Freshness(),
+  };
+  const cache = new ListingCache();
+  return {
+    kind: "spicedb",
+    check: (request: CheckRequest, call?: CallOptions) => check(session, request, call),
+    checkBulk: (requests: readonly CheckRequest[], call?: CallOptions) =>
+      checkBulk(session, requests, call),
+    explain: (request: CheckRequest, call?: CallOptions) => explain(session, request, call),
+    writeRelationships: (request: WriteRequest, call?: CallOptions) =>
+      writeRelationships(session, request, call),
+    readRelationships: (filter: RelationshipFilter, page?: PageRequest, call?: CallOptions) =>
+      readRelationships(session, filter, page, call),
+    lookupResources: (request: LookupResourcesRequest, call?: CallOptions) =>
+      lookupResources(session, cache, request, call),
+    lookupSubjects: (request: LookupSubjectsRequest, call?: CallOptions) =>
+      lookupSubjects(session, cache, request, call),
+    watch: (from?: Revision, call?: CallOptions) => watch(session, from, call),
+    ready: () => schemaReadiness(connection, model),
+    writeSchema: (schema: string, call?: CallOptions) => writeSchema(connection, schema, call),
+    close: async () => connection.close(),
+  };
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { type CreateTableBuilder, type Kysely, sql } from "kysely";
+import { AuthzError } from "../authz-error.ts";
+import type { DatabaseKind, StoreDatabase } from "./store-database.ts";
+import type { Tables } from "./tables.ts";
+import { inTransaction } from "./transaction.ts";
+
+type Migration = (connection: Kysely<Tables>, kind: DatabaseKind) => Promise<void>;
+
+/** The steps from an empty database to the tables of this version; only ever appended to. */
+const MIGRATIONS: readonly Migration[] = [createTables];
+
+/** The version of the tables that this program makes and knows. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Brings the tables to this version, all or nothing. The lock is held. */
+export async function migrate(database: StoreDatabase): Promise<void> {
+  await inTransaction(database.writer, async (connection) => {
+    await connection.schema
+      .createTable("migrations")
+      .ifNotExists()
+      .addColumn("version", "integer", (column) => column.primaryKey())
+      .addColumn("time", "text", (column) => column.notNull())
+      .execute();
+    const { version } = await connection
+      .selectFrom("migrations")
+      .select((eb) => eb.fn.max("version").as("version"))
+      .executeTakeFirstOrThrow();
+    const made = Number(version ?? 0);
+    if (made > SCHEMA_VERSION) {
+      throw new AuthzError(
+        "FAILED_PRECONDITION",
+        `${database.name} has version ${made} of the tables and this program knows ${SCHEMA_VERSION}: use the newer program that wrote it`,
+      );
+    }
+    for (const [index, migration] of MIGRATIONS.entries()) {
+      if (index < made) continue;
+      await migration(connection, database.kind);
+      await connection
+        .insertInto("migrations")
+        .values({ version: index + 1, time: new Date().toISOString() })
+        .execute();
+    }
+  });
+}
+
+async function createTables(connection: Kysely<Tables>, kind: DatabaseKind): Promise<void> {
+  // Bytes compare faster than a language's order, and alike on every server.
+  const text = kind === "postgres" ? sql`text collate "C"` : sql`text`;
+  const key = [
+    "resource_type",
+    "resource_id",
+    "relation",
+    "subject_type",
+    "subject_id",
+    "subject_relation",
+  ] as const;
+  let relationships: CreateTableBuilder<string, string> =
+    connection.schema.createTable("relationships");
+  for (const column of key) {
+    relationships = relationships.addColumn(column, text, (builder) => builder.notNull());
+  }
+  relationships = relationships.addPrimaryKeyConstraint("relationships_key", [...key]);
+  // The key is the whole row: without this SQLite would keep it twice.
+  if (kind === "sqlite") relationships = relationships.modifyEnd(sql`without rowid`);
+  await relationships.execute();
+
+  const whole = kind === "postgres" ? "bigint" : "integer";
+  await connection.schema
+    .createTable("changes")
+    .addColumn("sequence", whole, (column) => column.primaryKey())
+    .addColumn("updates", "text", (column) => column.notNull())
+    .addColumn("time", "text", (column) => column.notNull())
+    .execute();
+  await connection.schema
+    .createTable("meta")
+    .addColumn("singleton", "integer", (column) => column.primaryKey().check(sql`singleton = 1`))
+    .addColumn("store_id", "text", (column) => column.notNull())
+    .addColumn("head", whole, (column) => column.notNull())
+    .addColumn("epoch", whole, (column) => column.notNull())
+    .addColumn("holder", "text", (column) => column.notNull())
+    .execute();
+  await connection
+    .insertInto("meta")
+    .values({ singleton: 1, store_id: randomUUID(), head: 0, epoch: 0, holder: "" })
+    .execute();
+}

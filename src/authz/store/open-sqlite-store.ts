@@ -1,0 +1,25 @@
+import { resolve } from "node:path";
+import type { RelationshipStore } from "../relationship-store.ts";
+import { SqlStore } from "./sql-store.ts";
+import { SqliteDatabase } from "./sqlite/sqlite-database.ts";
+
+/** Where an SQLite store lies. */
+export interface SqliteStoreOptions {
+  /** The file; it is created where it does not exist, its folder is not. */
+  readonly file: string;
+  /** How many changes are kept for watchers; 100,000 where absent. */
+  readonly retention?: number;
+  /** The most pages (4 KiB) of the file; without a bound where absent. */
+  readonly maxPages?: number;
+}
+
+/**
+ * Opens the store in an SQLite file, which is held until it is closed.
+ *
+ * @throws AuthzError FAILED_PRECONDITION where another process holds it, or the
+ * file cannot be a store; UNAVAILABLE where the disk fails
+ */
+export function openSqliteStore(options: SqliteStoreOptions): Promise<RelationshipStore> {
+  const database = new SqliteDatabase(resolve(options.file), options.maxPages);
+  return SqlStore.open(database, options.retention);
+}

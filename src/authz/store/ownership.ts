@@ -1,0 +1,48 @@
+import { sql } from "kysely";
+import { lostError, parseHolder, thisProcess } from "./lock-holder.ts";
+import { migrate } from "./migrations.ts";
+import type { StoreDatabase } from "./store-database.ts";
+
+/** What a process knows of the store that it holds. */
+export interface Ownership {
+  readonly storeId: string;
+  /** The sequence number of the last write. */
+  readonly head: number;
+  /** The number of this process among those that held the store. */
+  readonly epoch: number;
+}
+
+/**
+ * Makes this process the store's holder after its lock was taken. The new epoch
+ * is the fence against a holder before that does not know that it lost the lock:
+ * no commit of an earlier epoch succeeds.
+ */
+export async function claim(database: StoreDatabase): Promise<Ownership> {
+  await migrate(database);
+  const row = await database.writer
+    .updateTable("meta")
+    .set({ epoch: sql<number>`epoch + 1`, holder: JSON.stringify(thisProcess()) })
+    .returning(["store_id", "head", "epoch"])
+    .executeTakeFirstOrThrow();
+  return { storeId: row.store_id, head: Number(row.head), epoch: Number(row.epoch) };
+}
+
+/** Reads the store anew whose lock this process held all the time. */
+export async function readOwnership(database: StoreDatabase, epoch: number): Promise<Ownership> {
+  const row = await database.writer
+    .selectFrom("meta")
+    .select(["store_id", "head", "epoch", "holder"])
+    .executeTakeFirstOrThrow();
+  if (Number(row.epoch) !== epoch) throw lostError(database.name, parseHolder(row.holder));
+  return { storeId: row.store_id, head: Number(row.head), epoch };
+}
+
+/** Says that nobody holds the store; best effort, for the lock itself is what counts. */
+export async function release(database: StoreDatabase, epoch: number): Promise<void> {
+  await database.writer
+    .updateTable("meta")
+    .set({ holder: "" })
+    .where("epoch", "=", epoch)
+    .execute()
+    .catch(() => undefined);
+}

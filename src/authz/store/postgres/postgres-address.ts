@@ -1,0 +1,42 @@
+import { Client, type ClientConfig } from "pg";
+import { AuthzError } from "../../authz-error.ts";
+
+/** How a PostgreSQL server is reached. */
+export interface PostgresAddress {
+  /** For `pg`; holds the password, so it is in no message. */
+  readonly config: ClientConfig;
+  /** For messages: `database at host:port`. */
+  readonly place: string;
+  readonly user: string;
+}
+
+/** How long a connection may take to be made, in milliseconds. */
+const CONNECT_TIMEOUT = 5000;
+/** After how long without an answer a server counts as lost, in milliseconds. */
+const QUERY_TIMEOUT = 30_000;
+
+/** Reads a URL (`postgres://user:password@host:port/database`) or the settings of `pg`; the environment fills in. */
+export function postgresAddress(target: string | ClientConfig): PostgresAddress {
+  const given = typeof target === "string" ? { connectionString: target } : target;
+  const config: ClientConfig = {
+    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    query_timeout: QUERY_TIMEOUT,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: "svc-access",
+    ...given,
+  };
+  try {
+    const url = config.connectionString;
+    // pg takes any other text for the name of a database on a host "base".
+    if (url !== undefined && !/^(postgres(ql)?|socket):|^\//.test(url)) throw new TypeError();
+    const { host, port, database = "", user = "" } = new Client(config);
+    return { config, place: `${database} at ${host}:${port}`, user };
+  } catch {
+    // The error of a URL may quote it, with its password.
+    throw new AuthzError(
+      "FAILED_PRECONDITION",
+      "the URL of the PostgreSQL store cannot be read: write postgres://user:password@host:port/database, special characters in percent-encoding",
+    );
+  }
+}

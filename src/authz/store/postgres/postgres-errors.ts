@@ -1,0 +1,48 @@
+import { AuthzError } from "../../authz-error.ts";
+import type { PostgresAddress } from "./postgres-address.ts";
+
+/** Says what an error at a PostgreSQL store means and how it is mended. */
+export function explainPostgres(
+  error: unknown,
+  name: string,
+  address: PostgresAddress,
+): AuthzError {
+  if (error instanceof AuthzError) return error;
+  const { code = "", message = "" } = error as NodeJS.ErrnoException;
+  const options = { cause: error };
+  const refused = (text: string) => new AuthzError("FAILED_PRECONDITION", text, options);
+  const unavailable = (text: string) => new AuthzError("UNAVAILABLE", text, options);
+  if (message.startsWith("SASL") && message.includes("password")) {
+    return refused(`${name} asks for a password: give one for user ${address.user}`);
+  }
+  switch (code) {
+    case "28P01":
+    case "28000":
+      return refused(`${name} refuses the login of user ${address.user}: correct the credentials`);
+    case "3D000":
+      return refused(`${name} does not exist: create the database`);
+    case "42501":
+      return refused(
+        `${name} does not let user ${address.user} do that: grant it the schema of the store`,
+      );
+    case "25006":
+      return unavailable(`${name} is read-only: name the primary server`);
+    case "53100":
+      return unavailable(`the disk of ${name} is full: free some space`);
+    case "53300":
+      return unavailable(`${name} has no connection left: raise max_connections`);
+    default:
+  }
+  // A class of two characters and three more is the server's; all others are of the way to it.
+  if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code) && !code.startsWith("E")) {
+    return unavailable(`${name} fails: ${oneLine(message)} (${code})`);
+  }
+  const why = oneLine(message) || code;
+  return unavailable(
+    `${name} cannot be reached (${why}): see that it runs and that the address is right`,
+  );
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}

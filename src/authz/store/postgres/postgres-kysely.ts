@@ -1,0 +1,65 @@
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
+import { type ClientBase, type ClientConfig, Pool } from "pg";
+import type { Tables } from "../tables.ts";
+
+/** How many connections a store has (spec 8). */
+export interface PoolSettings {
+  /** The most connections, the writer's among them; 20 where absent. */
+  readonly max?: number;
+  /** The most connections that are kept while they are idle; 10 where absent. */
+  readonly maxIdle?: number;
+  /** How long a connection is used; 30 minutes where absent. The writer's, which has the lock, is not bounded. */
+  readonly lifetimeSeconds?: number;
+}
+
+/** Makes the pool that reads. */
+export function openPool(config: ClientConfig, settings: PoolSettings = {}): Pool {
+  const pool = new Pool({
+    ...config,
+    // The writer has one of its own.
+    max: Math.max(1, (settings.max ?? 20) - 1),
+    maxLifetimeSeconds: settings.lifetimeSeconds ?? 30 * 60,
+    // How many are idle is bounded when they are given back; time closes none.
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks is replaced when one is needed; without a listener it would end the process.
+  pool.on("error", () => undefined);
+  return pool;
+}
+
+/** Kysely over a pool that keeps at most so many idle connections, which `pg` itself does not bound. */
+export function kyselyOverPool(
+  pool: Pool,
+  schema: string,
+  { maxIdle = 10 }: PoolSettings = {},
+): Kysely<Tables> {
+  return kyselyOver(schema, {
+    options: {},
+    end: async () => undefined,
+    connect: async () => {
+      const client = await pool.connect();
+      return {
+        query: client.query.bind(client) as PostgresPoolClient["query"],
+        release: () => client.release(pool.idleCount >= maxIdle),
+      };
+    },
+  });
+}
+
+/** Kysely over one connection. */
+export function kyselyOverClient(client: ClientBase, schema: string): Kysely<Tables> {
+  const connection: PostgresPoolClient = {
+    query: client.query.bind(client) as PostgresPoolClient["query"],
+    release: () => undefined,
+  };
+  return kyselyOver(schema, {
+    options: {},
+    end: async () => undefined,
+    connect: async () => connection,
+  });
+}
+
+function kyselyOver(schema: string, pool: PostgresPool): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }).withSchema(schema);
+}

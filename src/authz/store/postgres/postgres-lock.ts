@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Backend, PostgresWriter } from "./postgres-writer.ts";
+
+/** How often, and after how many milliseconds each, a lock is asked for again that our own last connection still has. */
+const ATTEMPTS = 30;
+const PAUSE = 100;
+
+/**
+ * Takes the lock of a store, an advisory one of the session, of which a database
+ * has one a schema. A connection that we gave up may still count as there for
+ * its server, for hours where the network broke: it is ended.
+ *
+ * @returns whether it was taken
+ */
+export async function takeLock(
+  writer: PostgresWriter,
+  schema: string,
+  previous: Backend | undefined,
+): Promise<boolean> {
+  const key = createHash("sha256").update(`svc-access store ${schema}`).digest().readBigInt64BE();
+  for (let attempt = 1; ; attempt++) {
+    const rows = await writer.query<{ taken: boolean }>(
+      "select pg_try_advisory_lock($1::bigint) as taken",
+      [String(key)],
+    );
+    if (rows[0]?.taken === true) return true;
+    if (previous === undefined || attempt === ATTEMPTS) return false;
+    const ended = await writer.query(
+      `select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
+       where locktype = 'advisory' and objsubid = 1
+       and (classid::bigint << 32) | objid::bigint = $1::bigint
+       and pid = $2 and backend_start::text = $3`,
+      [String(key), previous.pid, previous.start],
+    );
+    // Then it is another process that has the lock.
+    if (ended.length === 0 && attempt > 1) return false;
+    await sleep(PAUSE);
+  }
+}

@@ -1,0 +1,30 @@
+import type { Relationship } from "../relationship.ts";
+import type { RelationshipTable } from "./tables.ts";
+
+/** The columns of a relationship in the order of the primary key. */
+export const RELATIONSHIP_COLUMNS = [
+  "resource_type",
+  "resource_id",
+  "relation",
+  "subject_type",
+  "subject_id",
+  "subject_relation",
+] as const satisfies readonly (keyof RelationshipTable)[];
+
+/** The values of a relationship in the order of `RELATIONSHIP_COLUMNS`. */
+export type RelationshipValues = readonly [string, string, string, string, string, string];
+
+/** What is stored of a relationship. */
+export function toValues({ resource, relation, subject }: Relationship): RelationshipValues {
+  return [resource.type, resource.id, relation, subject.type, subject.id, subject.relation ?? ""];
+}
+
+/** The relationship that was stored. */
+export function fromRow(row: RelationshipTable): Relationship {
+  const { subject_type: type, subject_id: id, subject_relation: relation } = row;
+  return {
+    resource: { type: row.resource_type, id: row.resource_id },
+    relation: row.relation,
+    subject: relation === "" ? { type, id } : { type, id, relation },
+  };
+}

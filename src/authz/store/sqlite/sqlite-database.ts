@@ -1,0 +1,150 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { CompiledQuery, type Kysely } from "kysely";
+import { AuthzError } from "../../authz-error.ts";
+import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
+import type { Snapshot, StoreDatabase } from "../store-database.ts";
+import type { Tables } from "../tables.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
+import { explainSqlite } from "./sqlite-errors.ts";
+import { createPrivately, SqliteLock } from "./sqlite-lock.ts";
+
+/** Marks the files that are stores ("svca"), so that another program's database is never written to. */
+const APPLICATION_ID = 0x73766361;
+/** How long a commit waits where someone has opened the file by hand, in milliseconds. */
+const BUSY_TIMEOUT = 5000;
+
+/** A store in an SQLite file. */
+export class SqliteDatabase implements StoreDatabase {
+  readonly kind = "sqlite";
+  readonly name: string;
+  readonly #file: string;
+  readonly #maxPages: number | undefined;
+  #lock: SqliteLock | undefined;
+  #writer: SqliteConnection | undefined;
+  #reader: SqliteConnection | undefined;
+
+  /** `maxPages` bounds the file's size, as a full disk would. */
+  constructor(file: string, maxPages?: number) {
+    this.#file = file;
+    this.#maxPages = maxPages;
+    this.name = `the store ${file}`;
+  }
+
+  get writer(): Kysely<Tables> {
+    return this.#connected(this.#writer).kysely;
+  }
+
+  get reader(): Kysely<Tables> {
+    return this.#connected(this.#reader).kysely;
+  }
+
+  async connect(): Promise<"held" | "taken"> {
+    this.#disconnect();
+    const held = this.#lock !== undefined;
+    try {
+      const file = resolveFile(this.#file);
+      if (!held) {
+        this.#lock = SqliteLock.take(`${file}-lock`);
+        if (this.#lock === undefined) throw heldError(this.name, await readHolder(file));
+      }
+      createPrivately(file);
+      this.#writer = new SqliteConnection(file, { timeout: BUSY_TIMEOUT });
+      this.#prepareWriter(this.#writer);
+      this.#reader = openReader(file);
+    } catch (error) {
+      this.#disconnect();
+      // What was held stays held: a full disk is no reason to let another process in.
+      if (!held) this.#releaseLock();
+      throw this.explain(error);
+    }
+    return held ? "held" : "taken";
+  }
+
+  async write(fence: CompiledQuery, queries: readonly CompiledQuery[]): Promise<boolean> {
+    return this.#connected(this.#writer).write(fence, queries);
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    const connection = openReader(resolveFile(this.#file));
+    await connection.kysely.executeQuery(CompiledQuery.raw("begin"));
+    return { connection: connection.kysely, close: async () => connection.close() };
+  }
+
+  explain(error: unknown): AuthzError {
+    return explainSqlite(error, this.#file);
+  }
+
+  async close(): Promise<void> {
+    this.#disconnect();
+    this.#releaseLock();
+  }
+
+  #releaseLock(): void {
+    this.#lock?.release();
+    this.#lock = undefined;
+  }
+
+  #prepareWriter(writer: SqliteConnection): void {
+    if (writer.value("pragma application_id") !== APPLICATION_ID) {
+      if (writer.value("select 1 from sqlite_schema limit 1") !== undefined) {
+        throw new AuthzError(
+          "FAILED_PRECONDITION",
+          `${this.#file} is a database of another program: name a file of its own for the store`,
+        );
+      }
+      writer.execute(`pragma application_id = ${APPLICATION_ID}`);
+    }
+    writer.execute("pragma journal_mode = wal; pragma synchronous = full");
+    if (writer.value("pragma journal_mode") !== "wal") {
+      throw new AuthzError(
+        "FAILED_PRECONDITION",
+        `${this.#file} lies on a file system without shared memory for WAL: use a local disk`,
+      );
+    }
+    if (this.#maxPages !== undefined) {
+      writer.execute(`pragma max_page_count = ${this.#maxPages}`);
+    }
+  }
+
+  #connected(connection: SqliteConnection | undefined): SqliteConnection {
+    if (connection !== undefined) return connection;
+    throw new AuthzError("UNAVAILABLE", `${this.name} is not open: call recover`);
+  }
+
+  #disconnect(): void {
+    const connections = [this.#reader, this.#writer];
+    this.#reader = undefined;
+    this.#writer = undefined;
+    for (const connection of connections) connection?.close();
+  }
+}
+
+/** One file has one lock, whichever links lead to it. */
+function resolveFile(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return join(realpathSync(dirname(file)), basename(file));
+  }
+}
+
+function openReader(file: string): SqliteConnection {
+  return new SqliteConnection(file, { readOnly: true, timeout: BUSY_TIMEOUT });
+}
+
+/** Reads who holds the store out of it, which the holder's lock allows. */
+async function readHolder(file: string): Promise<LockHolder | undefined> {
+  let connection: SqliteConnection | undefined;
+  try {
+    connection = openReader(file);
+    const row = await connection.kysely.selectFrom("meta").select("holder").executeTakeFirst();
+    return parseHolder(row?.holder);
+  } catch {
+    // It was locked only just now: its tables are yet to be made.
+    return undefined;
+  } finally {
+    connection?.close();
+  }
+}

@@ -1,0 +1,43 @@
+import { AuthzError } from "../../authz-error.ts";
+
+/** Says what an error at an SQLite store means and how it is mended. */
+export function explainSqlite(error: unknown, file: string): AuthzError {
+  if (error instanceof AuthzError) return error;
+  const { code, errcode, message } = error as NodeJS.ErrnoException & { errcode?: number };
+  const options = { cause: error };
+  const refused = (text: string) => new AuthzError("FAILED_PRECONDITION", text, options);
+  const unavailable = (text: string) => new AuthzError("UNAVAILABLE", text, options);
+  switch (code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return refused(`the folder of the store ${file} does not exist: create it`);
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return refused(
+        `the store ${file} cannot be written to by user ${process.getuid?.()}: give it write access to the file and its folder`,
+      );
+    case "ENOSPC":
+    case "EDQUOT":
+      return unavailable(`the disk of the store ${file} is full: free some space`);
+    default:
+  }
+  // The low byte is the kind of the error, the rest its detail.
+  switch ((errcode ?? 0) & 0xff) {
+    case 5: // SQLITE_BUSY
+      return unavailable(`the store ${file} is locked by another program: close it there`);
+    case 8: // SQLITE_READONLY
+    case 14: // SQLITE_CANTOPEN
+      return refused(
+        `the store ${file} cannot be opened for writing: give user ${process.getuid?.()} write access to the file and its folder`,
+      );
+    case 11: // SQLITE_CORRUPT
+      return refused(`the store ${file} is damaged: restore it from a backup`);
+    case 13: // SQLITE_FULL
+      return unavailable(`the disk of the store ${file} is full: free some space`);
+    case 26: // SQLITE_NOTADB
+      return refused(`${file} is no SQLite database: name another file for the store`);
+    default:
+      return unavailable(`the store ${file} fails: ${message ?? String(error)}`);
+  }
+}

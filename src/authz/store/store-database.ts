@@ -1,0 +1,53 @@
+import type { CompiledQuery, Kysely } from "kysely";
+import type { AuthzError } from "../authz-error.ts";
+import type { Tables } from "./tables.ts";
+
+/** The databases that a store can be kept in. */
+export type DatabaseKind = "sqlite" | "postgres";
+
+/** A view of a database at one moment. */
+export interface Snapshot {
+  readonly connection: Kysely<Tables>;
+  close(): Promise<void>;
+}
+
+/**
+ * What SQLite and PostgreSQL do differently for a store: connections, the lock
+ * that keeps other processes out, and what their errors mean.
+ */
+export interface StoreDatabase {
+  readonly kind: DatabaseKind;
+
+  /** What the store is called in messages: no secret. */
+  readonly name: string;
+
+  /** The one connection that writes. */
+  readonly writer: Kysely<Tables>;
+
+  /** Reads what was committed, beside the writer. */
+  readonly reader: Kysely<Tables>;
+
+  /**
+   * Connects, or connects again after an error, and holds the lock. Tells
+   * whether the lock was `held` all the time or was `taken` just now.
+   *
+   * @throws AuthzError where that is not possible; a lock that was taken just now is free again
+   */
+  connect(): Promise<"held" | "taken">;
+
+  /**
+   * Runs queries in one transaction on the writer, and returns when it is durable. Where
+   * the first, the fence, changes no row, nothing is done and it gives false: one of the
+   * queries fails then (`Queries.record`).
+   */
+  write(fence: CompiledQuery, queries: readonly CompiledQuery[]): Promise<boolean>;
+
+  /** Opens a view of what is committed now. */
+  snapshot(): Promise<Snapshot>;
+
+  /** Says what an error of this database means to the user of the store. */
+  explain(error: unknown): AuthzError;
+
+  /** Closes all connections and gives the lock back. */
+  close(): Promise<void>;
+}

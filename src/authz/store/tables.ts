@@ -1,0 +1,51 @@
+import type { ColumnType } from "kysely";
+
+/** The tables of a store, the same in SQLite and PostgreSQL. */
+export interface Tables {
+  readonly relationships: RelationshipTable;
+  readonly changes: ChangeTable;
+  readonly meta: MetaTable;
+  readonly migrations: MigrationTable;
+}
+
+/** A relationship a row; all of its columns are the primary key. */
+export interface RelationshipTable {
+  readonly resource_type: string;
+  readonly resource_id: string;
+  readonly relation: string;
+  readonly subject_type: string;
+  readonly subject_id: string;
+  /** The relation of a userset; empty for an object itself, for a key holds no NULL. */
+  readonly subject_relation: string;
+}
+
+/** A committed write a row: the last ones only. */
+export interface ChangeTable {
+  readonly sequence: Whole;
+  /** JSON as `change-updates.ts` writes it. */
+  readonly updates: string;
+  /** ISO 8601. */
+  readonly time: string;
+}
+
+/** The one row about the store. */
+export interface MetaTable {
+  /** Always 1. */
+  readonly singleton: Whole;
+  readonly store_id: string;
+  /** The sequence number of the last write. */
+  readonly head: Whole;
+  /** Counts the processes that took the store: a commit of an earlier one is refused. */
+  readonly epoch: Whole;
+  /** JSON of `LockHolder`; empty while nobody holds the store. */
+  readonly holder: string;
+}
+
+/** A migration that was made a row. */
+export interface MigrationTable {
+  readonly version: Whole;
+  readonly time: string;
+}
+
+/** A whole number; `pg` gives a bigint as a string. */
+export type Whole = ColumnType<number | string, number, number>;

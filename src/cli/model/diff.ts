@@ -1,0 +1,67 @@
+import { Command, Option } from "commander";
+import type { ModelChange } from "../../model/validation/diff-models.ts";
+import { showsColors } from "../common.ts";
+import { relationshipsFlag } from "./relationships-flag.ts";
+
+interface DiffFlags {
+  readonly relationships?: string;
+  readonly format: string;
+}
+
+/** `svc-access model diff OLD NEW`. */
+export function diffCommand(): Command {
+  return new Command("diff")
+    .description(
+      "Says what changed between two models, what that widens or narrows, and what blocks it.",
+    )
+    .argument("<old>", "the model as it is")
+    .argument("<new>", "the model as it would be")
+    .addOption(relationshipsFlag("the stored relationships"))
+    .addOption(
+      new Option("--format <format>", "how it is printed")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc-access model diff old.zed new.zed
+  svc-access model diff old.zed new.zed --relationships relationships.txt
+
+Widens and narrows are said of the same relationships, where it is certain.
+Exit codes: 0 nothing blocks the change, 1 a stored relationship blocks it (without
+--relationships: a relation or a subject of one was removed, so that one may), 2 usage or
+unreadable input.`,
+    )
+    .action(diff);
+}
+
+async function diff(oldPath: string, newPath: string, flags: DiffFlags): Promise<void> {
+  const [{ loadModel }, { diffModels }, { blockingRelationships, mayBlock }, { formatDiff }] =
+    await Promise.all([
+      import("./load-model.ts"),
+      import("../../model/validation/diff-models.ts"),
+      import("../../model/validation/blocking-relationships.ts"),
+      import("./format-diff.ts"),
+    ]);
+  const before = loadModel(oldPath);
+  const after = loadModel(newPath);
+  const changes = diffModels(before, after).map((change: ModelChange) => {
+    return { ...change, mayBlock: mayBlock(change, before, after) };
+  });
+  const blockers =
+    flags.relationships === undefined
+      ? undefined
+      : blockingRelationships(after, await stored(flags.relationships));
+  const report = { oldPath, newPath, relationships: flags.relationships, changes, blockers };
+  process.stdout.write(formatDiff(report, flags.format, { colors: showsColors(process.stdout) }));
+  const blocked =
+    blockers === undefined ? changes.some(({ mayBlock }) => mayBlock) : blockers.length > 0;
+  process.exitCode = blocked ? 1 : 0;
+}
+
+async function stored(path: string) {
+  const { loadRelationships } = await import("./load-relationships.ts");
+  return loadRelationships(path);
+}

@@ -1,0 +1,57 @@
+import type { CheckRequest } from "../../authz/engine.ts";
+import { displayPath } from "../../compiler/platform.ts";
+import { UsageError } from "../../compiler/usage-error.ts";
+import type { Model } from "../../model/index.ts";
+import { formatExplanation } from "../../model/validation/format-explanation.ts";
+import {
+  formatSubjectReference,
+  parseRelationship,
+} from "../../model/validation/relationship-text.ts";
+import { writeRelationships } from "../../model/validation/run-validation.ts";
+import { whyNoRelationship } from "../../model/validation/why-no-relationship.ts";
+import { createEngine } from "./embedded-engine.ts";
+import { loadRelationships } from "./load-relationships.ts";
+
+/**
+ * Decides a check over the relationships of a file, and says why.
+ *
+ * @returns undefined where the model does not allow a relationship; which was said on stderr
+ * @throws UsageError where the check or the file cannot be used
+ */
+export async function explainCheck(model: Model, check: string, path: string) {
+  const request = parseCheck(check);
+  const relationships = await loadRelationships(path);
+  const engine = await createEngine(model);
+  try {
+    const failures = await writeRelationships(engine, model, relationships);
+    for (const { line, column, assertion, message } of failures) {
+      process.stderr.write(`${displayPath(path)}:${line}:${column}: ${assertion}: ${message}\n`);
+    }
+    if (failures.length > 0) return undefined;
+    const { allowed, explanation } = await engine.explain(request);
+    return {
+      document: { check, allowed, explanation },
+      lines: [
+        `${formatSubjectReference(request.subject)} is ${allowed ? "allowed" : "denied"}:`,
+        ...formatExplanation(explanation, request.subject).map((line) => `  ${line}`),
+      ],
+    };
+  } catch (error) {
+    if (error instanceof Error && error.name === "AuthzError") {
+      throw new UsageError(`--check ${check}: ${error.message}`);
+    }
+    throw error;
+  } finally {
+    await engine.close();
+  }
+}
+
+function parseCheck(check: string): CheckRequest {
+  const parsed = parseRelationship(check.trim());
+  if (parsed === undefined) throw new UsageError(`--check ${whyNoRelationship(check)}`);
+  if (parsed.caveat !== undefined || parsed.expiration !== undefined) {
+    throw new UsageError(`--check ${check}: a check has no brackets; remove them`);
+  }
+  const { resource, relation: permission, subject } = parsed.relationship;
+  return { resource, permission, subject };
+}

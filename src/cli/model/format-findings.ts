@@ -1,0 +1,25 @@
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { ReportStyle } from "../report/findings.ts";
+import { REPORTS } from "../report/report.ts";
+import { count } from "../report/text.ts";
+
+/** What the check of a model found. */
+export interface ModelFindings {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly definitions: number;
+  readonly permissions: number;
+}
+
+/** Findings in a model, in the formats of `svc-access lint`, which count RPCs where these count types. */
+export function formatFindings(found: ModelFindings, format: string, style: ReportStyle): string {
+  const { diagnostics, definitions, permissions } = found;
+  const report = REPORTS[format]?.({ diagnostics, rpcs: 0 }, style) ?? "";
+  if (format === "json") {
+    const { findings } = JSON.parse(report) as { findings: unknown };
+    return `${JSON.stringify({ findings, definitions, permissions }, undefined, 2)}\n`;
+  }
+  if (format !== "text") return report;
+  const lines = report.split("\n").slice(0, -2);
+  const summary = `${count(definitions, "definition")}, ${count(permissions, "permission")}: ${count(diagnostics.length, "error")}`;
+  return `${[...lines, summary].join("\n")}\n`;
+}

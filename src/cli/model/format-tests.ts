@@ -1,0 +1,55 @@
+import type { Coverage } from "../../model/validation/coverage.ts";
+import type { FileResult } from "../../model/validation/file-result.ts";
+import type { ReportStyle } from "../report/findings.ts";
+import { count } from "../report/text.ts";
+import { paint } from "./paint.ts";
+import type { TestReport } from "./summarize.ts";
+
+/** The results of validation files, as text or as one JSON document. */
+export function formatTests(report: TestReport, format: string, style: ReportStyle): string {
+  return format === "json"
+    ? `${JSON.stringify(documentOf(report), undefined, 2)}\n`
+    : `${linesOf(report, style).join("\n")}\n`;
+}
+
+/** `{"files":[{"file","passed","failed","failures":[…]}],"passed":N,"failed":N}`, and beside it `notRun` and `coverage`. */
+function documentOf({ results, passed, failed, coverage }: TestReport) {
+  const files = results.map(({ file, passed, failures }) => {
+    return { file, passed, failed: failures.length, failures: failures.map(failureOf) };
+  });
+  const notRun = results.flatMap(({ file, notRun }) => notRun.map((item) => ({ file, ...item })));
+  return { files, passed, failed, notRun, coverage };
+}
+
+function failureOf({ line, column, kind, assertion, message }: FileResult["failures"][number]) {
+  return { line, column, kind, assertion, message };
+}
+
+function linesOf({ results, passed, failed, notRun, coverage }: TestReport, style: ReportStyle) {
+  const lines = results.flatMap((result) => fileLines(result, style));
+  lines.push(...coverage.flatMap((found) => coverageLines(found, style)));
+  const skipped = notRun === 0 ? "" : `, ${notRun} not run`;
+  const color = failed > 0 ? "red" : notRun > 0 ? "yellow" : "green";
+  const summary = `${count(results.length, "file")}: ${passed} passed, ${failed} failed${skipped}`;
+  return [...lines, paint(summary, color, style)];
+}
+
+function fileLines({ file, passed, failures, notRun }: FileResult, style: ReportStyle): string[] {
+  const lines = failures.map(({ line, column, kind, assertion, message }) => {
+    const what = kind === assertion ? kind : `${kind} ${assertion}`;
+    return paint(`${file}:${line}:${column}: ${what}: ${message}`, "red", style);
+  });
+  for (const { line, column, assertion, reason } of notRun) {
+    const text = `${file}:${line}:${column}: not run: ${assertion}: ${reason}`;
+    lines.push(paint(text, "yellow", style));
+  }
+  const skipped = notRun.length === 0 ? "" : `, ${notRun.length} not run`;
+  return [...lines, `${file}: ${passed} passed, ${failures.length} failed${skipped}`];
+}
+
+function coverageLines(coverage: Coverage, style: ReportStyle): string[] {
+  const { model, permissions, covered, percent, missing } = coverage;
+  const head = `${model}: ${covered} of ${count(permissions, "permission")} exercised, ${percent} percent`;
+  if (missing.length === 0) return [head];
+  return [head, ...missing.map((name) => paint(`  not exercised: ${name}`, "yellow", style))];
+}

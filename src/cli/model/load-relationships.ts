@@ -1,0 +1,17 @@
+import { displayPath } from "../../compiler/platform.ts";
+import { readRelationships } from "../../model/validation/read-relationships.ts";
+import type { PlacedRelationship } from "../../model/validation/validation-file.ts";
+import { readText } from "./read-text.ts";
+
+/**
+ * Reads a file of relationships.
+ *
+ * @throws UsageError where it cannot be read; MalformedFileError where it holds anything else
+ */
+export async function loadRelationships(path: string): Promise<PlacedRelationship[]> {
+  const text = readText(path, `the file of relationships ${path}`);
+  const file = displayPath(path);
+  if (!/\.ya?ml$/.test(path)) return readRelationships(text, file);
+  const { readYamlRelationships } = await import("../../model/validation/read-validation-file.ts");
+  return readYamlRelationships(text, file);
+}

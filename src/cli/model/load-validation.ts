@@ -1,0 +1,50 @@
+import { dirname, resolve } from "node:path";
+import { displayPath } from "../../compiler/platform.ts";
+import { MalformedFileError } from "../../compiler/usage-error.ts";
+import { formatDiagnostic } from "../../diagnostics/diagnostic.ts";
+import { type Model, parseModel } from "../../model/index.ts";
+import { readValidationFile } from "../../model/validation/read-validation-file.ts";
+import { lineStarts } from "../../model/validation/text-places.ts";
+import type { ValidationFile } from "../../model/validation/validation-file.ts";
+import { readText } from "./read-text.ts";
+
+/** A validation file with its model. */
+export interface LoadedValidation {
+  readonly file: ValidationFile;
+  readonly model: Model;
+  /** The file of the model; the validation file itself where the schema stands in it. */
+  readonly modelPath: string;
+}
+
+/**
+ * Reads a validation file and its model.
+ *
+ * @throws UsageError where one of them cannot be read; MalformedFileError where it is wrong
+ */
+export function loadValidation(path: string): LoadedValidation {
+  const shown = displayPath(path);
+  const file = readValidationFile(readText(path, `the validation file ${path}`), shown);
+  const { schema } = file;
+  if (schema.kind === "text") {
+    return { file, model: parse(schema.text, shown, schema.placeOf), modelPath: shown };
+  }
+  const modelPath = displayPath(resolve(dirname(path), schema.path));
+  const { line, column } = schema.position;
+  const text = readText(modelPath, `${shown}:${line}:${column}: schemaFile ${schema.path}`);
+  return { file, model: parse(text, modelPath), modelPath };
+}
+
+function parse(
+  text: string,
+  file: string,
+  placeOf?: (offset: number) => { readonly line: number; readonly column: number },
+): Model {
+  const { model, diagnostics } = parseModel(text, file);
+  if (diagnostics.length === 0) return model;
+  const starts = lineStarts(text);
+  const lines = diagnostics.map((diagnostic) => {
+    const offset = (starts[(diagnostic.line ?? 1) - 1] ?? 0) + (diagnostic.column ?? 1) - 1;
+    return formatDiagnostic({ ...diagnostic, ...placeOf?.(offset) });
+  });
+  throw new MalformedFileError(lines.join("\n"));
+}

@@ -1,0 +1,140 @@
+import { formatExpression } from "../format-expression.ts";
+import { memberKey } from "../member-key.ts";
+import { type Definition, formatSubject, type Model } from "../model.ts";
+import type { Position } from "../position.ts";
+import { compareInclusions, type Inclusions } from "./inclusion.ts";
+
+/** What a change does to what is allowed; `unclear` where it cannot be told. */
+export type Effect = "widens" | "narrows" | "none" | "unclear";
+
+/** One difference between two models. */
+export interface ModelChange {
+  readonly kind: "definition" | "relation" | "subject" | "permission";
+  /** `affected`: its text is the same, but what it refers to changed. */
+  readonly change: "added" | "removed" | "changed" | "affected";
+  /** `doc`, `doc#view`, and for a subject the relation and the subject: `doc#viewer: user:*`. */
+  readonly name: string;
+  readonly effect: Effect;
+  /** The expression before and after, of a permission. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Where it stands in the new model; of what was removed, in the old one. */
+  readonly position: Position;
+}
+
+/** What changed from one model to another, in the order of the old one, with what is new behind it. */
+export function diffModels(before: Model, after: Model): ModelChange[] {
+  const inclusions = compareInclusions(before, after);
+  const changes: ModelChange[] = [];
+  for (const name of new Set([...before.definitions.keys(), ...after.definitions.keys()])) {
+    const left = before.definitions.get(name);
+    const right = after.definitions.get(name);
+    if (left === undefined && right !== undefined) {
+      const { position } = right;
+      changes.push({ kind: "definition", change: "added", name, effect: "widens", position });
+    } else if (left !== undefined && right === undefined) {
+      const { position } = left;
+      changes.push({ kind: "definition", change: "removed", name, effect: "narrows", position });
+    } else if (left !== undefined && right !== undefined) {
+      changes.push(...diffRelations(left, right), ...diffPermissions(left, right, inclusions));
+    }
+  }
+  return changes;
+}
+
+function diffRelations(left: Definition, right: Definition): ModelChange[] {
+  const changes: ModelChange[] = [];
+  for (const relation of new Set([...left.relations.keys(), ...right.relations.keys()])) {
+    const name = memberKey(left.name, relation);
+    const old = left.relations.get(relation);
+    const now = right.relations.get(relation);
+    if (old === undefined && now !== undefined) {
+      const { position } = now;
+      changes.push({ kind: "relation", change: "added", name, effect: "widens", position });
+    } else if (old !== undefined && now === undefined) {
+      const { position } = old;
+      changes.push({ kind: "relation", change: "removed", name, effect: "narrows", position });
+    } else if (old !== undefined && now !== undefined) {
+      const oldSubjects = new Map(old.subjects.map((subject) => [formatSubject(subject), subject]));
+      const newSubjects = new Map(now.subjects.map((subject) => [formatSubject(subject), subject]));
+      for (const [text, { position }] of oldSubjects) {
+        if (newSubjects.has(text)) continue;
+        const subject = `${name}: ${text}`;
+        changes.push({
+          kind: "subject",
+          change: "removed",
+          name: subject,
+          effect: "narrows",
+          position,
+        });
+      }
+      for (const [text, { position }] of newSubjects) {
+        if (oldSubjects.has(text)) continue;
+        const subject = `${name}: ${text}`;
+        changes.push({
+          kind: "subject",
+          change: "added",
+          name: subject,
+          effect: "widens",
+          position,
+        });
+      }
+    }
+  }
+  return changes;
+}
+
+function diffPermissions(
+  left: Definition,
+  right: Definition,
+  inclusions: Inclusions,
+): ModelChange[] {
+  const changes: ModelChange[] = [];
+  for (const permission of new Set([...left.permissions.keys(), ...right.permissions.keys()])) {
+    const name = memberKey(left.name, permission);
+    const old = left.permissions.get(permission);
+    const now = right.permissions.get(permission);
+    const before = old && formatExpression(old.expression);
+    const after = now && formatExpression(now.expression);
+    if (old === undefined && now !== undefined && after !== undefined) {
+      const { position } = now;
+      changes.push({
+        kind: "permission",
+        change: "added",
+        name,
+        effect: "widens",
+        after,
+        position,
+      });
+    } else if (old !== undefined && now === undefined && before !== undefined) {
+      const { position } = old;
+      changes.push({
+        kind: "permission",
+        change: "removed",
+        name,
+        effect: "narrows",
+        before,
+        position,
+      });
+    } else if (now !== undefined && before !== undefined && after !== undefined) {
+      const effect = effectOf(name, inclusions);
+      const change = before === after ? "affected" : "changed";
+      if (change === "affected" && effect === "none") continue;
+      changes.push({
+        kind: "permission",
+        change,
+        name,
+        effect,
+        before,
+        after,
+        position: now.position,
+      });
+    }
+  }
+  return changes;
+}
+
+function effectOf(key: string, { forward, backward }: Inclusions): Effect {
+  if (forward.has(key)) return backward.has(key) ? "none" : "widens";
+  return backward.has(key) ? "narrows" : "unclear";
+}

@@ -1,0 +1,40 @@
+import type { Position } from "../position.ts";
+import { malformed } from "./malformed-text.ts";
+import { formatRelationship, parseRelationship } from "./relationship-text.ts";
+import { textPlaces } from "./text-places.ts";
+import type { PlacedRelationship } from "./validation-file.ts";
+import { quote, whyNoRelationship } from "./why-no-relationship.ts";
+
+/**
+ * Reads relationships, one a line; empty lines and those that begin with `//` are none.
+ *
+ * @param placeOf where an offset of the text stands in the file
+ * @throws MalformedFileError where a line is no relationship, or is there twice, as in `zed`
+ */
+export function readRelationships(
+  text: string,
+  file: string,
+  placeOf: (offset: number) => Position = textPlaces(text),
+): PlacedRelationship[] {
+  const found: PlacedRelationship[] = [];
+  const seen = new Map<string, Position>();
+  let offset = 0;
+  for (const raw of text.split("\n")) {
+    const line = raw.trim();
+    if (line !== "" && !line.startsWith("//")) {
+      const position = placeOf(offset + raw.indexOf(line));
+      const parsed = parseRelationship(line);
+      if (parsed === undefined) throw malformed(file, position, whyNoRelationship(line));
+      const key = formatRelationship(parsed.relationship);
+      const before = seen.get(key);
+      if (before !== undefined) {
+        const message = `${quote(line)} stands on line ${before.line} already; remove one of them`;
+        throw malformed(file, position, message);
+      }
+      seen.set(key, position);
+      found.push({ ...parsed, text: line, position });
+    }
+    offset += raw.length + 1;
+  }
+  return found;
+}

@@ -1,0 +1,43 @@
+import { MAX_ID_LENGTH } from "./relationship-text.ts";
+
+const FORM = "write type:id#relation@type:id or type:id#relation@type:id#relation";
+
+/** What is wrong with a text that is no relationship, and the mend. */
+export function whyNoRelationship(text: string): string {
+  const at = text.indexOf("@");
+  if (at < 0) return `${quote(text)} is no relationship: there is no @ before a subject; ${FORM}`;
+  const resource = text.slice(0, at);
+  const subject = text.slice(at + 1).replace(/\[.*$/, "");
+  if (!resource.includes("#")) {
+    return `${quote(text)} is no relationship: ${quote(resource)} has no #relation; ${FORM}`;
+  }
+  const problem = whyNoObject(resource) ?? whyNoObject(subject);
+  return `${quote(text)} is no relationship${problem === undefined ? "" : `: ${problem}`}; ${FORM}`;
+}
+
+/** What is wrong with an object, a userset or an object's permission, where one can say. */
+export function whyNoObject(text: string): string | undefined {
+  const colon = text.indexOf(":");
+  if (colon < 0) return `${quote(text)} has no type before a colon`;
+  const type = text.slice(0, colon);
+  const hash = text.indexOf("#", colon);
+  const id = text.slice(colon + 1, hash < 0 ? undefined : hash);
+  const relation = hash < 0 ? undefined : text.slice(hash + 1);
+  if (id === "") return `${quote(text)} has no object id`;
+  if (id.length > MAX_ID_LENGTH) {
+    return `an object id has ${id.length} characters, more than ${MAX_ID_LENGTH}`;
+  }
+  if (id !== "*" && /[^a-zA-Z0-9/_|\-=+]/.test(id)) {
+    return `the object id ${quote(id)} may hold only letters, digits and / _ | - = +`;
+  }
+  if (!/^[a-z][a-z0-9_/]+[a-z0-9]$/.test(type)) return `${quote(type)} is no name of a type`;
+  if (relation !== undefined && !/^[a-z][a-z0-9_]+[a-z0-9]$/.test(relation)) {
+    return `${quote(relation)} is no name of a relation`;
+  }
+  return undefined;
+}
+
+/** A text in quotes, cut where it is long. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 120 ? `${text.slice(0, 117)}...` : text);
+}

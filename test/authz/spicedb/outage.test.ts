@@ -1,0 +1,126 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { createSpicedbEngine } from "../../../src/authz/spicedb/index.ts";
+import { spicedbIsAbsent, startSpicedb } from "../../support/spicedb.ts";
+import { engineOf, modelOf, request, SCHEMA, updates } from "./fixture.ts";
+
+const asked = request("document:d#view@user:alice");
+const write = { updates: updates("TOUCH", "document:d#viewer@user:alice") };
+
+describe.skipIf(spicedbIsAbsent())("while SpiceDB stops and starts", () => {
+  test("calls are UNAVAILABLE, never a decision, and work again without a restart of ours", async () => {
+    const server = await startSpicedb();
+    const engine = await engineOf(server, SCHEMA, 2000);
+    try {
+      await engine.writeSchema(SCHEMA);
+      await engine.writeRelationships(write);
+      let stopped = false;
+      const wrong: unknown[] = [];
+      const caller = async () => {
+        while (!stopped) {
+          const outcome = await engine.check(asked).catch((error) => error);
+          const right = outcome.allowed === true || outcome.code === "UNAVAILABLE";
+          if (!right) wrong.push(outcome);
+        }
+      };
+      const callers = Promise.all([caller(), caller(), caller()]);
+      const watching = (async () => {
+        for await (const _ of engine.watch());
+      })().catch((error) => error);
+      await sleep(100);
+      await server.stop();
+      await sleep(300);
+      stopped = true;
+      await callers;
+      expect(wrong).toEqual([]);
+      expect(await watching).toMatchObject({ code: "UNAVAILABLE" });
+
+      for (const call of [
+        () => engine.check(asked),
+        () => engine.writeRelationships(write),
+        () => engine.lookupResources({ ...asked, resourceType: "document" }),
+        () => engine.readRelationships({ resourceType: "document" }),
+        () => engine.checkBulk([asked]),
+      ]) {
+        await expect(call()).rejects.toMatchObject({ name: "AuthzError", code: "UNAVAILABLE" });
+      }
+      expect(await engine.ready()).toMatchObject({ ready: false });
+
+      await server.start();
+      const deadline = Date.now() + 10_000;
+      while (!/no schema/.test((await engine.ready()).reason ?? "") && Date.now() < deadline) {
+        await sleep(50);
+      }
+      await engine.writeSchema(SCHEMA);
+      await engine.writeRelationships(write);
+      expect((await engine.check(asked)).allowed).toBe(true);
+    } finally {
+      await engine.close();
+      await server.stop();
+    }
+  });
+});
+
+describe("a server that does not answer", () => {
+  const silent = async (run: (endpoint: string) => Promise<void>) => {
+    const sockets = new Set<Socket>();
+    const server: Server = createServer((socket) => {
+      sockets.add(socket.on("error", () => undefined));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    try {
+      await run(`127.0.0.1:${port}`);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    }
+  };
+  const options = { token: "key", insecure: true, model: modelOf(SCHEMA) };
+
+  test("is DEADLINE_EXCEEDED in time, and CANCELLED at once", () =>
+    silent(async (endpoint) => {
+      const engine = await createSpicedbEngine({ ...options, endpoint, deadlineMs: 300 });
+      const start = Date.now();
+      await expect(engine.check(asked)).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+      expect(Date.now() - start).toBeLessThan(2000);
+      const abort = new AbortController();
+      const cancelled = engine.check(asked, { signal: abort.signal });
+      abort.abort();
+      await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+      const late = engine.check(asked, { signal: AbortSignal.timeout(20) });
+      await expect(late).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+      await engine.close();
+      await expect(engine.check(asked)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    }));
+
+  test("is not asked what can never be right", async () => {
+    const engine = await createSpicedbEngine({ ...options, endpoint: "127.0.0.1:1" });
+    for (const text of [
+      "document:a b#view@user:alice",
+      "document:a#view@user:*",
+      "nothing:a#view@user:alice",
+      "document:a#nothing@user:alice",
+      "document:a#view@nobody:alice",
+      `document:${"x".repeat(257)}#view@user:alice`,
+    ]) {
+      await expect(engine.check(request(text))).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    for (const text of [
+      "document:a#view@user:alice",
+      "document:a#approver@user:*",
+      "document:a#approver@group:a#member",
+      "document:a#viewer@group:a",
+    ]) {
+      const rejected = engine.writeRelationships({ updates: updates("DELETE", text) });
+      await expect(rejected).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    const twice = updates("TOUCH", "group:a#member@user:b", "group:a#member@user:b");
+    await expect(engine.writeRelationships({ updates: twice })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    await engine.close();
+  });
+});

@@ -1,0 +1,24 @@
+/** A process of its own that holds a store: `node child-store.ts TARGET hold|write`. */
+import { writeSync } from "node:fs";
+import { openTarget, type StoreTarget, touch } from "./store-target.ts";
+
+const say = (line: string | number) => writeSync(1, `${line}\n`);
+const [, , target = "", mode] = process.argv;
+try {
+  const { user, ...where } = JSON.parse(target) as StoreTarget & { user?: number };
+  if (user !== undefined) process.setuid?.(user);
+  const store = await openTarget(where);
+  say(`open ${store.sequence}`);
+  while (mode === "write") {
+    const next = store.sequence + 1;
+    const { sequence } = await store.commit([
+      touch(`w${next}`, "left"),
+      touch(`w${next}`, "right"),
+    ]);
+    say(sequence);
+  }
+  setInterval(() => undefined, 1000);
+} catch (error) {
+  const { code, message } = error as { code?: string; message: string };
+  say(`error ${code} ${message}`);
+}

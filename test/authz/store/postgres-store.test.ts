@@ -1,0 +1,201 @@
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import { afterAll, describe, expect, test } from "vitest";
+import { openPostgresStore } from "../../../src/authz/store/open-postgres-store.ts";
+import { openPostgres } from "../../support/postgres.ts";
+import { storeContract } from "./store-contract.ts";
+import { contents, create, kill, startChild, touch } from "./store-target.ts";
+
+const server = await openPostgres();
+afterAll(() => server?.remove());
+
+if (server === undefined) {
+  const why = "PostgreSQL is not installed and POSTGRES_URL is not set";
+  // In CI its absence is a mistake, not a choice.
+  if (process.env["CI"] === "true") test("PostgreSQL is there", () => expect.fail(why));
+  else test.skip(`a store in PostgreSQL: ${why}`, () => undefined);
+} else {
+  const { url, stop, start } = server;
+  const schemas: string[] = [];
+  const fresh = () => {
+    const schema = `Test ${randomUUID()}`;
+    schemas.push(schema);
+    return { connection: { connectionString: url, application_name: schema }, schema };
+  };
+  const query = async (sql: string) => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  /** Ends the connections of a store as a broken network does. */
+  const cut = (schema: string) =>
+    query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = '${schema}'`);
+
+  describe("a store in PostgreSQL", () => {
+    afterAll(async () => {
+      for (const schema of schemas) await query(`drop schema if exists "${schema}" cascade`);
+    });
+    storeContract(() => ({ postgres: fresh() }));
+
+    test("a lost connection makes it unavailable until recover", async () => {
+      const options = fresh();
+      const store = await openPostgresStore(options);
+      await store.commit([create("d", "u")]);
+      await cut(options.schema);
+      const commit = store.commit([touch("d", "v")]);
+      await expect(commit).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      await store.recover();
+      expect(store.sequence).toBe(1);
+      expect(await store.commit([touch("d", "v")])).toMatchObject({ sequence: 2 });
+      await store.close();
+    });
+
+    test("a lock that another process took meanwhile is not taken back", async () => {
+      const options = fresh();
+      const store = await openPostgresStore(options);
+      await cut(options.schema);
+      const child = startChild({ postgres: options }, "hold");
+      expect(await child.lines.next()).toMatchObject({ value: "open 0" });
+      const commit = store.commit([touch("d", "v")]);
+      await expect(commit).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      const recovery = store.recover();
+      await expect(recovery).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+      await expect(recovery).rejects.toThrow(`held by process ${child.process.pid} on`);
+      await kill(child);
+      await expect
+        .poll(() =>
+          store.recover().then(
+            () => true,
+            () => false,
+          ),
+        )
+        .toBe(true);
+      await store.commit([touch("d", "v")]);
+      await store.close();
+    });
+
+    test("has never two writers, even where a proxy has lost the lock", async () => {
+      const options = fresh();
+      const store = await openPostgresStore(options);
+      await query(`update "${options.schema}".meta set epoch = epoch + 1`);
+      const commit = store.commit([touch("d", "v")]);
+      await expect(commit).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+      expect(await query(`select * from "${options.schema}".changes`)).toEqual([]);
+      expect(await query(`select * from "${options.schema}".relationships`)).toEqual([]);
+      await store.close();
+    });
+
+    test("of a newer program is refused", async () => {
+      const options = fresh();
+      await (await openPostgresStore(options)).close();
+      await query(`insert into "${options.schema}".migrations values (99, 'later')`);
+      const store = openPostgresStore(options);
+      await expect(store).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+      await expect(store).rejects.toThrow(/version 99 of the tables/);
+    });
+
+    test("keeps at most ten idle connections and uses at most twenty", async () => {
+      const options = fresh();
+      const store = await openPostgresStore(options);
+      for (let write = 0; write < 3; write++) await store.commit([touch("d", `u${write}`)]);
+      const reads = Array.from({ length: 60 }, () => store.changesAfter(0, 10));
+      for (const changes of await Promise.all(reads)) expect(changes).toHaveLength(3);
+      const connections = async () =>
+        (
+          await query(
+            `select count(*)::int as n from pg_stat_activity where application_name = '${options.schema}'`,
+          )
+        )[0].n;
+      await expect.poll(connections).toBeLessThanOrEqual(11);
+      await store.close();
+      await expect.poll(connections).toBe(0);
+    });
+
+    test.each([
+      ["nobody listens", "postgres://u:s3cret@127.0.0.1:1/db", "UNAVAILABLE", "cannot be reached"],
+      [
+        "an unknown host",
+        "postgres://u:s3cret@host.invalid/db",
+        "UNAVAILABLE",
+        "cannot be reached",
+      ],
+      ["no URL", "s3cret", "FAILED_PRECONDITION", "cannot be read: write postgres://"],
+      ["a broken URL", "postgres://u:s3cret@h:port/db", "FAILED_PRECONDITION", "cannot be read"],
+      ["bad encoding", "postgres://u:s3cret%ff@h/db", "FAILED_PRECONDITION", "cannot be read"],
+      ["no database", databaseUrl(url, "missing"), "FAILED_PRECONDITION", "create the database"],
+    ])("%s is refused without a secret", async (_, bad, code, message) => {
+      const error = await openPostgresStore({ url: bad }).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ name: "AuthzError", code });
+      expect((error as Error).message).toContain(message);
+      expect((error as Error).message).not.toMatch(/s3cret|\n/);
+      expect(JSON.stringify((error as Error).cause ?? "")).not.toContain("s3cret");
+    });
+
+    // The temporary server asks the user "guarded" for a password.
+    test.skipIf(start === undefined)(
+      "wrong credentials and missing rights are refused",
+      async () => {
+        await query("create role guarded login password 'right'");
+        const as = (password: string) => url.replace("postgres@", `guarded:${password}@`);
+        const wrong = openPostgresStore({ url: as("s3cret") });
+        await expect(wrong).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+        await expect(wrong).rejects.toThrow(/refuses the login of user guarded: correct/);
+        await expect(wrong).rejects.not.toThrow(/s3cret/);
+        const none = openPostgresStore({ url: url.replace("postgres@", "guarded@") });
+        await expect(none).rejects.toThrow(/asks for a password: give one for user guarded/);
+        const powerless = openPostgresStore({ url: as("right") });
+        await expect(powerless).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+        await expect(powerless).rejects.toThrow(/grant it the schema/);
+      },
+    );
+
+    test("a connection that breaks under way loses nothing that was acknowledged", async () => {
+      const options = fresh();
+      const store = await openPostgresStore(options);
+      for (let round = 0; round < 10; round++) {
+        let acknowledged = store.sequence;
+        const writes = Array.from({ length: 100 }, async (_, write) => {
+          const { sequence } = await store.commit([touch(`d${round}`, `u${write}`)]);
+          acknowledged = sequence;
+        });
+        const results = Promise.allSettled(writes);
+        await cut(options.schema);
+        await results;
+        await store.recover();
+        // What was under way may have been committed without an answer.
+        expect(store.sequence).toBeGreaterThanOrEqual(acknowledged);
+        expect(await contents(store)).toHaveLength(store.sequence);
+        expect(await store.changesAfter(0, 10_000)).toHaveLength(store.sequence);
+      }
+      await store.close();
+    });
+
+    test.skipIf(start === undefined)("a server that stops and starts again", async () => {
+      const store = await openPostgresStore(fresh());
+      await store.commit([create("d", "u")]);
+      stop?.();
+      const commit = store.commit([touch("d", "v")]);
+      await expect(commit).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      await expect(store.changesAfter(0, 1)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      await expect(contents(store)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      await expect(store.recover()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      start?.();
+      await store.recover();
+      expect(store.sequence).toBe(1);
+      expect(await store.commit([touch("d", "v")])).toMatchObject({ sequence: 2 });
+      expect(await contents(store)).toEqual(["d@user:u", "d@user:v"]);
+      await store.close();
+    });
+  });
+}
+
+function databaseUrl(url: string, database: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${database}`;
+  return changed.href;
+}

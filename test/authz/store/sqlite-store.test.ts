@@ -1,0 +1,156 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, describe, expect, test } from "vitest";
+import { openSqliteStore } from "../../../src/authz/store/open-sqlite-store.ts";
+import { storeContract } from "./store-contract.ts";
+import { contents, startChild, touch } from "./store-target.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-sqlite-"));
+let count = 0;
+const freshFile = () => join(folder, `store-${++count}.db`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("a store in SQLite", () => {
+  storeContract(() => ({ sqlite: { file: freshFile() } }));
+
+  test("is read by its owner only", async () => {
+    const file = freshFile();
+    const store = await openSqliteStore({ file });
+    for (const suffix of ["", "-lock", "-wal", "-shm"]) {
+      expect(statSync(`${file}${suffix}`).mode & 0o777, suffix).toBe(0o600);
+    }
+    await store.close();
+  });
+
+  test("has one lock, whichever link leads to it", async () => {
+    const file = freshFile();
+    const store = await openSqliteStore({ file });
+    symlinkSync(file, `${file}-link`);
+    const other = openSqliteStore({ file: `${file}-link` });
+    await expect(other).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+    await store.close();
+  });
+
+  test("has never two writers, even where its lock file was removed", async () => {
+    const file = freshFile();
+    const first = await openSqliteStore({ file });
+    rmSync(`${file}-lock`);
+    const second = await openSqliteStore({ file });
+    const commit = first.commit([touch("d", "first")]);
+    await expect(commit).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+    await expect(first.recover()).rejects.toThrow(/was lost to process/);
+    await second.commit([touch("d", "second")]);
+    await first.close();
+    expect(await contents(second)).toEqual(["d@user:second"]);
+    await second.close();
+  });
+
+  test("of a newer program is refused", async () => {
+    const file = freshFile();
+    await (await openSqliteStore({ file })).close();
+    const database = new DatabaseSync(file);
+    database.exec("insert into migrations values (99, 'later')");
+    database.close();
+    const store = openSqliteStore({ file });
+    await expect(store).rejects.toThrow(/version 99 of the tables and this program knows 1/);
+    await expect(store).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+  });
+
+  test("a full file makes it unavailable, and stays whole", async () => {
+    const file = freshFile();
+    const store = await openSqliteStore({ file, maxPages: 40 });
+    const acknowledged = await fill(store);
+    await store.recover();
+    expect(store.sequence).toBe(acknowledged);
+    expect(await contents(store)).toHaveLength(acknowledged * 100);
+    await store.close();
+    const larger = await openSqliteStore({ file });
+    expect(await larger.commit([touch("d", "u")])).toMatchObject({ sequence: acknowledged + 1 });
+    await larger.close();
+  });
+
+  const disk = join(folder, "disk");
+  mkdirSync(disk);
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=512k", "none", disk]).status === 0;
+  if (mounted) afterAll(() => void execFileSync("umount", [disk]));
+  test.skipIf(!mounted)("a full disk makes it unavailable, and space mends it", async () => {
+    const filler = join(disk, "filler");
+    writeFileSync(filler, Buffer.alloc(100_000));
+    const store = await openSqliteStore({ file: join(disk, "store.db") });
+    const acknowledged = await fill(store);
+    // Nobody else gets the store while its disk is full.
+    await store.recover().catch((error) => expect(error).toMatchObject({ code: "UNAVAILABLE" }));
+    const other = openSqliteStore({ file: join(disk, "store.db") });
+    await expect(other).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+    rmSync(filler);
+    await store.recover();
+    expect(store.sequence).toBe(acknowledged);
+    expect(await contents(store)).toHaveLength(acknowledged * 100);
+    expect(await store.commit([touch("d", "u")])).toMatchObject({ sequence: acknowledged + 1 });
+    await store.close();
+  });
+
+  const text = () => {
+    const file = freshFile();
+    writeFileSync(file, "This is a text and no database. ".repeat(100));
+    return file;
+  };
+  const foreign = () => {
+    const file = freshFile();
+    const database = new DatabaseSync(file);
+    database.exec("create table notes (text)");
+    database.close();
+    return file;
+  };
+  test.each([
+    ["a missing folder", () => join(folder, "missing/store.db"), "does not exist: create it"],
+    ["a file as folder", () => join(text(), "store.db"), "does not exist: create it"],
+    ["a text", text, "is no SQLite database: name another file"],
+    ["another program's database", foreign, "is a database of another program"],
+    ["a folder", () => mkdtempSync(join(folder, "folder-")), "cannot be opened for writing"],
+  ])("%s is refused, and the lock given back", async (_, file, message) => {
+    const path = file();
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const store = openSqliteStore({ file: path });
+      await expect(store).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+      await expect(store).rejects.toThrow(message);
+    }
+  });
+
+  test("a folder that cannot be written to is refused", async () => {
+    const closed = mkdtempSync(join(tmpdir(), "svc-access-closed-"));
+    chmodSync(closed, 0o555);
+    // Root may write everywhere, so it becomes another.
+    const user = process.getuid?.() === 0 ? { user: 65534 } : {};
+    const child = startChild({ sqlite: { file: join(closed, "store.db") }, ...user }, "hold");
+    const { value } = await child.lines.next();
+    child.process.kill();
+    rmSync(closed, { recursive: true });
+    expect(value).toMatch(/^error FAILED_PRECONDITION .* give it write access to the file/);
+  });
+});
+
+/** Writes until the disk is full; gives the number of writes that were acknowledged. */
+async function fill(store: Awaited<ReturnType<typeof openSqliteStore>>): Promise<number> {
+  for (let write = 1; ; write++) {
+    const updates = Array.from({ length: 100 }, (_, index) => touch(`d${write}`, `user-${index}`));
+    try {
+      await store.commit(updates);
+    } catch (error) {
+      expect(error).toMatchObject({ code: "UNAVAILABLE" });
+      expect((error as Error).message).toMatch(/is full: free some space|disk I\/O error/);
+      return write - 1;
+    }
+  }
+}

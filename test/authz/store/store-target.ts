@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { AuthzError } from "../../../src/authz/authz-error.ts";
+import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine.ts";
+import type { Relationship } from "../../../src/authz/relationship.ts";
+import type { RelationshipStore } from "../../../src/authz/relationship-store.ts";
+import {
+  openPostgresStore,
+  type PostgresStoreOptions,
+} from "../../../src/authz/store/open-postgres-store.ts";
+import {
+  openSqliteStore,
+  type SqliteStoreOptions,
+} from "../../../src/authz/store/open-sqlite-store.ts";
+
+/** Where a store lies, as it can be told to a child process. */
+export type StoreTarget =
+  | { readonly sqlite: SqliteStoreOptions }
+  | { readonly postgres: PostgresStoreOptions };
+
+/** Opens a store; other options than the target's come second. */
+export function openTarget(
+  target: StoreTarget,
+  options: { readonly retention?: number } = {},
+): Promise<RelationshipStore> {
+  return "sqlite" in target
+    ? openSqliteStore({ ...target.sqlite, ...options })
+    : openPostgresStore({ ...target.postgres, ...options });
+}
+
+/** Opens a store that a killed process has just held: a server needs a moment to see that. */
+export async function openSoon(target: StoreTarget): Promise<RelationshipStore> {
+  const deadline = Date.now() + 5000;
+  for (;;) {
+    try {
+      return await openTarget(target);
+    } catch (error) {
+      if (!(error instanceof AuthzError) || Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+/** A child process and the lines that it says. */
+export interface Child {
+  readonly process: ChildProcess;
+  readonly lines: AsyncIterator<string>;
+}
+
+/** Starts a process that holds a store. */
+export function startChild(target: StoreTarget & { user?: number }, mode: "hold" | "write"): Child {
+  const script = fileURLToPath(new URL("child-store.ts", import.meta.url));
+  const process_ = spawn(process.execPath, [script, JSON.stringify(target), mode], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: process_.stdout })[Symbol.asyncIterator]();
+  return { process: process_, lines };
+}
+
+/** Kills a child as the kernel does, and waits for its end. */
+export async function kill({ process: child }: Child): Promise<void> {
+  const exit = once(child, "exit");
+  child.kill("SIGKILL");
+  await exit;
+}
+
+/** A relationship of a document to a user. */
+export function relationship(id: string, user: string, relation?: string): Relationship {
+  return {
+    resource: { type: "document", id },
+    relation: "viewer",
+    subject:
+      relation === undefined ? { type: "user", id: user } : { type: "group", id: user, relation },
+  };
+}
+
+export const update = (
+  operation: WriteOperation,
+  id: string,
+  user: string,
+  relation?: string,
+): RelationshipUpdate => ({ operation, relationship: relationship(id, user, relation) });
+export const touch = (id: string, user: string) => update("TOUCH", id, user);
+export const create = (id: string, user: string) => update("CREATE", id, user);
+export const remove = (id: string, user: string) => update("DELETE", id, user);
+
+/** All relationships of a store as text, sorted. */
+export async function contents(store: RelationshipStore): Promise<string[]> {
+  const found: string[] = [];
+  for await (const batch of store.load()) {
+    for (const { resource, subject } of batch) {
+      const relation = subject.relation === undefined ? "" : `#${subject.relation}`;
+      found.push(`${resource.id}@${subject.type}:${subject.id}${relation}`);
+    }
+  }
+  return found.sort();
+}

@@ -1,0 +1,98 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+/** A PostgreSQL server for tests; `stop` and `start` are there where it is our own. */
+export interface TestPostgres {
+  readonly url: string;
+  readonly stop?: () => void;
+  readonly start?: () => void;
+  readonly remove: () => void;
+}
+
+/** The server that `POSTGRES_URL` names, or a temporary one; undefined where PostgreSQL is not installed. */
+export async function openPostgres(): Promise<TestPostgres | undefined> {
+  const url = process.env["POSTGRES_URL"];
+  if (url !== undefined && url !== "") return { url, remove: () => undefined };
+  const programs = postgresPrograms();
+  return programs === undefined ? undefined : temporaryCluster(programs);
+}
+
+/** The folder of PostgreSQL's programs; on Debian it is not on PATH. */
+export function postgresPrograms(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian) : [];
+  const folders = [
+    ...versions
+      .sort((left, right) => Number(right) - Number(left))
+      .map((v) => join(debian, v, "bin")),
+    ...(process.env["PATH"] ?? "").split(delimiter),
+  ];
+  return folders.find((folder) =>
+    ["initdb", "pg_ctl", "postgres"].every((program) => existsSync(join(folder, program))),
+  );
+}
+
+async function temporaryCluster(programs: string): Promise<TestPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-postgres-"));
+  // PostgreSQL refuses to run as root.
+  const user = process.getuid?.() === 0 ? unprivilegedUser() : {};
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
+  const data = join(folder, "data");
+  const run = (program: string, args: readonly string[]) =>
+    execFileSync(join(programs, program), args, { cwd: folder, stdio: "ignore", ...user });
+  run("initdb", ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"]);
+  const hba = join(data, "pg_hba.conf");
+  // All users are trusted but one, for tests of credentials.
+  writeFileSync(hba, `host all guarded all scram-sha-256\n${readFileSync(hba, "utf8")}`);
+  const port = await freePort();
+  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`;
+  const start = () =>
+    void run("pg_ctl", ["-D", data, "-w", "-l", join(folder, "log"), "-o", settings, "start"]);
+  const stop = () => void run("pg_ctl", ["-D", data, "-w", "-m", "immediate", "stop"]);
+  start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    start,
+    stop,
+    remove: () => {
+      try {
+        stop();
+      } catch {
+        // A test has stopped it.
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function unprivilegedUser(): { uid?: number; gid?: number } {
+  for (const name of ["postgres", "nobody"]) {
+    const id = (option: string) => Number(spawnSync("id", [option, name]).stdout.toString().trim());
+    if (id("-u") > 0) return { uid: id("-u"), gid: id("-g") };
+  }
+  return {};
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() =>
+        resolve(typeof address === "object" && address !== null ? address.port : 0),
+      );
+    });
+  });
+}
