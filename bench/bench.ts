@@ -5,6 +5,7 @@
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { benchAuthz } from "./authz.ts";
 import { annotate, fetchGoogleProtos } from "./google.ts";
 import { type Command, inTurn, type Measurement, measure, median } from "./measure.ts";
 import { syntheticConfig, syntheticRequest } from "./synthetic.ts";
@@ -19,6 +20,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   generate: benchGenerate,
   growth: benchGrowth,
   "check-plugin": benchCheckPlugin,
+  authz: benchAuthz,
 };
 
 try {

@@ -14,6 +14,8 @@ const TRUE = 1;
 const OPEN = 2;
 /** A bound on pathological graphs, far above any that a write lets come about. */
 const MAX_STEPS = 100_000_000;
+/** Up to how many relationships a subject's own list is looked through. */
+const SHORT_LIST = 32;
 /** How many sets of visited nodes are kept from check to check. */
 const KEPT_SETS = 64;
 
@@ -147,33 +149,31 @@ export class Checker {
     if (object === subject.object) {
       if (subject.member === 0 ? node.self : node.names.has(subject.member)) return true;
     }
-    const { pairs, edges, plain, usersets } = this.#graph;
+    const { pairs, plain, usersets } = this.#graph;
     for (const relation of node.relations) {
       const { member } = relation;
       const pair = known >= 0 && member === id ? known : pairs.find(object, member);
       if (pair < 0) continue;
-      if (subject.pair >= 0 && edges.find(pair, subject.pair) >= 0) return true;
-      if (relation.wildcard && subject.wildcard >= 0 && edges.find(pair, subject.wildcard) >= 0) {
+      if (subject.pair >= 0 && this.#names(pair, subject.pair)) return true;
+      if (relation.wildcard && subject.wildcard >= 0 && this.#names(pair, subject.wildcard)) {
         return true;
       }
       const length = relation.usersets ? usersets.length(pair) : 0;
-      const offset = usersets.offset(pair);
       for (let index = 0; index < length; index++) {
-        const userset = usersets.pool[offset + index] as number;
+        const userset = usersets.item(pair, index);
         this.#push(visited, pairs.left(userset), pairs.right(userset), userset);
       }
     }
     const types = this.#graph.objects.types;
-    for (const { relation, usersets: alsoUsersets, targets } of node.arrows) {
+    for (const { relation, usersets: alsoUsersets, targets, only } of node.arrows) {
       const pair = pairs.find(object, relation);
       if (pair < 0) continue;
       for (let list: IntLists | undefined = plain; list !== undefined; ) {
         const length = list.length(pair);
-        const offset = list.offset(pair);
         for (let index = 0; index < length; index++) {
-          const to = list.pool[offset + index] as number;
+          const to = list.item(pair, index);
           const related = pairs.left(to);
-          const target = targets[types[related] as number] as number;
+          const target = only >= 0 ? only : (targets[types[related] as number] as number);
           if (target >= 0) this.#push(visited, related, target, -1);
         }
         list = list === plain && alsoUsersets ? usersets : undefined;
@@ -181,6 +181,18 @@ export class Checker {
     }
     for (const other of node.combined) this.#push(visited, object, other, -1);
     return false;
+  }
+
+  /**
+   * Whether a pair has an edge to one of a subject. Most subjects are in few
+   * relationships: their list is in the processor's cache after the first look,
+   * where the table of all edges is not.
+   */
+  #names(pair: number, subject: number): boolean {
+    const { edges, reverse } = this.#graph;
+    return reverse.length(subject) > SHORT_LIST
+      ? edges.find(pair, subject) >= 0
+      : reverse.includes(subject, pair);
   }
 
   #push(visited: VisitedSet, object: number, node: number, pair: number): void {
@@ -229,7 +241,7 @@ export class Checker {
     const list = frame.next < plainLength ? plain : usersets;
     const index = frame.next < plainLength ? frame.next : frame.next - plainLength;
     if (index >= list.length(pair)) return PENDING;
-    const to = list.pool[list.offset(pair) + index] as number;
+    const to = list.item(pair, index);
     frame.related = pairs.left(to);
     const target = arrow.targets[objects.types[frame.related] as number] as number;
     return target < 0 ? -2 : target;

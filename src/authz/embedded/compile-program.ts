@@ -195,10 +195,14 @@ class NodeCompiler {
   #arrow({ relation, permission }: Arrow, type: number): ArrowStep {
     const targets = this.#names.memberIds.map((ids) => ids.get(permission) ?? -1);
     const subjects = this.#definition(type).relations.get(relation)?.subjects ?? [];
+    const types = new Set(
+      subjects.map((subject) => this.#names.typeIds.get(subject.type) as number),
+    );
     return {
       relation: this.#names.memberIds[type]?.get(relation) as number,
       usersets: subjects.some(({ relation }) => relation !== undefined),
       targets: Int32Array.from(targets),
+      only: types.size === 1 ? (targets[[...types][0] as number] as number) : -1,
     };
   }
 

@@ -97,7 +97,7 @@ function computedFrom(graph: RelationshipGraph, { object, member }: Computed): C
   if (recursion.usersets.size > 0) {
     const pair = pairs.find(object, member);
     for (let index = 0; pair >= 0 && index < usersets.length(pair); index++) {
-      const to = usersets.pool[usersets.offset(pair) + index] as number;
+      const to = usersets.item(pair, index);
       const userset = pairs.right(to);
       if (recursion.usersets.has(userset)) {
         found.push({ object: pairs.left(to), member: userset });
@@ -109,7 +109,7 @@ function computedFrom(graph: RelationshipGraph, { object, member }: Computed): C
     if (pair < 0) continue;
     for (const list of [plain, usersets]) {
       for (let index = 0; index < list.length(pair); index++) {
-        const to = list.pool[list.offset(pair) + index] as number;
+        const to = list.item(pair, index);
         const related = pairs.left(to);
         const target = targets[objects.types[related] as number] as number;
         if (target >= 0) found.push({ object: related, member: target });

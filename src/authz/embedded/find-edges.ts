@@ -43,7 +43,7 @@ function* edgesOf(
     if (pair < 0) continue;
     for (const list of lists) {
       for (let index = 0; index < list.length(pair); index++) {
-        const other = list.pool[list.offset(pair) + index] as number;
+        const other = list.item(pair, index);
         yield list === reverse ? edges.find(other, pair) : edges.find(pair, other);
       }
     }

@@ -19,6 +19,7 @@ export function findRecursion(model: Model, names: Names): Recursion[] {
         relation,
         usersets,
         targets: targets.map((target) => (target >= 0 && mutual(id, target) ? target : -1)),
+        only: -1,
       }))
       .filter(({ targets }) => targets.some((target) => target >= 0)),
   }));
@@ -58,6 +59,7 @@ function dependenciesOf(model: Model, names: Names, id: number): Recursion {
           targets: Int32Array.from(names.memberIds, (ids, target) =>
             related.has(target) ? (ids.get(expression.permission) ?? -1) : -1,
           ),
+          only: -1,
         });
       }
     }

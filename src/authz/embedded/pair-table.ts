@@ -6,6 +6,8 @@ export function hashPair(left: number, right: number): number {
   return hash ^ (hash >>> 13);
 }
 
+const SLOT = 3;
+
 /**
  * Interns pairs of integers: each pair has a number, from 0 and without gaps,
  * and open addressing over typed arrays finds it. A removed number is given out again.
@@ -13,8 +15,8 @@ export function hashPair(left: number, right: number): number {
 export class PairTable {
   /** Left and right of each pair, side by side: one line of the processor's cache holds both. */
   #entries = new Int32Array(2048);
-  /** Two a slot: a number plus one, 0 where it is empty, and its hash, so that others are passed by without a look at them. */
-  #slots = new Int32Array(4096);
+  /** Three a slot: a number plus one, 0 where it is empty, and the pair again, so that a look-up touches one place only. */
+  #slots = new Int32Array(SLOT * 2048);
   #mask = 2047;
   #next = 0;
   #count = 0;
@@ -43,13 +45,10 @@ export class PairTable {
   find(left: number, right: number): number {
     const mask = this.#mask;
     const slots = this.#slots;
-    const entries = this.#entries;
-    const hash = hashPair(left, right);
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const number = (slots[slot * 2] as number) - 1;
-      if (number < 0) return -1;
-      if (slots[slot * 2 + 1] !== hash) continue;
-      if (entries[number * 2] === left && entries[number * 2 + 1] === right) return number;
+    for (let slot = hashPair(left, right) & mask; ; slot = (slot + 1) & mask) {
+      const at = slot * SLOT;
+      const number = (slots[at] as number) - 1;
+      if (number < 0 || (slots[at + 1] === left && slots[at + 2] === right)) return number;
     }
   }
 
@@ -62,7 +61,7 @@ export class PairTable {
     this.#entries[number * 2] = left;
     this.#entries[number * 2 + 1] = right;
     this.#count++;
-    if (this.#count * 4 > this.#slots.length) this.#rehash();
+    if (this.#count * 2 > this.#mask) this.#rehash();
     else this.#place(number);
     return number;
   }
@@ -72,16 +71,16 @@ export class PairTable {
     const mask = this.#mask;
     const slots = this.#slots;
     let hole = hashPair(this.left(number), this.right(number)) & mask;
-    while (slots[hole * 2] !== number + 1) hole = (hole + 1) & mask;
+    while (slots[hole * SLOT] !== number + 1) hole = (hole + 1) & mask;
     // Backward shift: entries that the removed one pushed on move up, so no tombstones are left.
-    for (let slot = (hole + 1) & mask; slots[slot * 2] !== 0; slot = (slot + 1) & mask) {
-      const hash = slots[slot * 2 + 1] as number;
+    for (let slot = (hole + 1) & mask; slots[slot * SLOT] !== 0; slot = (slot + 1) & mask) {
+      const at = slot * SLOT;
+      const hash = hashPair(slots[at + 1] as number, slots[at + 2] as number);
       if (((slot - hash) & mask) < ((slot - hole) & mask)) continue;
-      slots[hole * 2] = slots[slot * 2] as number;
-      slots[hole * 2 + 1] = hash;
+      slots.copyWithin(hole * SLOT, at, at + SLOT);
       hole = slot;
     }
-    slots[hole * 2] = 0;
+    slots.fill(0, hole * SLOT, (hole + 1) * SLOT);
     this.#entries[number * 2] = -1;
     this.#entries[number * 2 + 1] = -1;
     this.#count--;
@@ -89,16 +88,18 @@ export class PairTable {
   }
 
   #place(number: number): void {
-    const hash = hashPair(this.left(number), this.right(number));
-    let slot = hash & this.#mask;
-    while (this.#slots[slot * 2] !== 0) slot = (slot + 1) & this.#mask;
-    this.#slots[slot * 2] = number + 1;
-    this.#slots[slot * 2 + 1] = hash;
+    const left = this.left(number);
+    const right = this.right(number);
+    let slot = hashPair(left, right) & this.#mask;
+    while (this.#slots[slot * SLOT] !== 0) slot = (slot + 1) & this.#mask;
+    this.#slots[slot * SLOT] = number + 1;
+    this.#slots[slot * SLOT + 1] = left;
+    this.#slots[slot * SLOT + 2] = right;
   }
 
   #rehash(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2);
-    this.#mask = this.#slots.length / 2 - 1;
+    this.#mask = this.#mask * 2 + 1;
+    this.#slots = new Int32Array(SLOT * (this.#mask + 1));
     for (let number = 0; number < this.#next; number++) {
       if (this.left(number) !== -1) this.#place(number);
     }

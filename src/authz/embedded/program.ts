@@ -25,6 +25,8 @@ export interface ArrowStep {
   readonly usersets: boolean;
   /** By type: the node of the member there, or -1 where the type has none. */
   readonly targets: Int32Array;
+  /** The node where the relation accepts one type only, so that none need be looked up; else -1. */
+  readonly only: number;
 }
 
 /**

@@ -80,7 +80,7 @@ export class ResourceFinder {
         const pair = pairs.find(object, as);
         const length = pair < 0 ? 0 : reverse.length(pair);
         for (let index = 0; index < length; index++) {
-          const from = reverse.pool[reverse.offset(pair) + index] as number;
+          const from = reverse.item(pair, index);
           for (const { relation, permission } of arrows) {
             if (pairs.right(from) === relation) this.#push(pairs.left(from), permission);
           }
@@ -96,7 +96,7 @@ export class ResourceFinder {
     const { pairs, reverse } = this.#graph;
     const length = reverse.length(pair);
     for (let index = 0; index < length; index++) {
-      const from = reverse.pool[reverse.offset(pair) + index] as number;
+      const from = reverse.item(pair, index);
       this.#push(pairs.left(from), pairs.right(from));
     }
   }

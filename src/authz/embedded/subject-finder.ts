@@ -97,12 +97,12 @@ export class SubjectFinder {
       const pair = pairs.find(object, relation.member);
       if (pair < 0) continue;
       for (let index = 0; index < usersets.length(pair); index++) {
-        const to = usersets.pool[usersets.offset(pair) + index] as number;
+        const to = usersets.item(pair, index);
         this.#push(pairs.left(to), pairs.right(to));
       }
       if (member !== NO_MEMBER) continue;
       for (let index = 0; index < plain.length(pair); index++) {
-        const to = plain.pool[plain.offset(pair) + index] as number;
+        const to = plain.item(pair, index);
         const subject = pairs.left(to);
         if (objects.types[subject] === type) met.add(subject);
       }
@@ -117,7 +117,7 @@ export class SubjectFinder {
     if (pair < 0) return;
     for (const list of [plain, usersets]) {
       for (let index = 0; index < list.length(pair); index++) {
-        const to = list.pool[list.offset(pair) + index] as number;
+        const to = list.item(pair, index);
         const related = pairs.left(to);
         const target = targets[objects.types[related] as number] as number;
         if (target >= 0) this.#push(related, target);
