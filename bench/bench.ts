@@ -6,6 +6,8 @@ import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { benchAuthz } from "./authz.ts";
+import { benchAuthzSpicedb } from "./authz-spicedb.ts";
+import { benchAuthzWrites } from "./authz-writes.ts";
 import { annotate, fetchGoogleProtos } from "./google.ts";
 import { type Command, inTurn, type Measurement, measure, median } from "./measure.ts";
 import { syntheticConfig, syntheticRequest } from "./synthetic.ts";
@@ -21,6 +23,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   growth: benchGrowth,
   "check-plugin": benchCheckPlugin,
   authz: benchAuthz,
+  "authz-writes": benchAuthzWrites,
+  "authz-spicedb": benchAuthzSpicedb,
 };
 
 try {
