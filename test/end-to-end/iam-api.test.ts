@@ -1,4 +1,6 @@
 /** The IAM API is the one that spec 4.1 and 4.3 name, and follows its own rules. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runProgram } from "../support/programs.ts";
@@ -88,4 +90,18 @@ test("it has no finding, warnings included", () => {
 
 test("buf lint of the module is clean, with the recommended rules", () => {
   expect(runProgram("buf", ["lint"], { cwd: ROOT })).toMatchObject({ status: 0, stdout: "" });
+});
+
+test("what is committed of its generated code is what buf generate makes", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-iam-"));
+  const { status, stderr } = runProgram("buf", ["generate", "-o", folder], { cwd: ROOT });
+  expect(status, stderr).toBe(0);
+  const read = (root: string) =>
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .map((path) => [path.slice(root.length), readFileSync(path, "utf8")]);
+  expect(read(join(folder, "src/gen/proto"))).toEqual(read(join(ROOT, "src/gen/proto")));
+  rmSync(folder, { recursive: true });
 });
