@@ -1,5 +1,5 @@
 import type { Model } from "../../model/index.ts";
-import type { Names } from "./compile-program.ts";
+import type { Names } from "./names.ts";
 import type { Node } from "./program.ts";
 
 /**

@@ -3,15 +3,9 @@ import { AuthzError } from "../authz-error.ts";
 import { collectGrants } from "./collect-grants.ts";
 import { combiningNodes } from "./combining-nodes.ts";
 import { findRecursion } from "./find-recursion.ts";
+import type { Names } from "./names.ts";
 import type { ArrowStep, Member, Node, Program, ReachNode, RelationStep } from "./program.ts";
 import { reachableTypes } from "./reachable-types.ts";
-
-/** The names of a model as integers. */
-export interface Names {
-  readonly typeIds: ReadonlyMap<string, number>;
-  readonly members: readonly Member[];
-  readonly memberIds: readonly ReadonlyMap<string, number>[];
-}
 
 /**
  * Compiles a model that has no errors.

@@ -1,22 +1,13 @@
 import type { Model } from "../model.ts";
 import type { Report } from "../reporter.ts";
 import type { SchemaSyntax } from "../syntax/schema-syntax.ts";
+import type { CheckContext } from "./check-context.ts";
 import { checkCycles } from "./check-cycles.ts";
 import { checkDeclaredTypes } from "./check-declared-types.ts";
 import { checkExclusions } from "./check-exclusions.ts";
 import { checkPermission } from "./check-permission.ts";
 import { checkRelation } from "./check-relation.ts";
 import { findWildcards } from "./find-wildcards.ts";
-
-/** What a check works on. */
-export interface CheckContext {
-  readonly model: Model;
-  /** Statements of unknown content; see `SchemaSyntax.broken`. */
-  readonly broken: ReadonlySet<object>;
-  /** The wildcard that each relation accepts, directly or through usersets; see `findWildcards`. */
-  readonly wildcards: ReturnType<typeof findWildcards>;
-  readonly report: Report;
-}
 
 /** Checks that a model means something: names exist, and permissions can be computed. */
 export function checkModel(model: Model, syntax: SchemaSyntax, report: Report): void {

@@ -2,7 +2,7 @@ import { type Arrow, visitLeaves } from "../expression.ts";
 import { memberKey } from "../member-key.ts";
 import type { Definition, Permission, Relation } from "../model.ts";
 import { suggest } from "../reporter.ts";
-import type { CheckContext } from "./check-model.ts";
+import type { CheckContext } from "./check-context.ts";
 import { memberNames, reportUnknownMember } from "./report-unknown.ts";
 
 /** Checks that what a permission refers to exists, and can stand where it stands. */

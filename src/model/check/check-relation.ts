@@ -1,7 +1,7 @@
 import { memberKey } from "../member-key.ts";
 import { type AllowedSubject, type Definition, formatSubject, type Relation } from "../model.ts";
 import { suggest } from "../reporter.ts";
-import type { CheckContext } from "./check-model.ts";
+import type { CheckContext } from "./check-context.ts";
 import { reportUnknownMember } from "./report-unknown.ts";
 
 /** Checks the subjects that a relation accepts. */

@@ -1,7 +1,7 @@
 import type { Definition } from "../model.ts";
 import type { Position } from "../position.ts";
 import { suggest } from "../reporter.ts";
-import type { CheckContext } from "./check-model.ts";
+import type { CheckContext } from "./check-context.ts";
 
 /** Reports the name of a relation or permission that a type lacks, with the likeliest one meant. */
 export function reportUnknownMember(
