@@ -1,0 +1,105 @@
+import * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
+
+// A configuration is parsed once; compiling a parser for it would take longer.
+z.config({ ...en(), jitless: true });
+
+/** RFC 1123 label: what Kubernetes allows as a name. */
+const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+/** RFC 1123 subdomain. */
+const HOST = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+/** An absolute path of RFC 3986 without query and fragment. */
+const PATH = /^\/[A-Za-z0-9\-._~!$&'()+,;=@:%/]*$/;
+
+/** A name in Kubernetes: an RFC 1123 label. */
+export const name = () =>
+  z
+    .string()
+    .check(
+      z.regex(LABEL, "must be a name of lower-case letters, digits and -"),
+      z.maxLength(63, "must have 63 characters at most"),
+    );
+/** A host name, without scheme or port. */
+export const host = () =>
+  z
+    .string()
+    .check(
+      z.regex(HOST, "must be a host name in lower case, without scheme or port"),
+      z.maxLength(253),
+    );
+/** An absolute path, without query and fragment. */
+export const path = () =>
+  z
+    .string()
+    .check(
+      z.regex(PATH, 'must be a path that starts with "/", without query or fragment'),
+      z.maxLength(1024),
+    );
+/** A TCP port. */
+export const port = () => z.int().check(z.minimum(1), z.maximum(65535));
+/** An http or https URL. */
+export const httpUrl = () =>
+  z.pipe(
+    z.string().check(z.maxLength(2048, "must have 2048 characters at most")),
+    z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+  );
+
+/** A schema with the words that editors show. */
+export function documented<Schema extends z.ZodMiniType>(
+  description: string,
+  schema: Schema,
+): Schema {
+  z.globalRegistry.add(schema, { description });
+  return schema;
+}
+
+/** What the gateway forwards to. */
+export const backend = () =>
+  z
+    .strictObject({
+      service: documented(
+        "A Kubernetes Service.",
+        z.optional(
+          z.strictObject({
+            name: documented("The name of the Service.", name()),
+            namespace: documented("The namespace of the Service.", name()),
+            port: documented("The port; absent, `ports.http` of the service.", z.optional(port())),
+          }),
+        ),
+      ),
+      backend: documented(
+        "An Envoy Gateway Backend, for what runs outside Kubernetes.",
+        z.optional(
+          z.strictObject({
+            name: documented("The name of the Backend.", name()),
+            namespace: documented("The namespace of the Backend.", name()),
+            endpoints: documented(
+              "Where it answers.",
+              z
+                .array(
+                  z.strictObject({
+                    address: documented(
+                      "An IP address or a host name.",
+                      z.string().check(z.minLength(1), z.maxLength(253)),
+                    ),
+                    port: documented("The port.", port()),
+                  }),
+                )
+                .check(z.minLength(1), z.maxLength(64)),
+            ),
+          }),
+        ),
+      ),
+    })
+    .check(
+      z.refine((value) => (value.service === undefined) !== (value.backend === undefined), {
+        error: "must have either service or backend",
+      }),
+    );
+
+/** A Secret by its name, never by its value. */
+export const secret = () =>
+  z.strictObject({
+    name: documented("The name of the Secret.", name()),
+    namespace: documented("The namespace; absent, that of what refers to it.", z.optional(name())),
+  });
