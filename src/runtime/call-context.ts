@@ -8,6 +8,14 @@ export interface CallContext {
   readonly principal: Principal | undefined;
   /** The id that logs, errors and audit events of this call share. */
   readonly requestId: string;
+  /** The id of the trace, 32 hexadecimal digits (W3C trace context). */
+  readonly traceId: string;
+  /** The address of the client, behind the proxies that are trusted. */
+  readonly clientAddress: string;
+  /** When the call must be done, in milliseconds since the epoch. */
+  readonly deadline: number;
   /** Aborts when the caller has gone or the deadline has passed. */
   readonly signal: AbortSignal;
+  /** Sets a header of the response, or of the initial metadata; refused once the response was begun. */
+  setResponseHeader(name: string, value: string): void;
 }

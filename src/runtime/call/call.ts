@@ -1,0 +1,132 @@
+import type { BoundMethod } from "../binding/bound-method.ts";
+import type { CallContext } from "../call-context.ts";
+import { ServiceError } from "../error/service-error.ts";
+import type { Principal } from "../principal.ts";
+import type { CallHeaders } from "./call-headers.ts";
+import type { Peer } from "./peer.ts";
+
+/** What an adapter knows of a call when it begins. */
+export interface CallStart {
+  readonly method: BoundMethod;
+  readonly transport: "http" | "grpc";
+  /** Of the adapter's choice, by `requestIdOf`. */
+  readonly requestId: string;
+  readonly headers: CallHeaders;
+  readonly peer: Peer;
+  /** The path or full method name as it was sent, for the log only. */
+  readonly target: string;
+  /** The HTTP method as it was sent; `POST` over gRPC. */
+  readonly httpMethod: string;
+  /** How long the client waits, in milliseconds; absent where it does not say. */
+  readonly clientTimeoutMs?: number;
+  /** Reads and decodes the request, once: a message, or an async iterable of messages. */
+  readonly readRequest: () => unknown;
+}
+
+/** By which kind of credential the caller was identified. */
+export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" | "cookie";
+
+/**
+ * One call on its way through the chain. Stages fill it in, each its own part;
+ * handlers see it as `CallContext`.
+ */
+export class Call implements CallContext {
+  readonly method: BoundMethod;
+  readonly transport: "http" | "grpc";
+  readonly headers: CallHeaders;
+  readonly peer: Peer;
+  readonly target: string;
+  readonly httpMethod: string;
+  readonly clientTimeoutMs: number | undefined;
+  /** Milliseconds of `performance.now()`. */
+  readonly startedAt = performance.now();
+
+  readonly requestId: string;
+  traceId = "";
+  /** The id of this call's span, 16 hexadecimal digits. */
+  spanId = "";
+  clientAddress = "";
+  /** Whether identity headers of this peer count (design.md, "Trust"). */
+  peerIsTrusted = false;
+  deadline = Number.POSITIVE_INFINITY;
+  principal: Principal | undefined;
+  credential: CredentialKind = "none";
+  /** The decoded request, or the stream of requests; set before authorization. */
+  request: unknown;
+  /** The object that authorization was decided on, for audit and log. */
+  resource: string | undefined;
+
+  /** What authorization came to; undefined before it, and where none was asked for. */
+  decision: "allowed" | "denied" | undefined;
+  /** How many bytes were sent, for the log; set by the adapter. */
+  responseBytes = 0;
+
+  readonly #readRequest: () => unknown;
+  #responseHeaders: Map<string, string> | undefined;
+  #responseBegun = false;
+  #abort: AbortController | undefined;
+  #abortReason: ServiceError | undefined;
+  #onAbort: ((reason: ServiceError) => void) | undefined;
+
+  constructor(start: CallStart) {
+    this.method = start.method;
+    this.transport = start.transport;
+    this.headers = start.headers;
+    this.peer = start.peer;
+    this.target = start.target;
+    this.httpMethod = start.httpMethod;
+    this.clientTimeoutMs = start.clientTimeoutMs;
+    this.requestId = start.requestId;
+    this.#readRequest = start.readRequest;
+  }
+
+  get rpc(): string {
+    return this.method.rpc;
+  }
+
+  /** Made when it is first asked for: most handlers never do. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
+    }
+    return this.#abort.signal;
+  }
+
+  /** Why the call was ended early: CANCELLED or DEADLINE_EXCEEDED. */
+  get abortReason(): ServiceError | undefined {
+    return this.#abortReason;
+  }
+
+  /** Ends the call early; only the first reason counts. */
+  abort(reason: ServiceError): void {
+    if (this.#abortReason !== undefined) return;
+    this.#abortReason = reason;
+    this.#abort?.abort(reason);
+    this.#onAbort?.(reason);
+  }
+
+  /** Registers the one that waits for the call: the timeout stage. */
+  whenAborted(listener: (reason: ServiceError) => void): void {
+    this.#onAbort = listener;
+    if (this.#abortReason !== undefined) listener(this.#abortReason);
+  }
+
+  readRequest(): unknown {
+    return this.#readRequest();
+  }
+
+  setResponseHeader(name: string, value: string): void {
+    if (this.#responseBegun) {
+      throw new Error(`the header ${name} comes too late: the response was begun`);
+    }
+    this.#responseHeaders ??= new Map();
+    this.#responseHeaders.set(name.toLowerCase(), value);
+  }
+
+  /** For the adapter: the headers to send. After it no header can be set. */
+  beginResponse(): ReadonlyMap<string, string> | undefined {
+    this.#responseBegun = true;
+    return this.#responseHeaders;
+  }
+}

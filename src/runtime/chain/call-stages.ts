@@ -1,0 +1,26 @@
+import type { Call } from "../call/call.ts";
+import type { ServiceError } from "../error/service-error.ts";
+
+/** Looks at a call or fills it in; refuses it by throwing a `ServiceError`. Stages without waiting return nothing. */
+export type Stage = (call: Call) => void | Promise<void>;
+
+/** Keeps the audit event of a call (design.md, "Audit"). */
+export interface AuditTrail {
+  /**
+   * Begins the event of a call that was authorized. Of a write the intent is stored first.
+   *
+   * @throws ServiceError UNAVAILABLE where the intent cannot be stored
+   */
+  begin(call: Call): void | Promise<void>;
+  /**
+   * Completes the event with what became of the call, or stores that of one that was refused.
+   * Never throws: what cannot be stored now is kept and tried again.
+   */
+  complete(call: Call, error: ServiceError | undefined): void | Promise<void>;
+}
+
+/** Watches calls begin and end: metrics, access log, traces. Never throws. */
+export interface CallObserver {
+  begin?(call: Call): void;
+  end(call: Call, error: ServiceError | undefined): void;
+}

@@ -1,0 +1,38 @@
+import type { CallHeaders } from "../call/call-headers.ts";
+import type { CallContext } from "../call-context.ts";
+
+/** A call as interceptors and admission checks see it. */
+export interface InterceptedCall extends CallContext {
+  readonly transport: "http" | "grpc";
+  readonly headers: CallHeaders;
+  /** The decoded request, or the stream of requests; undefined at the place `before`. */
+  readonly request: unknown;
+}
+
+/**
+ * Wraps the rest of the chain. It may look at the call, refuse it by throwing a
+ * `ServiceError`, or look at the response, which is a message or an async iterable
+ * of messages. It must return what `next` gives, or a response of the same kind.
+ */
+export type Interceptor = (call: InterceptedCall, next: () => Promise<unknown>) => Promise<unknown>;
+
+/**
+ * Whether a call that is authenticated and authorized is let in all the same, such
+ * as by quota or a maintenance window. Refuses by throwing a `ServiceError`.
+ */
+export type AdmissionCheck = (call: InterceptedCall) => void | Promise<void>;
+
+/** Runs interceptors from the first to the last, then the rest. */
+export function intercept(
+  interceptors: readonly Interceptor[],
+  call: InterceptedCall,
+  rest: () => Promise<unknown>,
+): Promise<unknown> {
+  let next = rest;
+  for (let index = interceptors.length - 1; index >= 0; index--) {
+    const interceptor = interceptors[index] as Interceptor;
+    const inner = next;
+    next = () => interceptor(call, inner);
+  }
+  return next();
+}

@@ -1,0 +1,163 @@
+import { streamsResponse } from "../binding/bound-method.ts";
+import type { Call } from "../call/call.ts";
+import { ServiceError } from "../error/service-error.ts";
+import { toServiceError } from "../error/to-service-error.ts";
+import type { AuditTrail, CallObserver, Stage } from "./call-stages.ts";
+import { type AdmissionCheck, type Interceptor, intercept } from "./interceptor.ts";
+import { invokeHandler } from "./invoke-handler.ts";
+
+/** What the chain is made of, in its order (spec 5.7). */
+export interface ServerChainParts {
+  readonly before: readonly Interceptor[];
+  /** How long a call may take, in milliseconds: with one response, and with a stream of them. */
+  readonly timeoutMs: { readonly unary: number; readonly stream: number };
+  /** Context injection, request info and metadata; none waits. */
+  readonly contextInjection: (call: Call) => void;
+  readonly requestInfo: (call: Call) => void;
+  readonly metadata: (call: Call) => void;
+  readonly authentication: Stage;
+  readonly rateLimit: (call: Call) => void;
+  readonly authorization: Stage;
+  readonly audit: AuditTrail;
+  readonly admission: readonly AdmissionCheck[];
+  readonly after: readonly Interceptor[];
+  readonly observers: readonly CallObserver[];
+}
+
+/** The one way from a call to its handler, for all transports. */
+export class ServerChain {
+  readonly #parts: ServerChainParts;
+
+  constructor(parts: ServerChainParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Serves a call. A streamed response must be read to its end, or be returned:
+   * only then is the call over.
+   *
+   * @returns the response: a message, or an async iterable of messages
+   * @throws ServiceError always of this type; the whole answer to the caller
+   */
+  async run(call: Call): Promise<unknown> {
+    const { before, observers } = this.#parts;
+    for (const observer of observers) observer.begin?.(call);
+    const progress: Progress = { audited: false, timer: undefined };
+    try {
+      const response = await (before.length === 0
+        ? this.#timed(call, progress)
+        : intercept(before, call, () => this.#timed(call, progress)));
+      if (streamsResponse(call.method)) {
+        return this.#streamed(call, progress, response as AsyncIterable<unknown>);
+      }
+      await this.#end(call, progress, undefined);
+      return response;
+    } catch (error) {
+      const answer = toServiceError(error);
+      await this.#end(call, progress, answer);
+      throw answer;
+    }
+  }
+
+  /** Timeout: what comes behind it is left alone once the time is up. */
+  #timed(call: Call, progress: Progress): Promise<unknown> {
+    const { unary, stream } = this.#parts.timeoutMs;
+    const own =
+      streamsResponse(call.method) || call.method.kind === "client_streaming" ? stream : unary;
+    const timeout = Math.min(own, call.clientTimeoutMs ?? own);
+    call.deadline = Date.now() + timeout;
+    if (timeout <= 0) throw new ServiceError("DEADLINE_EXCEEDED");
+    progress.timer = setTimeout(expire, timeout, call);
+    return new Promise((resolve, reject) => {
+      call.whenAborted(reject);
+      this.#identified(call, progress).then(resolve, reject);
+    });
+  }
+
+  /** From context injection to the rate limit. */
+  async #identified(call: Call, progress: Progress): Promise<unknown> {
+    const { contextInjection, requestInfo, metadata, authentication, rateLimit } = this.#parts;
+    contextInjection(call);
+    requestInfo(call);
+    metadata(call);
+    const identified = authentication(call);
+    if (identified !== undefined) await identified;
+    rateLimit(call);
+    return this.#authorized(call, progress);
+  }
+
+  /** Authorization and audit, admission, custom after, handler. */
+  async #authorized(call: Call, progress: Progress): Promise<unknown> {
+    const { authorization, audit, admission, after } = this.#parts;
+    const isAudited = call.method.policy.audit !== undefined;
+    progress.audited = isAudited;
+    const request = call.readRequest();
+    call.request = request instanceof Promise ? await request : request;
+    const authorized = authorization(call);
+    if (authorized !== undefined) await authorized;
+    if (isAudited) {
+      const begun = audit.begin(call);
+      if (begun !== undefined) await begun;
+    }
+    for (const check of admission) {
+      const admitted = check(call);
+      if (admitted !== undefined) await admitted;
+    }
+    // The caller may have gone meanwhile: nothing is done for nobody.
+    if (call.abortReason !== undefined) throw call.abortReason;
+    return after.length === 0
+      ? invokeHandler(call)
+      : intercept(after, call, () => invokeHandler(call));
+  }
+
+  async *#streamed(
+    call: Call,
+    progress: Progress,
+    responses: AsyncIterable<unknown>,
+  ): AsyncGenerator<unknown> {
+    let outcome: ServiceError | undefined = new ServiceError("CANCELLED");
+    const iterator = responses[Symbol.asyncIterator]();
+    // Not a race with one promise that lives as long as the stream: each step would stay in its memory.
+    let stop: (reason: ServiceError) => void = () => undefined;
+    call.whenAborted((reason) => stop(reason));
+    try {
+      for (;;) {
+        const step = await new Promise<IteratorResult<unknown>>((resolve, reject) => {
+          stop = reject;
+          if (call.abortReason !== undefined) reject(call.abortReason);
+          else iterator.next().then(resolve, reject);
+        });
+        if (step.done === true) break;
+        yield step.value;
+      }
+      outcome = undefined;
+    } catch (error) {
+      outcome = toServiceError(error);
+      throw outcome;
+    } finally {
+      // One that is stuck is not waited for.
+      if (outcome !== undefined) void iterator.return?.()?.catch(() => undefined);
+      await this.#end(call, progress, call.abortReason ?? outcome);
+    }
+  }
+
+  async #end(call: Call, progress: Progress, error: ServiceError | undefined): Promise<void> {
+    clearTimeout(progress.timer);
+    if (progress.audited) {
+      const completed = this.#parts.audit.complete(call, error);
+      if (completed !== undefined) await completed;
+    }
+    for (const observer of this.#parts.observers) observer.end(call, error);
+  }
+}
+
+/** How far a call came. */
+interface Progress {
+  /** Whether it has reached the audit stage. */
+  audited: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+function expire(call: Call): void {
+  call.abort(new ServiceError("DEADLINE_EXCEEDED"));
+}

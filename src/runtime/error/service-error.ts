@@ -1,0 +1,78 @@
+import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
+import { grpcStatusOf } from "./grpc-status.ts";
+
+/** What an error may carry beside its message. */
+export interface ServiceErrorOptions extends ErrorOptions {
+  /** What the caller is told in `details`; JSON, without secrets. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** In how many seconds the caller may try again: `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+}
+
+const HTTP_STATUS_MIN = 400;
+const HTTP_STATUS_MAX = 599;
+
+/**
+ * An error that the caller is told about: an HTTP status, a code and a message
+ * (spec 7). Whatever else a handler throws is answered as INTERNAL, without detail.
+ *
+ * @example
+ * throw new ServiceError("RESOURCE_NOT_FOUND", "the skill does not exist");
+ * throw ServiceError.of(409, "SKILL_PUBLISHED", "the skill is published");
+ */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  /** The HTTP status. */
+  readonly status: number;
+  /** The gRPC status code. */
+  readonly grpcStatus: number;
+  /** What a program tells errors apart by. */
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  /** @param message the default one of the code where absent */
+  constructor(code: ErrorCode, message?: string, options?: ServiceErrorOptions);
+  /** @internal for codes of a service's own; use `ServiceError.of` */
+  constructor(
+    code: string,
+    message: string | undefined,
+    options: ServiceErrorOptions | undefined,
+    status: number,
+  );
+  constructor(code: string, message?: string, options: ServiceErrorOptions = {}, status?: number) {
+    const known = status === undefined ? ERROR_CODES[code as ErrorCode] : undefined;
+    super(
+      message ?? known?.message ?? code,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
+    this.code = code;
+    this.status = status ?? known?.http ?? 500;
+    this.grpcStatus = known?.grpc ?? grpcStatusOf(this.status);
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /**
+   * An error with a code of the service's own.
+   *
+   * @param status 400 to 599
+   * @param code upper case, such as `SKILL_PUBLISHED`
+   */
+  static of(
+    status: number,
+    code: string,
+    message: string,
+    options: ServiceErrorOptions = {},
+  ): ServiceError {
+    if (!Number.isInteger(status) || status < HTTP_STATUS_MIN || status > HTTP_STATUS_MAX) {
+      throw new RangeError(`an error has a status from 400 to 599, not ${status}`);
+    }
+    return new ServiceError(code, message, options, status);
+  }
+}
+
+/** The error of a handler that needs a caller and finds none (spec 7, rule 2). */
+export function missingPrincipal(): ServiceError {
+  return new ServiceError("UNAUTHORIZED", "missing principal");
+}

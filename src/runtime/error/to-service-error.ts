@@ -1,0 +1,35 @@
+import { AuthzError, type AuthzErrorCode } from "../../authz/authz-error.ts";
+import type { ErrorCode } from "./error-codes.ts";
+import { ServiceError } from "./service-error.ts";
+
+/** How the refusals of an authorization engine are told to callers; never as a decision. */
+const AUTHZ_CODES: Readonly<Record<AuthzErrorCode, ErrorCode>> = {
+  INVALID_ARGUMENT: "INVALID_ARGUMENT",
+  ALREADY_EXISTS: "ALREADY_EXISTS",
+  FAILED_PRECONDITION: "FAILED_PRECONDITION",
+  OUT_OF_RANGE: "INVALID_ARGUMENT",
+  RESOURCE_EXHAUSTED: "UNAVAILABLE",
+  DEADLINE_EXCEEDED: "DEADLINE_EXCEEDED",
+  CANCELLED: "CANCELLED",
+  UNAVAILABLE: "UNAVAILABLE",
+  UNIMPLEMENTED: "UNIMPLEMENTED",
+  INTERNAL: "INTERNAL",
+};
+
+/** Codes whose message may name what is inside; the caller gets the default one. */
+const HIDDEN: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE"]);
+
+/**
+ * What a caller is told of whatever was thrown. Only a `ServiceError` and the
+ * refusals of an authorization engine speak for themselves; all else is INTERNAL
+ * without detail, with the error as its cause, for the log.
+ */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof AuthzError) {
+    const code = AUTHZ_CODES[error.code];
+    const message = HIDDEN.has(code) ? undefined : error.message;
+    return new ServiceError(code, message, { cause: error });
+  }
+  return new ServiceError("INTERNAL", undefined, { cause: error });
+}

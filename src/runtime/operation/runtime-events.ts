@@ -1,0 +1,27 @@
+/** What the parts of the runtime tell of themselves, for metrics. Nothing here waits or throws. */
+export interface RuntimeEvents {
+  /** Identity headers of a peer that is not trusted were dropped. */
+  identityHeadersDropped(): void;
+  /** An authenticator was asked: `name` is its own. */
+  authentication(name: string, outcome: "identified" | "rejected" | "unavailable"): void;
+  /** The authorization stage has come to an end. */
+  authorization(outcome: "allowed" | "denied" | "unavailable" | "invalid"): void;
+  rateLimited(rpc: string): void;
+  /** An audit event was stored, could not be stored, or waits to be tried again. */
+  audit(outcome: "stored" | "failed" | "delayed"): void;
+  /** A cache was asked, such as `jwt` or `jwks`. */
+  cache(name: string, outcome: "hit" | "miss"): void;
+  /** The route registry was reached or lost. */
+  registry(outcome: "published" | "lost" | "failed"): void;
+}
+
+/** For those who do not listen. */
+export const NO_EVENTS: RuntimeEvents = {
+  identityHeadersDropped() {},
+  authentication() {},
+  authorization() {},
+  rateLimited() {},
+  audit() {},
+  cache() {},
+  registry() {},
+};
