@@ -4,7 +4,7 @@
  * whoever runs what is there meets no half of it.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -57,7 +57,6 @@ await build({
     "check-plugin": "src/plugin/check-plugin.ts",
     "svc-access": "src/cli/main.ts",
     index: "src/index.ts",
-    runtime: "src/runtime/index.ts",
   },
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
@@ -72,11 +71,19 @@ await build({
   entryPoints: { "buf-plugin-svc-access": "src/plugin/check-main.ts" },
   plugins: [withoutCompiler],
 });
-// The engines and their stores: what they depend on is installed beside them, not bundled.
+// What runs in services: one build, so that its parts share their classes. What it depends on is
+// installed beside it; what is only built with is bundled.
+const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 await build({
   ...common,
-  entryPoints: { authz: "src/authz/index.ts" },
-  packages: "external",
+  entryPoints: {
+    authz: "src/authz/index.ts",
+    runtime: "src/runtime/index.ts",
+    "runtime-registry": "src/runtime/registry/index.ts",
+  },
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
+  external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
 });
 const types = ["-p", "tsconfig.declarations.json", "--outDir", `${next}/types`];
 execFileSync(`${root}node_modules/.bin/tsc`, types, { cwd: root, stdio: "inherit" });

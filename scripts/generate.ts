@@ -5,8 +5,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { checkAnswersSource } from "./generate/check-answers.ts";
-import { configSchemaJson } from "./generate/config-schema.ts";
+import { configSchemaJson, serviceConfigSchemaJson } from "./generate/config-schema.ts";
 import { rulesReference } from "./generate/rules-reference.ts";
+import { withServiceConfigReference } from "./generate/service-config-reference.ts";
 import { templatesSource } from "./generate/templates.ts";
 
 const root = new URL("../", import.meta.url);
@@ -20,7 +21,12 @@ const outputs: readonly (readonly [string, string])[] = [
   ["src/gen/templates.ts", templatesSource(sources)],
   ["src/gen/check-answers.ts", checkAnswersSource()],
   ["schemas/svc-access.schema.json", configSchemaJson()],
+  ["schemas/service.schema.json", serviceConfigSchemaJson()],
   ["docs/rules.md", rulesReference()],
+  [
+    "docs/configuration.md",
+    withServiceConfigReference(readFileSync(new URL("docs/configuration.md", root), "utf8")),
+  ],
 ];
 
 const check = process.argv.includes("--check");

@@ -1,13 +1,20 @@
 import * as z from "zod/mini";
 import { configSchema } from "../../src/config/config.ts";
+import { serviceConfigSchema } from "../../src/runtime/configuration/service-config.ts";
 
 /** The JSON Schema of `svc-access.yaml`, for editors. */
 export function configSchemaJson(): string {
-  const schema = z.toJSONSchema(configSchema, { io: "input", target: "draft-7" });
-  const titled = {
-    title: "svc-access.yaml, the platform configuration of svc-access",
-    ...(orVariable(schema) as object),
-  };
+  return schemaJson("svc-access.yaml, the platform configuration of svc-access", configSchema);
+}
+
+/** The JSON Schema of a service's configuration, for editors. */
+export function serviceConfigSchemaJson(): string {
+  return schemaJson("The configuration of a service on svc-access", serviceConfigSchema);
+}
+
+function schemaJson(title: string, source: z.ZodMiniType): string {
+  const schema = z.toJSONSchema(source, { io: "input", target: "draft-7" });
+  const titled = { title, ...(orVariable(schema) as object) };
   return `${JSON.stringify(titled, undefined, 2)}\n`;
 }
 

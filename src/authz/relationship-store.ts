@@ -24,20 +24,26 @@ export interface RelationshipStore {
   load(): AsyncIterable<readonly Relationship[]>;
 
   /**
-   * Commits one write, and returns once it is durable. The updates were
-   * checked: a CREATE is of what does not exist; a TOUCH and a DELETE may find
-   * nothing to do.
+   * Commits writes in their order, all or none, numbers each, and returns the number of the
+   * last once they are durable. The updates were checked: a CREATE is of what does not exist
+   * when its write is reached; a TOUCH and a DELETE may find nothing to do.
    *
-   * @throws AuthzError UNAVAILABLE where it cannot be committed; FAILED_PRECONDITION
-   * where the lock was lost. Whether it was committed is then told by `sequence` after `recover`.
+   * @throws AuthzError UNAVAILABLE where they cannot be committed; FAILED_PRECONDITION
+   * where the lock was lost. Whether they were committed is then told by `sequence` after `recover`.
    */
-  commit(updates: readonly RelationshipUpdate[]): Promise<StoredChange>;
+  commit(writes: readonly (readonly RelationshipUpdate[])[]): Promise<number>;
 
   /** The changes behind a sequence number, oldest first; undefined where they are no longer kept. */
   changesAfter(sequence: number, limit: number): Promise<readonly StoredChange[] | undefined>;
 
   /** Connects again after UNAVAILABLE, still holding or again taking the lock, and reads the sequence anew. */
   recover(): Promise<void>;
+
+  /**
+   * Names who is told that the lock may have been lost, which `recover` finds out; told again
+   * while that fails. Absent where a lock cannot be lost.
+   */
+  onInterrupted?(listener: () => void): void;
 
   /** Gives the lock back. */
   close(): Promise<void>;

@@ -28,6 +28,7 @@ export class RequestValidator {
   }
 
   check({ resource, permission, subject }: CheckRequest): void {
+    requireObject("resource", resource);
     checkObjectId(this.#ids, "resource", resource.id);
     this.#concreteId(subject);
     this.#requireMember(resource.type, permission);
@@ -42,6 +43,7 @@ export class RequestValidator {
 
   lookupSubjects(request: LookupSubjectsRequest): void {
     const { resource, permission, subjectType, subjectRelation } = request;
+    requireObject("resource", resource);
     checkObjectId(this.#ids, "resource", resource.id);
     this.#requireMember(resource.type, permission);
     this.#requireType(subjectType);
@@ -49,7 +51,8 @@ export class RequestValidator {
   }
 
   write({ updates, preconditions = [] }: WriteRequest): void {
-    if (updates.length === 0) throw invalid("a write has at least one update");
+    if (!Array.isArray(updates) || updates.length === 0)
+      throw invalid("a write has at least one update");
     atMost("updates", updates.length, MAX_UPDATES);
     atMost("preconditions", preconditions.length, MAX_PRECONDITIONS);
     const seen = new Set<string>();
@@ -74,7 +77,10 @@ export class RequestValidator {
 
   /** In the order of SpiceDB: ids, resource, subject, not a permission, subject allowed. */
   relationship(relationship: Relationship): void {
+    requireObject("relationship", relationship);
     const { resource, relation, subject } = relationship;
+    requireObject("resource", resource);
+    requireObject("subject", subject);
     checkObjectId(this.#ids, "resource", resource.id);
     if (subject.id !== WILDCARD) checkObjectId(this.#ids, "subject", subject.id);
     else if (subject.relation !== undefined) {
@@ -108,10 +114,12 @@ export class RequestValidator {
     if (subject?.id !== undefined && subject.id !== WILDCARD) {
       checkObjectId(this.#ids, "subject", subject.id);
     }
-    if (resourceType !== undefined) {
-      const definition = this.#requireType(resourceType);
-      if (relation !== undefined && !definition.relations.has(relation)) {
-        throw invalid(`the type "${resourceType}" has no relation "${relation}"`);
+    const type = resourceType === undefined ? undefined : this.#requireType(resourceType);
+    if (relation !== undefined) {
+      const types = type === undefined ? [...this.#model.definitions.values()] : [type];
+      if (!types.some(({ relations }) => relations.has(relation))) {
+        const who = type === undefined ? "no type has a" : `the type "${resourceType}" has no`;
+        throw invalid(`${who} relation ${JSON.stringify(relation)}`);
       }
     }
     if (subject !== undefined) {
@@ -120,7 +128,9 @@ export class RequestValidator {
     }
   }
 
-  #concreteId({ id }: SubjectReference): void {
+  #concreteId(subject: SubjectReference): void {
+    requireObject("subject", subject);
+    const { id } = subject;
     if (id === WILDCARD) throw invalid("a wildcard cannot be the subject of a check");
     checkObjectId(this.#ids, "subject", id);
   }
@@ -161,6 +171,11 @@ export function formatRelationship({ resource, relation, subject }: Relationship
 /** The refusal of a request that can never be right. */
 export function invalid(message: string): AuthzError {
   return new AuthzError("INVALID_ARGUMENT", message);
+}
+
+/** What callers without types leave out would otherwise be a TypeError from inside. */
+function requireObject(what: string, value: unknown): void {
+  if (typeof value !== "object" || value === null) throw invalid(`the ${what} is missing`);
 }
 
 function atMost(what: string, count: number, limit: number): void {

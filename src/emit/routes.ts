@@ -29,6 +29,16 @@ export interface HttpRouteEntry {
   readonly responseBody?: string;
 }
 
+/** A path that is served and is no RPC: health, login, callback, pages. */
+export interface PathEntry {
+  readonly path: string;
+  /** Whether it stands for itself or for all below it too. */
+  readonly match: "exact" | "prefix";
+  /** HTTP methods in upper case; `*` for all. */
+  readonly methods: readonly string[];
+  readonly exposure: "PUBLIC" | "AUTHENTICATED";
+}
+
 /** The document of one deployed service. */
 export interface RouteDocument {
   readonly $schema: string;
@@ -37,6 +47,8 @@ export interface RouteDocument {
   /** The key of each entry starts with this, then the environment. */
   readonly keyPrefix: string;
   readonly routes: readonly { readonly key: string; readonly entry: RouteEntry }[];
+  /** What the platform configuration declares for the service beside its RPCs, in its order. */
+  readonly paths: readonly PathEntry[];
 }
 
 /** Makes one document of registry entries for each deployed service that has RPCs. */
@@ -63,6 +75,10 @@ export function routeDocument(deployed: DeployedService): RouteDocument {
     service: deployed.name,
     keyPrefix: ROUTE_KEY_PREFIX,
     routes,
+    paths: deployed.paths.map(({ path, match, methods, exposure }) => {
+      // The schema of the platform configuration takes no other exposure.
+      return { path, match, methods, exposure: exposure as PathEntry["exposure"] };
+    }),
   };
 }
 

@@ -1,24 +1,58 @@
-/** A process of its own that writes through an engine: `node child-engine.ts FILE`. */
+/**
+ * A process of its own that writes through an engine, several callers at once, until it
+ * is killed a moment later: `node child-engine.ts TARGET RUN`. It says what was acknowledged, each at once.
+ */
+import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
-import { createEmbeddedEngine } from "../../src/authz/embedded/index.ts";
-import { openSqliteStore } from "../../src/authz/store/open-sqlite-store.ts";
-import { parseModel } from "../../src/model/index.ts";
-import { SCHEMA, viewer } from "./documents.ts";
+import type { AuthzError } from "../../src/authz/authz-error.ts";
+import { createOf, documentEngine, touchOf } from "./document-engine.ts";
+import { nested, viewer } from "./documents.ts";
+import { CALLERS, updatesOf } from "./kill-load.ts";
+import { openTarget, type StoreTarget } from "./store/store-target.ts";
 
-const [, , file = ""] = process.argv;
-const engine = await createEmbeddedEngine({
-  model: parseModel(SCHEMA, "documents.zed").model,
-  store: await openSqliteStore({ file }),
-});
-writeSync(1, "open\n");
-const { items } = await engine.readRelationships({ resourceType: "document" }, { pageSize: 1 });
-const start = items.length === 0 ? 0 : Number(process.argv[3] ?? 0);
-for (let number = start; ; number++) {
-  await engine.writeRelationships({
-    updates: [
-      { operation: "TOUCH", relationship: viewer(`d${number}`, "left") },
-      { operation: "TOUCH", relationship: viewer(`d${number}`, "right") },
-    ],
-  });
-  writeSync(1, `${number}\n`);
+const say = (line: string) => writeSync(1, `${line}\n`);
+const [, , target = "", run = "0"] = process.argv;
+const engine = await documentEngine(await openTarget(JSON.parse(target) as StoreTarget));
+let isDoomed = false;
+await Promise.all(Array.from({ length: CALLERS }, (_, caller) => write(caller)));
+
+async function write(caller: number): Promise<void> {
+  for (let number = 0; ; number++) {
+    await engine.writeRelationships({ updates: updatesOf(run, caller, number) });
+    say(`${caller} ${number}`);
+    if (!isDoomed) killSoon();
+    if (number % 3 === 0) await tryRefused(`refused-${run}-${caller}-${number}`, caller);
+  }
+}
+
+/** Lets another process kill this one: it is on time also where the test's own has much to do. */
+function killSoon(): void {
+  isDoomed = true;
+  const seconds = (0.02 + Math.random() * 0.1).toFixed(3);
+  spawn("sh", ["-c", `sleep ${seconds}; kill -9 ${process.pid}`], { stdio: "ignore" });
+}
+
+/** Two writes that must be refused whole: one of a CREATE of what another of its updates' writes made, one of a cycle. */
+async function tryRefused(document: string, caller: number): Promise<void> {
+  const exists = viewer("shared", "someone");
+  await engine.writeRelationships({ updates: [touchOf(exists)] });
+  await expectRefusal("ALREADY_EXISTS", [
+    touchOf(viewer(document, "left")),
+    createOf(exists),
+    touchOf(viewer(document, "right")),
+  ]);
+  const groups = [`a${caller}`, `b${caller}`] as const;
+  await expectRefusal("FAILED_PRECONDITION", [
+    touchOf(viewer(document, "left")),
+    touchOf(nested(groups[0], groups[1])),
+    touchOf(nested(groups[1], groups[0])),
+  ]);
+}
+
+async function expectRefusal(code: string, updates: ReturnType<typeof touchOf>[]): Promise<void> {
+  const error = await engine.writeRelationships({ updates }).then(
+    () => undefined,
+    (error: AuthzError) => error,
+  );
+  if (error?.code !== code) say(`wrong ${code} ${error?.code} ${error?.message}`);
 }

@@ -1,18 +1,27 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { connect, createServer } from "node:net";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 
-/** A real SpiceDB on its memory datastore, for one test file. */
+/** A real SpiceDB, for one test file. */
 export interface SpicedbServer {
   readonly endpoint: string;
   readonly token: string;
-  /** Stops the server as a crash would; what it stored is gone. */
-  stop(): Promise<void>;
-  /** Starts it again, empty, on the same port. */
+  /** Stops the server, where the signal is not given as a crash would. On the memory store all is gone. */
+  stop(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
+  /** Starts it again on the same port. */
   start(): Promise<void>;
+}
+
+/** How a SpiceDB is run; on its memory store and without TLS where nothing is said. */
+export interface SpicedbOptions {
+  /** The PostgreSQL database that it keeps its relationships in; it is migrated first. */
+  readonly postgresUrl?: string;
+  /** The files of its certificate and key. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
 }
 
 const VERSION = "1.54.0";
@@ -38,25 +47,29 @@ export function spicedbIsAbsent(): boolean {
 }
 
 /** Starts a SpiceDB on a free port. */
-export async function startSpicedb(): Promise<SpicedbServer> {
+export async function startSpicedb(options: SpicedbOptions = {}): Promise<SpicedbServer> {
   const binary = findSpicedb();
   if (binary === undefined) throw new Error("there is no SpiceDB");
   const endpoint = `127.0.0.1:${await freePort()}`;
   const token = `secret-${process.pid}`;
   let child: ChildProcess | undefined;
 
-  const stop = async () => {
+  const stop = async (signal: "SIGKILL" | "SIGTERM" = "SIGKILL") => {
     const running = child;
     child = undefined;
     if (running === undefined || running.exitCode !== null) return;
     const exited = new Promise((resolve) => running.once("exit", resolve));
-    running.kill("SIGKILL");
+    running.kill(signal);
     await exited;
   };
   const start = async () => {
-    child = spawn(binary, flags(endpoint, token), { stdio: "ignore" });
+    child = spawn(binary, [...flags(endpoint, token), ...flagsOf(options)], { stdio: "ignore" });
     await listening(endpoint, child);
   };
+  if (options.postgresUrl !== undefined) {
+    const migration = ["datastore", "migrate", "head", "--skip-release-check=true"];
+    await promisify(execFile)(binary, [...migration, ...postgresFlags(options.postgresUrl)]);
+  }
   await start();
   return { endpoint, token, stop, start };
 }
@@ -66,13 +79,25 @@ function flags(endpoint: string, token: string): string[] {
     "serve",
     `--grpc-preshared-key=${token}`,
     `--grpc-addr=${endpoint}`,
-    "--datastore-engine=memory",
     "--http-enabled=false",
     "--metrics-enabled=false",
     "--telemetry-endpoint=",
     "--skip-release-check=true",
     "--dispatch-cluster-enabled=false",
   ];
+}
+
+function flagsOf({ postgresUrl, tls }: SpicedbOptions): string[] {
+  return [
+    ...(postgresUrl === undefined ? ["--datastore-engine=memory"] : postgresFlags(postgresUrl)),
+    ...(tls === undefined
+      ? []
+      : [`--grpc-tls-cert-path=${tls.certificate}`, `--grpc-tls-key-path=${tls.key}`]),
+  ];
+}
+
+function postgresFlags(url: string): string[] {
+  return ["--datastore-engine=postgres", `--datastore-conn-uri=${url}`];
 }
 
 async function listening(endpoint: string, child: ChildProcess): Promise<void> {

@@ -13,12 +13,13 @@ export interface CheckSubject {
   readonly member: number;
   /** The pair of the subject, or -1. */
   readonly pair: number;
-  /** The pair of the wildcard of its type, or -1; a userset is in no wildcard. */
+  /** The wildcard of its type, or -1; a userset is in no wildcard. */
   readonly wildcard: number;
 }
 
 /**
- * The subject in a graph. It may be in no relationship; where it is also the
+ * The subject in a graph. It may be in no relationship, and what the model does
+ * not know is -1; where it is also the
  * resource that is asked for, it has that one's number, for `x#r@x#r` is true.
  */
 export function checkSubject(
@@ -26,17 +27,15 @@ export function checkSubject(
   subject: SubjectReference,
   resource?: ObjectReference,
 ): CheckSubject {
-  const type = graph.program.typeIds.get(subject.type) as number;
+  const type = graph.program.typeIds.get(subject.type) ?? -1;
   const member = graph.memberOf(subject);
   const same = resource?.type === subject.type && resource.id === subject.id;
   const known = graph.objects.find(type, subject.id);
-  const object = known >= 0 ? known : same ? UNKNOWN_RESOURCE : UNKNOWN_SUBJECT;
-  const all = member === NO_MEMBER ? (graph.objects.wildcards[type] as number) : -1;
   return {
     type,
-    object,
+    object: known >= 0 ? known : same ? UNKNOWN_RESOURCE : UNKNOWN_SUBJECT,
     member,
-    pair: known < 0 ? -1 : graph.pairs.find(known, member),
-    wildcard: all < 0 ? -1 : graph.pairs.find(all, NO_MEMBER),
+    pair: graph.pairs.find(known, member),
+    wildcard: member === NO_MEMBER ? (graph.objects.wildcards[type] ?? -1) : -1,
   };
 }

@@ -1,9 +1,17 @@
 import { AuthzError } from "../authz-error.ts";
-import { type Frame, isCombined, newFrame } from "./check-frame.ts";
+import { type Frame, isCombined, openFrame } from "./check-frame.ts";
 import type { CheckSubject } from "./check-subject.ts";
-import type { IntLists } from "./int-lists.ts";
-import type { Node, Program, ReachNode } from "./program.ts";
-import type { RelationshipGraph } from "./relationship-graph.ts";
+import { GroupSearch } from "./group-search.ts";
+import { grown } from "./grown.ts";
+import { NodeMemo } from "./node-memo.ts";
+import { type ArrowStep, NO_MEMBER, type Node, type Program, type ReachNode } from "./program.ts";
+import {
+  groupsOf,
+  othersOf,
+  plainOf,
+  type RelationshipGraph,
+  usersetsOf,
+} from "./relationship-graph.ts";
 import { VisitedSet } from "./visited-set.ts";
 
 /** What a frame that ended hands to the one below. */
@@ -12,12 +20,12 @@ const FALSE = 0;
 const TRUE = 1;
 /** Values of the memo from here on: the depth of a node that is being evaluated. */
 const OPEN = 2;
-/** A bound on pathological graphs, far above any that a write lets come about. */
-const MAX_STEPS = 100_000_000;
-/** Up to how many relationships a subject's own list is looked through. */
-const SHORT_LIST = 32;
-/** How many sets of visited nodes are kept from check to check. */
-const KEPT_SETS = 64;
+/** A check is made without a pause, so it is bounded: about a second. */
+const MAX_STEPS = 10_000_000;
+/** Up to how many items a list is looked through rather than asking the table of edges. */
+const SHORT_LIST = 16;
+/** How many frames are kept from check to check. */
+const KEPT_FRAMES = 64;
 
 /**
  * Decides checks. A walk over a list of pending (object, node) finds whatever
@@ -34,21 +42,23 @@ export class Checker {
   readonly #graph: RelationshipGraph;
   readonly #program: Program;
   readonly #types: number;
+  /** The open frames are those below the depth; the others are kept to be used again. */
   readonly #frames: Frame[] = [];
+  #depth = 0;
   readonly #visitedSets: VisitedSet[] = [];
   /** Pending objects and nodes, of all frames. */
   #objects = new Int32Array(256);
   #nodes = new Int32Array(256);
-  /** The pair of each, where it is known: the userset that led there. */
-  #pairs = new Int32Array(256);
   #top = 0;
   /** What is known of the combined nodes: by object and node. */
-  readonly #memo = new Map<number, number>();
+  readonly #memo = new NodeMemo();
+  readonly #groups: GroupSearch;
   #steps = 0;
   #subject: CheckSubject = { type: 0, object: -2, member: 0, pair: -1, wildcard: -1 };
 
   constructor(graph: RelationshipGraph) {
     this.#graph = graph;
+    this.#groups = new GroupSearch(graph);
     this.#program = graph.program;
     this.#types = graph.program.typeNames.length;
   }
@@ -57,21 +67,29 @@ export class Checker {
   check(object: number, node: number, subject: CheckSubject): boolean {
     if (this.#program.reaches[node * this.#types + subject.type] === 0) return false;
     this.#subject = subject;
-    this.#frames.length = 0;
+    this.#groups.begin(subject);
+    this.#depth = 0;
     this.#top = 0;
     this.#steps = 0;
-    if (this.#memo.size > 0) this.#memo.clear();
+    this.#memo.clear();
     this.#enter(object, node);
     const allowed = this.#run();
-    if (this.#visitedSets.length > KEPT_SETS) this.#visitedSets.length = KEPT_SETS;
+    if (this.#frames.length > KEPT_FRAMES) {
+      this.#frames.length = KEPT_FRAMES;
+      this.#visitedSets.length = Math.min(this.#visitedSets.length, KEPT_FRAMES);
+    }
     return allowed;
   }
 
+  /** How many nodes the last check visited. */
+  get steps(): number {
+    return this.#steps;
+  }
+
   #run(): boolean {
-    const frames = this.#frames;
     let result = PENDING;
     for (;;) {
-      const frame = frames[frames.length - 1] as Frame;
+      const frame = this.#frames[this.#depth - 1] as Frame;
       const { node } = frame;
       const answer =
         node.kind === "reach"
@@ -79,53 +97,52 @@ export class Checker {
           : this.#resume(frame, node, result);
       result = PENDING;
       if (answer === PENDING) continue;
-      frames.pop();
+      this.#depth--;
       this.#top = frame.base;
       if (isCombined(node)) this.#remember(frame, answer);
-      const below = frames[frames.length - 1];
-      if (below === undefined) return answer === TRUE;
+      if (this.#depth === 0) return answer === TRUE;
+      const below = this.#frames[this.#depth - 1] as Frame;
       if (answer === FALSE && frame.lowest < below.lowest) below.lowest = frame.lowest;
       result = answer;
     }
   }
 
   #remember(frame: Frame, answer: number): void {
-    const key = this.#key(frame.object, frame.id);
-    const provisional = answer === FALSE && frame.lowest < this.#frames.length;
-    if (provisional) this.#memo.delete(key);
-    else this.#memo.set(key, answer);
+    const provisional = answer === FALSE && frame.lowest < this.#depth;
+    if (provisional) this.#memo.forget(frame.object, frame.id);
+    else this.#memo.set(frame.object, frame.id, answer);
   }
 
   /** Begins to evaluate a node; what is known of it already is the answer. */
   #enter(object: number, id: number): number {
     const node = this.#program.nodes[id] as Node;
-    const depth = this.#frames.length;
+    const depth = this.#depth;
     if (isCombined(node)) {
-      const key = this.#key(object, id);
-      const known = this.#memo.get(key);
-      if (known !== undefined) {
+      const known = this.#memo.get(object, id);
+      if (known >= 0) {
         if (known < OPEN) return known;
         const top = this.#frames[depth - 1] as Frame;
         top.lowest = Math.min(top.lowest, known - OPEN);
         return FALSE;
       }
-      this.#memo.set(key, OPEN + depth);
+      this.#memo.set(object, id, OPEN + depth);
     }
-    this.#frames.push(newFrame(node, id, object, this.#top));
+    this.#frames[depth] = openFrame(this.#frames[depth], node, id, object, this.#top);
+    this.#depth++;
     if (node.kind === "reach") {
       // Frames alternate, so the places of the others stay empty.
       this.#visitedSets[depth] ??= new VisitedSet(depth === 0 ? 256 : 8);
       const visited = this.#visitedSets[depth];
       visited.clear();
       visited.add(object, id);
-      this.#append(object, id, -1);
+      this.#append(object, id);
     }
     return PENDING;
   }
 
   #resumeReach(frame: Frame, result: number): number {
     if (result === TRUE) return TRUE;
-    const visited = this.#visitedSets[this.#frames.length - 1] as VisitedSet;
+    const visited = this.#visitedSets[this.#depth - 1] as VisitedSet;
     while (this.#top > frame.base) {
       this.#top--;
       const object = this.#objects[this.#top] as number;
@@ -133,7 +150,7 @@ export class Checker {
       const node = this.#program.nodes[id] as Node;
       if (++this.#steps > MAX_STEPS) throw tooManySteps();
       if (node.kind === "reach") {
-        if (this.#visit(node, id, object, this.#pairs[this.#top] as number, visited)) return TRUE;
+        if (this.#visit(node, object, visited)) return TRUE;
         continue;
       }
       const answer = this.#enter(object, id);
@@ -144,67 +161,96 @@ export class Checker {
   }
 
   /** Looks at an object's own relationships, and notes where to go on. */
-  #visit(node: ReachNode, id: number, object: number, known: number, visited: VisitedSet): boolean {
+  #visit(node: ReachNode, object: number, visited: VisitedSet): boolean {
     const subject = this.#subject;
     if (object === subject.object) {
-      if (subject.member === 0 ? node.self : node.names.has(subject.member)) return true;
+      if (subject.member === NO_MEMBER ? node.self : node.names.has(subject.member)) return true;
     }
-    const { pairs, plain, usersets } = this.#graph;
+    const { pairs, subjects } = this.#graph;
     for (const relation of node.relations) {
-      const { member } = relation;
-      const pair = known >= 0 && member === id ? known : pairs.find(object, member);
+      const pair = pairs.find(object, relation.member);
       if (pair < 0) continue;
-      if (subject.pair >= 0 && this.#names(pair, subject.pair)) return true;
-      if (relation.wildcard && subject.wildcard >= 0 && this.#names(pair, subject.wildcard)) {
-        return true;
-      }
-      const length = relation.usersets ? usersets.length(pair) : 0;
-      for (let index = 0; index < length; index++) {
-        const userset = usersets.item(pair, index);
-        this.#push(visited, pairs.left(userset), pairs.right(userset), userset);
-      }
-    }
-    const types = this.#graph.objects.types;
-    for (const { relation, usersets: alsoUsersets, targets, only } of node.arrows) {
-      const pair = pairs.find(object, relation);
-      if (pair < 0) continue;
-      for (let list: IntLists | undefined = plain; list !== undefined; ) {
-        const length = list.length(pair);
-        for (let index = 0; index < length; index++) {
-          const to = list.item(pair, index);
-          const related = pairs.left(to);
-          const target = only >= 0 ? only : (targets[types[related] as number] as number);
-          if (target >= 0) this.#push(visited, related, target, -1);
+      if (subject.member === NO_MEMBER) {
+        const list = plainOf(pair);
+        if (subjects.length(list) > 0) {
+          if (this.#names(list, pair, subject.pair)) return true;
+          if (relation.wildcard && this.#names(list, pair, subject.wildcard)) return true;
         }
-        list = list === plain && alsoUsersets ? usersets : undefined;
       }
+      if (!relation.usersets) continue;
+      const list = usersetsOf(pair);
+      if (subjects.length(list) === 0) continue;
+      if (subject.member !== NO_MEMBER && this.#names(list, pair, subject.pair)) return true;
+      if (this.#visitUsersets(list, relation.onlyGroups, visited)) return true;
     }
-    for (const other of node.combined) this.#push(visited, object, other, -1);
+    for (const arrow of node.arrows) this.#follow(arrow, object, visited);
+    for (const other of node.combined) this.#push(visited, object, other);
     return false;
   }
 
-  /**
-   * Whether a pair has an edge to one of a subject. Most subjects are in few
-   * relationships: their list is in the processor's cache after the first look,
-   * where the table of all edges is not.
-   */
-  #names(pair: number, subject: number): boolean {
-    const { edges, reverse } = this.#graph;
-    return reverse.length(subject) > SHORT_LIST
-      ? edges.find(pair, subject) >= 0
-      : reverse.includes(subject, pair);
+  /** Whether the subject is in one of a list of usersets; notes those that have to be walked through. */
+  #visitUsersets(list: number, onlyGroups: boolean, visited: VisitedSet): boolean {
+    const { pairs, subjects, program } = this.#graph;
+    const groups = this.#groups;
+    const length = subjects.length(list);
+    if (groups.expect(length)) return true;
+    for (let index = 0; index < length; index++) {
+      const userset = subjects.item(list, index);
+      const member = onlyGroups ? NO_MEMBER : pairs.member(userset);
+      if (onlyGroups || program.groups[member] === 1) {
+        if (groups.ask(userset)) return true;
+      } else this.#push(visited, pairs.object(userset), member);
+    }
+    return groups.run();
   }
 
-  #push(visited: VisitedSet, object: number, node: number, pair: number): void {
+  #follow(arrow: ArrowStep, object: number, visited: VisitedSet): void {
+    const { pairs, subjects, objects } = this.#graph;
+    const pair = pairs.find(object, arrow.relation);
+    if (pair < 0) return;
+    const { only, targets } = arrow;
+    const plain = plainOf(pair);
+    const plainLength = subjects.length(plain);
+    for (let index = 0; index < plainLength; index++) {
+      const related = subjects.item(plain, index);
+      const target = only >= 0 ? only : (targets[objects.types[related] as number] as number);
+      if (target >= 0) this.#push(visited, related, target);
+    }
+    if (!arrow.usersets) return;
+    const usersets = usersetsOf(pair);
+    const length = subjects.length(usersets);
+    for (let index = 0; index < length; index++) {
+      const related = pairs.object(subjects.item(usersets, index));
+      const target = targets[objects.types[related] as number] as number;
+      if (target >= 0) this.#push(visited, related, target);
+    }
+  }
+
+  /** Whether a list of a pair's subjects, which is not empty, holds one; the shorter way of three. */
+  #names(list: number, pair: number, subject: number): boolean {
+    if (subject < 0) return false;
+    const { subjects, resources, edges, pairs, program } = this.#graph;
+    if (subjects.length(list) <= SHORT_LIST) return subjects.includes(list, subject);
+    const isGroup = program.groups[pairs.member(pair)] === 1;
+    const back = isGroup ? groupsOf(subject) : othersOf(subject);
+    return resources.length(back) <= SHORT_LIST
+      ? resources.includes(back, pair)
+      : edges.find(pair, subject) >= 0;
+  }
+
+  #push(visited: VisitedSet, object: number, node: number): void {
     if (this.#program.reaches[node * this.#types + this.#subject.type] === 0) return;
-    if (visited.add(object, node)) this.#append(object, node, pair);
+    if (visited.add(object, node)) this.#append(object, node);
   }
 
-  #append(object: number, node: number, pair: number): void {
-    if (this.#top === this.#objects.length) this.#grow();
-    this.#objects[this.#top] = object;
-    this.#nodes[this.#top] = node;
-    this.#pairs[this.#top++] = pair;
+  #append(object: number, node: number): void {
+    const top = this.#top++;
+    if (top === this.#objects.length) {
+      this.#objects = grown(this.#objects, top + 1);
+      this.#nodes = grown(this.#nodes, top + 1);
+    }
+    this.#objects[top] = object;
+    this.#nodes[top] = node;
   }
 
   /** Goes on with a combined node, given what its last operand came to. */
@@ -233,34 +279,18 @@ export class Checker {
   }
 
   /** The node of the next object of an `all`, in `frame.related`; PENDING behind the last, -2 where it has none. */
-  #nextRelated(frame: Frame, arrow: { relation: number; targets: Int32Array }): number {
-    const { pairs, plain, usersets, objects } = this.#graph;
+  #nextRelated(frame: Frame, arrow: ArrowStep): number {
+    const { pairs, subjects, objects } = this.#graph;
     const pair = pairs.find(frame.object, arrow.relation);
     if (pair < 0) return PENDING;
-    const plainLength = plain.length(pair);
-    const list = frame.next < plainLength ? plain : usersets;
-    const index = frame.next < plainLength ? frame.next : frame.next - plainLength;
-    if (index >= list.length(pair)) return PENDING;
-    const to = list.item(pair, index);
-    frame.related = pairs.left(to);
+    const plainLength = subjects.length(plainOf(pair));
+    const isPlain = frame.next < plainLength;
+    const list = isPlain ? plainOf(pair) : usersetsOf(pair);
+    const index = isPlain ? frame.next : frame.next - plainLength;
+    if (index >= subjects.length(list)) return PENDING;
+    frame.related = pairs.object(subjects.item(list, index));
     const target = arrow.targets[objects.types[frame.related] as number] as number;
     return target < 0 ? -2 : target;
-  }
-
-  #key(object: number, node: number): number {
-    return (object + 1) * this.#program.nodes.length + node;
-  }
-
-  #grow(): void {
-    const objects = new Int32Array(this.#objects.length * 2);
-    objects.set(this.#objects);
-    this.#objects = objects;
-    const nodes = new Int32Array(this.#nodes.length * 2);
-    nodes.set(this.#nodes);
-    this.#nodes = nodes;
-    const pairs = new Int32Array(this.#pairs.length * 2);
-    pairs.set(this.#pairs);
-    this.#pairs = pairs;
   }
 }
 

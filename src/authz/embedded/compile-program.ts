@@ -2,8 +2,10 @@ import type { Arrow, Definition, Expression, Model } from "../../model/index.ts"
 import { AuthzError } from "../authz-error.ts";
 import { collectGrants } from "./collect-grants.ts";
 import { combiningNodes } from "./combining-nodes.ts";
-import { findRecursion } from "./find-recursion.ts";
+import { findGroups, usersetsOf } from "./find-groups.ts";
+import { findRecursion, invertRecursion } from "./find-recursion.ts";
 import type { Names } from "./names.ts";
+import { layoutPairs } from "./pair-layout.ts";
 import type { ArrowStep, Member, Node, Program, ReachNode, RelationStep } from "./program.ts";
 import { reachableTypes } from "./reachable-types.ts";
 
@@ -15,15 +17,21 @@ import { reachableTypes } from "./reachable-types.ts";
 export function compileProgram(model: Model): Program {
   refuseTraits(model);
   const names = nameMembers(model);
-  const nodes = new NodeCompiler(model, names).compile();
+  const groups = findGroups(model, names);
+  const nodes = new NodeCompiler(model, names, groups).compile();
+  const recursion = findRecursion(model, names);
+  const grants = collectGrants(model, names);
   return {
     ...names,
     typeNames: [...model.definitions.keys()],
     nodes,
     reaches: reachableTypes(model, names, nodes),
     combines: combiningNodes(names, nodes, model),
-    recursion: findRecursion(model, names),
-    ...collectGrants(model, names),
+    recursion,
+    recursionInto: invertRecursion(recursion),
+    ...grants,
+    groups,
+    layout: layoutPairs({ ...names, ...grants }),
   };
 }
 
@@ -73,7 +81,10 @@ class NodeCompiler {
   /** The nodes of expressions, so that a permission that many refer to is compiled once. */
   readonly #compiled = new Map<Expression, number>();
 
-  constructor(model: Model, names: Names) {
+  readonly #groups: Uint8Array;
+
+  constructor(model: Model, names: Names, groups: Uint8Array) {
+    this.#groups = groups;
     this.#definitions = [...model.definitions.values()];
     this.#names = names;
   }
@@ -101,10 +112,12 @@ class NodeCompiler {
       const relation = definition.relations.get(name);
       const permission = definition.permissions.get(name);
       if (relation !== undefined) {
+        const usersets = usersetsOf(relation, this.#names);
         parts.relations.set(next, {
           member: next,
           wildcard: relation.subjects.some(({ wildcard }) => wildcard),
-          usersets: relation.subjects.some(({ relation }) => relation !== undefined),
+          usersets: usersets.length > 0,
+          onlyGroups: usersets.every((userset) => this.#groups[userset] === 1),
         });
       } else if (permission !== undefined) {
         this.#addExpression(permission.expression, type, parts, pending);

@@ -30,12 +30,17 @@ import { Explainer } from "./explainer.ts";
 import { findEdges } from "./find-edges.ts";
 import { Listings, MAX_RESULTS, tooManyResults } from "./listings.ts";
 import { loadGraph } from "./load-graph.ts";
+import { paced, type Steps } from "./paced.ts";
 import type { RelationshipGraph } from "./relationship-graph.ts";
 import { ResourceFinder } from "./resource-finder.ts";
 import { formatRevision, parseRevision } from "./revision-token.ts";
 import { SubjectFinder } from "./subject-finder.ts";
 import { Watcher } from "./watcher.ts";
 import { Writer } from "./writer.ts";
+
+/** How many checks of a bulk check, or relationships of a listing, come before a pause is possible. */
+const CHECKS_A_STEP = 64;
+const EDGES_A_STEP = 1024;
 
 /** What an embedded engine is made of. */
 export interface EmbeddedEngineOptions {
@@ -45,6 +50,8 @@ export interface EmbeddedEngineOptions {
   readonly store: RelationshipStore;
   /** Which object ids there may be; `OBJECT_IDS` where absent. */
   readonly objectIds?: ObjectIdRule;
+  /** The most results of a listing, over all of its pages; `MAX_RESULTS` where absent. */
+  readonly maxResults?: number;
 }
 
 /**
@@ -57,10 +64,10 @@ export interface EmbeddedEngineOptions {
 export async function createEmbeddedEngine(
   options: EmbeddedEngineOptions,
 ): Promise<AuthorizationEngine> {
-  const { model, store, objectIds } = options;
+  const { model, store, objectIds, maxResults = MAX_RESULTS } = options;
   const validator = new RequestValidator(model, objectIds);
   const graph = await loadGraph(compileProgram(model), store, validator);
-  return new EmbeddedEngine(model, store, validator, graph);
+  return new EmbeddedEngine(model, store, validator, graph, maxResults);
 }
 
 class EmbeddedEngine implements AuthorizationEngine {
@@ -73,6 +80,7 @@ class EmbeddedEngine implements AuthorizationEngine {
   readonly #resources: ResourceFinder;
   readonly #subjects: SubjectFinder;
   readonly #listings = new Listings();
+  readonly #maxResults: number;
   readonly #watcher: Watcher;
   readonly #writer: Writer;
   /** The token of the head, made once for all calls that see it. */
@@ -87,14 +95,16 @@ class EmbeddedEngine implements AuthorizationEngine {
     store: RelationshipStore,
     validator: RequestValidator,
     graph: RelationshipGraph,
+    maxResults: number,
   ) {
+    this.#maxResults = maxResults;
     this.#store = store;
     this.#validator = validator;
     this.#graph = graph;
     this.#checker = new Checker(graph);
     this.#explainer = new Explainer(model, graph, this.#checker);
-    this.#resources = new ResourceFinder(graph, this.#checker);
-    this.#subjects = new SubjectFinder(graph, this.#checker);
+    this.#resources = new ResourceFinder(graph, this.#checker, maxResults);
+    this.#subjects = new SubjectFinder(graph, this.#checker, maxResults);
     this.#watcher = new Watcher(store, () => this.#writer.sequence);
     this.#writer = new Writer(graph, store, () => this.#watcher.notify());
   }
@@ -112,14 +122,23 @@ class EmbeddedEngine implements AuthorizationEngine {
     if (requests.length > MAX_BULK_CHECKS) {
       throw invalid(`a bulk check has at most ${MAX_BULK_CHECKS} checks, not ${requests.length}`);
     }
-    const items = requests.map((request): BulkCheckItem => {
+    return this.#paced(() => this.#checkAll(requests), options);
+  }
+
+  *#checkAll(requests: readonly CheckRequest[]): Steps<{
+    items: readonly BulkCheckItem[];
+    revision: Revision;
+  }> {
+    const items: BulkCheckItem[] = [];
+    for (const request of requests) {
       try {
-        return { allowed: this.#check(request) };
+        items.push({ allowed: this.#check(request) });
       } catch (error) {
-        if (error instanceof AuthzError) return { error };
-        throw error;
+        if (!(error instanceof AuthzError)) throw error;
+        items.push({ error });
       }
-    });
+      if (items.length % CHECKS_A_STEP === 0) yield;
+    }
     return { items, revision: this.#revision() };
   }
 
@@ -152,7 +171,10 @@ class EmbeddedEngine implements AuthorizationEngine {
     // Text that stays as it is: the object that was asked with may change before the next page.
     const listing = ["relationships", ...of.map((part) => part ?? null)];
     const all = () => this.#relationships(filter);
-    return this.#listings.page(listing, page, this.#state(), all, formatRelationship);
+    return this.#paced(
+      () => this.#listings.page(listing, page, this.#state(), all, formatRelationship),
+      options,
+    );
   }
 
   async lookupResources(
@@ -165,7 +187,10 @@ class EmbeddedEngine implements AuthorizationEngine {
     const { type, id, relation = null } = subject;
     const listing = ["resources", resourceType, permission, type, id, relation];
     const all = () => this.#resources.find(request);
-    return this.#listings.page(listing, request, this.#state(), all, (id) => id);
+    return this.#paced(
+      () => this.#listings.page(listing, request, this.#state(), all, (id) => id),
+      options,
+    );
   }
 
   async lookupSubjects(
@@ -184,7 +209,10 @@ class EmbeddedEngine implements AuthorizationEngine {
       subjectRelation,
     ];
     const all = () => this.#subjects.find(request);
-    return this.#listings.page(listing, request, this.#state(), all, ({ id }) => id);
+    return this.#paced(
+      () => this.#listings.page(listing, request, this.#state(), all, ({ id }) => id),
+      options,
+    );
   }
 
   watch(from?: Revision, options?: CallOptions): AsyncIterable<Change> {
@@ -233,25 +261,39 @@ class EmbeddedEngine implements AuthorizationEngine {
   }
 
   #check(request: CheckRequest): boolean {
-    this.#validator.check(request);
     const { resource, permission, subject } = request;
+    if (!resource || !subject) this.#validator.check(request);
     const { typeIds, memberIds } = this.#graph.program;
-    const type = typeIds.get(resource.type) as number;
-    const node = memberIds[type]?.get(permission) as number;
+    const type = typeIds.get(resource.type) ?? -1;
+    const node = memberIds[type]?.get(permission) ?? -1;
     const object = this.#graph.objects.find(type, resource.id);
-    return this.#checker.check(object, node, checkSubject(this.#graph, subject, resource));
+    const who = checkSubject(this.#graph, subject, resource);
+    const { wildcards } = this.#graph.objects;
+    // Names that relationships hold are right, so that only others have to be looked at.
+    const isKnown = object >= 0 && node >= 0 && who.object >= 0 && who.member >= 0;
+    if (!isKnown || object === wildcards[type] || who.object === wildcards[who.type]) {
+      this.#validator.check(request);
+    }
+    return this.#checker.check(object, node, who);
   }
 
-  #relationships(filter: RelationshipFilter): Relationship[] {
+  *#relationships(filter: RelationshipFilter): Steps<Relationship[]> {
     const found: { readonly key: string; readonly relationship: Relationship }[] = [];
+    let steps = 0;
     for (const edge of findEdges(this.#graph, filter)) {
+      if (++steps % EDGES_A_STEP === 0) yield;
       const relationship = this.#graph.relationshipOf(edge);
-      if (found.push({ key: formatRelationship(relationship), relationship }) > MAX_RESULTS) {
-        throw tooManyResults();
+      if (found.push({ key: formatRelationship(relationship), relationship }) > this.#maxResults) {
+        throw tooManyResults(this.#maxResults);
       }
     }
     found.sort(({ key: left }, { key: right }) => (left < right ? -1 : 1));
     return found.map(({ relationship }) => relationship);
+  }
+
+  /** Does what may take long in turns. */
+  #paced<Result>(work: () => Steps<Result>, options: CallOptions | undefined): Promise<Result> {
+    return paced(() => this.#graph.version, work, options?.signal);
   }
 
   #state() {

@@ -1,4 +1,5 @@
 import type { Expression, Model } from "../../model/index.ts";
+import { AuthzError } from "../authz-error.ts";
 import type { CheckRequest, Explanation } from "../engine.ts";
 import type { ObjectReference, Relationship } from "../relationship.ts";
 import { type CheckSubject, checkSubject } from "./check-subject.ts";
@@ -12,12 +13,17 @@ export const MAX_STEPS = 1000;
 /** How deep an explanation goes; what is below is decided, and not shown. */
 export const MAX_DEPTH = 100;
 
+/** The most steps of the checks behind an explanation, which are made without a pause. */
+const MAX_CHECK_STEPS = 5_000_000;
+
 /** One explanation that is being made. */
 interface Making {
   readonly request: CheckRequest;
   readonly subject: CheckSubject;
   readonly path: Set<string>;
   steps: number;
+  /** What the checks behind it took. */
+  checkSteps: number;
 }
 
 type Step = Omit<Explanation, "resource" | "permission">;
@@ -45,6 +51,7 @@ export class Explainer {
       subject: checkSubject(this.#graph, subject, resource),
       path: new Set(),
       steps: 0,
+      checkSteps: 0,
     };
     return this.#member(making, resource, permission);
   }
@@ -214,10 +221,18 @@ export class Explainer {
     return definition?.relations.has(name) === true || definition?.permissions.has(name) === true;
   }
 
-  #holds({ subject }: Making, { type, id }: ObjectReference, name: string): boolean {
+  #holds(making: Making, { type, id }: ObjectReference, name: string): boolean {
     const { typeIds, memberIds } = this.#graph.program;
     const node = memberIds[typeIds.get(type) as number]?.get(name) ?? NO_MEMBER;
-    return this.#checker.check(this.#graph.findObject(type, id), node, subject);
+    const holds = this.#checker.check(this.#graph.findObject(type, id), node, making.subject);
+    making.checkSteps += this.#checker.steps + 1;
+    if (making.checkSteps > MAX_CHECK_STEPS) {
+      throw new AuthzError(
+        "RESOURCE_EXHAUSTED",
+        `the explanation took more than ${MAX_CHECK_STEPS} steps`,
+      );
+    }
+    return holds;
   }
 }
 

@@ -1,47 +1,40 @@
 import type { Relationship } from "../relationship.ts";
+import { type Computed, computedFrom, computedInto } from "./computed.ts";
+import { CycleWalk } from "./cycle-walk.ts";
 import { NO_MEMBER, type Recursion } from "./program.ts";
 import type { RelationshipGraph } from "./relationship-graph.ts";
-
-/** An object's member that is computed from others. */
-interface Computed {
-  readonly object: number;
-  readonly member: number;
-}
 
 const SHOWN = 12;
 
 /**
  * A cycle that relationships of a graph take part in, as the path of what is
  * computed from what, or undefined. The relationships are in the graph already.
- * One walk for all of them, over what may recur by the model only.
+ *
+ * Two walks for all of them, over what may recur by the model only: to what is
+ * below them and to what is above. A cycle is in both, so the walk that ends
+ * first decides, and a write at either end of a long chain costs little.
+ *
+ * @param onStep called for every step of a walk
  */
 export function findCycle(
   graph: RelationshipGraph,
   added: readonly Relationship[],
+  onStep?: () => void,
 ): string | undefined {
   const members = graph.program.members.length;
   const keyOf = ({ object, member }: Computed) => object * members + member;
-  const done = new Set<number>();
-  for (const start of added.flatMap((relationship) => affected(graph, relationship))) {
-    if (done.has(keyOf(start))) continue;
-    const path = [{ node: start, next: 0, below: computedFrom(graph, start) }];
-    const open = new Set([keyOf(start)]);
-    for (let step = path.at(-1); step !== undefined; step = path.at(-1)) {
-      const node = step.below[step.next++];
-      if (node === undefined) {
-        path.pop();
-        open.delete(keyOf(step.node));
-        done.add(keyOf(step.node));
-      } else if (open.has(keyOf(node))) {
-        const from = path.findIndex((other) => keyOf(other.node) === keyOf(node));
-        return describe(graph, [...path.slice(from).map(({ node }) => node), node]);
-      } else if (!done.has(keyOf(node))) {
-        path.push({ node, next: 0, below: computedFrom(graph, node) });
-        open.add(keyOf(node));
-      }
+  const starts = added.flatMap((relationship) => affected(graph, relationship));
+  const below = new CycleWalk(starts, keyOf, (node) => computedFrom(graph, node));
+  const above = new CycleWalk(starts, keyOf, (node) => computedInto(graph, node));
+  for (;;) {
+    for (const walk of [below, above]) {
+      onStep?.();
+      const found = walk.step();
+      if (found === "more") continue;
+      if (found === "ended") return undefined;
+      return describe(graph, walk === below ? found : found.toReversed());
     }
   }
-  return undefined;
 }
 
 /** Whether a relationship can be a part of a cycle at all. */
@@ -86,35 +79,6 @@ function recursive(
         (arrow) => arrow.relation === relation && (arrow.targets[subjectType ?? -1] ?? -1) >= 0,
       );
     if (through) found.push(member);
-  }
-  return found;
-}
-
-function computedFrom(graph: RelationshipGraph, { object, member }: Computed): Computed[] {
-  const { program, pairs, plain, usersets, objects } = graph;
-  const recursion = program.recursion[member] as Recursion;
-  const found: Computed[] = recursion.references.map((member) => ({ object, member }));
-  if (recursion.usersets.size > 0) {
-    const pair = pairs.find(object, member);
-    for (let index = 0; pair >= 0 && index < usersets.length(pair); index++) {
-      const to = usersets.item(pair, index);
-      const userset = pairs.right(to);
-      if (recursion.usersets.has(userset)) {
-        found.push({ object: pairs.left(to), member: userset });
-      }
-    }
-  }
-  for (const { relation, targets } of recursion.arrows) {
-    const pair = pairs.find(object, relation);
-    if (pair < 0) continue;
-    for (const list of [plain, usersets]) {
-      for (let index = 0; index < list.length(pair); index++) {
-        const to = list.item(pair, index);
-        const related = pairs.left(to);
-        const target = targets[objects.types[related] as number] as number;
-        if (target >= 0) found.push({ object: related, member: target });
-      }
-    }
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import type { Expression, Model } from "../../model/index.ts";
 import type { Names } from "./names.ts";
-import type { ArrowStep, Recursion } from "./program.ts";
+import type { ArrowInto, ArrowStep, Recursion, RecursionInto } from "./program.ts";
 
 /**
  * By member: what it is computed from that may be computed from it in turn, as
@@ -22,6 +22,25 @@ export function findRecursion(model: Model, names: Names): Recursion[] {
         only: -1,
       }))
       .filter(({ targets }) => targets.some((target) => target >= 0)),
+  }));
+}
+
+/** By member: what is computed from it, of what may recur. */
+export function invertRecursion(recursion: readonly Recursion[]): RecursionInto[] {
+  const references: number[][] = recursion.map(() => []);
+  const relations: Set<number>[] = recursion.map(() => new Set());
+  const intoArrows: ArrowInto[][] = recursion.map(() => []);
+  recursion.forEach((of, member) => {
+    for (const reference of of.references) references[reference]?.push(member);
+    for (const userset of of.usersets) relations[userset]?.add(member);
+    for (const { relation, targets } of of.arrows) {
+      for (const target of targets) intoArrows[target]?.push({ relation, permission: member });
+    }
+  });
+  return recursion.map((_, member) => ({
+    references: references[member] as number[],
+    relations: relations[member] as Set<number>,
+    arrows: intoArrows[member] as ArrowInto[],
   }));
 }
 

@@ -1,5 +1,10 @@
+import { grown } from "./grown.ts";
+
 /** Lists of two items are the shortest in the pool; a single one is kept in the head. */
 const MIN_CLASS = 1;
+/** How many bits of a list's second head tell its capacity; its length is in those above. */
+const CLASS_BITS = 5;
+const CLASS_MASK = (1 << CLASS_BITS) - 1;
 
 /**
  * Many lists of integers in one pool: no object for each list, which at a
@@ -9,22 +14,26 @@ const MIN_CLASS = 1;
  * reading it touches one place of memory instead of two.
  */
 export class IntLists {
-  /** Where the items of a list begin in the pool, or its only item, and how many they are, side by side. */
+  /** Where the items of a list begin in the pool, or its only item, and how many they are with the capacity, side by side. */
   #heads = new Int32Array(2048);
   #pool = new Int32Array(4096);
-  #classes = new Int8Array(1024).fill(-1);
   #used = 0;
   readonly #free: number[][] = [];
 
-  /** How many items the list has. */
+  /** Makes room for the lists below a number; they are empty until something is pushed. */
+  reserve(lists: number): void {
+    this.#heads = grown(this.#heads, lists * 2);
+  }
+
+  /** How many items the list has, which there is room for. */
   length(list: number): number {
-    return list * 2 < this.#heads.length ? (this.#heads[list * 2 + 1] as number) : 0;
+    return (this.#heads[list * 2 + 1] as number) >>> CLASS_BITS;
   }
 
   /** The item at a position below the length. */
   item(list: number, position: number): number {
     const head = this.#heads[list * 2] as number;
-    return this.#heads[list * 2 + 1] === 1 ? head : (this.#pool[head + position] as number);
+    return this.length(list) === 1 ? head : (this.#pool[head + position] as number);
   }
 
   /** Whether the list holds an item. */
@@ -32,65 +41,67 @@ export class IntLists {
     const length = this.length(list);
     const head = this.#heads[list * 2] as number;
     if (length <= 1) return length === 1 && head === item;
-    for (let at = head; at < head + length; at++) if (this.#pool[at] === item) return true;
+    const pool = this.#pool;
+    for (let at = head; at < head + length; at++) if (pool[at] === item) return true;
     return false;
   }
 
   /** Appends, and returns the position in the list. */
   push(list: number, item: number): number {
-    if (list * 2 >= this.#heads.length) this.#growLists(list);
-    const length = this.#heads[list * 2 + 1] as number;
+    const length = this.length(list);
+    let sizeClass = this.#class(list);
     if (length === 0) this.#heads[list * 2] = item;
     else {
-      const sizeClass = this.#classes[list] as number;
-      if (length === 1) this.#moveOut(list);
-      else if (length === 1 << sizeClass) this.#move(list, sizeClass + 1);
+      if (length === 1) sizeClass = this.#moveOut(list);
+      else if (length === 1 << sizeClass) sizeClass = this.#move(list, sizeClass);
       this.#pool[(this.#heads[list * 2] as number) + length] = item;
     }
-    this.#heads[list * 2 + 1] = length + 1;
+    this.#heads[list * 2 + 1] = ((length + 1) << CLASS_BITS) | sizeClass;
     return length;
   }
 
   /** Removes the item at a position by putting the last one there; returns that one, or -1 where it was the last. */
   swapRemove(list: number, position: number): number {
     const last = this.length(list) - 1;
-    this.#heads[list * 2 + 1] = last;
+    const sizeClass = this.#class(list);
+    this.#heads[list * 2 + 1] = (last << CLASS_BITS) | (last > 1 ? sizeClass : 0);
     if (last === 0) return -1;
     const offset = this.#heads[list * 2] as number;
     const moved = this.#pool[offset + last] as number;
     this.#pool[offset + position] = moved;
     if (last === 1) {
-      const only = this.#pool[offset] as number;
-      this.#release(list, offset);
-      this.#heads[list * 2] = only;
+      this.#heads[list * 2] = this.#pool[offset] as number;
+      this.#release(sizeClass, offset);
     }
     return position === last ? -1 : moved;
   }
 
+  #class(list: number): number {
+    return (this.#heads[list * 2 + 1] as number) & CLASS_MASK;
+  }
+
   /** Moves the only item of a list to the pool. */
-  #moveOut(list: number): void {
+  #moveOut(list: number): number {
     const only = this.#heads[list * 2] as number;
     const offset = this.#allocate(MIN_CLASS);
     this.#pool[offset] = only;
     this.#heads[list * 2] = offset;
-    this.#classes[list] = MIN_CLASS;
+    return MIN_CLASS;
   }
 
-  #move(list: number, sizeClass: number): void {
-    const offset = this.#allocate(sizeClass);
+  /** Moves a list that is full to where it has twice the room. */
+  #move(list: number, sizeClass: number): number {
+    const offset = this.#allocate(sizeClass + 1);
     const from = this.#heads[list * 2] as number;
-    const length = this.#heads[list * 2 + 1] as number;
-    this.#pool.copyWithin(offset, from, from + length);
-    this.#release(list, from);
+    this.#pool.copyWithin(offset, from, from + (1 << sizeClass));
+    this.#release(sizeClass, from);
     this.#heads[list * 2] = offset;
-    this.#classes[list] = sizeClass;
+    return sizeClass + 1;
   }
 
-  #release(list: number, offset: number): void {
-    const sizeClass = this.#classes[list] as number;
+  #release(sizeClass: number, offset: number): void {
     this.#free[sizeClass] ??= [];
     this.#free[sizeClass].push(offset);
-    this.#classes[list] = -1;
   }
 
   #allocate(sizeClass: number): number {
@@ -98,21 +109,7 @@ export class IntLists {
     if (again !== undefined) return again;
     const offset = this.#used;
     this.#used += 1 << sizeClass;
-    if (this.#used > this.#pool.length) {
-      const pool = new Int32Array(Math.max(this.#used, Math.ceil(this.#pool.length * 1.5)));
-      pool.set(this.#pool);
-      this.#pool = pool;
-    }
+    this.#pool = grown(this.#pool, this.#used);
     return offset;
-  }
-
-  #growLists(list: number): void {
-    const size = Math.max(list + 1, Math.ceil(this.#heads.length * 0.75));
-    const heads = new Int32Array(size * 2);
-    heads.set(this.#heads);
-    const classes = new Int8Array(size).fill(-1);
-    classes.set(this.#classes);
-    this.#heads = heads;
-    this.#classes = classes;
   }
 }

@@ -1,6 +1,7 @@
 import { AuthzError } from "../authz-error.ts";
 import type { Page, PageRequest, Revision } from "../engine.ts";
 import { pageSizeOf } from "../validate-request.ts";
+import type { Steps } from "./paced.ts";
 import { formatCursor, listingKey, parseCursor } from "./page-cursor.ts";
 
 /** The most results of a listing, over all of its pages. */
@@ -30,13 +31,13 @@ export class Listings {
    * @param evaluate all results, sorted by `keyOf`, each key once
    * @throws AuthzError OUT_OF_RANGE where there were writes since the page before
    */
-  page<Item>(
+  *page<Item>(
     listing: readonly unknown[],
     request: PageRequest,
     state: ListedState,
-    evaluate: () => readonly Item[],
+    evaluate: () => Steps<readonly Item[]>,
     keyOf: (item: Item) => string,
-  ): Page<Item> {
+  ): Steps<Page<Item>> {
     const size = pageSizeOf(request);
     const key = listingKey([state.storeId, ...listing]);
     const cursor = request.cursor === undefined ? undefined : parseCursor(key, request.cursor);
@@ -46,7 +47,7 @@ export class Listings {
         "relationships were written since the page before, and the state it listed is not kept; list again from the first page",
       );
     }
-    const all = this.#all(key, state.sequence, evaluate);
+    const all = yield* this.#all(key, state.sequence, evaluate);
     const start = cursor === undefined ? 0 : firstBehind(all, cursor.after, keyOf);
     const items = all.slice(start, start + size);
     const last = items.at(-1);
@@ -59,12 +60,14 @@ export class Listings {
     return { items, revision, nextCursor: formatCursor(key, { sequence, after: keyOf(last) }) };
   }
 
-  #all<Item>(key: string, sequence: number, evaluate: () => readonly Item[]): readonly Item[] {
+  *#all<Item>(
+    key: string,
+    sequence: number,
+    evaluate: () => Steps<readonly Item[]>,
+  ): Steps<readonly Item[]> {
     const kept = this.#kept.get(key);
     if (kept?.sequence === sequence) return kept.all as readonly Item[];
-    const all = evaluate();
-    if (all.length > MAX_RESULTS) throw tooManyResults();
-    return all;
+    return yield* evaluate();
   }
 
   #keep(key: string, sequence: number, all: readonly unknown[]): void {
@@ -77,11 +80,8 @@ export class Listings {
 }
 
 /** The refusal of a listing that is too long to hold. */
-export function tooManyResults(): AuthzError {
-  return new AuthzError(
-    "RESOURCE_EXHAUSTED",
-    `there are more than ${MAX_RESULTS} results; ask for less`,
-  );
+export function tooManyResults(most: number): AuthzError {
+  return new AuthzError("RESOURCE_EXHAUSTED", `there are more than ${most} results; ask for less`);
 }
 
 /** The index of the first item whose key is greater. */

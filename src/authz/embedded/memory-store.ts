@@ -41,18 +41,9 @@ class MemoryStore implements RelationshipStore {
     if (batch.length > 0) yield batch;
   }
 
-  async commit(updates: readonly RelationshipUpdate[]): Promise<StoredChange> {
-    for (const { operation, relationship } of updates) {
-      const key = formatRelationship(relationship);
-      if (operation === "DELETE") this.#relationships.delete(key);
-      else this.#relationships.set(key, relationship);
-    }
-    const change = { sequence: ++this.sequence, updates: [...updates] };
-    this.#changes.push(change);
-    // Cut at twice the number, so that it is not done for every write.
-    if (this.#changes.length >= KEPT_CHANGES * 2)
-      this.#changes = this.#changes.slice(-KEPT_CHANGES);
-    return change;
+  async commit(writes: readonly (readonly RelationshipUpdate[])[]): Promise<number> {
+    for (const updates of writes) this.#commit(updates);
+    return this.sequence;
   }
 
   async changesAfter(
@@ -68,4 +59,16 @@ class MemoryStore implements RelationshipStore {
   async recover(): Promise<void> {}
 
   async close(): Promise<void> {}
+
+  #commit(updates: readonly RelationshipUpdate[]): void {
+    for (const { operation, relationship } of updates) {
+      const key = formatRelationship(relationship);
+      if (operation === "DELETE") this.#relationships.delete(key);
+      else this.#relationships.set(key, relationship);
+    }
+    this.#changes.push({ sequence: ++this.sequence, updates: [...updates] });
+    // Cut at twice the number, so that it is not done for every write.
+    if (this.#changes.length >= KEPT_CHANGES * 2)
+      this.#changes = this.#changes.slice(-KEPT_CHANGES);
+  }
 }

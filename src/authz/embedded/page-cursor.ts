@@ -24,7 +24,14 @@ export function formatCursor(listing: string, { sequence, after }: PageCursor): 
 /** @throws AuthzError INVALID_ARGUMENT where it is malformed or of another listing */
 export function parseCursor(listing: string, cursor: string): PageCursor {
   const [version, of, sequence, after] = parseParts(cursor);
-  if (version !== VERSION || !Number.isSafeInteger(sequence) || typeof after !== "string") {
+  const isOurs =
+    version === VERSION &&
+    typeof of === "string" &&
+    Number.isSafeInteger(sequence) &&
+    (sequence as number) >= 0 &&
+    typeof after === "string";
+  // Formatted again, because the decoder skips whatever is not base64url.
+  if (!isOurs || formatCursor(of, { sequence: sequence as number, after }) !== cursor) {
     throw new AuthzError("INVALID_ARGUMENT", "the cursor is malformed");
   }
   if (of !== listing) {

@@ -1,3 +1,5 @@
+import { grown } from "./grown.ts";
+
 /** Mixes two integers into a hash. */
 export function hashPair(left: number, right: number): number {
   let hash = Math.imul(left, 0x9e3779b1) ^ Math.imul(right, 0x85ebca6b);
@@ -9,7 +11,7 @@ export function hashPair(left: number, right: number): number {
 const SLOT = 3;
 
 /**
- * Interns pairs of integers: each pair has a number, from 0 and without gaps,
+ * Numbers pairs of integers: each pair has a number, from 0 and without gaps,
  * and open addressing over typed arrays finds it. A removed number is given out again.
  */
 export class PairTable {
@@ -52,12 +54,11 @@ export class PairTable {
     }
   }
 
-  /** The number of a pair, which is added where it is new. */
-  intern(left: number, right: number): number {
-    const found = this.find(left, right);
-    if (found >= 0) return found;
+  /** Adds a pair, and returns its number; -1 where it was there. */
+  add(left: number, right: number): number {
+    if (this.find(left, right) >= 0) return -1;
     const number = this.#free.pop() ?? this.#next++;
-    if (number * 2 >= this.#entries.length) this.#growEntries();
+    this.#entries = grown(this.#entries, number * 2 + 2);
     this.#entries[number * 2] = left;
     this.#entries[number * 2 + 1] = right;
     this.#count++;
@@ -103,11 +104,5 @@ export class PairTable {
     for (let number = 0; number < this.#next; number++) {
       if (this.left(number) !== -1) this.#place(number);
     }
-  }
-
-  #growEntries(): void {
-    const entries = new Int32Array(Math.ceil(this.#entries.length / 4) * 6);
-    entries.set(this.#entries);
-    this.#entries = entries;
   }
 }

@@ -1,3 +1,5 @@
+import type { PairLayout } from "./pair-layout.ts";
+
 /** A relation or permission of a type, or what a bare object is as a subject. */
 export interface Member {
   readonly id: number;
@@ -16,6 +18,8 @@ export interface RelationStep {
   readonly wildcard: boolean;
   /** Whether it accepts usersets, so that they are followed. */
   readonly usersets: boolean;
+  /** Whether all usersets that it accepts are groups, see `findGroups`. */
+  readonly onlyGroups: boolean;
 }
 
 /** From a relation's objects to a member of theirs. */
@@ -80,6 +84,15 @@ export interface Recursion {
   readonly arrows: readonly ArrowStep[];
 }
 
+/** What may recur because of a member: the inverse of `Recursion`. */
+export interface RecursionInto {
+  /** Permissions of the same type. */
+  readonly references: readonly number[];
+  /** The relations that its usersets stand in. */
+  readonly relations: ReadonlySet<number>;
+  readonly arrows: readonly ArrowInto[];
+}
+
 /** The model, compiled: names are integers, permissions are nodes. */
 export interface Program {
   readonly typeIds: ReadonlyMap<string, number>;
@@ -98,12 +111,18 @@ export interface Program {
   readonly acceptedBy: readonly (readonly number[])[];
   /** By member: what it is computed from that may lead back to it. */
   readonly recursion: readonly Recursion[];
+  /** By member: what may recur because of it. */
+  readonly recursionInto: readonly RecursionInto[];
   /** By member: the permissions of its type that it may grant. */
   readonly grants: readonly (readonly number[])[];
   /** By member: the permissions that it may grant through an arrow. */
   readonly arrowsInto: readonly (readonly ArrowInto[])[];
   /** By type: the permissions that an object may have on itself. */
   readonly selfGrants: readonly (readonly number[])[];
+  /** By member: whether it is a group, see `findGroups`. */
+  readonly groups: Uint8Array;
+  /** Where the pairs of an object are. */
+  readonly layout: PairLayout;
   /** By type: the members that usersets of it name, `NO_MEMBER` first. */
   readonly subjectMembers: readonly (readonly number[])[];
 }

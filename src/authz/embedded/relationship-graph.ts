@@ -1,5 +1,7 @@
 import type { Relationship, SubjectReference } from "../relationship.ts";
+import { grown } from "./grown.ts";
 import { IntLists } from "./int-lists.ts";
+import { ObjectPairs } from "./object-pairs.ts";
 import { ObjectTable } from "./object-table.ts";
 import { PairTable } from "./pair-table.ts";
 import { NO_MEMBER, type Program } from "./program.ts";
@@ -13,24 +15,24 @@ import { NO_MEMBER, type Program } from "./program.ts";
  */
 export class RelationshipGraph {
   readonly program: Program;
-  readonly objects: ObjectTable;
   /** (object, member). */
-  readonly pairs = new PairTable();
+  readonly pairs: ObjectPairs;
+  readonly objects: ObjectTable;
   /** (pair of the resource, pair of the subject). */
   readonly edges = new PairTable();
-  /** By pair: the objects and wildcards, as pairs, that it has an edge to. */
-  readonly plain = new IntLists();
-  /** By pair: the usersets that it has an edge to. */
-  readonly usersets = new IntLists();
-  /** By pair: the pairs of resources that have an edge to it. */
-  readonly reverse = new IntLists();
-  /** By edge: where it is in the list of its resource and in that of its subject. */
-  #forwardAt = new Int32Array(1024);
-  #reverseAt = new Int32Array(1024);
+  /** The pairs of subjects that a pair has an edge to; see `plainOf` and `usersetsOf`. */
+  readonly subjects = new IntLists();
+  /** The pairs of resources that have an edge to a pair; see `groupsOf` and `othersOf`. */
+  readonly resources = new IntLists();
+  /** Differs after every change, also one that was taken back. */
+  version = 0;
+  /** By edge: where it is in the list of its resource and in that of its subject, side by side. */
+  #places = new Int32Array(2048);
 
   constructor(program: Program) {
     this.program = program;
-    this.objects = new ObjectTable(program.typeNames.length);
+    this.pairs = new ObjectPairs(program.layout);
+    this.objects = new ObjectTable(program, this.pairs);
   }
 
   /** Adds a relationship that the model allows; false where it was there. */
@@ -42,13 +44,18 @@ export class RelationshipGraph {
       memberIds[resourceType]?.get(relation) as number,
     );
     const subjectType = typeIds.get(subject.type) as number;
-    const member = this.memberOf(subject);
-    const to = this.pairs.intern(this.objects.intern(subjectType, subject.id), member);
-    if (this.edges.find(from, to) >= 0) return false;
-    const edge = this.edges.intern(from, to);
-    if (edge >= this.#forwardAt.length) this.#grow();
-    this.#forwardAt[edge] = (member === NO_MEMBER ? this.plain : this.usersets).push(from, to);
-    this.#reverseAt[edge] = this.reverse.push(to, from);
+    const to = this.pairs.intern(
+      this.objects.intern(subjectType, subject.id),
+      this.memberOf(subject),
+    );
+    const edge = this.edges.add(from, to);
+    if (edge < 0) return false;
+    this.version++;
+    this.subjects.reserve(2 * this.pairs.end);
+    this.resources.reserve(2 * this.pairs.end);
+    this.#places = grown(this.#places, 2 * edge + 2);
+    this.#places[2 * edge] = this.subjects.push(this.#subjectList(from, to), to);
+    this.#places[2 * edge + 1] = this.resources.push(this.#resourceList(from, to), from);
     return true;
   }
 
@@ -56,18 +63,26 @@ export class RelationshipGraph {
   remove(relationship: Relationship): boolean {
     const edge = this.find(relationship);
     if (edge < 0) return false;
+    this.version++;
     const from = this.edges.left(edge);
     const to = this.edges.right(edge);
-    const forward = this.pairs.right(to) === NO_MEMBER ? this.plain : this.usersets;
     // The last of a list takes the place of the one that goes.
-    const forwardAt = this.#forwardAt[edge] as number;
-    const movedTo = forward.swapRemove(from, forwardAt);
-    if (movedTo >= 0) this.#forwardAt[this.edges.find(from, movedTo)] = forwardAt;
-    const reverseAt = this.#reverseAt[edge] as number;
-    const movedFrom = this.reverse.swapRemove(to, reverseAt);
-    if (movedFrom >= 0) this.#reverseAt[this.edges.find(movedFrom, to)] = reverseAt;
+    const inSubjects = this.#places[2 * edge] as number;
+    const movedTo = this.subjects.swapRemove(this.#subjectList(from, to), inSubjects);
+    if (movedTo >= 0) this.#places[2 * this.edges.find(from, movedTo)] = inSubjects;
+    const inResources = this.#places[2 * edge + 1] as number;
+    const movedFrom = this.resources.swapRemove(this.#resourceList(from, to), inResources);
+    if (movedFrom >= 0) this.#places[2 * this.edges.find(movedFrom, to) + 1] = inResources;
     this.edges.remove(edge);
     return true;
+  }
+
+  #subjectList(from: number, to: number): number {
+    return this.pairs.member(to) === NO_MEMBER ? plainOf(from) : usersetsOf(from);
+  }
+
+  #resourceList(from: number, to: number): number {
+    return this.program.groups[this.pairs.member(from)] === 1 ? groupsOf(to) : othersOf(to);
   }
 
   /** The edge of a relationship, or -1. */
@@ -110,12 +125,12 @@ export class RelationshipGraph {
   relationshipOf(edge: number): Relationship {
     const from = this.edges.left(edge);
     const to = this.edges.right(edge);
-    const member = this.pairs.right(to);
-    const resource = this.referenceOf(this.pairs.left(from));
-    const subject = this.referenceOf(this.pairs.left(to));
+    const member = this.pairs.member(to);
+    const resource = this.referenceOf(this.pairs.object(from));
+    const subject = this.referenceOf(this.pairs.object(to));
     return {
       resource,
-      relation: this.memberName(this.pairs.right(from)),
+      relation: this.memberName(this.pairs.member(from)),
       subject: member === NO_MEMBER ? subject : { ...subject, relation: this.memberName(member) },
     };
   }
@@ -129,14 +144,32 @@ export class RelationshipGraph {
   memberName(member: number): string {
     return this.program.members[member]?.name as string;
   }
+}
 
-  #grow(): void {
-    const size = Math.ceil(this.#forwardAt.length * 1.5);
-    const forwardAt = new Int32Array(size);
-    forwardAt.set(this.#forwardAt);
-    this.#forwardAt = forwardAt;
-    const reverseAt = new Int32Array(size);
-    reverseAt.set(this.#reverseAt);
-    this.#reverseAt = reverseAt;
-  }
+// The two lists of a pair are neighbours, so that a look at a pair touches one line of the
+// processor's cache.
+
+/** In `subjects`: the objects and wildcards of a pair. */
+export function plainOf(pair: number): number {
+  return 2 * pair;
+}
+
+/** In `subjects`: the usersets of a pair. */
+export function usersetsOf(pair: number): number {
+  return 2 * pair + 1;
+}
+
+/** In `resources`: the groups that a pair is in, which are subjects themselves; see `Program.groups`. */
+export function groupsOf(pair: number): number {
+  return 2 * pair;
+}
+
+/** In `resources`: the other resources that a pair has a relation to. */
+export function othersOf(pair: number): number {
+  return 2 * pair + 1;
+}
+
+/** Both lists of a pair, in `subjects` and in `resources`. */
+export function listsOf(pair: number): readonly number[] {
+  return [2 * pair, 2 * pair + 1];
 }

@@ -1,10 +1,26 @@
 import type { LookupResourcesRequest } from "../engine.ts";
 import { type CheckSubject, checkSubject } from "./check-subject.ts";
 import type { Checker } from "./checker.ts";
-import { MAX_RESULTS, tooManyResults } from "./listings.ts";
+import { tooManyResults } from "./listings.ts";
+import type { Steps } from "./paced.ts";
 import { NO_MEMBER, type Program } from "./program.ts";
-import type { RelationshipGraph } from "./relationship-graph.ts";
-import { VisitedSet } from "./visited-set.ts";
+import { listsOf, type RelationshipGraph } from "./relationship-graph.ts";
+import { VisitedPool } from "./visited-pool.ts";
+import type { VisitedSet } from "./visited-set.ts";
+
+/** How many visits, or checks of what was found, are done before a pause is possible. */
+const VISITS_A_STEP = 4096;
+const CHECKS_A_STEP = 64;
+
+/** One walk that is under way. */
+interface Walk {
+  readonly visited: VisitedSet;
+  /** By member: whether it can lead to what is looked for. */
+  readonly leads: Uint8Array;
+  /** What is still to be visited. */
+  readonly objects: number[];
+  readonly members: number[];
+}
 
 /**
  * Finds the resources that a subject holds a permission on, by walking from the
@@ -15,27 +31,28 @@ export class ResourceFinder {
   readonly #graph: RelationshipGraph;
   readonly #program: Program;
   readonly #checker: Checker;
-  readonly #visited = new VisitedSet();
+  readonly #visited = new VisitedPool();
+  readonly #maxResults: number;
   /** By target: which members can lead to it. */
   readonly #leading = new Map<number, Uint8Array>();
-  #pendingObjects: number[] = [];
-  #pendingMembers: number[] = [];
-  #leads: Uint8Array = new Uint8Array();
 
-  constructor(graph: RelationshipGraph, checker: Checker) {
+  constructor(graph: RelationshipGraph, checker: Checker, maxResults: number) {
+    this.#maxResults = maxResults;
     this.#graph = graph;
     this.#program = graph.program;
     this.#checker = checker;
   }
 
   /** The ids, sorted. */
-  find({ resourceType, permission, subject }: LookupResourcesRequest): string[] {
+  *find({ resourceType, permission, subject }: LookupResourcesRequest): Steps<string[]> {
     const type = this.#program.typeIds.get(resourceType) as number;
     const target = this.#program.memberIds[type]?.get(permission) as number;
     const who = checkSubject(this.#graph, subject);
     const confirm = this.#program.combines[target] === 1;
     const ids: string[] = [];
-    for (const object of this.#walk(who, target)) {
+    let checks = 0;
+    for (const object of yield* this.#walk(who, target)) {
+      if (confirm && ++checks % CHECKS_A_STEP === 0) yield;
       // An object that no relationship names can only be the subject itself.
       const known = object >= 0;
       const id = known ? this.#graph.objects.idOf(object) : subject.id;
@@ -46,65 +63,77 @@ export class ResourceFinder {
     return ids.sort();
   }
 
-  #walk(who: CheckSubject, target: number): number[] {
-    const { grants, arrowsInto, acceptedBy, subjectMembers, selfGrants } = this.#program;
-    const { pairs, reverse, objects } = this.#graph;
-    this.#leads = this.#leadingTo(target);
-    this.#visited.clear();
-    this.#pendingObjects = [];
-    this.#pendingMembers = [];
-    const found: number[] = [];
-    if (who.member === NO_MEMBER) {
-      this.#pushResources(who.pair);
-      this.#pushResources(who.wildcard);
-      for (const permission of selfGrants[who.type] ?? []) this.#push(who.object, permission);
-    } else {
-      this.#push(who.object, who.member);
-      this.#pushResources(who.pair);
-    }
-    for (
-      let object = this.#pendingObjects.pop();
-      object !== undefined;
-      object = this.#pendingObjects.pop()
-    ) {
-      const member = this.#pendingMembers.pop() as number;
-      if (member === target && found.push(object) > MAX_RESULTS) throw tooManyResults();
-      for (const permission of grants[member] ?? []) this.#push(object, permission);
-      if (object < 0) continue;
-      if ((acceptedBy[member] as readonly number[]).length > 0) {
-        this.#pushResources(pairs.find(object, member));
+  *#walk(who: CheckSubject, target: number): Steps<readonly number[]> {
+    const walk: Walk = {
+      visited: this.#visited.take(),
+      leads: this.#leadingTo(target),
+      objects: [],
+      members: [],
+    };
+    try {
+      if (who.member === NO_MEMBER) {
+        this.#pushResources(walk, who.pair);
+        this.#pushResources(walk, who.wildcard);
+        for (const permission of this.#program.selfGrants[who.type] ?? []) {
+          push(walk, who.object, permission);
+        }
+      } else {
+        push(walk, who.object, who.member);
+        this.#pushResources(walk, who.pair);
       }
-      const arrows = arrowsInto[member] as Program["arrowsInto"][number];
-      if (arrows.length === 0) continue;
-      for (const as of subjectMembers[objects.types[object] as number] ?? []) {
-        const pair = pairs.find(object, as);
-        const length = pair < 0 ? 0 : reverse.length(pair);
+      const found: number[] = [];
+      let steps = 0;
+      for (let object = walk.objects.pop(); object !== undefined; object = walk.objects.pop()) {
+        if (++steps % VISITS_A_STEP === 0) yield;
+        const member = walk.members.pop() as number;
+        if (member === target && found.push(object) > this.#maxResults) {
+          throw tooManyResults(this.#maxResults);
+        }
+        this.#visit(walk, object, member);
+      }
+      return found;
+    } finally {
+      this.#visited.give(walk.visited);
+    }
+  }
+
+  /** Goes on from a member of an object. */
+  #visit(walk: Walk, object: number, member: number): void {
+    const { grants, arrowsInto, acceptedBy, subjectMembers } = this.#program;
+    const { pairs, resources, objects } = this.#graph;
+    for (const permission of grants[member] ?? []) push(walk, object, permission);
+    if (object < 0) return;
+    if ((acceptedBy[member] as readonly number[]).length > 0) {
+      this.#pushResources(walk, pairs.find(object, member));
+    }
+    const arrows = arrowsInto[member] as Program["arrowsInto"][number];
+    if (arrows.length === 0) return;
+    for (const as of subjectMembers[objects.types[object] as number] ?? []) {
+      const pair = pairs.find(object, as);
+      if (pair < 0) continue;
+      for (const list of listsOf(pair)) {
+        const length = resources.length(list);
         for (let index = 0; index < length; index++) {
-          const from = reverse.item(pair, index);
+          const from = resources.item(list, index);
           for (const { relation, permission } of arrows) {
-            if (pairs.right(from) === relation) this.#push(pairs.left(from), permission);
+            if (pairs.member(from) === relation) push(walk, pairs.object(from), permission);
           }
         }
       }
     }
-    return found;
   }
 
   /** Goes on from a subject to the resources that it has a relation to. */
-  #pushResources(pair: number): void {
+  #pushResources(walk: Walk, pair: number): void {
     if (pair < 0) return;
-    const { pairs, reverse } = this.#graph;
-    const length = reverse.length(pair);
-    for (let index = 0; index < length; index++) {
-      const from = reverse.item(pair, index);
-      this.#push(pairs.left(from), pairs.right(from));
+    const { pairs, resources } = this.#graph;
+    for (const list of listsOf(pair)) {
+      const length = resources.length(list);
+      for (let index = 0; index < length; index++) {
+        const from = resources.item(list, index);
+        push(walk, pairs.object(from), pairs.member(from));
+      }
     }
-  }
-
-  #push(object: number, member: number): void {
-    if (this.#leads[member] === 0 || !this.#visited.add(object, member)) return;
-    this.#pendingObjects.push(object);
-    this.#pendingMembers.push(member);
   }
 
   #leadingTo(target: number): Uint8Array {
@@ -127,4 +156,10 @@ export class ResourceFinder {
     this.#leading.set(target, leads);
     return leads;
   }
+}
+
+function push({ visited, leads, objects, members }: Walk, object: number, member: number): void {
+  if (leads[member] === 0 || !visited.add(object, member)) return;
+  objects.push(object);
+  members.push(member);
 }

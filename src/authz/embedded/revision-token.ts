@@ -18,7 +18,8 @@ export function parseRevision(storeId: string, revision: Revision): number {
   const text = Buffer.from(String(revision), "base64url").toString();
   const [version, kind, digits = "", ...rest] = text.split(":");
   const sequence = Number(digits);
-  const isOurs = version === VERSION && kind === KIND && Number.isSafeInteger(sequence);
+  const isOurs =
+    version === VERSION && kind === KIND && Number.isSafeInteger(sequence) && sequence >= 0;
   // Encoded again, because the decoder skips whatever is not base64url.
   if (!isOurs || formatRevision(rest.join(":"), sequence) !== revision) {
     throw new AuthzError("INVALID_ARGUMENT", "the revision token is malformed");

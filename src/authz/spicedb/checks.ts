@@ -1,5 +1,5 @@
 import { v1 } from "@authzed/authzed-node";
-import { AuthzError } from "../authz-error.ts";
+import { AuthzError, type AuthzErrorCode } from "../authz-error.ts";
 import {
   type BulkCheckItem,
   type CallOptions,
@@ -8,14 +8,22 @@ import {
   MAX_BULK_CHECKS,
 } from "../engine.ts";
 import { invalid } from "../validate-request.ts";
+import type { Connection } from "./connection.ts";
 import { atExactly } from "./freshness.ts";
-import { mapGrpcError } from "./map-error.ts";
 import { isAllowed, toCheckItem } from "./messages.ts";
 import { revisionOf } from "./revision.ts";
-import { headOf, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 
 /** The most checks of one call. SpiceDB takes 10,000; smaller calls keep within the deadline, and share the server better. */
 export const CHUNK = 500;
+/** How many checks that failed together are asked at once. */
+const PARALLEL = 16;
+/** Failures that are of one check, and say nothing of the others. */
+const OF_THE_REQUEST: ReadonlySet<AuthzErrorCode> = new Set([
+  "INVALID_ARGUMENT",
+  "FAILED_PRECONDITION",
+  "RESOURCE_EXHAUSTED",
+]);
 
 /** Decides a check. */
 export async function check(
@@ -25,18 +33,22 @@ export async function check(
 ): Promise<CheckResult> {
   session.validator.check(request);
   const { connection, freshness } = session;
-  const { consistency, seen } = freshness.read(atLeastAsFresh);
+  const { consistency, atLeast, seen } = await freshness.read(atLeastAsFresh, signal);
+  const { permissionship, checkedAt } = await ask(connection, request, consistency, signal);
+  seen(checkedAt?.token);
+  return { allowed: isAllowed(permissionship), revision: revisionOf(checkedAt?.token ?? atLeast) };
+}
+
+function ask(
+  connection: Connection,
+  request: CheckRequest,
+  consistency: v1.Consistency,
+  signal: AbortSignal | undefined,
+): Promise<v1.CheckPermissionResponse> {
   const message = { consistency, ...toCheckItem(request), withTracing: false };
-  const response = await connection.unary<v1.CheckPermissionResponse>(
-    "read",
-    signal,
-    (options, done) => connection.client.checkPermission(message, options, done),
+  return connection.unary("read", signal, (options, done) =>
+    connection.client.checkPermission(message, options, done),
   );
-  seen(response.checkedAt?.token);
-  return {
-    allowed: isAllowed(response.permissionship),
-    revision: revisionOf(response.checkedAt?.token ?? ""),
-  };
 }
 
 /** Decides many checks at one revision. */
@@ -51,7 +63,7 @@ export async function checkBulk(
   const items: (BulkCheckItem | undefined)[] = requests.map((request) => refusal(session, request));
   const valid = [...requests.keys()].filter((index) => items[index] === undefined);
 
-  const { consistency, seen } = session.freshness.read(atLeastAsFresh);
+  const { consistency, atLeast, seen } = await session.freshness.read(atLeastAsFresh, signal);
   let zedToken: string | undefined;
   for (let start = 0; start < valid.length; start += CHUNK) {
     const chunk = valid.slice(start, start + CHUNK);
@@ -61,9 +73,8 @@ export async function checkBulk(
     zedToken ??= decided.zedToken;
     for (const [position, index] of chunk.entries()) items[index] = decided.items[position];
   }
-  zedToken ??= await headOf(session, signal);
   seen(zedToken);
-  return { items: items as BulkCheckItem[], revision: revisionOf(zedToken) };
+  return { items: items as BulkCheckItem[], revision: revisionOf(zedToken ?? atLeast) };
 }
 
 /** Decides checks, which are valid, in one call. */
@@ -83,17 +94,44 @@ export async function decide(
   if (pairs.length !== requests.length) {
     throw new AuthzError("INTERNAL", "SpiceDB answered another number of checks than it was asked");
   }
-  return { items: pairs.map(toItem), zedToken: checkedAt?.token ?? "" };
+  const zedToken = checkedAt?.token ?? "";
+  const items = pairs.map(toItem);
+  const failed = [...items.keys()].filter((index) => items[index]?.error !== undefined);
+  for (let start = 0; start < failed.length; start += PARALLEL) {
+    const some = failed.slice(start, start + PARALLEL);
+    const again = some.map((index) =>
+      decideAlone(connection, requests[index] as CheckRequest, atExactly(zedToken), signal),
+    );
+    for (const [position, item] of (await Promise.all(again)).entries()) {
+      items[some[position] as number] = item;
+    }
+  }
+  return { items, zedToken };
+}
+
+/**
+ * Decides a check of many by itself: SpiceDB decides those that are alike together, and where one
+ * of them fails, by its depth, all do.
+ */
+async function decideAlone(
+  connection: Connection,
+  request: CheckRequest,
+  consistency: v1.Consistency,
+  signal: AbortSignal | undefined,
+): Promise<BulkCheckItem> {
+  try {
+    const { permissionship } = await ask(connection, request, consistency, signal);
+    return { allowed: isAllowed(permissionship) };
+  } catch (error) {
+    if (error instanceof AuthzError && OF_THE_REQUEST.has(error.code)) return { error };
+    throw error;
+  }
 }
 
 function toItem({ response }: v1.CheckBulkPermissionsPair): BulkCheckItem {
   switch (response.oneofKind) {
     case "item":
       return { allowed: isAllowed(response.item.permissionship) };
-    case "error": {
-      const { code, message } = response.error;
-      return { error: mapGrpcError({ code, details: message }, "") };
-    }
     default:
       return { error: new AuthzError("INTERNAL", "SpiceDB answered no decision") };
   }

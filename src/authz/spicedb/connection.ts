@@ -1,20 +1,17 @@
-import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { v1 } from "@authzed/authzed-node";
+import type { v1 } from "@authzed/authzed-node";
 import { AuthzError } from "../authz-error.ts";
+import type { CallOptions } from "../engine.ts";
+import {
+  type ConnectionOptions,
+  callClient,
+  checkConnectionOptions,
+  DEADLINE_MS,
+  LEASE_MS,
+  watchClient,
+} from "./channel.ts";
 import { abortError, didNothing, isGrpcFailure, mapGrpcError } from "./map-error.ts";
-
-/** Where SpiceDB is, and how it is called. */
-export interface ConnectionOptions {
-  /** `host:port`. */
-  readonly endpoint: string;
-  /** The preshared key; never in a message. */
-  readonly token: string;
-  /** Without TLS: inside a mesh or on one machine only. */
-  readonly insecure?: boolean;
-  /** How long a call may take, with its retries; 5,000 where absent. */
-  readonly deadlineMs?: number;
-}
+import { RunningCalls } from "./running-calls.ts";
 
 /** What a call is given: when it must be done, and how it is stopped. */
 export interface CallContext {
@@ -29,29 +26,38 @@ export type CallKind = "read" | "write";
 
 const ATTEMPTS = 4;
 const BACKOFF_MS = 50;
-const CHANNEL = {
-  // A server that comes back is found within seconds; the default goes up to two minutes.
-  "grpc.initial_reconnect_backoff_ms": 100,
-  "grpc.max_reconnect_backoff_ms": 2000,
-  "grpc.max_receive_message_length": 64 * 1024 * 1024,
-};
-
 /** The calls to one SpiceDB: with deadlines, bounded retries and our errors. */
 export class Connection {
   readonly client: v1.ZedClientInterface;
-  readonly #token: string;
+  readonly #options: ConnectionOptions;
   readonly #deadlineMs: number;
-  readonly #closing = new AbortController();
+  readonly #running = new RunningCalls();
 
-  constructor({ endpoint, token, insecure = false, deadlineMs = 5000 }: ConnectionOptions) {
-    const { SECURE, INSECURE_PLAINTEXT_CREDENTIALS } = v1.ClientSecurity;
-    const security = insecure ? INSECURE_PLAINTEXT_CREDENTIALS : SECURE;
-    // No preconnection flags (0): the services connect when they are first used.
-    this.client = v1.NewClient(token, endpoint, security, 0, CHANNEL);
-    this.#token = token;
-    // Each call under way listens.
-    setMaxListeners(0, this.#closing.signal);
-    this.#deadlineMs = deadlineMs;
+  /** @throws AuthzError INVALID_ARGUMENT */
+  constructor(options: ConnectionOptions) {
+    checkConnectionOptions(options);
+    this.client = callClient(options);
+    this.#options = options;
+    this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+  }
+
+  /**
+   * Runs one call of the engine, which may ask SpiceDB many times. All of it ends with the
+   * deadline, with the caller and with the engine, whichever comes first.
+   */
+  async run<Result>(
+    options: CallOptions = {},
+    work: (options: CallOptions & { readonly signal: AbortSignal }) => Promise<Result>,
+  ): Promise<Result> {
+    const { stop, release } = this.#running.begin(options.signal);
+    const late = () => new DOMException("the deadline has passed", "TimeoutError");
+    const timer = setTimeout(() => stop.abort(late()), this.#deadlineMs);
+    try {
+      return await work({ ...options, signal: stop.signal });
+    } finally {
+      clearTimeout(timer);
+      release();
+    }
   }
 
   /** Makes a call with one answer. */
@@ -107,28 +113,42 @@ export class Connection {
     });
   }
 
-  /** Reads a stream without an end, until the caller or the engine stops it; not tried again. */
+  /**
+   * Reads a stream of a watch, for as long as one lives: it ends without an error when its time
+   * is over. Not tried again.
+   *
+   * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED where the caller stops it, UNAVAILABLE where
+   * the connection is lost
+   */
   async *follow<Response>(
-    signal: AbortSignal | undefined,
-    start: () => MessageStream<Response>,
+    caller: AbortSignal | undefined,
+    start: (client: v1.ZedClientInterface, options: { deadline: Date }) => MessageStream<Response>,
   ): AsyncGenerator<Response> {
-    const stopped = this.#signals(signal);
-    stopped.throwIfAborted();
-    const stream = start();
-    const cancel = () => stream.cancel();
-    stopped.addEventListener("abort", cancel, { once: true });
+    const { stop, release } = this.#running.begin(caller);
+    const { signal } = stop;
+    const client = watchClient(this.#options);
+    const stream = start(client, { deadline: new Date(Date.now() + LEASE_MS * 2) });
+    signal.addEventListener("abort", () => stream.cancel(), { once: true });
+    let ended = false;
+    const timer = setTimeout(() => {
+      ended = true;
+      stream.cancel();
+    }, LEASE_MS);
     try {
       yield* stream;
     } catch (error) {
-      throw this.#mapError(error, signal);
+      ended ||= isGrpcFailure(error) && error.code === DEADLINE_EXCEEDED;
+      if (!ended || signal.aborted) throw this.#mapError(error, signal);
     } finally {
-      stopped.removeEventListener("abort", cancel);
+      clearTimeout(timer);
+      release();
       stream.cancel();
+      client.close();
     }
   }
 
   close(): void {
-    this.#closing.abort();
+    this.#running.close();
     this.client.close();
   }
 
@@ -138,44 +158,33 @@ export class Connection {
     attempt: (context: CallContext) => Promise<Response>,
   ): Promise<Response> {
     const deadline = new Date(Date.now() + this.#deadlineMs);
-    const stopped = this.#signals(signal);
     for (let attempts = 1; ; attempts++) {
-      if (stopped.aborted) throw this.#stopError(signal);
-      const aborts = new AbortController();
+      if (signal?.aborted) throw abortError(signal);
+      const done = new AbortController();
       const onAbort = (cancel: () => void) =>
-        stopped.addEventListener("abort", cancel, { once: true, signal: aborts.signal });
+        signal?.addEventListener("abort", cancel, { once: true, signal: done.signal });
       try {
         return await attempt({ deadline, onAbort });
       } catch (error) {
         const backoff = BACKOFF_MS * 2 ** attempts * (0.5 + Math.random() / 2);
         const late = Date.now() + backoff >= deadline.getTime();
-        if (stopped.aborted || attempts === ATTEMPTS || late || !mayRetry(kind, error)) {
+        if (signal?.aborted || attempts === ATTEMPTS || late || !mayRetry(kind, error)) {
           throw this.#mapError(error, signal);
         }
-        await sleep(backoff, undefined, { signal: stopped }).catch(() => undefined);
+        const options = signal === undefined ? {} : { signal };
+        await sleep(backoff, undefined, options).catch(() => undefined);
       } finally {
-        aborts.abort();
+        done.abort();
       }
     }
   }
 
-  #signals(signal: AbortSignal | undefined): AbortSignal {
-    const closing = this.#closing.signal;
-    return signal === undefined ? closing : AbortSignal.any([signal, closing]);
-  }
-
   #mapError(error: unknown, signal: AbortSignal | undefined): Error {
     if (error instanceof AuthzError) return error;
-    if (signal?.aborted || this.#closing.signal.aborted) return this.#stopError(signal);
-    if (isGrpcFailure(error)) return mapGrpcError(error, this.#token);
+    if (signal?.aborted) return abortError(signal);
+    if (isGrpcFailure(error)) return mapGrpcError(error, this.#options.token);
     // Not the cause itself: what a library puts into its errors is not ours to show.
     return new AuthzError("INTERNAL", "the call to SpiceDB failed in the client");
-  }
-
-  #stopError(signal: AbortSignal | undefined): AuthzError {
-    return signal?.aborted
-      ? abortError(signal)
-      : new AuthzError("UNAVAILABLE", "the engine is closed");
   }
 }
 
@@ -184,6 +193,7 @@ export interface MessageStream<Response> extends AsyncIterable<Response> {
   cancel(): void;
 }
 
+const DEADLINE_EXCEEDED = 4;
 const UNAVAILABLE = 14;
 
 function mayRetry(kind: CallKind, error: unknown): boolean {

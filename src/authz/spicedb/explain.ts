@@ -1,12 +1,9 @@
-import type { Arrow, Expression } from "../../model/index.ts";
+import type { Arrow, Expression, Model } from "../../model/index.ts";
 import type { CallOptions, CheckRequest, ExplainResult, Explanation } from "../engine.ts";
-import { WILDCARD } from "../object-id.ts";
-import type { ObjectReference, Relationship, SubjectReference } from "../relationship.ts";
-import { CHUNK, check, decide } from "./checks.ts";
-import { atExactly } from "./freshness.ts";
+import type { ObjectReference, SubjectReference } from "../relationship.ts";
+import { check } from "./checks.ts";
+import { ExplainReads } from "./explain-reads.ts";
 import { hasMember } from "./member-steps.ts";
-import { fromRelationship } from "./messages.ts";
-import { readStored } from "./relationships.ts";
 import { zedTokenOf } from "./revision.ts";
 import type { Session } from "./session.ts";
 
@@ -26,7 +23,8 @@ export async function explain(
   const decision = await check(session, request, options);
   const { resource, permission, subject } = request;
   const zedToken = zedTokenOf(decision.revision);
-  const walk = new Walk(session, subject, zedToken, options.signal);
+  const reads = new ExplainReads(session, subject, zedToken, options.signal);
+  const walk = new Walk(session.model, subject, reads);
   const explanation = await walk.member(resource, permission, []);
   return { ...decision, explanation };
 }
@@ -36,22 +34,15 @@ type Step = Omit<Explanation, "resource" | "permission">;
 
 /** The walk of one explanation. */
 class Walk {
-  readonly #session: Session;
+  readonly #model: Model;
   readonly #subject: SubjectReference;
-  readonly #at: ReturnType<typeof atExactly>;
-  readonly #signal: AbortSignal | undefined;
+  readonly #reads: ExplainReads;
   #steps = 0;
 
-  constructor(
-    session: Session,
-    subject: SubjectReference,
-    zedToken: string,
-    signal: AbortSignal | undefined,
-  ) {
-    this.#session = session;
+  constructor(model: Model, subject: SubjectReference, reads: ExplainReads) {
+    this.#model = model;
     this.#subject = subject;
-    this.#at = atExactly(zedToken);
-    this.#signal = signal;
+    this.#reads = reads;
   }
 
   /** Explains a relation or permission of an object; `above` are those that led here. */
@@ -65,7 +56,7 @@ class Walk {
     const key = `${resource.type}:${resource.id}#${name}`;
     const node = { resource, permission: name, children: [] };
     if (above.includes(key)) return { ...node, kind: "cycle", allowed: false };
-    const definition = this.#session.model.definitions.get(resource.type);
+    const definition = this.#model.definitions.get(resource.type);
     const expression = definition?.permissions.get(name)?.expression;
     const path = [...above, key];
     if (definition === undefined || expression === undefined) {
@@ -136,9 +127,9 @@ class Walk {
     { relation, permission, function: combination }: Arrow,
     path: readonly string[],
   ): Promise<Step> {
-    const stored = await this.#read(resource, relation);
+    const stored = await this.#reads.read(resource, relation);
     const related = stored.map(({ subject: { type, id } }) => ({ type, id, relation: permission }));
-    const granted = await this.#granted(related);
+    const granted = await this.#reads.granted(related);
     const any = combination === "any";
     const allowed = any ? granted.includes(true) : granted.length > 0 && !granted.includes(false);
     // One that grants is enough for `any`, and one that does not against `all`.
@@ -148,13 +139,12 @@ class Walk {
   }
 
   async #relation(resource: ObjectReference, name: string, path: readonly string[]): Promise<Step> {
-    const stored = await this.#read(resource, name);
-    const direct = stored.find(({ subject }) => this.#names(subject));
+    const direct = await this.#reads.direct(resource, name);
     if (direct) return { kind: "relation", allowed: true, relationship: direct, children: [] };
 
-    const usersets = stored.filter(({ subject }) => subject.relation !== undefined);
+    const usersets = await this.#reads.usersets(resource, name);
     const subjects = usersets.map(({ subject }) => subject);
-    const index = (await this.#granted(subjects)).indexOf(true);
+    const index = (await this.#reads.granted(subjects)).indexOf(true);
     const relationship = usersets[index];
     if (relationship === undefined) {
       const children = await this.#members(subjects, path);
@@ -164,19 +154,12 @@ class Walk {
     return { kind: "relation", allowed: true, relationship, children };
   }
 
-  /** Whether a stored subject is the one asked for, or stands for all of its type. */
-  #names({ type, id, relation }: SubjectReference): boolean {
-    const asked = this.#subject;
-    const same = id === asked.id && relation === asked.relation;
-    return type === asked.type && (same || (id === WILDCARD && asked.relation === undefined));
-  }
-
   async #members(usersets: readonly SubjectReference[], path: readonly string[]) {
     const children: Explanation[] = [];
     for (const { type, id, relation = "" } of usersets) {
       if (this.#steps >= MAX_STEPS) break;
       const resource = { type, id };
-      const has = hasMember(this.#session.model, type, relation);
+      const has = hasMember(this.#model, type, relation);
       children.push(
         has
           ? await this.member(resource, relation, path)
@@ -184,35 +167,5 @@ class Walk {
       );
     }
     return children;
-  }
-
-  /** Which of these usersets hold the subject: SpiceDB is asked, so that only what decides is walked. */
-  async #granted(usersets: readonly SubjectReference[]): Promise<boolean[]> {
-    const { model } = this.#session;
-    const granted = usersets.map(() => false);
-    const asked = [...usersets.entries()].filter(([, { type, relation = "" }]) =>
-      hasMember(model, type, relation),
-    );
-    for (let start = 0; start < asked.length; start += CHUNK) {
-      const chunk = asked.slice(start, start + CHUNK);
-      const requests = chunk.map(([, { type, id, relation = "" }]) => ({
-        resource: { type, id },
-        permission: relation,
-        subject: this.#subject,
-      }));
-      const { items } = await decide(this.#session, requests, this.#at, this.#signal);
-      for (const [position, [index]] of chunk.entries()) {
-        const item = items[position];
-        if (item?.error !== undefined) throw item.error;
-        granted[index] = item?.allowed === true;
-      }
-    }
-    return granted;
-  }
-
-  async #read(resource: ObjectReference, relation: string): Promise<Relationship[]> {
-    const filter = { resourceType: resource.type, resourceId: resource.id, relation };
-    const stored = await readStored(this.#session, filter, this.#at, this.#signal);
-    return stored.map(({ relationship }) => fromRelationship(relationship));
   }
 }

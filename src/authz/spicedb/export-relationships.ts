@@ -6,7 +6,7 @@ import { atExactly } from "./freshness.ts";
 import { fromRelationship } from "./messages.ts";
 import { formatCursor, parseCursor } from "./page-cursor.ts";
 import { revisionOf } from "./revision.ts";
-import { headOf, type Session } from "./session.ts";
+import { newestOf, type Session } from "./session.ts";
 
 /** What such a listing is of; a filter of SpiceDB's must say something, so all is another call. */
 const LISTING = ["all relationships"];
@@ -15,14 +15,11 @@ const LISTING = ["all relationships"];
 export async function exportRelationships(
   session: Session,
   page: PageRequest,
-  { signal, atLeastAsFresh }: CallOptions,
+  { signal }: CallOptions,
 ): Promise<Page<Relationship>> {
   const pageSize = pageSizeOf(page);
   const cursor = page.cursor === undefined ? undefined : parseCursor(LISTING, page.cursor);
-  const { seen } = session.freshness.read(atLeastAsFresh);
-  const zedToken = cursor?.zedToken ?? (await headOf(session, signal));
-  if (cursor === undefined) seen(zedToken);
-
+  const zedToken = cursor?.zedToken ?? (await newestOf(session, signal));
   const { connection } = session;
   const message: v1.ExportBulkRelationshipsRequest = {
     consistency: atExactly(zedToken),

@@ -18,9 +18,11 @@ interface Node {
   readonly from?: Node;
 }
 
-/** The most objects that one write makes us look at. */
+/** The most objects that one relationship makes us look at. */
 const MAX_NODES = 10_000;
-const PARALLEL_READS = 16;
+const PARALLEL_WALKS = 16;
+/** Of each walk. */
+const PARALLEL_READS = 8;
 
 /**
  * The path of a cycle that these updates would close, from and to the same `type:id#name`;
@@ -35,12 +37,14 @@ export async function findClosedCycle(
   read: ReadSubjects,
 ): Promise<string[] | undefined> {
   const overlaid = overlay(updates, read);
-  for (const { operation, relationship } of updates) {
-    if (operation === "DELETE") continue;
-    for (const edge of newEdges(model, relationship)) {
-      const path = await walk(model, edge, overlaid);
-      if (path !== undefined) return path;
-    }
+  const edges = updates
+    .filter(({ operation }) => operation !== "DELETE")
+    .flatMap(({ relationship }) => newEdges(model, relationship));
+  for (let start = 0; start < edges.length; start += PARALLEL_WALKS) {
+    const some = edges.slice(start, start + PARALLEL_WALKS);
+    const paths = await Promise.all(some.map((edge) => walk(model, edge, overlaid)));
+    const path = paths.find((path) => path !== undefined);
+    if (path !== undefined) return path;
   }
   return undefined;
 }

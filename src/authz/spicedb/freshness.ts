@@ -1,5 +1,6 @@
-import { v1 } from "@authzed/authzed-node";
+import type { v1 } from "@authzed/authzed-node";
 import type { Revision } from "../engine.ts";
+import { abortError } from "./map-error.ts";
 import { zedTokenOf } from "./revision.ts";
 
 const MAX_OLDER = 1000;
@@ -7,6 +8,8 @@ const MAX_OLDER = 1000;
 /** The state that a read must see at least, as SpiceDB is told it, and what its answer is good for. */
 export interface ReadAt {
   readonly consistency: v1.Consistency;
+  /** The ZedToken of a state that the read sees at least. */
+  readonly atLeast: string;
   /** Takes the ZedToken of the answer. */
   readonly seen: (zedToken: string | undefined) => void;
 }
@@ -16,30 +19,36 @@ export interface ReadAt {
  * new-enemy problem: an old decision on newer content).
  *
  * ZedTokens have no order that we can see. So wherever it is unknown which of two is newer, the
- * next read is fully consistent, and the state that it saw is at least as fresh as both.
+ * newest state is asked for, which is at least as fresh as both.
  */
 export class Freshness {
+  readonly #findNewest: () => Promise<string>;
   #known: string | undefined;
   /** Tokens that `#known` is at least as fresh as. */
   readonly #older = new Set<string>();
   /** Counts what makes the answers under way too old to be adopted. */
   #generation = 0;
+  #finding: { readonly generation: number; readonly newest: Promise<string> } | undefined;
+
+  /** @param findNewest a state that is no older than any that was acknowledged before it is called */
+  constructor(findNewest: () => Promise<string>) {
+    this.#findNewest = findNewest;
+  }
 
   /** The consistency of a read, at least as fresh as a revision that the caller gives, if any. */
-  read(atLeastAsFresh: Revision | undefined): ReadAt {
+  async read(atLeastAsFresh?: Revision, signal?: AbortSignal): Promise<ReadAt> {
     const given = atLeastAsFresh === undefined ? undefined : zedTokenOf(atLeastAsFresh);
     const covered = given === undefined || given === this.#known || this.#older.has(given);
     if (!covered) this.#forget();
-    const [known, generation] = [this.#known, this.#generation];
-    const consistency = known === undefined ? fullyConsistent() : atLeastAsFreshAs(known);
+    const generation = this.#generation;
+    const known = this.#known ?? (await unlessAborted(this.#newest(), signal));
+    const isCurrent = () => generation === this.#generation && known === this.#known;
+    if (given !== undefined && isCurrent()) this.#remember(given);
     const seen = (zedToken: string | undefined) => {
       // Where something else was learnt in the meantime, the two have no known order.
-      if (zedToken === undefined || generation !== this.#generation || known !== this.#known)
-        return;
-      this.#know(zedToken);
-      if (given !== undefined) this.#remember(given);
+      if (zedToken !== undefined && isCurrent()) this.#know(zedToken);
     };
-    return { consistency, seen };
+    return { consistency: atLeastAsFreshAs(known), atLeast: known, seen };
   }
 
   /** A write begins. Call what is returned with its ZedToken, or without where its fate is unknown. */
@@ -53,10 +62,26 @@ export class Freshness {
     };
   }
 
-  /**
-   * Nothing known is fresh enough. The next read is fully consistent, and so at least as fresh as
-   * all that was known.
-   */
+  /** The newest state; all who ask while nothing new is learnt share one answer. */
+  #newest(): Promise<string> {
+    const generation = this.#generation;
+    if (this.#finding?.generation === generation) return this.#finding.newest;
+    const newest = this.#findNewest().then(
+      (zedToken) => {
+        if (this.#finding?.generation === generation) this.#finding = undefined;
+        if (generation === this.#generation) this.#know(zedToken);
+        return zedToken;
+      },
+      (error: unknown) => {
+        if (this.#finding?.generation === generation) this.#finding = undefined;
+        throw error;
+      },
+    );
+    this.#finding = { generation, newest };
+    return newest;
+  }
+
+  /** Nothing known is fresh enough: the next read asks for the newest state, which is. */
   #forget(): void {
     if (this.#known !== undefined) this.#remember(this.#known);
     this.#known = undefined;
@@ -77,9 +102,17 @@ export class Freshness {
   }
 }
 
-/** Sees every write that was acknowledged before, at a price. */
-export function fullyConsistent(): v1.Consistency {
-  return { requirement: { oneofKind: "fullyConsistent", fullyConsistent: true } };
+/** What others wait for as well goes on without a caller that has gone. */
+function unlessAborted<Result>(
+  shared: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (signal === undefined) return shared;
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(abortError(signal));
+    signal.addEventListener("abort", onAbort, { once: true });
+    shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }
 
 /** Sees exactly this state. */

@@ -1,4 +1,4 @@
-export type { ConnectionOptions } from "./connection.ts";
+export type { ConnectionOptions } from "./channel.ts";
 export type { SchemaWrite } from "./schema.ts";
 export {
   createSpicedbEngine,

@@ -1,4 +1,6 @@
 const MAX_LISTINGS = 8;
+/** The most items of all listings together. */
+const MAX_ITEMS = 200_000;
 
 /**
  * The last lookups that have more pages. SpiceDB pages its lookups in no order that we could
@@ -7,6 +9,7 @@ const MAX_LISTINGS = 8;
  */
 export class ListingCache {
   readonly #listings = new Map<string, readonly unknown[]>();
+  #items = 0;
 
   /** The listing of a request at a state, where it is still kept. */
   get<Item>(request: readonly unknown[], zedToken: string): readonly Item[] | undefined {
@@ -16,11 +19,18 @@ export class ListingCache {
 
   set(request: readonly unknown[], zedToken: string, items: readonly unknown[]): void {
     const key = keyOf(request, zedToken);
-    this.#listings.delete(key);
+    this.#remove(key);
     this.#listings.set(key, items);
-    if (this.#listings.size <= MAX_LISTINGS) return;
-    const [oldest] = this.#listings.keys();
-    this.#listings.delete(oldest as string);
+    this.#items += items.length;
+    for (const oldest of this.#listings.keys()) {
+      if (this.#listings.size <= MAX_LISTINGS && this.#items <= MAX_ITEMS) return;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(key: string): void {
+    this.#items -= this.#listings.get(key)?.length ?? 0;
+    this.#listings.delete(key);
   }
 }
 

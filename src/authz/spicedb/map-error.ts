@@ -11,8 +11,8 @@ const CODES: Readonly<Record<number, AuthzErrorCode>> = {
   2: "INTERNAL",
   3: "INVALID_ARGUMENT",
   4: "DEADLINE_EXCEEDED",
-  // SpiceDB says so of types and relations that its schema has not.
-  5: "INVALID_ARGUMENT",
+  // The request fits our model: it is SpiceDB's schema that is missing, or another one.
+  5: "FAILED_PRECONDITION",
   6: "ALREADY_EXISTS",
   // Our own credentials are refused: no decision can be had, and the caller can do nothing about it.
   7: "UNAVAILABLE",
@@ -72,9 +72,10 @@ function codeOf({ code, details }: GrpcFailure): AuthzErrorCode {
   return CODES[code] ?? "INTERNAL";
 }
 
-/** The refusal of a call whose caller aborted it. */
+/** The refusal of a call that was aborted: by its caller, by its deadline or with the engine. */
 export function abortError(signal: AbortSignal): AuthzError {
   const reason: unknown = signal.reason;
+  if (reason instanceof AuthzError) return reason;
   return reason instanceof Error && reason.name === "TimeoutError"
     ? new AuthzError("DEADLINE_EXCEEDED", "the deadline has passed")
     : new AuthzError("CANCELLED", "the call was cancelled");

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { AuthzError } from "../authz-error.ts";
+import { isZedToken } from "./revision.ts";
 
 const VERSION = "1:spicedb-cursor";
 
@@ -40,7 +41,7 @@ function parseParts(cursor: string): readonly string[] | undefined {
       parts.length === 4 &&
       parts.every((part) => typeof part === "string") &&
       parts[0] === VERSION &&
-      parts[2] !== "";
+      isZedToken(parts[2] ?? "");
     return wellFormed ? parts : undefined;
   } catch {
     return undefined;

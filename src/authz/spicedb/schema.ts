@@ -4,6 +4,7 @@ import { AuthzError } from "../authz-error.ts";
 import type { CallOptions, Readiness } from "../engine.ts";
 import type { Connection } from "./connection.ts";
 import { modelMeaning } from "./model-meaning.ts";
+import type { Session } from "./session.ts";
 
 /** What became of a request to write the schema. */
 export interface SchemaWrite {
@@ -18,7 +19,7 @@ export interface SchemaWrite {
  * relationships block the change, naming the relation
  */
 export async function writeSchema(
-  connection: Connection,
+  { connection, freshness }: Pick<Session, "connection" | "freshness">,
   schema: string,
   { signal }: CallOptions = {},
 ): Promise<SchemaWrite> {
@@ -29,12 +30,20 @@ export async function writeSchema(
   }
   const stored = await readSchema(connection, signal);
   if (stored !== undefined && meansTheSame(stored, model)) return { written: false };
+  // A state has the schema of its time: one of before would be decided by the old one.
+  const wrote = freshness.write();
+  let zedToken: string | undefined;
   try {
-    await connection.unary<v1.WriteSchemaResponse>("write", signal, (options, done) =>
-      connection.client.writeSchema({ schema }, options, done),
+    const { writtenAt } = await connection.unary<v1.WriteSchemaResponse>(
+      "write",
+      signal,
+      (options, done) => connection.client.writeSchema({ schema }, options, done),
     );
+    zedToken = writtenAt?.token;
   } catch (error) {
     throw explainBlocked(error);
+  } finally {
+    wrote(zedToken);
   }
   return { written: true };
 }
@@ -42,7 +51,7 @@ export async function writeSchema(
 /** Whether SpiceDB answers, and has the schema that the model is of. */
 export async function schemaReadiness(connection: Connection, model: Model): Promise<Readiness> {
   try {
-    const stored = await readSchema(connection, undefined);
+    const stored = await connection.run({}, ({ signal }) => readSchema(connection, signal));
     if (stored === undefined) return { ready: false, reason: "SpiceDB has no schema" };
     return meansTheSame(stored, model)
       ? { ready: true }
@@ -66,7 +75,7 @@ async function readSchema(
     return schemaText;
   } catch (error) {
     // NOT_FOUND, the only thing that can be wrong with a request that is empty.
-    if (error instanceof AuthzError && error.code === "INVALID_ARGUMENT") return undefined;
+    if (error instanceof AuthzError && error.code === "FAILED_PRECONDITION") return undefined;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { Model } from "../../model/index.ts";
 import type { CallOptions } from "../engine.ts";
 import type { RequestValidator } from "../validate-request.ts";
 import type { Connection } from "./connection.ts";
-import { atExactly, type Freshness } from "./freshness.ts";
+import type { Freshness } from "./freshness.ts";
 
 /** What every call to SpiceDB needs. */
 export interface Session {
@@ -22,11 +22,22 @@ export interface Listing<Message> {
   readonly consistency: v1.Consistency;
 }
 
-/** The newest state, as a ZedToken. */
-export async function headOf(
+/**
+ * The newest state, as a ZedToken: no older than any that was acknowledged before this call.
+ *
+ * SpiceDB answers those who ask for it at the same time with one answer, and so with one that may
+ * have been found before a write that is acknowledged by now. Whoever asks once more has an answer
+ * that was found after the first one.
+ */
+export async function newestOf(
   { connection }: Pick<Session, "connection">,
   signal?: AbortSignal,
 ): Promise<string> {
+  await headOf(connection, signal);
+  return headOf(connection, signal);
+}
+
+async function headOf(connection: Connection, signal: AbortSignal | undefined): Promise<string> {
   const { readAt } = await connection.unary<v1.ReadSchemaResponse>(
     "read",
     signal,
@@ -36,8 +47,8 @@ export async function headOf(
 }
 
 /**
- * Reads a listing as fresh as it must be. An empty one does not say what state it is of: it is
- * read again at the newest.
+ * Reads a listing as fresh as it must be. An empty one does not say what state it is of: one that
+ * it is at least as fresh as is told instead.
  *
  * @param tokenOf the state that a message says it is of
  */
@@ -47,13 +58,10 @@ export async function readFresh<Message>(
   tokenOf: (message: Message) => v1.ZedToken | undefined,
   read: (consistency: v1.Consistency) => Promise<Message[]>,
 ): Promise<Listing<Message>> {
-  const { consistency, seen } = session.freshness.read(atLeastAsFresh);
+  const { consistency, atLeast, seen } = await session.freshness.read(atLeastAsFresh, signal);
   const messages = await read(consistency);
   const first = messages[0];
   const token = first === undefined ? undefined : tokenOf(first)?.token;
-  const zedToken = token ?? (await headOf(session, signal));
-  seen(zedToken);
-  if (token !== undefined) return { messages, zedToken, consistency };
-  const exact = atExactly(zedToken);
-  return { messages: await read(exact), zedToken, consistency: exact };
+  seen(token);
+  return { messages, zedToken: token ?? atLeast, consistency };
 }

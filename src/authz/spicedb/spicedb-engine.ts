@@ -11,15 +11,17 @@ import type {
 } from "../engine.ts";
 import type { RelationshipFilter } from "../relationship.ts";
 import { RequestValidator } from "../validate-request.ts";
+import type { ConnectionOptions } from "./channel.ts";
 import { check, checkBulk } from "./checks.ts";
-import { Connection, type ConnectionOptions } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { explain } from "./explain.ts";
 import { Freshness } from "./freshness.ts";
 import { ListingCache } from "./listing-cache.ts";
 import { lookupResources, lookupSubjects } from "./lookups.ts";
 import { readRelationships } from "./relationships.ts";
+import { zedTokenOf } from "./revision.ts";
 import { type SchemaWrite, schemaReadiness, writeSchema } from "./schema.ts";
-import type { Session } from "./session.ts";
+import { newestOf, type Session } from "./session.ts";
 import { watch } from "./watch.ts";
 import { writeRelationships } from "./writes.ts";
 
@@ -52,26 +54,41 @@ export async function createSpicedbEngine(options: SpicedbEngineOptions): Promis
     model,
     validator: new RequestValidator(model),
     connection,
-    freshness: new Freshness(),
+    // Shared by callers, so none of them can stop it.
+    freshness: new Freshness(() =>
+      connection.run({}, ({ signal }) => newestOf({ connection }, signal)),
+    ),
   };
   const cache = new ListingCache();
+  const run = <Result>(
+    call: CallOptions | undefined,
+    work: (call: CallOptions) => Promise<Result>,
+  ): Promise<Result> =>
+    connection.run(call, async (call) => {
+      // Also where a cursor says which state is read, and where the request is refused as well.
+      if (call.atLeastAsFresh !== undefined) zedTokenOf(call.atLeastAsFresh);
+      return work(call);
+    });
   return {
     kind: "spicedb",
-    check: (request: CheckRequest, call?: CallOptions) => check(session, request, call),
+    check: (request: CheckRequest, call?: CallOptions) =>
+      run(call, (call) => check(session, request, call)),
     checkBulk: (requests: readonly CheckRequest[], call?: CallOptions) =>
-      checkBulk(session, requests, call),
-    explain: (request: CheckRequest, call?: CallOptions) => explain(session, request, call),
+      run(call, (call) => checkBulk(session, requests, call)),
+    explain: (request: CheckRequest, call?: CallOptions) =>
+      run(call, (call) => explain(session, request, call)),
     writeRelationships: (request: WriteRequest, call?: CallOptions) =>
-      writeRelationships(session, request, call),
+      run(call, (call) => writeRelationships(session, request, call)),
     readRelationships: (filter: RelationshipFilter, page?: PageRequest, call?: CallOptions) =>
-      readRelationships(session, filter, page, call),
+      run(call, (call) => readRelationships(session, filter, page, call)),
     lookupResources: (request: LookupResourcesRequest, call?: CallOptions) =>
-      lookupResources(session, cache, request, call),
+      run(call, (call) => lookupResources(session, cache, request, call)),
     lookupSubjects: (request: LookupSubjectsRequest, call?: CallOptions) =>
-      lookupSubjects(session, cache, request, call),
+      run(call, (call) => lookupSubjects(session, cache, request, call)),
     watch: (from?: Revision, call?: CallOptions) => watch(session, from, call),
     ready: () => schemaReadiness(connection, model),
-    writeSchema: (schema: string, call?: CallOptions) => writeSchema(connection, schema, call),
+    writeSchema: (schema: string, call?: CallOptions) =>
+      run(call, (call) => writeSchema(session, schema, call)),
     close: async () => connection.close(),
   };
 }

@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { v1 } from "@authzed/authzed-node";
+import { AuthzError } from "../authz-error.ts";
 import type { CallOptions, Change, Revision } from "../engine.ts";
 import { fromUpdate } from "./messages.ts";
 import { revisionOf, zedTokenOf } from "./revision.ts";
-import { headOf, type Session } from "./session.ts";
+import { newestOf, type Session } from "./session.ts";
+
+/** So that a server that ends each stream at once is not asked without a pause. */
+const PAUSE_MS = 50;
 
 /**
  * The changes behind a revision, as they happen. Without one, behind the state at the time of
@@ -16,36 +21,65 @@ export function watch(
   from: Revision | undefined,
   { signal }: CallOptions = {},
 ): AsyncIterable<Change> {
-  const start = startOf(session, from, signal);
+  const start = startOf(session, from, signal === undefined ? {} : { signal });
   // Reported when the changes are read, and not as an unhandled rejection before.
   start.catch(() => undefined);
   return changes(session, start, signal);
 }
 
 async function startOf(
-  session: Session,
+  { connection }: Session,
   from: Revision | undefined,
-  signal: AbortSignal | undefined,
+  options: CallOptions,
 ): Promise<string> {
-  return from === undefined ? headOf(session, signal) : zedTokenOf(from);
+  // Also where no state is asked for: what is stopped already refuses.
+  return connection.run(options, async ({ signal }) =>
+    from === undefined ? newestOf({ connection }, signal) : zedTokenOf(from),
+  );
+}
+
+/**
+ * Ends the watch where SpiceDB does not answer: a stream that has nothing to tell looks the same
+ * as one that never came about.
+ */
+async function requireAnswer(
+  { connection }: Session,
+  caller: AbortSignal | undefined,
+): Promise<void> {
+  const options = caller === undefined ? {} : { signal: caller };
+  try {
+    await connection.run(options, ({ signal }) => newestOf({ connection }, signal));
+  } catch (error) {
+    const late = error instanceof AuthzError && error.code === "DEADLINE_EXCEEDED";
+    if (!late || caller?.aborted) throw error;
+    throw new AuthzError("UNAVAILABLE", "SpiceDB: no answer while it was watched");
+  }
 }
 
 async function* changes(
-  { connection }: Session,
+  session: Session,
   start: Promise<string>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Change> {
-  const message: v1.WatchRequest = {
-    optionalObjectTypes: [],
-    optionalStartCursor: { token: await start },
-    optionalRelationshipFilters: [],
-    optionalUpdateKinds: [],
-  };
-  const responses = connection.follow<v1.WatchResponse>(signal, () =>
-    connection.client.watch(message),
-  );
-  for await (const { updates, changesThrough } of responses) {
-    if (updates.length === 0 || changesThrough === undefined) continue;
-    yield { revision: revisionOf(changesThrough.token), updates: updates.map(fromUpdate) };
+  const { connection } = session;
+  let token = await start;
+  for (;;) {
+    const message: v1.WatchRequest = {
+      optionalObjectTypes: [],
+      optionalStartCursor: { token },
+      optionalRelationshipFilters: [],
+      optionalUpdateKinds: [],
+    };
+    const responses = connection.follow<v1.WatchResponse>(signal, (client, options) =>
+      client.watch(message, options),
+    );
+    for await (const { updates, changesThrough } of responses) {
+      if (changesThrough === undefined) continue;
+      token = changesThrough.token;
+      if (updates.length === 0) continue;
+      yield { revision: revisionOf(token), updates: updates.map(fromUpdate) };
+    }
+    await sleep(PAUSE_MS);
+    await requireAnswer(session, signal);
   }
 }

@@ -7,7 +7,7 @@ import { atExactly } from "./freshness.ts";
 import { fromRelationship, toPrecondition, toUpdate } from "./messages.ts";
 import { readStored } from "./relationships.ts";
 import { revisionOf } from "./revision.ts";
-import { headOf, type Session } from "./session.ts";
+import { newestOf, type Session } from "./session.ts";
 
 /** The most steps of a cycle that a message names. */
 const SHOWN = 12;
@@ -50,7 +50,7 @@ async function refuseCycle(
   let head: Promise<string> | undefined;
   const read: ReadSubjects = async (resource, { relation, subjectType, subjectRelation }) => {
     // Asked for only where the model lets the write close a cycle at all.
-    head ??= headOf(session, signal);
+    head ??= newestOf(session, signal);
     const filter = {
       resourceType: resource.type,
       resourceId: resource.id,
@@ -65,7 +65,7 @@ async function refuseCycle(
   };
   const path = await findClosedCycle(session.model, updates, read);
   if (path === undefined) return;
-  head ??= headOf(session, signal);
+  head ??= newestOf(session, signal);
   await refuseExisting(session, updates, await head, signal);
   if (path.length > SHOWN) {
     path.splice(SHOWN / 2, path.length - SHOWN, `… ${path.length - SHOWN} more …`);

@@ -1,41 +1,34 @@
 import { AuthzError } from "../authz-error.ts";
-import type { RelationshipUpdate, WriteOperation } from "../engine.ts";
+import type { RelationshipUpdate } from "../engine.ts";
 import type { Relationship } from "../relationship.ts";
 import type { RelationshipStore, StoredChange } from "../relationship-store.ts";
-import { decodeUpdates, encodeUpdates } from "./change-updates.ts";
+import { decodeUpdates } from "./change-updates.ts";
 import { lostError } from "./lock-holder.ts";
 import { claim, type Ownership, readOwnership, release } from "./ownership.ts";
-import { Queries } from "./queries.ts";
-import { fromRow, toValues } from "./relationship-row.ts";
+import { readChanges, readPage } from "./queries.ts";
+import { fromRow } from "./relationship-row.ts";
 import type { StoreDatabase } from "./store-database.ts";
 import type { RelationshipTable } from "./tables.ts";
+import { writeBatch } from "./write-batch.ts";
 
 /** How many changes are kept for watchers where nothing else is asked for. */
 export const DEFAULT_RETENTION = 100_000;
 const BATCH = 10_000;
 /** Old changes are removed once in so many writes. */
 const FORGET_EVERY = 256;
-/** The most writes that are committed together. */
-const GROUP = 64;
-
-/** A write that waits to be committed. */
-interface PendingWrite {
-  readonly updates: readonly RelationshipUpdate[];
-  readonly resolve: (change: StoredChange) => void;
-  readonly reject: (error: unknown) => void;
-}
+/** After how many milliseconds a lock that may be lost is reported again. */
+const REMIND_AFTER = 1000;
 
 /** A relationship store in an SQL database; the same for all of them. */
 export class SqlStore implements RelationshipStore {
   readonly #database: StoreDatabase;
   readonly #retention: number;
-  #queries: Queries;
   #ownership: Ownership;
   /** Why nothing can be committed until `recover`. */
   #broken: AuthzError | undefined;
   #closed = false;
-  /** The writes that wait for the one under way; they share a transaction, for its disk is what takes long. */
-  #group: PendingWrite[] | undefined;
+  #onInterrupted: () => void = () => undefined;
+  #reminder: NodeJS.Timeout | undefined;
   /** Ends when all work on the writer that was asked for is done. */
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -43,7 +36,7 @@ export class SqlStore implements RelationshipStore {
     this.#database = database;
     this.#retention = retention;
     this.#ownership = ownership;
-    this.#queries = new Queries(database.writer);
+    database.onLost(() => this.#interrupted());
   }
 
   /** Opens the store in a database: takes its lock and makes or migrates its tables. */
@@ -74,7 +67,7 @@ export class SqlStore implements RelationshipStore {
       let last: RelationshipTable | undefined;
       do {
         const rows: readonly RelationshipTable[] = await this.#explained(() =>
-          this.#queries.page(snapshot.connection, last, BATCH),
+          readPage(snapshot.connection, last, BATCH),
         );
         if (rows.length > 0) yield rows.map(fromRow);
         last = rows.length < BATCH ? undefined : rows.at(-1);
@@ -84,14 +77,18 @@ export class SqlStore implements RelationshipStore {
     }
   }
 
-  commit(updates: readonly RelationshipUpdate[]): Promise<StoredChange> {
-    return new Promise((resolve, reject) => {
-      if (this.#group === undefined || this.#group.length === GROUP) {
-        const group: PendingWrite[] = [];
-        this.#group = group;
-        void this.#enqueue(() => this.#commitGroup(group));
+  commit(writes: readonly (readonly RelationshipUpdate[])[]): Promise<number> {
+    return this.#enqueue(async () => {
+      this.#assertOpen();
+      // What an unfinished commit has left is not known before `recover`.
+      if (this.#broken !== undefined) throw this.#broken;
+      try {
+        await this.#write(writes);
+      } catch (error) {
+        this.#broken = this.#database.explain(error);
+        throw this.#broken;
       }
-      this.#group.push({ updates, resolve, reject });
+      return this.sequence;
     });
   }
 
@@ -103,7 +100,7 @@ export class SqlStore implements RelationshipStore {
     if (sequence >= head) return [];
     if (sequence < head - this.#retention) return undefined;
     const rows = await this.#explained(() =>
-      this.#queries.changes(this.#database.reader, sequence, Math.min(limit, head - sequence)),
+      readChanges(this.#database.reader, sequence, Math.min(limit, head - sequence)),
     );
     const first = rows[0];
     // A shorter retention before has removed more than this one would.
@@ -115,75 +112,64 @@ export class SqlStore implements RelationshipStore {
   }
 
   recover(): Promise<void> {
-    this.#group = undefined;
     return this.#enqueue(async () => {
       this.#assertOpen();
       try {
         const lock = await this.#database.connect();
-        this.#queries = new Queries(this.#database.writer);
         this.#ownership =
           lock === "taken"
-            ? await claim(this.#database)
+            ? this.#reclaimed(await claim(this.#database))
             : await readOwnership(this.#database, this.#ownership.epoch);
         this.#broken = undefined;
       } catch (error) {
         this.#broken = this.#database.explain(error);
+        if (this.#broken.code === "UNAVAILABLE") this.#remind();
         throw this.#broken;
       }
     });
   }
 
+  onInterrupted(listener: () => void): void {
+    this.#onInterrupted = listener;
+  }
+
   close(): Promise<void> {
-    this.#group = undefined;
     return this.#enqueue(async () => {
       if (this.#closed) return;
       this.#closed = true;
+      clearTimeout(this.#reminder);
       if (this.#broken === undefined) await release(this.#database, this.#ownership.epoch);
       await this.#database.close();
     });
   }
 
-  /** Commits writes all or not at all; those behind a failed one would have failed anyhow. */
-  async #commitGroup(group: readonly PendingWrite[]): Promise<void> {
-    if (this.#group === group) this.#group = undefined;
-    const { head } = this.#ownership;
-    try {
-      this.#assertOpen();
-      // What an unfinished commit has left is not known before `recover`.
-      if (this.#broken !== undefined) throw this.#broken;
-      await this.#write(group.map(({ updates }) => updates));
-    } catch (error) {
-      const explained = this.#database.explain(error);
-      if (!this.#closed) this.#broken = explained;
-      for (const { reject } of group) reject(explained);
-      return;
-    }
-    this.#ownership = { ...this.#ownership, head: head + group.length };
-    for (const [index, { updates, resolve }] of group.entries()) {
-      resolve({ sequence: head + index + 1, updates });
-    }
-  }
-
   async #write(writes: readonly (readonly RelationshipUpdate[])[]): Promise<void> {
-    const queries = this.#queries;
     const { head: before, epoch } = this.#ownership;
     const head = before + writes.length;
-    const run = writes.flatMap((updates, index) => {
-      const valuesOf = (operation: WriteOperation) =>
-        updates
-          .filter((update) => update.operation === operation)
-          .map((update) => toValues(update.relationship));
-      return [
-        ...queries.remove(valuesOf("DELETE")),
-        ...queries.create(valuesOf("CREATE")),
-        ...queries.touch(valuesOf("TOUCH")),
-        queries.record(before + index + 1, head, epoch, encodeUpdates(updates)),
-      ];
-    });
     const isDue = Math.floor(head / FORGET_EVERY) > Math.floor(before / FORGET_EVERY);
-    if (isDue && head > this.#retention) run.push(queries.forget(head - this.#retention));
-    const done = await this.#database.write(queries.advance(before, head, epoch), run);
+    const forgotten = isDue && head > this.#retention ? [head - this.#retention] : [];
+    const done = await this.#database.write(writeBatch(writes, { before, epoch, forgotten }));
     if (!done) throw lostError(this.#database.name, undefined);
+    this.#ownership = { ...this.#ownership, head };
+  }
+
+  /** Its head would be taken for that of an unfinished commit of ours, had another written meanwhile. */
+  #reclaimed(ownership: Ownership): Ownership {
+    const { epoch, head } = this.#ownership;
+    if (ownership.epoch === epoch + 1 || ownership.head === head) return ownership;
+    throw lostError(this.#database.name, undefined);
+  }
+
+  /** Others may write now. They are waited for nowhere: a reader learns of it though nobody writes here. */
+  #interrupted(): void {
+    if (this.#closed) return;
+    this.#broken ??= new AuthzError("UNAVAILABLE", `${this.#database.name} broke the connection`);
+    this.#onInterrupted();
+  }
+
+  #remind(): void {
+    clearTimeout(this.#reminder);
+    this.#reminder = setTimeout(() => this.#interrupted(), REMIND_AFTER).unref();
   }
 
   #assertOpen(): void {

@@ -1,6 +1,7 @@
-import type { CompiledQuery, Kysely } from "kysely";
+import type { Kysely } from "kysely";
 import type { AuthzError } from "../authz-error.ts";
 import type { Tables } from "./tables.ts";
+import type { WriteBatch } from "./write-batch.ts";
 
 /** The databases that a store can be kept in. */
 export type DatabaseKind = "sqlite" | "postgres";
@@ -35,12 +36,14 @@ export interface StoreDatabase {
    */
   connect(): Promise<"held" | "taken">;
 
+  /** Names who is told that the connection which has the lock broke. */
+  onLost(listener: () => void): void;
+
   /**
-   * Runs queries in one transaction on the writer, and returns when it is durable. Where
-   * the first, the fence, changes no row, nothing is done and it gives false: one of the
-   * queries fails then (`Queries.record`).
+   * Writes a batch in one transaction, and returns when it is durable. Where the
+   * store is of another epoch or head, nothing is written and it gives false.
    */
-  write(fence: CompiledQuery, queries: readonly CompiledQuery[]): Promise<boolean>;
+  write(batch: WriteBatch): Promise<boolean>;
 
   /** Opens a view of what is committed now. */
   snapshot(): Promise<Snapshot>;

@@ -1,5 +1,5 @@
+import { IDENTITY_HEADER_PREFIX, IDENTITY_HEADERS } from "../../api/identity-headers.ts";
 import type { OutputFile } from "../output-file.ts";
-import { IDENTITY_HEADER_PREFIX, IDENTITY_HEADERS } from "./identity-headers.ts";
 import type { GatewayPlan, ListenerPlan } from "./plan.ts";
 import { type CommentedResource, GATEWAY_API, printFile, resource } from "./resource.ts";
 

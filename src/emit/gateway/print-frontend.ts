@@ -1,5 +1,5 @@
+import { SUBJECT_HEADER } from "../../api/identity-headers.ts";
 import type { OutputFile } from "../output-file.ts";
-import { SUBJECT_HEADER } from "./identity-headers.ts";
 import type { FrontendPlan, GatewayPlan, HttpRoutePlan, LimitPlan } from "./plan.ts";
 import { printRoute } from "./print-route.ts";
 import { loginSpec, openSpec } from "./print-security-policy.ts";

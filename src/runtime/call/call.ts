@@ -33,7 +33,8 @@ export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" 
 export class Call implements CallContext {
   readonly method: BoundMethod;
   readonly transport: "http" | "grpc";
-  readonly headers: CallHeaders;
+  /** Without the identity headers of a peer that is not trusted, once the metadata stage was there. */
+  headers: CallHeaders;
   readonly peer: Peer;
   readonly target: string;
   readonly httpMethod: string;

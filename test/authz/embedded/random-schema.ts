@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { Relationship } from "../../../src/authz/relationship.ts";
 import { type Model, parseModel } from "../../../src/model/index.ts";
 
 type Gen = fc.GeneratorValue;
@@ -9,6 +10,26 @@ export function randomModel(gen: Gen): { text: string; model: Model } {
   const { model, diagnostics } = parseModel(text, "random.zed");
   fc.pre(diagnostics.length === 0);
   return { text, model };
+}
+
+/** All relationships that a model allows among objects of some ids. */
+export function possibleRelationships(model: Model, ids: readonly string[]): Relationship[] {
+  return [...model.definitions.values()].flatMap(({ name: type, relations }) =>
+    [...relations.values()].flatMap(({ name: relation, subjects }) =>
+      subjects.flatMap(({ type: subjectType, relation: member, wildcard }) =>
+        ids.flatMap((id) =>
+          (wildcard ? ["*"] : ids).map((subjectId): Relationship => {
+            const subject = { type: subjectType, id: subjectId };
+            return {
+              resource: { type, id },
+              relation,
+              subject: member === undefined ? subject : { ...subject, relation: member },
+            };
+          }),
+        ),
+      ),
+    ),
+  );
 }
 
 function randomSchema(gen: Gen): string {

@@ -1,61 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
-import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine.ts";
-import type { Relationship } from "../../../src/authz/relationship.ts";
 import { createSpicedbEngine, type SpicedbEngine } from "../../../src/authz/spicedb/index.ts";
-import { type Model, parseModel } from "../../../src/model/index.ts";
 import { type SpicedbServer, startSpicedb } from "../../support/spicedb.ts";
+import { modelOf } from "../contract/schema.ts";
 
-/** A model with everything that decides: usersets, recursion, wildcards, arrows, all operators. */
-export const SCHEMA = `
-definition user {}
-definition group {
-  relation member: user | group#member
-}
-definition folder {
-  relation parent: folder
-  relation viewer: user | group#member
-  permission view = viewer + parent->view
-}
-definition document {
-  relation folder: folder
-  relation viewer: user | user:* | group#member
-  relation banned: user
-  relation approver: user
-  permission view = (viewer - banned) + folder->view
-  permission publish = viewer & approver
-}
-`;
-
-/** The model of a schema, which must be right. */
-export function modelOf(schema: string): Model {
-  const { model, diagnostics } = parseModel(schema, "test");
-  if (diagnostics.length > 0) throw new Error(JSON.stringify(diagnostics));
-  return model;
-}
-
-/** A relationship written as `doc:1#viewer@group:eng#member`. */
-export function relationship(text: string): Relationship {
-  const at = /^([^:]+):([^#]+)#([^@]+)@([^:]+):([^#]+?)(?:#(.+))?$/.exec(text);
-  if (at === null) throw new Error(`no relationship: ${text}`);
-  const [, type = "", id = "", relation = "", subjectType = "", subjectId = "", userset] = at;
-  const named = userset === undefined || userset === "..." ? {} : { relation: userset };
-  return {
-    resource: { type, id },
-    relation,
-    subject: { type: subjectType, id: subjectId, ...named },
-  };
-}
-
-/** A check, written as a relationship is. */
-export function request(text: string) {
-  const { relation: permission, ...rest } = relationship(text);
-  return { ...rest, permission };
-}
-
-/** Updates with one operation. */
-export function updates(operation: WriteOperation, ...texts: string[]): RelationshipUpdate[] {
-  return texts.map((text) => ({ operation, relationship: relationship(text) }));
-}
+export { modelOf, relationship, request, SCHEMA, updates } from "../contract/schema.ts";
 
 /** A SpiceDB with an engine over it, for all tests of a file. */
 export function useSpicedb(schema: string): { engine: SpicedbEngine; server: SpicedbServer } {

@@ -11,10 +11,7 @@ try {
   say(`open ${store.sequence}`);
   while (mode === "write") {
     const next = store.sequence + 1;
-    const { sequence } = await store.commit([
-      touch(`w${next}`, "left"),
-      touch(`w${next}`, "right"),
-    ]);
+    const sequence = await store.commit([[touch(`w${next}`, "left"), touch(`w${next}`, "right")]]);
     say(sequence);
   }
   setInterval(() => undefined, 1000);

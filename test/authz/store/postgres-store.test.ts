@@ -45,13 +45,13 @@ if (server === undefined) {
     test("a lost connection makes it unavailable until recover", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);
-      await store.commit([create("d", "u")]);
+      await store.commit([[create("d", "u")]]);
       await cut(options.schema);
-      const commit = store.commit([touch("d", "v")]);
+      const commit = store.commit([[touch("d", "v")]]);
       await expect(commit).rejects.toMatchObject({ code: "UNAVAILABLE" });
       await store.recover();
       expect(store.sequence).toBe(1);
-      expect(await store.commit([touch("d", "v")])).toMatchObject({ sequence: 2 });
+      expect(await store.commit([[touch("d", "v")]])).toBe(2);
       await store.close();
     });
 
@@ -61,7 +61,7 @@ if (server === undefined) {
       await cut(options.schema);
       const child = startChild({ postgres: options }, "hold");
       expect(await child.lines.next()).toMatchObject({ value: "open 0" });
-      const commit = store.commit([touch("d", "v")]);
+      const commit = store.commit([[touch("d", "v")]]);
       await expect(commit).rejects.toMatchObject({ code: "UNAVAILABLE" });
       const recovery = store.recover();
       await expect(recovery).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
@@ -75,7 +75,20 @@ if (server === undefined) {
           ),
         )
         .toBe(true);
-      await store.commit([touch("d", "v")]);
+      await store.commit([[touch("d", "v")]]);
+      await store.close();
+    });
+
+    test("a write of another process meanwhile is not taken for an unfinished one of ours", async () => {
+      const options = fresh();
+      const store = await openPostgresStore(options);
+      await cut(options.schema);
+      const commit = store.commit([[touch("d", "ours")]]);
+      await expect(commit).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      const other = await openPostgresStore(options);
+      await other.commit([[touch("d", "theirs")]]);
+      await other.close();
+      await expect(store.recover()).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
       await store.close();
     });
 
@@ -83,7 +96,7 @@ if (server === undefined) {
       const options = fresh();
       const store = await openPostgresStore(options);
       await query(`update "${options.schema}".meta set epoch = epoch + 1`);
-      const commit = store.commit([touch("d", "v")]);
+      const commit = store.commit([[touch("d", "v")]]);
       await expect(commit).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
       expect(await query(`select * from "${options.schema}".changes`)).toEqual([]);
       expect(await query(`select * from "${options.schema}".relationships`)).toEqual([]);
@@ -102,7 +115,7 @@ if (server === undefined) {
     test("keeps at most ten idle connections and uses at most twenty", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);
-      for (let write = 0; write < 3; write++) await store.commit([touch("d", `u${write}`)]);
+      for (let write = 0; write < 3; write++) await store.commit([[touch("d", `u${write}`)]]);
       const reads = Array.from({ length: 60 }, () => store.changesAfter(0, 10));
       for (const changes of await Promise.all(reads)) expect(changes).toHaveLength(3);
       const connections = async () =>
@@ -160,8 +173,7 @@ if (server === undefined) {
       for (let round = 0; round < 10; round++) {
         let acknowledged = store.sequence;
         const writes = Array.from({ length: 100 }, async (_, write) => {
-          const { sequence } = await store.commit([touch(`d${round}`, `u${write}`)]);
-          acknowledged = sequence;
+          acknowledged = await store.commit([[touch(`d${round}`, `u${write}`)]]);
         });
         const results = Promise.allSettled(writes);
         await cut(options.schema);
@@ -177,9 +189,9 @@ if (server === undefined) {
 
     test.skipIf(start === undefined)("a server that stops and starts again", async () => {
       const store = await openPostgresStore(fresh());
-      await store.commit([create("d", "u")]);
+      await store.commit([[create("d", "u")]]);
       stop?.();
-      const commit = store.commit([touch("d", "v")]);
+      const commit = store.commit([[touch("d", "v")]]);
       await expect(commit).rejects.toMatchObject({ code: "UNAVAILABLE" });
       await expect(store.changesAfter(0, 1)).rejects.toMatchObject({ code: "UNAVAILABLE" });
       await expect(contents(store)).rejects.toMatchObject({ code: "UNAVAILABLE" });
@@ -187,7 +199,7 @@ if (server === undefined) {
       start?.();
       await store.recover();
       expect(store.sequence).toBe(1);
-      expect(await store.commit([touch("d", "v")])).toMatchObject({ sequence: 2 });
+      expect(await store.commit([[touch("d", "v")]])).toBe(2);
       expect(await contents(store)).toEqual(["d@user:u", "d@user:v"]);
       await store.close();
     });

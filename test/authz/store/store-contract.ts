@@ -33,9 +33,9 @@ export function storeContract(fresh: () => StoreTarget): void {
     const store = await open(fresh());
     expect(store.sequence).toBe(0);
     expect(await contents(store)).toEqual([]);
-    await store.commit([create("d1", "alice"), update("CREATE", "d1", "g", "member")]);
-    await store.commit([touch("d1", "alice"), create("d2", "*"), create("文書/ü-😀", "Zoë")]);
-    await store.commit([remove("d2", "*"), remove("d3", "nobody")]);
+    await store.commit([[create("d1", "alice"), update("CREATE", "d1", "g", "member")]]);
+    await store.commit([[touch("d1", "alice"), create("d2", "*"), create("文書/ü-😀", "Zoë")]]);
+    await store.commit([[remove("d2", "*"), remove("d3", "nobody")]]);
     const all = ["d1@group:g#member", "d1@user:alice", "文書/ü-😀@user:Zoë"];
     expect(await contents(store)).toEqual(all);
   });
@@ -43,46 +43,60 @@ export function storeContract(fresh: () => StoreTarget): void {
   test("numbers writes without gaps, also where they are asked for at once", async () => {
     const store = await open(fresh());
     const writes = Array.from({ length: 20 }, (_, index) =>
-      store.commit([touch(`d${index}`, "u")]),
+      store.commit([[touch(`d${index}`, "u")]]),
     );
-    const sequences = (await Promise.all(writes)).map(({ sequence }) => sequence);
-    expect(sequences).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(await Promise.all(writes)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     expect(store.sequence).toBe(20);
   });
 
-  test("writes that are asked for at once are made in their order", async () => {
+  test("the writes of a commit are made in their order, each with a number", async () => {
     const store = await open(fresh());
-    const writes = [create("d", "u"), remove("d", "u"), create("d", "u"), remove("d", "v")];
-    await Promise.all(writes.map((write) => store.commit([write])));
+    const writes = [
+      [create("d", "u"), touch("e", "u")],
+      [remove("d", "u")],
+      [create("d", "u"), remove("d", "v")],
+      [remove("e", "u"), touch("d", "u")],
+      [create("f", "u")],
+      [remove("f", "u")],
+    ];
+    expect(await store.commit(writes)).toBe(6);
     expect(await contents(store)).toEqual(["d@user:u"]);
     const changes = await store.changesAfter(0, 10);
-    expect(changes).toEqual(
-      writes.map((write, index) => ({ sequence: index + 1, updates: [write] })),
-    );
-    const failing = [create("e", "u"), create("d", "u"), create("f", "u")];
-    for (const result of await Promise.allSettled(failing.map((write) => store.commit([write])))) {
-      expect(result).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE" } });
-    }
+    expect(changes).toEqual(writes.map((updates, index) => ({ sequence: index + 1, updates })));
+  });
+
+  test.each([
+    ["that exists", [[create("e", "u")], [create("d", "u")], [create("f", "u")]]],
+    ["that the same commit has created", [[create("e", "u")], [create("e", "u")]]],
+    ["that the same commit has touched", [[touch("e", "u")], [create("e", "u")]]],
+  ])("a CREATE of one %s fails the whole commit", async (_, writes) => {
+    const store = await open(fresh());
+    await store.commit([[create("d", "u")]]);
+    await expect(store.commit(writes)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    // Nothing is committed before it is known what became of it.
+    await expect(store.commit([[touch("g", "u")]])).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await store.recover();
-    expect(store.sequence).toBe(4);
+    expect(store.sequence).toBe(1);
     expect(await contents(store)).toEqual(["d@user:u"]);
+    expect(await store.changesAfter(0, 10)).toHaveLength(1);
+    expect(await store.commit([[remove("d", "u")]])).toBe(2);
   });
 
   test("commits a write of a thousand updates, and removes them again", async () => {
     const store = await open(fresh());
     const ids = Array.from({ length: 1000 }, (_, index) => `d${index}`);
-    await store.commit(ids.map((id) => create(id, "u")));
+    await store.commit([ids.map((id) => create(id, "u"))]);
     expect(await contents(store)).toHaveLength(1000);
-    await store.commit(ids.slice(1).map((id) => remove(id, "u")));
+    await store.commit([ids.slice(1).map((id) => remove(id, "u"))]);
     expect(await contents(store)).toEqual(["d0@user:u"]);
   });
 
   test("loads more than a batch, each relationship once", async () => {
     const store = await open(fresh());
     for (let write = 0; write < 21; write++) {
-      await store.commit(
+      await store.commit([
         Array.from({ length: 1000 }, (_, index) => touch(`d${write}`, `u${index}`)),
-      );
+      ]);
     }
     const sizes: number[] = [];
     for await (const batch of store.load()) sizes.push(batch.length);
@@ -93,42 +107,42 @@ export function storeContract(fresh: () => StoreTarget): void {
   test("a load sees one moment, and may be left early", async () => {
     const store = await open(fresh());
     for (let write = 0; write < 11; write++) {
-      await store.commit(
+      await store.commit([
         Array.from({ length: 1000 }, (_, index) => touch(`d${write}`, `u${index}`)),
-      );
+      ]);
     }
     let count = 0;
     for await (const batch of store.load()) {
       count += batch.length;
-      await store.commit([touch("z", `later${count}`)]);
+      await store.commit([[touch("z", `later${count}`)]]);
     }
     expect(count).toBe(11_000);
     for await (const _ of store.load()) break;
-    await store.commit([touch("z", "last")]);
+    await store.commit([[touch("z", "last")]]);
   });
 
   test("a failed write leaves nothing behind, and recover goes on", async () => {
     const target = fresh();
     const store = await open(target);
-    await store.commit([create("d1", "alice")]);
+    await store.commit([[create("d1", "alice")]]);
     // A constraint refuses what exists, after the other updates were made.
     const failing = [remove("d1", "alice"), create("d2", "bob"), create("d3", "eve")];
-    await store.commit([create("d3", "eve")]);
-    await expect(store.commit(failing)).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    await expect(store.commit([touch("d4", "x")])).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await store.commit([[create("d3", "eve")]]);
+    await expect(store.commit([failing])).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(store.commit([[touch("d4", "x")]])).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await store.recover();
     expect(store.sequence).toBe(2);
     expect(await contents(store)).toEqual(["d1@user:alice", "d3@user:eve"]);
-    expect(await store.commit([touch("d4", "x")])).toMatchObject({ sequence: 3 });
+    expect(await store.commit([[touch("d4", "x")]])).toBe(3);
     expect((await store.changesAfter(0, 10))?.map((change) => change.sequence)).toEqual([1, 2, 3]);
   });
 
   test("gives the changes behind a number", async () => {
     const store = await open(fresh());
     const updates = [touch("d1", "u"), update("DELETE", "é", "g", "member")];
-    await store.commit(updates);
-    await store.commit([]);
-    await store.commit([create("d2", "u")]);
+    await store.commit([updates]);
+    await store.commit([[]]);
+    await store.commit([[create("d2", "u")]]);
     expect(await store.changesAfter(0, 2)).toEqual([
       { sequence: 1, updates },
       { sequence: 2, updates: [] },
@@ -140,7 +154,7 @@ export function storeContract(fresh: () => StoreTarget): void {
   test("keeps the last changes only, and says where some are gone", async () => {
     const target = fresh();
     const store = await open(target, { retention: 5 });
-    for (let write = 0; write < 300; write++) await store.commit([touch("d", `u${write}`)]);
+    for (let write = 0; write < 300; write++) await store.commit([[touch("d", `u${write}`)]]);
     expect(await store.changesAfter(294, 10)).toBeUndefined();
     expect(await store.changesAfter(295, 10)).toHaveLength(5);
     await store.close();
@@ -153,10 +167,10 @@ export function storeContract(fresh: () => StoreTarget): void {
   test("is the same store when it is opened again, and another elsewhere", async () => {
     const target = fresh();
     const store = await open(target);
-    await store.commit([touch("d", "u")]);
+    await store.commit([[touch("d", "u")]]);
     await store.close();
     await store.close();
-    await expect(store.commit([touch("d", "v")])).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(store.commit([[touch("d", "v")]])).rejects.toMatchObject({ code: "UNAVAILABLE" });
     const again = await open(target);
     expect(again.id).toBe(store.id);
     expect(again.sequence).toBe(1);
@@ -166,9 +180,9 @@ export function storeContract(fresh: () => StoreTarget): void {
 
   test("recover does nothing to a store that works", async () => {
     const store = await open(fresh());
-    await store.commit([touch("d", "u")]);
+    await store.commit([[touch("d", "u")]]);
     await store.recover();
-    expect(await store.commit([touch("d", "v")])).toMatchObject({ sequence: 2 });
+    expect(await store.commit([[touch("d", "v")]])).toBe(2);
   });
 
   test("one process holds it; the refusal says which", async () => {
@@ -180,7 +194,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect(value).toMatch(/^error FAILED_PRECONDITION the .*store .* is held by process/);
     expect(value).toContain(`process ${process.pid} on ${hostname()} since 20`);
     await expect(openTarget(target)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
-    await store.commit([touch("d", "u")]);
+    await store.commit([[touch("d", "u")]]);
   });
 
   test("a killed holder lets go", async () => {

@@ -4,6 +4,7 @@ import { AuthzError } from "../../authz-error.ts";
 import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
 import type { Snapshot, StoreDatabase } from "../store-database.ts";
 import type { Tables } from "../tables.ts";
+import type { WriteBatch } from "../write-batch.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { explainPostgres } from "./postgres-errors.ts";
 import {
@@ -26,6 +27,7 @@ export class PostgresDatabase implements StoreDatabase {
   readonly #schema: string;
   readonly #pool: Pool;
   #writer: PostgresWriter | undefined;
+  #onLost: () => void = () => undefined;
   /** The server's process that had the lock last. */
   #previous: Backend | undefined;
 
@@ -47,6 +49,9 @@ export class PostgresDatabase implements StoreDatabase {
     try {
       const writer = await PostgresWriter.connect(this.#address.config, this.#schema);
       this.#writer = writer;
+      writer.onEnd(() => {
+        if (this.#writer === writer) this.#onLost();
+      });
       if (!(await takeLock(writer, this.#schema, this.#previous))) {
         throw heldError(this.name, await readHolder(writer));
       }
@@ -59,8 +64,12 @@ export class PostgresDatabase implements StoreDatabase {
     return "taken";
   }
 
-  write(fence: CompiledQuery, queries: readonly CompiledQuery[]): Promise<boolean> {
-    return this.#connected().write(fence, queries);
+  onLost(listener: () => void): void {
+    this.#onLost = listener;
+  }
+
+  write(batch: WriteBatch): Promise<boolean> {
+    return this.#connected().write(batch);
   }
 
   async snapshot(): Promise<Snapshot> {

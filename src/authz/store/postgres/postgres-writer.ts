@@ -1,14 +1,32 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CompiledQuery, Kysely } from "kysely";
-import { Client, type ClientConfig, type QueryResult } from "pg";
+import type { Kysely } from "kysely";
+import { Client, type ClientConfig } from "pg";
 import type { Tables } from "../tables.ts";
+import type { WriteBatch } from "../write-batch.ts";
 import { kyselyOverClient } from "./postgres-kysely.ts";
+import { PostgresStatement } from "./postgres-statement.ts";
 
 /** Who a server process is; its number alone may be used again. */
 export interface Backend {
   readonly pid: number;
   readonly start: string;
 }
+
+/**
+ * An acknowledged commit is durable, and the lock is kept, whatever the server's defaults are.
+ * A write finds its rows by their key, also where the server does not know yet how large the
+ * tables have become; so its plan is made once.
+ */
+const SETTINGS = `select set_config(name, case
+    when name = 'synchronous_commit' then 'on'
+    when name = 'plan_cache_mode' then 'force_generic_plan'
+    when name like '%timeout' then '0'
+    else 'off'
+  end, false)
+  from pg_settings where name = 'synchronous_commit' and setting = 'off' or name in (
+    'idle_session_timeout', 'statement_timeout', 'transaction_timeout',
+    'plan_cache_mode', 'jit', 'enable_hashjoin', 'enable_mergejoin', 'enable_seqscan'
+  )`;
 
 /**
  * The one connection that writes. It has the session's lock, so that the lock
@@ -19,12 +37,13 @@ export class PostgresWriter {
   readonly kysely: Kysely<Tables>;
   backend: Backend | undefined;
   readonly #client: Client;
-  readonly #names = new Map<string, string>();
+  readonly #statement: PostgresStatement;
   #ended = false;
 
   private constructor(client: Client, schema: string) {
     this.#client = client;
     this.kysely = kyselyOverClient(client, schema);
+    this.#statement = new PostgresStatement(this.kysely);
     const end = () => {
       this.#ended = true;
     };
@@ -33,16 +52,10 @@ export class PostgresWriter {
   }
 
   static async connect(config: ClientConfig, schema: string): Promise<PostgresWriter> {
-    // A commit sends its statements without waiting for the answer to each.
-    const writer = new PostgresWriter(new Client({ ...config, pipeline: true }), schema);
+    const writer = new PostgresWriter(new Client(config), schema);
     try {
       await writer.#client.connect();
-      // An acknowledged commit is durable, and the lock is kept, whatever the server's defaults are.
-      await writer.query(
-        `select set_config(name, case name when 'synchronous_commit' then 'on' else '0' end, false)
-         from pg_settings where name = 'synchronous_commit' and setting = 'off'
-         or name in ('idle_session_timeout', 'statement_timeout', 'transaction_timeout')`,
-      );
+      await writer.query(SETTINGS);
       const rows = await writer.query<Backend>(
         "select pid, backend_start::text as start from pg_stat_activity where pid = pg_backend_pid()",
       );
@@ -70,23 +83,15 @@ export class PostgresWriter {
     }
   }
 
-  /** Runs queries in one transaction, in two journeys; see `StoreDatabase.write`. */
-  async write(fence: CompiledQuery, queries: readonly CompiledQuery[]): Promise<boolean> {
-    // Sent with the others, a begin that fails would let each of them commit by itself.
-    await this.#client.query("begin");
-    const [fenced, ...results] = await Promise.allSettled([
-      this.#run(fence),
-      ...queries.map((query) => this.#run(query)),
-      // Where a query fails, the server makes a rollback of it.
-      this.#client.query("commit"),
-    ]);
-    const end = results.at(-1);
-    if (end?.status === "fulfilled" && end.value.command === "COMMIT") return true;
-    if (fenced.status === "fulfilled" && fenced.value.rowCount === 0) return false;
-    for (const result of [fenced, ...results]) {
-      if (result.status === "rejected") throw result.reason;
-    }
-    throw new Error("the commit was rolled back");
+  /** Writes a batch; see `StoreDatabase.write`. */
+  async write(batch: WriteBatch): Promise<boolean> {
+    const { rowCount } = await this.#client.query(this.#statement.of(batch));
+    return rowCount !== 0;
+  }
+
+  /** Names who is told that the connection broke. */
+  onEnd(listener: () => void): void {
+    this.#client.once("end", listener);
   }
 
   async close(): Promise<void> {
@@ -95,15 +100,5 @@ export class PostgresWriter {
       this.#client.end().catch(() => undefined),
       sleep(1000, undefined, { ref: false }),
     ]);
-  }
-
-  #run({ sql, parameters }: CompiledQuery): Promise<QueryResult> {
-    // Named statements are parsed once; Kysely's compiled ones are few.
-    let name = this.#names.get(sql);
-    if (name === undefined) {
-      name = `store-${this.#names.size}`;
-      this.#names.set(sql, name);
-    }
-    return this.#client.query({ name, text: sql, values: [...parameters] });
   }
 }

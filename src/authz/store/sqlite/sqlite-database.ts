@@ -5,9 +5,11 @@ import { AuthzError } from "../../authz-error.ts";
 import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
 import type { Snapshot, StoreDatabase } from "../store-database.ts";
 import type { Tables } from "../tables.ts";
+import type { WriteBatch } from "../write-batch.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { explainSqlite } from "./sqlite-errors.ts";
 import { createPrivately, SqliteLock } from "./sqlite-lock.ts";
+import { SqliteWrites } from "./sqlite-writes.ts";
 
 /** Marks the files that are stores ("svca"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x73766361;
@@ -22,6 +24,7 @@ export class SqliteDatabase implements StoreDatabase {
   readonly #maxPages: number | undefined;
   #lock: SqliteLock | undefined;
   #writer: SqliteConnection | undefined;
+  #writes: SqliteWrites | undefined;
   #reader: SqliteConnection | undefined;
 
   /** `maxPages` bounds the file's size, as a full disk would. */
@@ -51,6 +54,7 @@ export class SqliteDatabase implements StoreDatabase {
       createPrivately(file);
       this.#writer = new SqliteConnection(file, { timeout: BUSY_TIMEOUT });
       this.#prepareWriter(this.#writer);
+      this.#writes = new SqliteWrites(this.#writer);
       this.#reader = openReader(file);
     } catch (error) {
       this.#disconnect();
@@ -61,8 +65,11 @@ export class SqliteDatabase implements StoreDatabase {
     return held ? "held" : "taken";
   }
 
-  async write(fence: CompiledQuery, queries: readonly CompiledQuery[]): Promise<boolean> {
-    return this.#connected(this.#writer).write(fence, queries);
+  /** A file has no connection that breaks. */
+  onLost(): void {}
+
+  async write(batch: WriteBatch): Promise<boolean> {
+    return this.#connected(this.#writes).write(batch);
   }
 
   async snapshot(): Promise<Snapshot> {
@@ -107,14 +114,15 @@ export class SqliteDatabase implements StoreDatabase {
     }
   }
 
-  #connected(connection: SqliteConnection | undefined): SqliteConnection {
-    if (connection !== undefined) return connection;
+  #connected<Part>(part: Part | undefined): Part {
+    if (part !== undefined) return part;
     throw new AuthzError("UNAVAILABLE", `${this.name} is not open: call recover`);
   }
 
   #disconnect(): void {
     const connections = [this.#reader, this.#writer];
     this.#reader = undefined;
+    this.#writes = undefined;
     this.#writer = undefined;
     for (const connection of connections) connection?.close();
   }

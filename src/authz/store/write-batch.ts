@@ -1,0 +1,82 @@
+import type { RelationshipUpdate, WriteOperation } from "../engine.ts";
+import { encodeUpdates } from "./change-updates.ts";
+import { type RelationshipValues, toValues } from "./relationship-row.ts";
+
+/** The writes of one commit, as what they change together. No relationship is in it twice. */
+export interface WriteBatch {
+  /** The number of the last write before these. */
+  readonly before: number;
+  /** The number of the last of these. */
+  readonly head: number;
+  /** Of the process that commits: where another has taken the store since, nothing is written. */
+  readonly epoch: number;
+  readonly removed: readonly RelationshipValues[];
+  /** What must not exist yet. */
+  readonly created: readonly RelationshipValues[];
+  readonly touched: readonly RelationshipValues[];
+  /** The updates of each write, in their order, as JSON. */
+  readonly changes: readonly string[];
+  /** ISO 8601. */
+  readonly time: string;
+  /** The number up to which changes are no longer kept; empty where none are removed now. */
+  readonly forgotten: readonly number[];
+}
+
+/** What is needed beside the updates themselves. */
+export type BatchPlace = Pick<WriteBatch, "before" | "epoch" | "forgotten">;
+
+/** Puts the writes of one commit together. */
+export function writeBatch(
+  writes: readonly (readonly RelationshipUpdate[])[],
+  place: BatchPlace,
+): WriteBatch {
+  const values: Record<WriteOperation, RelationshipValues[]> = {
+    CREATE: [],
+    TOUCH: [],
+    DELETE: [],
+  };
+  for (const { operation, row } of netEffect(writes)) values[operation].push(row);
+  return {
+    ...place,
+    head: place.before + writes.length,
+    removed: values.DELETE,
+    created: values.CREATE,
+    touched: values.TOUCH,
+    changes: writes.map(encodeUpdates),
+    time: new Date().toISOString(),
+  };
+}
+
+interface Effect {
+  readonly operation: WriteOperation;
+  readonly row: RelationshipValues;
+}
+
+/** What writes one after the other come to for each relationship: a statement sees what was before it, not its own rows. */
+function netEffect(writes: readonly (readonly RelationshipUpdate[])[]): Iterable<Effect> {
+  // One write names a relationship once.
+  if (writes.length === 1) return writes.flat().map(toEffect);
+  const effects = new Map<string, Effect>();
+  for (const { operation, row } of writes.flat().map(toEffect)) {
+    const key = JSON.stringify(row);
+    const before = effects.get(key)?.operation;
+    effects.set(key, { operation: netOperation(before, operation, key), row });
+  }
+  return effects.values();
+}
+
+function toEffect({ operation, relationship }: RelationshipUpdate): Effect {
+  return { operation, row: toValues(relationship) };
+}
+
+function netOperation(
+  before: WriteOperation | undefined,
+  operation: WriteOperation,
+  key: string,
+): WriteOperation {
+  if (before === undefined || operation === "DELETE") return operation;
+  // After a DELETE it is gone in these writes and may still be there in the table.
+  if (before === "DELETE") return "TOUCH";
+  if (operation === "CREATE") throw new Error(`${key} is created twice`);
+  return before;
+}

@@ -1,0 +1,31 @@
+import type { Logger } from "../runtime/operation/logger.ts";
+import type { Database, DatabaseSettings } from "./database.ts";
+import { PostgresDatabase } from "./postgres-database.ts";
+import { slowQueries } from "./slow-queries.ts";
+import { SqliteDatabase } from "./sqlite-database.ts";
+
+/** What is not in the configuration. */
+export interface OpenDatabaseOptions {
+  /** Where slow statements are told. */
+  readonly logger: Logger;
+  /** The schema of the tables in PostgreSQL; `svc_access` where absent. */
+  readonly schema?: string;
+}
+
+const SCHEMA = "svc_access";
+
+/**
+ * Opens the database that a service's configuration names. A server that is down is
+ * no error here: whoever needs its tables asks for them with `migrate`.
+ *
+ * @throws AuthzError that says the mend, where it cannot be opened or its URL be read
+ */
+export function openDatabase<Tables>(
+  settings: DatabaseSettings,
+  { logger, schema = SCHEMA }: OpenDatabaseOptions,
+): Database<Tables> {
+  const log = slowQueries(logger, settings.slow_query_threshold_ns);
+  return settings.driver === "sqlite"
+    ? new SqliteDatabase<Tables>(settings.file as string, log)
+    : new PostgresDatabase<Tables>(settings, schema, log);
+}

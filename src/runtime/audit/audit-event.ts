@@ -1,0 +1,61 @@
+/** How grave a misuse of the RPC would be. */
+export type RiskLevel = "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+
+/** What authorization came to; `none` where none was asked for, or it was not reached. */
+export type AuditDecision = "allowed" | "denied" | "none";
+
+/**
+ * How far a call is known to have come: `pending` is under way, `unknown` has had
+ * its time and no outcome was stored, as when its process was killed.
+ */
+export type AuditState = "pending" | "completed" | "unknown";
+
+/** The audit event of a call: CloudEvents 1.0 in JSON. It holds no secret. */
+export interface AuditEvent {
+  readonly specversion: "1.0";
+  readonly id: string;
+  /** `/svc/` and the deployed service. */
+  readonly source: string;
+  /** The event that the RPC's policy names. */
+  readonly type: string;
+  /** The object that was authorized, where there is one. */
+  readonly subject?: string;
+  /** When the call began. */
+  readonly time: string;
+  readonly datacontenttype: "application/json";
+  /** W3C trace context: the extension "Distributed Tracing". */
+  readonly traceparent?: string;
+  readonly data: AuditData;
+}
+
+/** What the event says of the call. */
+export interface AuditData {
+  readonly state: AuditState;
+  readonly risk_level: RiskLevel;
+  /** Absent where nobody was identified. */
+  readonly principal?: AuditPrincipal;
+  readonly rpc: string;
+  readonly transport: "http" | "grpc";
+  readonly resource?: string;
+  readonly decision: AuditDecision;
+  /** The HTTP status and the code of the answer, `OK` where it was no error; absent while pending. */
+  readonly status?: number;
+  readonly code?: string;
+  readonly request_id: string;
+  readonly trace_id?: string;
+  readonly client_address: string;
+  /** The other end of the connection, where that is not the client. */
+  readonly peer_address?: string;
+  /** How long it took, in milliseconds; absent while pending. */
+  readonly duration_ms?: number;
+  /** The process that served the call. */
+  readonly instance: string;
+}
+
+/** Who called. */
+export interface AuditPrincipal {
+  readonly type: string;
+  readonly id: string;
+  readonly source: string;
+  readonly organization?: string;
+}

@@ -1,0 +1,85 @@
+import type { Call } from "../call/call.ts";
+import type { ServiceError } from "../error/service-error.ts";
+import type { AuditData, AuditEvent } from "./audit-event.ts";
+import { safeText } from "./safe-text.ts";
+
+/** Whose events these are. */
+export interface EventSource {
+  readonly service: string;
+  readonly instance: string;
+}
+
+/** How a call ended, and how long it took. */
+export interface Outcome {
+  readonly error: ServiceError | undefined;
+  readonly durationMs: number;
+}
+
+const OK = 200;
+
+/** Makes the event of a call; of one that is under way there is no outcome yet. */
+export function describeCall(
+  { service, instance }: EventSource,
+  call: Call,
+  id: string,
+  time: number,
+  outcome: Outcome | undefined,
+): AuditEvent {
+  const { audit } = call.method.policy;
+  if (audit === undefined) throw new Error(`${call.rpc} has no audit`);
+  const resource = call.resource === undefined ? undefined : safeText(call.resource);
+  return {
+    specversion: "1.0",
+    id,
+    source: `/svc/${service}`,
+    type: audit.event,
+    ...(resource === undefined ? {} : { subject: resource }),
+    time: new Date(time).toISOString(),
+    datacontenttype: "application/json",
+    ...(call.traceId === "" || call.spanId === ""
+      ? {}
+      : { traceparent: `00-${call.traceId}-${call.spanId}-00` }),
+    data: {
+      state: outcome === undefined ? "pending" : "completed",
+      risk_level: audit.riskLevel,
+      ...principalOf(call),
+      rpc: call.rpc,
+      transport: call.transport,
+      ...(resource === undefined ? {} : { resource }),
+      decision: call.decision ?? "none",
+      ...outcomeOf(outcome),
+      request_id: safeText(call.requestId),
+      ...(call.traceId === "" ? {} : { trace_id: call.traceId }),
+      client_address: safeText(call.clientAddress),
+      ...(call.peer.address === call.clientAddress
+        ? {}
+        : { peer_address: safeText(call.peer.address) }),
+      instance,
+    },
+  };
+}
+
+function principalOf({ principal }: Call): Pick<AuditData, "principal"> {
+  if (principal === undefined) return {};
+  const { subjectType, subjectId, source, organizationId } = principal;
+  return {
+    principal: {
+      type: safeText(subjectType),
+      id: safeText(subjectId),
+      source,
+      ...(organizationId === "" ? {} : { organization: safeText(organizationId) }),
+    },
+  };
+}
+
+/** Neither message nor details of an error: a handler may have put anything into them. */
+function outcomeOf(
+  outcome: Outcome | undefined,
+): Pick<AuditData, "status" | "code" | "duration_ms"> {
+  if (outcome === undefined) return {};
+  const { error, durationMs } = outcome;
+  const duration_ms = Math.round(durationMs * 1000) / 1000;
+  return error === undefined
+    ? { status: OK, code: "OK", duration_ms }
+    : { status: error.status, code: safeText(error.code), duration_ms };
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import type { Database } from "../../database/database.ts";
+import { migrate } from "../../database/migrate.ts";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import type { AuditTrail } from "../chain/call-stages.ts";
+import type { Logger } from "../operation/logger.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import { AuditLog } from "./audit-log.ts";
+import { AUDIT_MIGRATIONS, type AuditTables } from "./audit-table.ts";
+import { EventQueue } from "./event-queue.ts";
+import { keepFor } from "./retention.ts";
+import { EventWriter } from "./save-events.ts";
+import { StoredAuditTrail } from "./stored-audit-trail.ts";
+
+/** What audit is made of. */
+export interface AuditOptions {
+  readonly methods: readonly BoundMethod[];
+  /** Where events are kept; the caller closes it, after audit. Absent where none is configured. */
+  readonly database: Database<any> | undefined;
+  /** The name of the deployed service. */
+  readonly service: string;
+  /** The name of this process among its replicas; a random one where absent. */
+  readonly instance?: string;
+  readonly logger: Logger;
+  readonly events: RuntimeEvents;
+  /** How long events are kept, in milliseconds; for ever where absent. */
+  readonly maxAgeMs?: number;
+}
+
+/** The audit of a service. */
+export interface ServiceAudit {
+  readonly trail: AuditTrail;
+  /** The stored events; absent where no database is configured. */
+  readonly log: AuditLog | undefined;
+  /** Stores what waits, as far as that is possible. Calls have ended before. */
+  close(): Promise<void>;
+}
+
+/** Says why there can be no audit, a line each, so that the server does not start. */
+export function auditProblems(
+  methods: readonly BoundMethod[],
+  database: object | undefined,
+): readonly string[] {
+  if (database !== undefined) return [];
+  const audited = methods.filter(({ policy }) => policy.audit !== undefined);
+  const [first] = audited;
+  if (first === undefined) return [];
+  const others = audited.length === 1 ? "" : ` and ${audited.length - 1} more`;
+  return [
+    `${first.rpc}${others} must be audited and there is no database: configure database, such as {driver: sqlite, file: …}`,
+  ];
+}
+
+/** What stands for a trail where no RPC is audited. */
+const NO_TRAIL: AuditTrail = { begin() {}, complete() {} };
+
+/**
+ * Opens the audit of a service: makes its tables where there is a database.
+ *
+ * @throws Error that says the mend: an RPC is audited and there is no database, or
+ * the database is down
+ */
+export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
+  const { methods, database, service, instance = randomUUID(), logger, events } = options;
+  const [problem] = auditProblems(methods, database);
+  if (problem !== undefined) throw new Error(problem);
+  if (database === undefined) return { trail: NO_TRAIL, log: undefined, close: async () => {} };
+  await migrate(database, AUDIT_MIGRATIONS);
+  const tables = database.as<AuditTables>();
+  const writer = new EventWriter(tables.kysely);
+  const queue = new EventQueue({
+    save: (rows) => writer.save(rows),
+    explain: (error) => database.explain(error),
+    logger,
+    events,
+  });
+  const stop =
+    options.maxAgeMs === undefined ? () => {} : keepFor(options.maxAgeMs, tables, logger);
+  return {
+    trail: new StoredAuditTrail({ service, instance }, queue, logger),
+    log: new AuditLog(tables),
+    close: async () => {
+      stop();
+      await queue.close();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/** The most UTF-16 units of a text in an event: an index of PostgreSQL holds no more than 2.7 kB. */
+export const MAX_TEXT = 512;
+
+const PLAIN = /^[\x20-\x7e]*$/;
+/** Control characters, and surrogates without their other half, which have no UTF-8. */
+const UNSAFE = /[\p{Cc}\p{Cs}]/gu;
+
+/** A text that any database can store, and no log or terminal misreads; longer ones are cut. */
+export function safeText(text: string): string {
+  if (text.length <= MAX_TEXT && PLAIN.test(text)) return text;
+  // Cut before it is mended: the cut may part a pair of surrogates.
+  return text.slice(0, MAX_TEXT).replaceAll(UNSAFE, "\ufffd");
+}

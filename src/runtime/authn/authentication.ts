@@ -1,0 +1,91 @@
+import type { Call } from "../call/call.ts";
+import type { Stage } from "../chain/call-stages.ts";
+import { missingPrincipal, ServiceError } from "../error/service-error.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { Authenticator, Identity } from "./authenticator.ts";
+import type { CrossSiteGuard } from "./cross-site.ts";
+
+/** What the authentication stage needs. */
+export interface AuthenticationOptions {
+  /** Asked in this order. */
+  readonly authenticators: readonly Authenticator[];
+  /** False where authentication is switched off: then AUTHENTICATED and AUTHORIZED calls need no principal here. */
+  readonly isRequired: boolean;
+  readonly crossSite: CrossSiteGuard;
+  readonly events: RuntimeEvents;
+}
+
+/**
+ * The stage "authn": finds out who calls, and refuses whoever must be known and is
+ * not (design.md, "Exposure at run time"). Whether a known caller may call is for
+ * the authorization stage.
+ */
+export function authenticationStage(options: AuthenticationOptions): Stage {
+  const { authenticators } = options;
+
+  /** Asks the authenticators from one on; a promise only where one of them must wait. */
+  function askFrom(call: Call, first: number): void | Promise<void> {
+    for (let index = first; index < authenticators.length; index++) {
+      const authenticator = authenticators[index] as Authenticator;
+      let found: Identity | undefined | Promise<Identity | undefined>;
+      try {
+        found = authenticator.authenticate(call);
+      } catch (error) {
+        return refuse(options, call, authenticator, error);
+      }
+      if (found instanceof Promise) {
+        return found.then(
+          (identity) =>
+            identity === undefined
+              ? askFrom(call, index + 1)
+              : accept(options, call, authenticator, identity),
+          (error: unknown) => refuse(options, call, authenticator, error),
+        );
+      }
+      if (found !== undefined) return accept(options, call, authenticator, found);
+    }
+    if (needsPrincipal(options, call)) throw missingPrincipal();
+  }
+
+  return (call) => askFrom(call, 0);
+}
+
+function accept(
+  { crossSite, events }: AuthenticationOptions,
+  call: Call,
+  { name }: Authenticator,
+  { principal, credential }: Identity,
+): void {
+  // The chain may have answered meanwhile; nobody must find a caller on a call that is over.
+  if (call.abortReason !== undefined) throw call.abortReason;
+  call.principal = principal;
+  call.credential = credential;
+  events.authentication(name, "identified");
+  crossSite.check(call);
+}
+
+/** A PUBLIC call goes on without an identity; one that is ambiguous is refused all the same. */
+function refuse(
+  { events }: AuthenticationOptions,
+  call: Call,
+  { name }: Authenticator,
+  error: unknown,
+): void {
+  const code = error instanceof ServiceError ? error.code : "INTERNAL";
+  events.authentication(name, code === "UNAVAILABLE" ? "unavailable" : "rejected");
+  const isNoIdentity = code === "UNAUTHORIZED" || code === "UNAVAILABLE";
+  if (call.method.policy.exposure === "PUBLIC" && isNoIdentity) return;
+  throw error;
+}
+
+function needsPrincipal({ isRequired }: AuthenticationOptions, call: Call): boolean {
+  switch (call.method.policy.exposure) {
+    case "PUBLIC":
+      return false;
+    case "AUTHENTICATED":
+    case "AUTHORIZED":
+      return isRequired;
+    default:
+      return true;
+  }
+}

@@ -1,0 +1,97 @@
+import type { ConfigProblem } from "../../config/config-problem.ts";
+import { PeerTrust } from "../call/peer-trust.ts";
+import { isProduction } from "../configuration/environment.ts";
+import type { ServiceConfig } from "../configuration/service-config.ts";
+import { checkInternalCalls } from "./check-internal-calls.ts";
+import { trustsLoopback } from "./trusted-peers.ts";
+
+/** What keeps a service from starting: with it, callers could not be told for certain. */
+export function checkAuthnConfig(config: ServiceConfig): ConfigProblem[] {
+  return [
+    ...checkSwitches(config),
+    ...checkTrustedPeers(config),
+    ...checkOidc(config),
+    ...checkInternalCalls(config.security.authn.internal_call),
+  ];
+}
+
+/** What is printed at each start, for it must not be forgotten. */
+export function authnWarnings(config: ServiceConfig): string[] {
+  const { authn } = config.security;
+  const warnings: string[] = [];
+  const warn = (key: string, message: string) => warnings.push(`security.authn.${key} ${message}`);
+  if (!authn.enabled) warn("enabled", "is false: callers are not authenticated");
+  if (authn.mode === "disabled") warn("mode", "is disabled: callers are not authenticated");
+  if (trustsLoopback(config)) {
+    warn("gateway.trusted_peers", "is not given: in development, loopback is trusted");
+  }
+  const { trust } = PeerTrust.read(authn.gateway.trusted_peers);
+  if (trust.holdsEverybody) {
+    warn(
+      "gateway.trusted_peers",
+      "holds every address: whoever reaches the service may say who they are",
+    );
+  }
+  if (trust.needsCertificates && !asksForCertificates(config)) {
+    warn(
+      "gateway.trusted_peers",
+      "has names of certificates, but no server has tls.client_ca_file",
+    );
+  }
+  const { enabled, token, system_token } = authn.internal_call;
+  if (!enabled && (token !== undefined || system_token !== undefined)) {
+    warn("internal_call.enabled", "is false: its tokens are not accepted");
+  }
+  return warnings;
+}
+
+function* checkSwitches(config: ServiceConfig): Iterable<ConfigProblem> {
+  if (!isProduction(config)) return;
+  const { enabled, mode } = config.security.authn;
+  const refused = `is refused in ${config.environment}`;
+  if (!enabled) yield problem(["enabled"], `security.authn.enabled is false; that ${refused}`);
+  if (mode === "disabled")
+    yield problem(["mode"], `security.authn.mode is disabled; that ${refused}`);
+}
+
+function* checkTrustedPeers(config: ServiceConfig): Iterable<ConfigProblem> {
+  const { enabled, mode, gateway } = config.security.authn;
+  const { trusted_peers: peers, allow_any_peer: allowsAny } = gateway;
+  const at = ["gateway", "trusted_peers"];
+  const key = "security.authn.gateway.trusted_peers";
+  const trustsHeaders = enabled && (mode === "gateway_trusted" || mode === "hybrid");
+  if (trustsHeaders && peers.length === 0 && !trustsLoopback(config)) {
+    yield problem(
+      at,
+      `${key} is missing: the mode ${mode} needs the addresses of the gateway, such as 10.1.2.0/24, or the names of its certificate`,
+    );
+  }
+  const { trust, problems } = PeerTrust.read(peers);
+  for (const { index, message } of problems) {
+    yield problem([...at, index], `${key}[${index}]: ${message}`);
+  }
+  if (trust.holdsEverybody && !allowsAny) {
+    yield problem(
+      at,
+      `${key}: holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true`,
+    );
+  }
+}
+
+function* checkOidc(config: ServiceConfig): Iterable<ConfigProblem> {
+  const { enabled, mode, oidc } = config.security.authn;
+  if (enabled && (mode === "idp_jwt" || mode === "hybrid") && oidc === undefined) {
+    yield problem(
+      ["oidc"],
+      `security.authn.oidc is missing: the mode ${mode} needs its issuer and audience`,
+    );
+  }
+}
+
+function problem(path: readonly (string | number)[], message: string): ConfigProblem {
+  return { path: ["security", "authn", ...path], message };
+}
+
+function asksForCertificates({ server }: ServiceConfig): boolean {
+  return [server.http, server.grpc].some((one) => one?.tls?.client_ca_file !== undefined);
+}

@@ -1,0 +1,76 @@
+import type { ServiceConfig } from "../configuration/service-config.ts";
+import type { Logger } from "../operation/logger.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { Authenticator } from "./authenticator.ts";
+import { GatewayHeadersAuthenticator } from "./gateway-headers.ts";
+import { HybridAuthenticator } from "./hybrid-authenticator.ts";
+import { InternalTokenAuthenticator } from "./internal-token.ts";
+import { JwtAuthenticator } from "./jwt-authenticator.ts";
+import { KeySet } from "./key-set.ts";
+import { fetchKeys } from "./key-source.ts";
+import { MemoryRevocationList, type RevocationList } from "./revocation-list.ts";
+
+/** What authenticators need beside the configuration. */
+export interface AuthenticatorDependencies {
+  readonly events: RuntimeEvents;
+  readonly logger: Logger;
+  /** Asked for each JWT; absent, nothing is revoked. */
+  readonly revocations?: RevocationList | undefined;
+  /** Further kinds of credentials, such as a session cookie; asked last, and not at all where authentication is off. */
+  readonly further?: readonly Authenticator[] | undefined;
+  /** Milliseconds since the epoch; `Date.now` where absent. */
+  readonly now?: (() => number) | undefined;
+}
+
+const NS_PER_MS = 1_000_000;
+
+/** The authenticators of a configuration, in the order in which they are asked (spec 5.1). Internal tokens come first. */
+export function createAuthenticators(
+  config: ServiceConfig,
+  dependencies: AuthenticatorDependencies,
+): readonly Authenticator[] {
+  const { authn } = config.security;
+  const { enabled, header, token, system_token: systemToken } = authn.internal_call;
+  const internal = enabled ? [new InternalTokenAuthenticator({ header, token, systemToken })] : [];
+  if (!authn.enabled) return internal;
+  const further = dependencies.further ?? [];
+  switch (authn.mode) {
+    case "gateway_trusted":
+      return [...internal, new GatewayHeadersAuthenticator(), ...further];
+    case "idp_jwt":
+      return [...internal, createJwt(config, dependencies), ...further];
+    case "hybrid": {
+      const jwt = createJwt(config, dependencies);
+      return [
+        ...internal,
+        new HybridAuthenticator(jwt, new GatewayHeadersAuthenticator()),
+        ...further,
+      ];
+    }
+    case "disabled":
+      return internal;
+  }
+}
+
+function createJwt(config: ServiceConfig, dependencies: AuthenticatorDependencies) {
+  const { oidc, cache_ttl_ns } = config.security.authn;
+  if (oidc === undefined) throw new Error("security.authn.oidc is missing");
+  const { events, logger, now = Date.now, revocations } = dependencies;
+  const algorithms: ReadonlySet<string> = new Set(oidc.allowed_algs);
+  const { issuer, discovery_url: discoveryUrl, jwks_url: jwksUrl } = oidc;
+  const load = () => fetchKeys({ issuer, discoveryUrl, jwksUrl, algorithms });
+  return new JwtAuthenticator({
+    keys: new KeySet({ load, ttlMs: oidc.jwks_cache_ttl_ns / NS_PER_MS, now, events, logger }),
+    rules: {
+      algorithms,
+      issuer,
+      audience: oidc.audience,
+      allowedOwners: oidc.allowed_owners,
+      clockSkewMs: oidc.clock_skew_ns / NS_PER_MS,
+    },
+    cacheTtlMs: cache_ttl_ns / NS_PER_MS,
+    revocations: revocations ?? new MemoryRevocationList(),
+    now,
+    events,
+  });
+}

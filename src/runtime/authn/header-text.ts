@@ -1,0 +1,30 @@
+/** Whether a text has only printable ASCII characters; the space is one. */
+export function isPrintableAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code < 0x20 || code > 0x7e) return false;
+  }
+  return true;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Control characters, and those that turn the direction of what stands around them. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+
+/**
+ * The text of a header that may hold UTF-8. Node gives each byte as one character.
+ *
+ * @returns undefined where it is no UTF-8, or not printable
+ */
+export function decodeHeaderText(value: string): string | undefined {
+  if (isPrintableAscii(value)) return value;
+  for (let index = 0; index < value.length; index++) {
+    if (value.charCodeAt(index) > 0xff) return undefined;
+  }
+  try {
+    const text = utf8.decode(Buffer.from(value, "latin1"));
+    return UNPRINTABLE.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+import { ServiceError } from "../error/service-error.ts";
+import type { AuthenticationRequest, Authenticator, Identity } from "./authenticator.ts";
+import type { GatewayHeadersAuthenticator } from "./gateway-headers.ts";
+
+/**
+ * The mode `hybrid`: the JWT first; where it does not identify the caller, the headers
+ * of the gateway. Where both do, they must mean the same one.
+ *
+ * A JWT that cannot be verified now counts as one that is wrong: whoever may use the
+ * headers could send a wrong one as well. Without headers the call is UNAVAILABLE.
+ */
+export class HybridAuthenticator implements Authenticator {
+  readonly name = "hybrid";
+  readonly #jwt: Authenticator;
+  readonly #gateway: GatewayHeadersAuthenticator;
+
+  constructor(jwt: Authenticator, gateway: GatewayHeadersAuthenticator) {
+    this.#jwt = jwt;
+    this.#gateway = gateway;
+  }
+
+  authenticate(
+    request: AuthenticationRequest,
+  ): Identity | undefined | Promise<Identity | undefined> {
+    let found: Identity | undefined | Promise<Identity | undefined>;
+    try {
+      found = this.#jwt.authenticate(request);
+    } catch (error) {
+      return this.#fallBack(request, error);
+    }
+    if (found instanceof Promise) {
+      return found.then(
+        (identity) => this.#agree(request, identity),
+        (error: unknown) => this.#fallBack(request, error),
+      );
+    }
+    return this.#agree(request, found);
+  }
+
+  #agree(request: AuthenticationRequest, jwt: Identity | undefined): Identity | undefined {
+    const gateway = this.#gateway.authenticate(request);
+    if (jwt === undefined || gateway === undefined) return jwt ?? gateway;
+    if (jwt.principal.subjectId !== gateway.principal.subjectId) {
+      throw new ServiceError(
+        "UNAUTHORIZED",
+        "the token and the identity headers name different callers",
+      );
+    }
+    return jwt;
+  }
+
+  #fallBack(request: AuthenticationRequest, error: unknown): Identity {
+    const isAnswer =
+      error instanceof ServiceError &&
+      (error.code === "UNAUTHORIZED" || error.code === "UNAVAILABLE");
+    const gateway = isAnswer ? this.#gateway.authenticate(request) : undefined;
+    if (gateway === undefined) throw error;
+    return gateway;
+  }
+}

@@ -1,0 +1,88 @@
+import { hash } from "node:crypto";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { AuthenticationRequest, Authenticator, Identity } from "./authenticator.ts";
+import { bearerToken } from "./bearer-token.ts";
+import { invalidToken } from "./invalid-token.ts";
+import { type JwtRules, type VerifiedToken, verifyJwt } from "./jwt-verifier.ts";
+import type { KeySet } from "./key-set.ts";
+import type { RevocationList } from "./revocation-list.ts";
+import { TokenCache } from "./token-cache.ts";
+
+/** What a JWT authenticator needs. */
+export interface JwtAuthenticatorOptions {
+  readonly keys: KeySet;
+  readonly rules: JwtRules;
+  /** How long a verified token is remembered. */
+  readonly cacheTtlMs: number;
+  readonly revocations: RevocationList;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly events: RuntimeEvents;
+}
+
+/** What is remembered of a verified token. */
+interface KnownToken {
+  readonly token: VerifiedToken;
+  readonly identity: Identity;
+  readonly until: number;
+}
+
+const CACHE_CAPACITY = 10_000;
+
+/** Recognises callers by the access tokens of one provider, and remembers them for a while. */
+export class JwtAuthenticator implements Authenticator {
+  readonly name = "jwt";
+  readonly #options: JwtAuthenticatorOptions;
+  readonly #cache = new TokenCache<KnownToken>(CACHE_CAPACITY);
+
+  constructor(options: JwtAuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  authenticate({
+    headers,
+  }: AuthenticationRequest): Identity | undefined | Promise<Identity | undefined> {
+    const token = bearerToken(headers);
+    if (token === undefined) return undefined;
+    const digest = hash("sha256", token, "base64");
+    return this.#cache.has(digest) && !this.#options.keys.isFresh()
+      ? this.#recallLater(token, digest)
+      : (this.#recall(digest) ?? this.#verify(token, digest));
+  }
+
+  /** With keys that are up to date a remembered token may turn out to be one whose key was withdrawn. */
+  async #recallLater(token: string, digest: string): Promise<Identity> {
+    await this.#options.keys.refresh();
+    return this.#recall(digest) ?? this.#verify(token, digest);
+  }
+
+  /** What is known of a token, where it still holds. */
+  #recall(digest: string): Identity | undefined {
+    const { keys, events, now } = this.#options;
+    const known = this.#cache.get(digest);
+    const isKnown = known !== undefined && now() < known.until && keys.holds(known.token.key);
+    events.cache("jwt", isKnown ? "hit" : "miss");
+    if (isKnown) {
+      this.#requireValid(known.token);
+      return known.identity;
+    }
+    if (known !== undefined) this.#cache.delete(digest);
+    return undefined;
+  }
+
+  async #verify(text: string, digest: string): Promise<Identity> {
+    const { keys, rules, cacheTtlMs, now } = this.#options;
+    const token = await verifyJwt(text, keys, rules, now);
+    this.#requireValid(token);
+    const identity: Identity = Object.freeze({ principal: token.principal, credential: "jwt" });
+    this.#cache.set(digest, { token, identity, until: now() + cacheTtlMs });
+    return identity;
+  }
+
+  /** What may change after a token was verified; the rest of it does not. */
+  #requireValid(token: VerifiedToken): void {
+    const { rules, revocations, now } = this.#options;
+    if (now() >= token.expiresAt + rules.clockSkewMs) throw invalidToken("it has expired");
+    if (revocations.isRevoked(token)) throw invalidToken("it was revoked");
+  }
+}

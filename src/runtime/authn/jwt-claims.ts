@@ -1,0 +1,83 @@
+import { invalidToken } from "./invalid-token.ts";
+import { checkTokenKind } from "./jwt-kind.ts";
+import type { JsonObject } from "./jwt-parts.ts";
+import { isSubjectId } from "./subject-id.ts";
+
+/** What tokens must say, by configuration. */
+export interface ClaimRules {
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  /** Empty accepts all. */
+  readonly allowedOwners: readonly string[];
+  readonly clockSkewMs: number;
+}
+
+/** What the claims of an accepted token say of the token itself. Times are milliseconds since the epoch. */
+export interface TokenClaims {
+  readonly subject: string;
+  readonly id: string | undefined;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+const MAX_AUDIENCES = 100;
+const MAX_ID_LENGTH = 512;
+/** The last second of the year 9999: later times are mistakes, such as milliseconds. */
+const MAX_TIME = 253_402_300_799;
+
+/**
+ * Looks at the claims of a token whose signature was verified.
+ *
+ * @param now milliseconds since the epoch
+ * @throws ServiceError UNAUTHORIZED where they are not acceptable
+ */
+export function checkClaims(
+  claims: JsonObject,
+  isAccessToken: boolean,
+  rules: ClaimRules,
+  now: number,
+): TokenClaims {
+  if (claims["iss"] !== rules.issuer) throw invalidToken("its issuer is not accepted");
+  checkAudience(claims["aud"], rules.audience);
+  checkTokenKind(claims, isAccessToken);
+  const { owner, sub, jti } = claims as { owner?: unknown; sub?: unknown; jti?: unknown };
+  if (
+    rules.allowedOwners.length > 0 &&
+    (typeof owner !== "string" || !rules.allowedOwners.includes(owner))
+  ) {
+    throw invalidToken("its owner is not accepted");
+  }
+  if (typeof sub !== "string" || !isSubjectId(sub)) throw invalidToken("its subject is not valid");
+  if (jti !== undefined && (typeof jti !== "string" || jti.length > MAX_ID_LENGTH)) {
+    throw invalidToken("its id is not valid");
+  }
+  return { subject: sub, id: jti, ...checkTimes(claims, rules.clockSkewMs, now) };
+}
+
+function checkAudience(audience: unknown, accepted: readonly string[]): void {
+  const list: unknown[] = Array.isArray(audience) ? audience : [audience];
+  const isList = list.length <= MAX_AUDIENCES && list.every((one) => typeof one === "string");
+  if (!isList || !list.some((one) => accepted.includes(one as string))) {
+    throw invalidToken("its audience is not accepted");
+  }
+}
+
+function checkTimes(claims: JsonObject, skewMs: number, now: number) {
+  const issuedAt = timeOf(claims["iat"]);
+  const expiresAt = timeOf(claims["exp"]);
+  const notBefore = claims["nbf"] === undefined ? issuedAt : timeOf(claims["nbf"]);
+  if (expiresAt <= issuedAt) throw invalidToken("its times are not valid");
+  if (now >= expiresAt + skewMs) throw invalidToken("it has expired");
+  if (now + skewMs < issuedAt || now + skewMs < notBefore) {
+    throw invalidToken("it is not valid yet");
+  }
+  return { issuedAt, expiresAt };
+}
+
+/** A NumericDate, in milliseconds. */
+function timeOf(value: unknown): number {
+  if (typeof value !== "number" || !(value > 0 && value <= MAX_TIME)) {
+    throw invalidToken("its times are not valid");
+  }
+  return value * 1000;
+}

@@ -1,0 +1,136 @@
+import { ServiceError } from "../error/service-error.ts";
+import type { Logger } from "../operation/logger.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import { KeySetAge } from "./key-set-age.ts";
+import type { VerificationKey } from "./verification-key.ts";
+
+/** What a key set needs. */
+export interface KeySetOptions {
+  readonly load: () => Promise<readonly VerificationKey[]>;
+  /** How long keys are used without being read anew. */
+  readonly ttlMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly events: RuntimeEvents;
+  readonly logger: Logger;
+}
+
+/** How long a call waits for a provider while the keys at hand are only just too old. */
+const PATIENCE_MS = 1000;
+
+/** The keys of a provider, kept and read anew in time; one reading serves all calls that wait for it. */
+export class KeySet {
+  readonly #options: KeySetOptions;
+  readonly #age: KeySetAge;
+  #keys: ReadonlyMap<string, VerificationKey> = new Map();
+  #loading: Promise<void> | undefined;
+
+  constructor(options: KeySetOptions) {
+    this.#options = options;
+    this.#age = new KeySetAge(options.ttlMs);
+  }
+
+  /** Whether the keys can be used without waiting. Before they grow too old, they are read anew meanwhile. */
+  isFresh(): boolean {
+    const now = this.#options.now();
+    if (!this.#age.isFresh(now)) return false;
+    if (this.#age.isDue(now)) void this.#load().catch(() => undefined);
+    return true;
+  }
+
+  /** Whether the provider still has this key. */
+  holds(key: VerificationKey): boolean {
+    return this.#keys.get(key.fingerprint) === key;
+  }
+
+  /**
+   * Brings the keys up to date.
+   *
+   * @throws ServiceError UNAVAILABLE where there are none, or only ones that are far too old
+   */
+  async refresh(): Promise<void> {
+    if (this.isFresh()) return;
+    const { now } = this.#options;
+    const isUsable = this.#age.isUsable(now());
+    if (this.#loading === undefined && this.#age.isResting(now())) {
+      if (isUsable) return;
+      throw new ServiceError("UNAVAILABLE");
+    }
+    const loaded = this.#load();
+    if (isUsable)
+      await atMost(
+        PATIENCE_MS,
+        loaded.catch(() => undefined),
+      );
+    else await loaded;
+  }
+
+  /**
+   * The key of a token. Where none is known, the provider is asked once more, but not
+   * for each of a flood of such tokens.
+   *
+   * @returns undefined where the provider has no such key
+   * @throws ServiceError UNAVAILABLE where that cannot be found out now
+   */
+  async find(keyId: string | undefined, algorithm: string): Promise<VerificationKey | undefined> {
+    const { now, events } = this.#options;
+    const before = this.#age.loadedAt;
+    await this.refresh();
+    const known = this.#select(keyId, algorithm);
+    events.cache("jwks", known === undefined || this.#age.loadedAt !== before ? "miss" : "hit");
+    if (known !== undefined || this.#age.loadedAt !== before) return known;
+    if (this.#loading === undefined && !this.#age.mayAskForUnknown(now())) {
+      if (this.#age.hasFailed) throw new ServiceError("UNAVAILABLE");
+      return undefined;
+    }
+    await this.#load();
+    return this.#select(keyId, algorithm);
+  }
+
+  /** A token without a key id has only one key that it can mean. */
+  #select(keyId: string | undefined, algorithm: string): VerificationKey | undefined {
+    const fitting: VerificationKey[] = [];
+    for (const key of this.#keys.values()) {
+      if (key.algorithms.has(algorithm) && (keyId === undefined || key.keyId === keyId)) {
+        fitting.push(key);
+      }
+    }
+    return fitting.length === 1 ? fitting[0] : undefined;
+  }
+
+  #load(): Promise<void> {
+    this.#loading ??= this.#loadNow().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #loadNow(): Promise<void> {
+    const { load, now, logger } = this.#options;
+    this.#age.begin(now());
+    try {
+      const keys = await load();
+      const known = this.#keys;
+      // A key that stays is the same object, so that what was verified with it stays known.
+      this.#keys = new Map(
+        keys.map((key) => [key.fingerprint, known.get(key.fingerprint) ?? key] as const),
+      );
+      this.#age.succeed(now());
+      if (keys.length === 0) logger.warn({}, "the provider has no key that could be used");
+    } catch (error) {
+      this.#age.fail();
+      logger.warn({ err: error }, "the keys of the provider cannot be read");
+      throw new ServiceError("UNAVAILABLE", undefined, { cause: error });
+    }
+  }
+}
+
+/** Waits, but no longer than some time. */
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, end]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,72 @@
+/** What a token is known by; a hash of its text is not, for one token may be written in several ways. */
+export interface RevocableToken {
+  /** The claim `jti`. */
+  readonly id: string | undefined;
+  readonly subject: string;
+  /** Milliseconds since the epoch. */
+  readonly issuedAt: number;
+}
+
+/** Tells tokens that count no longer, though they have not expired. Asked for each call: it must not wait. */
+export interface RevocationList {
+  isRevoked(token: RevocableToken): boolean;
+}
+
+/** A bounded revocation list in memory. */
+export class MemoryRevocationList implements RevocationList {
+  readonly #capacity: number;
+  readonly #now: () => number;
+  /** When the revocation of a token may be forgotten, by its id. */
+  readonly #tokens = new Map<string, number>();
+  readonly #subjects = new Map<string, { readonly before: number; readonly until: number }>();
+
+  /** @param capacity how many revocations are kept */
+  constructor(capacity = 100_000, now: () => number = Date.now) {
+    this.#capacity = capacity;
+    this.#now = now;
+  }
+
+  /**
+   * Revokes one token.
+   *
+   * @param until when it expires, clock skew included
+   * @throws RangeError where the list is full of revocations that still count
+   */
+  revokeToken(id: string, until: number): void {
+    this.#makeRoom(this.#tokens.has(id));
+    this.#tokens.set(id, Math.max(until, this.#tokens.get(id) ?? 0));
+  }
+
+  /**
+   * Revokes all tokens of a subject that were issued up to now.
+   *
+   * @param until when the last of them expires, clock skew included
+   * @throws RangeError where the list is full of revocations that still count
+   */
+  revokeSubject(subject: string, until: number): void {
+    const known = this.#subjects.get(subject);
+    this.#makeRoom(known !== undefined);
+    this.#subjects.set(subject, {
+      before: this.#now(),
+      until: Math.max(until, known?.until ?? 0),
+    });
+  }
+
+  isRevoked({ id, subject, issuedAt }: RevocableToken): boolean {
+    if (id !== undefined && this.#tokens.has(id)) return true;
+    const revoked = this.#subjects.get(subject);
+    return revoked !== undefined && issuedAt <= revoked.before;
+  }
+
+  /** To forget one that still counts would let its token in again: better to refuse the next. */
+  #makeRoom(isKnown: boolean): void {
+    const isFull = () => this.#tokens.size + this.#subjects.size >= this.#capacity;
+    if (isKnown || !isFull()) return;
+    const now = this.#now();
+    for (const [id, until] of this.#tokens) if (until <= now) this.#tokens.delete(id);
+    for (const [subject, { until }] of this.#subjects) {
+      if (until <= now) this.#subjects.delete(subject);
+    }
+    if (isFull()) throw new RangeError("the revocation list is full");
+  }
+}

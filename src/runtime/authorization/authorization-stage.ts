@@ -1,0 +1,140 @@
+import { AuthzError } from "../../authz/authz-error.ts";
+import type { AuthorizationEngine, CallOptions } from "../../authz/engine.ts";
+import { OBJECT_IDS } from "../../authz/object-id.ts";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import type { Call } from "../call/call.ts";
+import type { Stage } from "../chain/call-stages.ts";
+import { missingPrincipal, ServiceError } from "../error/service-error.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { Principal } from "../principal.ts";
+import {
+  type AuthorizationPlan,
+  type PlannedCheck,
+  planAuthorization,
+} from "./authorization-plan.ts";
+
+/** What authorization is decided by. */
+export interface AuthorizationOptions {
+  /** Absent only where nothing is ever checked. */
+  readonly engine: AuthorizationEngine | undefined;
+  /** `security.authz.enabled`: where false, AUTHORIZED asks for no more than AUTHENTICATED. */
+  readonly enabled: boolean;
+  /** `security.authz.dev_allow_all`: every check allows. */
+  readonly devAllowAll: boolean;
+  /** Whether nobody is authenticated (`security.authn`): then nobody is asked who they are. */
+  readonly authnDisabled: boolean;
+  readonly events: RuntimeEvents;
+}
+
+/**
+ * The stage that lets a call in by the exposure of its method, and by a check where
+ * that is AUTHORIZED (design.md, "Exposure at run time"). An engine that cannot
+ * answer is UNAVAILABLE or DEADLINE_EXCEEDED, never a decision.
+ */
+export function createAuthorization(options: AuthorizationOptions): Stage {
+  const { engine, enabled, devAllowAll, authnDisabled, events } = options;
+  if (enabled && !devAllowAll && engine === undefined) {
+    throw new Error("authorization is enabled and has no engine");
+  }
+  const plans = new Map<BoundMethod, AuthorizationPlan>();
+  return (call) => {
+    let plan = plans.get(call.method);
+    if (plan === undefined) {
+      plan = planAuthorization(call.method);
+      plans.set(call.method, plan);
+    }
+    if (plan.exposure === "PUBLIC") return undefined;
+    if (call.principal === undefined) {
+      if (authnDisabled && mayBeNobody(plan, enabled && !devAllowAll)) return undefined;
+      throw missingPrincipal();
+    }
+    switch (plan.exposure) {
+      case "AUTHENTICATED":
+        return undefined;
+      case "INTERNAL":
+        return decide(call, call.credential === "internal", events);
+      case "SYSTEM":
+        return decide(call, call.credential === "system", events);
+      default:
+        if (!enabled) return undefined;
+        if (devAllowAll || plan.check === undefined) return decide(call, devAllowAll, events);
+        return checked(call, call.principal, plan.check, engine as AuthorizationEngine, events);
+    }
+  };
+}
+
+/** Where nobody is authenticated, what asks for a caller lets anybody in; what asks for more does not. */
+function mayBeNobody({ exposure }: AuthorizationPlan, checks: boolean): boolean {
+  return exposure === "AUTHENTICATED" || (exposure === "AUTHORIZED" && !checks);
+}
+
+async function checked(
+  call: Call,
+  principal: Principal,
+  plan: PlannedCheck,
+  engine: AuthorizationEngine,
+  events: RuntimeEvents,
+): Promise<void> {
+  if (principal.subjectType !== plan.audience) return decide(call, false, events);
+  const id = renderId(call, principal, plan, events);
+  call.resource = `${plan.type}:${id ?? "*"}`;
+  const subject = { type: plan.audience, id: principal.subjectId };
+  // The embedded engine answers at once: a signal would be made for nothing.
+  const options: CallOptions | undefined =
+    engine.kind === "embedded" ? undefined : { signal: call.signal };
+  let allowed: boolean;
+  try {
+    if (id === undefined) {
+      const { type: resourceType, action: permission } = plan;
+      const request = { resourceType, permission, subject, pageSize: 1 };
+      allowed = (await engine.lookupResources(request, options)).items.length > 0;
+    } else {
+      const request = { resource: { type: plan.type, id }, permission: plan.action, subject };
+      allowed = (await engine.check(request, options)).allowed;
+    }
+  } catch (error) {
+    if (isUncheckable(error, principal)) return decide(call, false, events);
+    events.authorization("unavailable");
+    throw call.abortReason ?? noDecision(error);
+  }
+  return decide(call, allowed, events);
+}
+
+function renderId(
+  call: Call,
+  principal: Principal,
+  plan: PlannedCheck,
+  events: RuntimeEvents,
+): string | undefined {
+  try {
+    return plan.id?.(call.request, principal);
+  } catch (error) {
+    const isDenied = error instanceof ServiceError && error.code === "FORBIDDEN";
+    if (isDenied) call.decision = "denied";
+    events.authorization(isDenied ? "denied" : "invalid");
+    throw error;
+  }
+}
+
+function decide(call: Call, allowed: boolean, events: RuntimeEvents): undefined {
+  call.decision = allowed ? "allowed" : "denied";
+  events.authorization(call.decision);
+  if (!allowed) throw new ServiceError("FORBIDDEN");
+  return undefined;
+}
+
+/** Whether the caller's own id can be no subject of any relationship, so that it holds nothing. */
+function isUncheckable(error: unknown, { subjectId }: Principal): boolean {
+  return (
+    error instanceof AuthzError &&
+    error.code === "INVALID_ARGUMENT" &&
+    !OBJECT_IDS.allows(subjectId)
+  );
+}
+
+function noDecision(error: unknown): ServiceError {
+  const isLate = error instanceof AuthzError && error.code === "DEADLINE_EXCEEDED";
+  return new ServiceError(isLate ? "DEADLINE_EXCEEDED" : "UNAVAILABLE", undefined, {
+    cause: error,
+  });
+}

@@ -1,0 +1,117 @@
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { ServiceError } from "../error/service-error.ts";
+
+/**
+ * Reads a field out of a request, as text; undefined where it is absent or empty.
+ *
+ * @throws ServiceError INVALID_ARGUMENT for an enum number that has no name
+ */
+export type FieldReader = (request: unknown) => string | undefined;
+
+/** Reads a property of a message; undefined where it is absent. */
+type Getter = (message: Record<string, unknown>) => unknown;
+
+/**
+ * Makes the reader of a field by its path in protobuf names. A field without
+ * presence that has its zero value is absent: on the wire the two are the same.
+ *
+ * @throws Error that says why the path can never be read
+ */
+export function requestField(input: DescMessage, path: string): FieldReader {
+  const segments = path.split(".");
+  const getters: Getter[] = [];
+  let message = input;
+  let field = fieldOf(message, segments[0] as string);
+  getters.push(getterOf(field));
+  for (const segment of segments.slice(1)) {
+    if (field.fieldKind !== "message") {
+      throw new Error(`"${field.name}" is no singular message, so it has no field "${segment}"`);
+    }
+    message = field.message;
+    // protobuf-es keeps the value itself where a field is a wrapper, but for one of a oneof.
+    const isUnwrapped = isWrapperDesc(message) && field.oneof === undefined;
+    field = fieldOf(message, segment);
+    if (!isUnwrapped) getters.push(getterOf(field));
+  }
+  const format = formatterOf(field, path);
+  return (request) => {
+    let value = request;
+    for (let index = 0; index < getters.length; index++) {
+      value = (getters[index] as Getter)(value as Record<string, unknown>);
+      if (value === undefined) return undefined;
+    }
+    return format(value);
+  };
+}
+
+function fieldOf(message: DescMessage, name: string): DescField {
+  const field = message.fields.find((candidate) => candidate.name === name);
+  if (field === undefined) throw new Error(`"${name}" is no field of ${message.typeName}`);
+  return field;
+}
+
+const IMPLICIT = 2;
+
+function getterOf(field: DescField): Getter {
+  const name = field.localName;
+  if (field.oneof !== undefined) {
+    const group = field.oneof.localName;
+    return (message) => {
+      const member = message[group] as { case?: string; value?: unknown };
+      return member.case === name ? member.value : undefined;
+    };
+  }
+  if (field.presence !== IMPLICIT) {
+    // The default value of an unset proto2 field is on the prototype.
+    return (message) => (Object.hasOwn(message, name) ? message[name] : undefined);
+  }
+  const zero = field.fieldKind === "enum" ? field.enum.values[0]?.number : undefined;
+  return (message) => {
+    const value = message[name];
+    // Longs are bigints, or strings with jstype.
+    return value === zero || value === 0 || value === 0n || value === "0"
+      ? absent(field, value)
+      : value;
+  };
+}
+
+/** Of a string field `"0"` is a value like any other. */
+function absent(field: DescField, value: unknown): unknown {
+  return field.fieldKind === "scalar" && field.scalar === ScalarType.STRING ? value : undefined;
+}
+
+function formatterOf(field: DescField, path: string): (value: unknown) => string | undefined {
+  if (field.fieldKind === "enum") {
+    const names = new Map(field.enum.values.map(({ number, name }) => [number, name]));
+    return (value) => {
+      const name = names.get(value as number);
+      if (name !== undefined) return name;
+      throw new ServiceError(
+        "INVALID_ARGUMENT",
+        `the field ${path} has the number ${String(value)}, which ${field.enum.typeName} does not know`,
+      );
+    };
+  }
+  if (field.fieldKind !== "scalar" || !CHECKABLE.has(field.scalar)) {
+    const what =
+      field.fieldKind === "scalar" ? ScalarType[field.scalar].toLowerCase() : field.fieldKind;
+    throw new Error(`{${path}} is a ${what}; a placeholder names a string, integer or enum field`);
+  }
+  if (field.scalar !== ScalarType.STRING) return String;
+  return (value) => (value === "" ? undefined : (value as string));
+}
+
+const CHECKABLE: ReadonlySet<ScalarType> = new Set([
+  ScalarType.STRING,
+  ScalarType.INT32,
+  ScalarType.INT64,
+  ScalarType.UINT32,
+  ScalarType.UINT64,
+  ScalarType.SINT32,
+  ScalarType.SINT64,
+  ScalarType.FIXED32,
+  ScalarType.FIXED64,
+  ScalarType.SFIXED32,
+  ScalarType.SFIXED64,
+]);

@@ -1,0 +1,136 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { OBJECT_IDS } from "../../authz/object-id.ts";
+import type { AccessResource, AccessResourcePart } from "../access-policy.ts";
+import { ServiceError } from "../error/service-error.ts";
+import type { Principal } from "../principal.ts";
+import { principalField } from "./principal-field.ts";
+import { requestField } from "./request-field.ts";
+
+/**
+ * Renders the id of the object that is checked.
+ *
+ * @throws ServiceError INVALID_ARGUMENT where the request makes no object id,
+ * FORBIDDEN where the caller does not
+ */
+export type ResourceId = (request: unknown, principal: Principal) => string;
+
+/** A piece of an id; the text in front of the next placeholder ends it. */
+interface Piece {
+  readonly read: ResourceId;
+  readonly isPlaceholder: boolean;
+  readonly refuse: (why: string) => ServiceError;
+}
+
+/**
+ * Makes the renderer of a resource's id; undefined for `*`, which names no object.
+ *
+ * @param input the request of the RPC; undefined where there is no single one
+ * @throws Error that says why the resource can never be rendered
+ */
+export function resourceId(
+  resource: AccessResource,
+  input: DescMessage | undefined,
+): ResourceId | undefined {
+  if (resource.id === "*") return undefined;
+  const parts = resource.id;
+  const pieces = parts.map((part) => pieceOf(part, input));
+  const literal = literalOf(parts);
+  if (literal !== undefined) return () => literal;
+  const [only] = pieces;
+  if (pieces.length === 1 && only !== undefined) {
+    return (request, principal) => assertId(only.read(request, principal), only);
+  }
+  const separators = parts.map((_, index) => separatorBehind(parts, index));
+  // The request is told what is wrong wherever it can be the cause.
+  const blamed = pieces[parts.findIndex(({ kind }) => kind === "field")] ?? lastOf(pieces);
+  return (request, principal) => {
+    let id = "";
+    for (const [index, piece] of pieces.entries()) {
+      const text = piece.read(request, principal);
+      const separator = separators[index];
+      // Else a caller could move the border between two fields and name another object by the same id.
+      if (separator !== undefined && text.includes(separator)) {
+        throw piece.refuse(
+          `must not hold ${JSON.stringify(separator)}, which ends it in the object id`,
+        );
+      }
+      id += text;
+    }
+    return assertId(id, blamed);
+  };
+}
+
+function pieceOf(part: AccessResourcePart, input: DescMessage | undefined): Piece {
+  switch (part.kind) {
+    case "literal":
+      return {
+        read: () => part.text,
+        isPlaceholder: false,
+        refuse: (why) => new ServiceError("INTERNAL", why),
+      };
+    case "field": {
+      if (input === undefined) {
+        throw new Error(`{${part.path}} cannot be read, as there is no single request`);
+      }
+      const read = requestField(input, part.path);
+      const refuse = (why: string) =>
+        new ServiceError("INVALID_ARGUMENT", `the field ${part.path} ${why}`);
+      return {
+        read: (request) => {
+          const text = read(request);
+          if (text === undefined) throw refuse("is missing");
+          return text;
+        },
+        isPlaceholder: true,
+        refuse,
+      };
+    }
+    case "principal": {
+      const read = principalField(part.field);
+      // The caller is not told what else it lacks.
+      const refuse = (why: string) =>
+        new ServiceError("FORBIDDEN", undefined, {
+          cause: new Error(`the field ${part.field} of the principal ${why}`),
+        });
+      return {
+        read: (_, principal) => {
+          const text = read(principal);
+          if (text === "") throw refuse("is missing");
+          return text;
+        },
+        isPlaceholder: true,
+        refuse,
+      };
+    }
+  }
+}
+
+function literalOf(parts: readonly AccessResourcePart[]): string | undefined {
+  let text = "";
+  for (const part of parts) {
+    if (part.kind !== "literal") return undefined;
+    text += part.text;
+  }
+  if (OBJECT_IDS.allows(text)) return text;
+  throw new Error(`${JSON.stringify(text)} is no object id: ${OBJECT_IDS.description}`);
+}
+
+/** The literal between a placeholder and the next one. */
+function separatorBehind(parts: readonly AccessResourcePart[], index: number): string | undefined {
+  if (parts[index]?.kind === "literal") return undefined;
+  const next = parts[index + 1];
+  const isFollowed = parts.slice(index + 2).some(({ kind }) => kind !== "literal");
+  return next?.kind === "literal" && isFollowed ? next.text : undefined;
+}
+
+function lastOf(pieces: readonly Piece[]): Piece {
+  return pieces.findLast(({ isPlaceholder }) => isPlaceholder) as Piece;
+}
+
+/** Ids without anything that would have to be looked at closely: nearly all. */
+const PLAIN = /^[\x21\x22\x24-\x29\x2b-\x7e]{1,256}$/;
+
+function assertId(id: string, blamed: Piece): string {
+  if (PLAIN.test(id) || OBJECT_IDS.allows(id)) return id;
+  throw blamed.refuse(`makes no object id: it must be ${OBJECT_IDS.description}`);
+}

@@ -1,0 +1,39 @@
+import { randomFillSync } from "node:crypto";
+import type { Call } from "./call.ts";
+import { single } from "./call-headers.ts";
+
+const TRACEPARENT = "traceparent";
+const VERSION_00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
+/** Later versions begin as version 00 does, and may have more behind it. */
+const VERSION_LATER = /^(?!ff|00)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/;
+const MAX_LENGTH = 512;
+const NO_TRACE = "0".repeat(32);
+const NO_SPAN = "0".repeat(16);
+
+/** The stage "context injection": the trace that the call belongs to (W3C trace context), and its span. */
+export function injectTraceContext(call: Call): void {
+  const sent = single(call.headers, TRACEPARENT);
+  call.traceId = (sent === undefined ? undefined : traceIdOf(sent)) ?? randomHex(16);
+  call.spanId = randomHex(8);
+}
+
+/** The trace id of a `traceparent`; undefined where that is not valid, and a new trace begins. */
+export function traceIdOf(traceparent: string): string | undefined {
+  if (traceparent.length > MAX_LENGTH) return undefined;
+  const match = VERSION_00.exec(traceparent) ?? VERSION_LATER.exec(traceparent);
+  if (match === null || match[1] === NO_TRACE || match[2] === NO_SPAN) return undefined;
+  return match[1];
+}
+
+// One draw serves many calls: asking the system for each id costs more than the rest of the stage.
+const pool = Buffer.allocUnsafe(4096);
+let used = pool.length;
+
+function randomHex(bytes: number): string {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += bytes;
+  return pool.toString("hex", used - bytes, used);
+}

@@ -1,0 +1,73 @@
+import {
+  BrokenCircuitError,
+  ConsecutiveBreaker,
+  circuitBreaker as cockatielBreaker,
+  handleWhen,
+  SamplingBreaker,
+} from "cockatiel";
+import { ServiceError } from "../../error/service-error.ts";
+import type { ClientCall, ClientInterceptor } from "../client-call.ts";
+import type { CircuitBreakerOptions } from "../client-options.ts";
+
+const DEFAULT_CONSECUTIVE_FAILURES = 10;
+const DEFAULT_SAMPLING_MS = 10_000;
+const DEFAULT_OPEN_MS = 5000;
+
+/** What says that the target itself is in trouble, rather than the call. */
+const TROUBLE: ReadonlySet<string> = new Set(["UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL"]);
+
+/**
+ * Spares a target in trouble, and callers the wait for it: after too many failures,
+ * calls fail at once for a while, then one is let through to try.
+ */
+export function circuitBreaker(options: CircuitBreakerOptions): ClientInterceptor {
+  const openMs = options.openMs ?? DEFAULT_OPEN_MS;
+  let openedAt = 0;
+  const policy = cockatielBreaker(
+    handleWhen(() => true),
+    { halfOpenAfter: openMs, breaker: breakerOf(options) },
+  );
+  policy.onBreak(() => {
+    openedAt = Date.now();
+  });
+  return async (call, next) => {
+    let refusal: unknown;
+    try {
+      const response = await policy.execute(async () => {
+        try {
+          return await next();
+        } catch (error) {
+          // The policy counts what it sees as a success: a target that refuses is in good health.
+          if (isTrouble(error, call)) throw error;
+          refusal = error;
+          return undefined;
+        }
+      });
+      if (refusal !== undefined) throw refusal;
+      return response;
+    } catch (error) {
+      if (!(error instanceof BrokenCircuitError)) throw error;
+      const rest = Math.max(0, openedAt + openMs - Date.now());
+      throw new ServiceError("UNAVAILABLE", undefined, {
+        retryAfterSeconds: Math.max(1, Math.ceil(rest / 1000)),
+        cause: error,
+      });
+    }
+  };
+}
+
+function breakerOf(options: CircuitBreakerOptions): ConsecutiveBreaker | SamplingBreaker {
+  if (options.failureRate === undefined) {
+    return new ConsecutiveBreaker(options.consecutiveFailures ?? DEFAULT_CONSECUTIVE_FAILURES);
+  }
+  return new SamplingBreaker({
+    threshold: options.failureRate,
+    duration: options.samplingMs ?? DEFAULT_SAMPLING_MS,
+  });
+}
+
+function isTrouble(error: unknown, { deadlineIsOwn }: ClientCall): boolean {
+  if (!(error instanceof ServiceError) || !TROUBLE.has(error.code)) return false;
+  // That a caller had hardly any time left says nothing of the target.
+  return error.code !== "DEADLINE_EXCEEDED" || deadlineIsOwn;
+}

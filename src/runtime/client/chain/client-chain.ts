@@ -1,0 +1,74 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { ServiceError } from "../../error/service-error.ts";
+import {
+  type ClientCall,
+  type ClientCallOptions,
+  type ClientInterceptor,
+  type ClientTransport,
+  streamsResponse,
+} from "../client-call.ts";
+import type { ClientOptions } from "../client-options.ts";
+import type { ClientCaller } from "../typed-client.ts";
+import { circuitBreaker } from "./circuit-breaker.ts";
+import { metadata, requestInfo } from "./outgoing-headers.ts";
+import { rateLimit } from "./rate-limit.ts";
+import { retry } from "./retry.ts";
+import { timeout } from "./timeout.ts";
+
+/** The one way of a client's calls out, in the order of spec 5.7. */
+export class ClientChain implements ClientCaller {
+  readonly #transport: ClientTransport;
+  readonly #stages: readonly ClientInterceptor[];
+  #closed = false;
+
+  constructor(transport: ClientTransport, options: ClientOptions) {
+    this.#transport = transport;
+    this.#stages = [
+      ...(options.before ?? []),
+      requestInfo(options),
+      metadata(options),
+      timeout(options),
+      ...(options.rateLimit === undefined ? [] : [rateLimit(options.rateLimit)]),
+      ...(options.circuitBreaker === false ? [] : [circuitBreaker(options.circuitBreaker ?? {})]),
+      ...(options.retry === false ? [] : [retry(options.retry ?? {})]),
+      ...(options.after ?? []),
+    ];
+  }
+
+  async call(method: DescMethod, request: unknown, options: ClientCallOptions): Promise<unknown> {
+    if (this.#closed) throw new ServiceError("UNAVAILABLE", "the client is closed");
+    const call: ClientCall = {
+      rpc: `${method.parent.typeName}/${method.name}`,
+      transport: this.#transport.name,
+      method,
+      request,
+      headers: new Map(),
+      options,
+      isIdempotent: this.#transport.isIdempotent(method) && !streamsResponse(method),
+      deadline: Number.POSITIVE_INFINITY,
+      deadlineIsOwn: true,
+      signal: undefined,
+    };
+    return this.#run(0, call);
+  }
+
+  async *stream(
+    method: DescMethod,
+    request: unknown,
+    options: ClientCallOptions,
+  ): AsyncGenerator<unknown> {
+    yield* (await this.call(method, request, options)) as AsyncIterable<unknown>;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#transport.close();
+  }
+
+  #run(index: number, call: ClientCall): Promise<unknown> {
+    const stage = this.#stages[index];
+    if (stage === undefined) return this.#transport.send(call);
+    return stage(call, () => this.#run(index + 1, call));
+  }
+}

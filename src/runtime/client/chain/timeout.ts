@@ -1,0 +1,93 @@
+import { ServiceError } from "../../error/service-error.ts";
+import { type ClientCall, type ClientInterceptor, streamsResponse } from "../client-call.ts";
+import type { ClientOptions } from "../client-options.ts";
+
+const DEFAULT_TIMEOUT_MS = 5000;
+const DEFAULT_STREAM_TIMEOUT_MS = 3_600_000;
+/** What is kept of the time that the served call has left, to answer its own caller. */
+const MARGIN_MS = 20;
+
+/**
+ * Ends calls whose time is up or whose caller has given up. The time is the client's
+ * own, or less where the call that is being served has less left.
+ */
+export function timeout({ timeoutMs, streamTimeoutMs }: ClientOptions): ClientInterceptor {
+  return async (call, next) => {
+    const streams = streamsResponse(call.method) || call.method.methodKind === "client_streaming";
+    const own =
+      call.options.timeoutMs ??
+      (streams
+        ? (streamTimeoutMs ?? DEFAULT_STREAM_TIMEOUT_MS)
+        : (timeoutMs ?? DEFAULT_TIMEOUT_MS));
+    const now = Date.now();
+    const left = (call.options.context?.deadline ?? Number.POSITIVE_INFINITY) - now - MARGIN_MS;
+    const limit = Math.min(own, left);
+    if (limit <= 0) throw new ServiceError("DEADLINE_EXCEEDED");
+    call.deadline = now + limit;
+    call.deadlineIsOwn = own <= left;
+    const watch = new CallWatch(call, limit);
+    try {
+      const response = await watch.race(next());
+      if (!streamsResponse(call.method)) return response;
+      return watch.follow(response as AsyncIterable<unknown>);
+    } catch (error) {
+      watch.end();
+      throw error;
+    } finally {
+      if (!streamsResponse(call.method)) watch.end();
+    }
+  };
+}
+
+/** The end of a call, by time or by its caller, while the call goes on. */
+class CallWatch {
+  readonly #abort = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly #callers: readonly AbortSignal[];
+
+  constructor(call: ClientCall, limit: number) {
+    const { context, signal } = call.options;
+    this.#callers = [context?.signal, signal].filter((each) => each !== undefined);
+    call.signal = this.#abort.signal;
+    this.#timer = setTimeout(() => this.#give(new ServiceError("DEADLINE_EXCEEDED")), limit);
+    for (const caller of this.#callers) {
+      caller.addEventListener("abort", this.#onAbort);
+      if (caller.aborted) this.#give(reasonOf(caller));
+    }
+  }
+
+  /** The response, or the end of the call where that is sooner. */
+  race(response: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const { signal } = this.#abort;
+      signal.addEventListener("abort", () => reject(signal.reason));
+      if (signal.aborted) reject(signal.reason);
+      response.then(resolve, reject);
+    });
+  }
+
+  /** A stream goes on until it is read to its end or left. */
+  async *follow(responses: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    try {
+      yield* responses;
+    } finally {
+      this.end();
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    for (const caller of this.#callers) caller.removeEventListener("abort", this.#onAbort);
+  }
+
+  readonly #onAbort = (event: Event): void => this.#give(reasonOf(event.target as AbortSignal));
+
+  #give(reason: ServiceError): void {
+    this.#abort.abort(reason);
+  }
+}
+
+function reasonOf({ reason }: AbortSignal): ServiceError {
+  if (reason instanceof ServiceError) return reason;
+  return new ServiceError("CANCELLED", undefined, { cause: reason });
+}

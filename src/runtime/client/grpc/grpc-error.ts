@@ -1,0 +1,69 @@
+import { type StatusObject, status } from "@grpc/grpc-js";
+import { ERROR_CODES, type ErrorCode } from "../../error/error-codes.ts";
+import { ServiceError, type ServiceErrorOptions } from "../../error/service-error.ts";
+import {
+  decodeStatusDetails,
+  STATUS_DETAILS_HEADER,
+  type StatusDetails,
+} from "../../grpc/status-details.ts";
+import { markUnsent } from "../unsent.ts";
+
+/** The code of a status whose server gave none of its own. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  [status.CANCELLED]: "CANCELLED",
+  [status.INVALID_ARGUMENT]: "INVALID_ARGUMENT",
+  [status.DEADLINE_EXCEEDED]: "DEADLINE_EXCEEDED",
+  [status.NOT_FOUND]: "RESOURCE_NOT_FOUND",
+  [status.ALREADY_EXISTS]: "ALREADY_EXISTS",
+  [status.PERMISSION_DENIED]: "FORBIDDEN",
+  [status.RESOURCE_EXHAUSTED]: "RATE_LIMITED",
+  [status.FAILED_PRECONDITION]: "FAILED_PRECONDITION",
+  [status.ABORTED]: "FAILED_PRECONDITION",
+  [status.OUT_OF_RANGE]: "INVALID_ARGUMENT",
+  [status.UNIMPLEMENTED]: "UNIMPLEMENTED",
+  [status.UNAVAILABLE]: "UNAVAILABLE",
+  [status.UNAUTHENTICATED]: "UNAUTHORIZED",
+};
+
+/** What grpc-js says where a message is over the limit: it has no code of its own. */
+const TOO_LARGE = /^Received message (larger than|that decompresses)/;
+const REASON = /^[A-Z][A-Z0-9_]{0,127}$/;
+
+/** Whether grpc-js made an error of a status. */
+export function isGrpcError(error: unknown): error is Error & StatusObject {
+  return error instanceof Error && "code" in error && "metadata" in error;
+}
+
+/** The error of a failed call, with the code, message and details that the server gave. */
+export function toClientError(error: Error & StatusObject, wasSent: boolean): ServiceError {
+  const [encoded] = error.metadata?.get(STATUS_DETAILS_HEADER) ?? [];
+  const info = encoded instanceof Uint8Array ? decodeStatusDetails(encoded) : undefined;
+  const options = optionsOf(error, info);
+  const code = codeOf(error.code, info);
+  if (info?.reason === undefined && TOO_LARGE.test(error.details)) {
+    return new ServiceError("INTERNAL", "the response is larger than this client takes", options);
+  }
+  if (code in ERROR_CODES) {
+    // What grpc-js says itself of a network failure names addresses; it is the cause.
+    const message =
+      info?.reason === undefined && code === "UNAVAILABLE" ? undefined : error.details;
+    const told = new ServiceError(code as ErrorCode, message || undefined, options);
+    return wasSent ? told : markUnsent(told);
+  }
+  const http = ERROR_CODES[CODES[error.code] ?? "INTERNAL"].http;
+  return ServiceError.of(http, code, error.details, options);
+}
+
+function codeOf(grpcStatus: number, info: StatusDetails | undefined): string {
+  const reason = info?.reason;
+  return reason !== undefined && REASON.test(reason) ? reason : (CODES[grpcStatus] ?? "INTERNAL");
+}
+
+function optionsOf(error: Error, info: StatusDetails | undefined): ServiceErrorOptions {
+  const hasDetails = info !== undefined && Object.keys(info.metadata).length > 0;
+  return {
+    cause: error,
+    ...(hasDetails ? { details: { ...info.metadata } } : {}),
+    ...(info?.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: info.retryAfterSeconds }),
+  };
+}

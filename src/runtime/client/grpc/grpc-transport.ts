@@ -1,0 +1,206 @@
+import { type DescMessage, type DescMethod, fromBinary } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
+import {
+  type CallOptions,
+  Client,
+  type ClientReadableStream,
+  type ClientUnaryCall,
+  credentials,
+  Metadata,
+} from "@grpc/grpc-js";
+import { ServiceError } from "../../error/service-error.ts";
+import {
+  type ClientCall,
+  type ClientTransport,
+  streamsRequest,
+  streamsResponse,
+} from "../client-call.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_USER_AGENT } from "../client-options.ts";
+import type { GrpcClientOptions } from "./grpc-client-options.ts";
+import { isGrpcError, toClientError } from "./grpc-error.ts";
+import { encodeRequest as encode, pumpRequests } from "./request-pump.ts";
+
+/** What grpc-js sends and gives; messages are encoded and decoded here. */
+const AS_IS = (bytes: Buffer): Buffer => bytes;
+const KEEPALIVE_MS = 30_000;
+
+/** Sends calls by `@grpc/grpc-js`. */
+export class GrpcTransport implements ClientTransport {
+  readonly name = "grpc";
+  readonly #client: Client;
+
+  constructor({ target, tls, maxResponseBytes, userAgent }: GrpcClientOptions) {
+    const secure =
+      tls === undefined
+        ? credentials.createInsecure()
+        : credentials.createSsl(bufferOf(tls.ca), bufferOf(tls.key), bufferOf(tls.certificate));
+    this.#client = new Client(target, secure, {
+      "grpc.max_receive_message_length": maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+      "grpc.primary_user_agent": userAgent ?? DEFAULT_USER_AGENT,
+      "grpc.keepalive_time_ms": KEEPALIVE_MS,
+      "grpc.enable_channelz": 0,
+      ...(tls?.serverName === undefined ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
+    });
+  }
+
+  isIdempotent({ idempotency }: DescMethod): boolean {
+    return idempotency === Idempotency.IDEMPOTENT || idempotency === Idempotency.NO_SIDE_EFFECTS;
+  }
+
+  send(call: ClientCall): Promise<unknown> {
+    return streamsResponse(call.method) ? this.#stream(call) : this.#single(call);
+  }
+
+  async close(): Promise<void> {
+    this.#client.close();
+  }
+
+  /** One response: unary and client streaming. */
+  #single(call: ClientCall): Promise<unknown> {
+    const { method, signal } = call;
+    const path = `/${call.rpc}`;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason);
+      let stopReading: (() => void) | undefined;
+      const answered = (error: unknown, data: Buffer | undefined): void => {
+        signal?.removeEventListener("abort", cancel);
+        stopReading?.();
+        if (error !== null) return reject(failure(error, call, () => sent.getPeer() !== target));
+        try {
+          resolve(decode(method.output, data));
+        } catch (problem) {
+          reject(problem);
+        }
+      };
+      const args = [metadataOf(call), callOptionsOf(call)] as const;
+      let sent: ClientUnaryCall;
+      if (streamsRequest(method)) {
+        const writable = this.#client.makeClientStreamRequest(
+          path,
+          AS_IS,
+          AS_IS,
+          ...args,
+          answered,
+        );
+        stopReading = pumpRequests(call, writable, (error) => {
+          reject(error);
+          writable.cancel();
+        });
+        sent = writable;
+      } else {
+        const request = encode(method.input, call.request);
+        sent = this.#client.makeUnaryRequest(path, AS_IS, AS_IS, request, ...args, answered);
+      }
+      // Until there is a connection, the peer is the target as it was given.
+      const target = sent.getPeer();
+      const cancel = (): void => sent.cancel();
+      signal?.addEventListener("abort", cancel);
+    });
+  }
+
+  /** A stream of responses: resolves when it has begun, or rejects where it never does. */
+  async #stream(call: ClientCall): Promise<AsyncIterable<unknown>> {
+    const { method, signal } = call;
+    if (signal?.aborted === true) throw signal.reason;
+    const path = `/${call.rpc}`;
+    const args = [metadataOf(call), callOptionsOf(call)] as const;
+    let requestError: unknown;
+    let stopReading: (() => void) | undefined;
+    let received: ClientReadableStream<Buffer>;
+    if (streamsRequest(method)) {
+      const duplex = this.#client.makeBidiStreamRequest(path, AS_IS, AS_IS, ...args);
+      stopReading = pumpRequests(call, duplex, (error) => {
+        requestError = error;
+        duplex.cancel();
+      });
+      received = duplex;
+    } else {
+      const request = encode(method.input, call.request);
+      received = this.#client.makeServerStreamRequest(path, AS_IS, AS_IS, request, ...args);
+    }
+    const target = received.getPeer();
+    const cancel = (): void => received.cancel();
+    signal?.addEventListener("abort", cancel);
+    const end = (): void => {
+      signal?.removeEventListener("abort", cancel);
+      stopReading?.();
+    };
+    const state: StreamState = {
+      error: undefined,
+      explain: (error) => requestError ?? failure(error, call, () => received.getPeer() !== target),
+      leave: () => {
+        end();
+        received.cancel();
+      },
+    };
+    await new Promise<void>((resolve, reject) => {
+      // Kept to the end: an error may come while nobody reads.
+      received.on("error", (error) => {
+        state.error ??= error;
+        end();
+        reject(state.explain(error));
+      });
+      received.once("metadata", () => resolve());
+      received.once("status", () => resolve());
+    });
+    return decodeAll(received, method.output, state);
+  }
+}
+
+/** A stream of responses under way. */
+interface StreamState {
+  /** What grpc-js said of its end, which it says once only. */
+  error: unknown;
+  readonly explain: (error: unknown) => unknown;
+  readonly leave: () => void;
+}
+
+async function* decodeAll(
+  received: AsyncIterable<Buffer>,
+  output: DescMessage,
+  state: StreamState,
+): AsyncGenerator<unknown> {
+  try {
+    for await (const data of received) yield decode(output, data);
+    if (state.error !== undefined) throw state.error;
+  } catch (error) {
+    throw error instanceof ServiceError ? error : state.explain(error);
+  } finally {
+    state.leave();
+  }
+}
+
+function failure(error: unknown, call: ClientCall, wasSent: () => boolean): unknown {
+  // The call was ended here: grpc-js only says that it was.
+  if (call.signal?.aborted === true) return call.signal.reason;
+  return isGrpcError(error) ? toClientError(error, wasSent()) : error;
+}
+
+function metadataOf({ headers }: ClientCall): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of headers) {
+    // That is the channel's own.
+    if (name === "user-agent") continue;
+    metadata.set(name, name.endsWith("-bin") ? Buffer.from(value, "base64") : value);
+  }
+  return metadata;
+}
+
+function callOptionsOf({ deadline }: ClientCall): CallOptions {
+  return Number.isFinite(deadline) ? { deadline } : {};
+}
+
+function decode(output: DescMessage, data: Buffer | undefined): unknown {
+  try {
+    const bytes = data as Buffer;
+    return fromBinary(output, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
+  } catch (error) {
+    throw new ServiceError("INTERNAL", `the response is no valid ${output.typeName}`, {
+      cause: error,
+    });
+  }
+}
+
+function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {
+  return bytes === undefined ? undefined : Buffer.from(bytes);
+}

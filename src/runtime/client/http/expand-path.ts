@@ -1,0 +1,97 @@
+import {
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type JsonValue,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { ServiceError } from "../../error/service-error.ts";
+import { fieldsByName } from "../../http/field-names.ts";
+import type { HttpRoute, HttpRouteVariable } from "../../service-binding.ts";
+
+/**
+ * Fills the variables of a path from the JSON form of a request, and takes them out of
+ * it. What fills no segment, or would leave its place, is an error: an empty value, `.` and `..`.
+ */
+export function expandPath(
+  route: HttpRoute,
+  input: DescMessage,
+  json: JsonObject,
+): string | ServiceError {
+  const segments: string[] = [];
+  const taken: (() => void)[] = [];
+  let at = 0;
+  for (const variable of route.variables) {
+    segments.push(...route.segments.slice(at, variable.start));
+    const place = placeOf(variable.field, input, json);
+    const values = segmentsOf(route, variable, place?.value);
+    if (values === undefined) {
+      return new ServiceError(
+        "INVALID_ARGUMENT",
+        `the field ${variable.field} does not fit into the path ${route.path}`,
+      );
+    }
+    segments.push(...values.map(encodeURIComponent));
+    if (place !== undefined) taken.push(place.take);
+    at = variable.end;
+  }
+  for (const take of taken) take();
+  segments.push(...route.segments.slice(at));
+  return `/${segments.join("/")}${route.verb === undefined ? "" : `:${route.verb}`}`;
+}
+
+/** The values of the segments that a variable binds; undefined where they do not fit. */
+function segmentsOf(
+  { segments }: HttpRoute,
+  { start, end }: HttpRouteVariable,
+  value: JsonValue | undefined,
+): string[] | undefined {
+  if (value === undefined || value === null || typeof value === "object") return undefined;
+  const text = String(value);
+  const pattern = segments.slice(start, end);
+  const single = pattern.length === 1 && pattern[0] !== "**";
+  const parts = single ? [text] : text.split("/");
+  const isOpen = pattern.at(-1) === "**";
+  const fixed = isOpen ? pattern.length - 1 : pattern.length;
+  if (isOpen ? parts.length < fixed : parts.length !== fixed) return undefined;
+  const fits = parts.every((part, index) => {
+    if (part === "" || part === "." || part === "..") return false;
+    const wanted = pattern[index] ?? "**";
+    return wanted === "*" || wanted === "**" || wanted === part;
+  });
+  return fits ? parts : undefined;
+}
+
+/** Where the JSON form has a field, and how it is taken out. */
+function placeOf(
+  path: string,
+  input: DescMessage,
+  json: JsonObject,
+): { value: JsonValue; take: () => void } | undefined {
+  let message = input;
+  let object = json;
+  const names = path.split(".");
+  for (const [index, name] of names.entries()) {
+    const field = fieldsByName(message).get(name);
+    if (field === undefined) throw new Error(`${message.typeName} has no field "${name}"`);
+    const value = object[field.jsonName];
+    if (index === names.length - 1) {
+      const owner = object;
+      const present = value ?? defaultOf(field);
+      if (present === undefined) return undefined;
+      return { value: present, take: () => delete owner[field.jsonName] };
+    }
+    if (field.fieldKind !== "message" || typeof value !== "object" || value === null)
+      return undefined;
+    message = field.message;
+    object = value as JsonObject;
+  }
+  return undefined;
+}
+
+/** What an absent field stands for; undefined where a path cannot hold that. */
+function defaultOf(field: DescField): JsonValue | undefined {
+  if (field.fieldKind !== "scalar") return undefined;
+  if (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) return undefined;
+  return field.scalar === ScalarType.BOOL ? false : 0;
+}

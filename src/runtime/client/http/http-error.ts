@@ -1,0 +1,88 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { ERROR_CODES, type ErrorCode } from "../../error/error-codes.ts";
+import { ServiceError, type ServiceErrorOptions } from "../../error/service-error.ts";
+import { markUnsent } from "../unsent.ts";
+
+const REASON = /^[A-Z][A-Z0-9_]{0,127}$/;
+
+/** The code of a status whose server gave none of its own, such as a proxy's. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: "UNAUTHORIZED",
+  403: "FORBIDDEN",
+  404: "RESOURCE_NOT_FOUND",
+  405: "METHOD_NOT_ALLOWED",
+  409: "ALREADY_EXISTS",
+  412: "FAILED_PRECONDITION",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  429: "RATE_LIMITED",
+  499: "CANCELLED",
+  501: "UNIMPLEMENTED",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};
+
+/** What is read of an error's body (design.md, "Errors"). */
+interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** The error that a status and a body tell. */
+export function errorOf(
+  httpStatus: number,
+  body: unknown,
+  headers: IncomingHttpHeaders,
+): ServiceError {
+  const seconds = retryAfterSeconds(headers["retry-after"]);
+  const retry = seconds === undefined ? {} : { retryAfterSeconds: seconds };
+  if (!isErrorBody(body)) {
+    const code = CODES[httpStatus] ?? (httpStatus >= 500 ? "INTERNAL" : "INVALID_ARGUMENT");
+    return new ServiceError(code, undefined, retry);
+  }
+  const options: ServiceErrorOptions = {
+    ...retry,
+    ...(body.details === undefined ? {} : { details: body.details }),
+  };
+  return body.code in ERROR_CODES
+    ? new ServiceError(body.code as ErrorCode, body.message, options)
+    : ServiceError.of(httpStatus, body.code, body.message, options);
+}
+
+/** The error of the last line of a stream; undefined where the line is a message. */
+export function streamErrorOf(line: unknown): ServiceError | undefined {
+  if (!isObject(line) || Object.keys(line).length !== 1 || !isErrorBody(line["error"])) {
+    return undefined;
+  }
+  const { status } = line["error"] as { status?: unknown };
+  if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) return undefined;
+  return errorOf(Number(status), line["error"], {});
+}
+
+/** The error of a connection that failed. */
+export function networkError(error: Error): ServiceError {
+  const told = new ServiceError("UNAVAILABLE", undefined, { cause: error });
+  const { syscall } = error as NodeJS.ErrnoException;
+  return syscall === "connect" || syscall === "getaddrinfo" ? markUnsent(told) : told;
+}
+
+/** Seconds, or a date. */
+function retryAfterSeconds(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^[0-9]{1,9}$/.test(value)) return Number(value);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000);
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  if (!isObject(body)) return false;
+  const { code, message, details } = body;
+  if (typeof code !== "string" || !REASON.test(code) || typeof message !== "string") return false;
+  return details === undefined || isObject(details);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

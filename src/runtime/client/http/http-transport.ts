@@ -1,0 +1,186 @@
+import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest, Agent as SecureAgent } from "node:https";
+import type { DescMethod } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
+import { ServiceError } from "../../error/service-error.ts";
+import type { HttpRoute } from "../../service-binding.ts";
+import {
+  type ClientCall,
+  type ClientTransport,
+  streamsRequest,
+  streamsResponse,
+} from "../client-call.ts";
+import { DEFAULT_MAX_RESPONSE_BYTES } from "../client-options.ts";
+import type { HttpClientOptions } from "./http-client-options.ts";
+import { errorOf, networkError, streamErrorOf } from "./http-error.ts";
+import { messageOf, parseJson, readBody, readLines } from "./http-response.ts";
+import { type HttpRequestParts, httpRequestOf } from "./request-template.ts";
+
+const DEFAULT_MAX_CONNECTIONS = 64;
+const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "DELETE"]);
+const JSON_TYPE = /^application\/json\s*(;|$)/i;
+const NDJSON_TYPE = /^application\/x-ndjson\s*(;|$)/i;
+/** The bodies of errors are small. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/**
+ * Sends calls by Node's own HTTP client over connections that are kept: it takes half
+ * the time of `fetch`, and follows no redirect, which would hand the headers of the
+ * call, the internal token among them, to whoever it names.
+ */
+export class HttpTransport implements ClientTransport {
+  readonly name = "http";
+  readonly #base: URL;
+  readonly #prefix: string;
+  readonly #agent: Agent;
+  readonly #routes = new Map<string, HttpRoute[]>();
+  readonly #maxBytes: number;
+
+  constructor(routes: readonly HttpRoute[], options: HttpClientOptions) {
+    this.#base = new URL(options.baseUrl);
+    if (this.#base.protocol !== "http:" && this.#base.protocol !== "https:") {
+      throw new TypeError(`the base URL must be http or https: ${options.baseUrl}`);
+    }
+    this.#prefix = this.#base.pathname.replace(/\/+$/, "");
+    this.#maxBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
+    const settings = {
+      keepAlive: true,
+      maxSockets: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+      scheduling: "lifo",
+    } as const;
+    const { ca, certificate: cert, key } = options.tls ?? {};
+    const pem = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes);
+    this.#agent =
+      this.#base.protocol === "http:"
+        ? new Agent(settings)
+        : new SecureAgent({
+            ...settings,
+            ...(ca && { ca: pem(ca) }),
+            ...(cert && { cert: pem(cert) }),
+            ...(key && { key: pem(key) }),
+          });
+    for (const route of routes) {
+      const known = this.#routes.get(route.rpc);
+      if (known === undefined) this.#routes.set(route.rpc, [route]);
+      else known.push(route);
+    }
+  }
+
+  isIdempotent(method: DescMethod): boolean {
+    const { idempotency, parent, name } = method;
+    if (idempotency === Idempotency.IDEMPOTENT) return true;
+    if (idempotency === Idempotency.NO_SIDE_EFFECTS) return true;
+    const routes = this.#routes.get(`${parent.typeName}/${name}`) ?? [];
+    return routes.length > 0 && routes.every((route) => IDEMPOTENT_METHODS.has(route.method));
+  }
+
+  async send(call: ClientCall): Promise<unknown> {
+    const { method, rpc } = call;
+    const routes = this.#routes.get(rpc);
+    if (routes === undefined || streamsRequest(method)) {
+      throw new ServiceError("UNIMPLEMENTED", `${rpc} cannot be called over HTTP`);
+    }
+    const parts = httpRequestOf(routes, method.input, call.request);
+    const response = await this.#exchange(call, parts);
+    const status = response.statusCode ?? 0;
+    if (status < 200 || status > 299) throw await this.#failure(call, response, status);
+    if (streamsResponse(method)) return this.#messages(call, response, parts.route);
+    this.#require(JSON_TYPE, response);
+    const body = await this.#orAborted(call, readBody(response, this.#maxBytes));
+    return messageOf(method.output, parts.route, parseJson(body.toString("utf8")));
+  }
+
+  async close(): Promise<void> {
+    this.#agent.destroy();
+  }
+
+  #exchange(
+    call: ClientCall,
+    { method, target, body }: HttpRequestParts,
+  ): Promise<IncomingMessage> {
+    const { signal } = call;
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    const headers: Record<string, string | number> = {
+      ...Object.fromEntries(call.headers),
+      accept: streamsResponse(call.method) ? "application/x-ndjson" : "application/json",
+    };
+    if (body !== undefined) {
+      headers["content-type"] = "application/json";
+      headers["content-length"] = Buffer.byteLength(body);
+    }
+    const send = this.#base.protocol === "https:" ? httpsRequest : httpRequest;
+    return new Promise((resolve, reject) => {
+      const request = send({
+        agent: this.#agent,
+        hostname: this.#base.hostname.replace(/^\[|\]$/g, ""),
+        port: this.#base.port,
+        method,
+        path: this.#prefix + target,
+        headers,
+      });
+      const cancel = (): void => void request.destroy();
+      signal?.addEventListener("abort", cancel);
+      request.on("error", (error) => {
+        reject(signal?.aborted === true ? signal.reason : networkError(error));
+      });
+      request.on("response", resolve);
+      request.on("close", () => signal?.removeEventListener("abort", cancel));
+      request.end(body);
+    });
+  }
+
+  async #failure(
+    call: ClientCall,
+    response: IncomingMessage,
+    status: number,
+  ): Promise<ServiceError> {
+    if (status < 400) {
+      response.destroy();
+      return new ServiceError("INTERNAL", `the server answered with status ${status}`);
+    }
+    let body: Buffer;
+    try {
+      body = await this.#orAborted(call, readBody(response, MAX_ERROR_BYTES));
+    } catch (error) {
+      // The status is told, whatever became of its body.
+      if (call.signal?.aborted === true) throw error;
+      body = Buffer.alloc(0);
+    }
+    return errorOf(status, parseJson(body.toString("utf8")), response.headers);
+  }
+
+  async *#messages(
+    call: ClientCall,
+    response: IncomingMessage,
+    route: HttpRoute,
+  ): AsyncGenerator<unknown> {
+    try {
+      this.#require(NDJSON_TYPE, response);
+      for await (const line of readLines(response, this.#maxBytes)) {
+        const json = parseJson(line);
+        const error = streamErrorOf(json);
+        if (error !== undefined) throw error;
+        yield messageOf(call.method.output, route, json);
+      }
+    } catch (error) {
+      throw call.signal?.aborted === true ? call.signal.reason : error;
+    } finally {
+      response.destroy();
+    }
+  }
+
+  #require(type: RegExp, response: IncomingMessage): void {
+    const given = response.headers["content-type"] ?? "";
+    if (type.test(given)) return;
+    response.destroy();
+    throw new ServiceError("INTERNAL", "the response is not of the type that was asked for");
+  }
+
+  async #orAborted(call: ClientCall, body: Promise<Buffer>): Promise<Buffer> {
+    try {
+      return await body;
+    } catch (error) {
+      throw call.signal?.aborted === true ? call.signal.reason : error;
+    }
+  }
+}

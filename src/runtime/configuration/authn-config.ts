@@ -1,0 +1,115 @@
+import * as z from "zod/mini";
+import { documented } from "../../config/config-values.ts";
+import {
+  duration,
+  endpointUrl,
+  headerSecret,
+  SECOND_NS,
+  secret,
+  text,
+} from "./service-config-values.ts";
+
+/** Shorter ones can be guessed. */
+const MIN_TOKEN = 16;
+const ALGORITHMS = ["RS256", "RS512", "ES256", "ES512"] as const;
+
+const gateway = z.strictObject({
+  trusted_peers: documented(
+    "Whose identity headers count: CIDRs, IP addresses, or names of mTLS certificates.",
+    z._default(
+      z.array(z.string().check(z.minLength(1), z.maxLength(253))).check(z.maxLength(1024)),
+      [],
+    ),
+  ),
+  allow_any_peer: documented(
+    "Must be true beside a list of peers that holds every address.",
+    z._default(z.boolean(), false),
+  ),
+});
+
+const oidc = z.strictObject({
+  provider: documented("The provider's name, for the log.", z.optional(text())),
+  issuer: documented("The issuer, exactly as the token's `iss` has it.", endpointUrl()),
+  discovery_url: documented(
+    "The discovery document; absent, that of the issuer.",
+    z.optional(endpointUrl()),
+  ),
+  jwks_url: documented(
+    "The key set; absent, that of the discovery document.",
+    z.optional(endpointUrl()),
+  ),
+  audience: documented(
+    "The client ids that tokens may be for.",
+    z.array(text()).check(z.minLength(1), z.maxLength(256)),
+  ),
+  allowed_owners: documented(
+    "The organizations whose tokens are accepted (claim `owner`); empty accepts all.",
+    z._default(z.array(text()).check(z.maxLength(256)), []),
+  ),
+  allowed_algs: documented(
+    "The signature algorithms that are accepted.",
+    z._default(z.array(z.enum(ALGORITHMS)).check(z.minLength(1), z.maxLength(16)), [...ALGORITHMS]),
+  ),
+  jwks_cache_ttl_ns: documented("How long keys are kept.", duration(600 * SECOND_NS)),
+  clock_skew_ns: documented(
+    "How far clocks may differ.",
+    z._default(z.int().check(z.minimum(0), z.maximum(600 * SECOND_NS)), 60 * SECOND_NS),
+  ),
+});
+
+const casdoor = z.strictObject({
+  endpoint: documented("Where it answers; may be cluster-internal.", endpointUrl()),
+  organization_name: documented("The organization.", text()),
+  application_name: documented("The application.", text()),
+  client_id: documented("The client id.", text()),
+  client_secret: documented("The client secret; give it as ${VAR}.", secret()),
+});
+
+const serviceToken = z.strictObject({
+  service: documented("The service that calls with it: the subject id of its principal.", text()),
+  token: documented("The token.", headerSecret(MIN_TOKEN)),
+});
+
+const internalCall = z.strictObject({
+  enabled: documented("Whether internal tokens are accepted.", z._default(z.boolean(), false)),
+  header: documented(
+    "The header that carries them.",
+    z._default(
+      z
+        .string()
+        .check(z.regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be the name of a header"), z.maxLength(64)),
+      "X-Svc-Internal-Token",
+    ),
+  ),
+  token: documented(
+    "The token, or a list of {service, token}; give them as ${VAR}. Several of a service are accepted while they rotate.",
+    z.optional(
+      z.union([
+        headerSecret(MIN_TOKEN),
+        z.array(serviceToken).check(z.minLength(1), z.maxLength(1024)),
+      ]),
+    ),
+  ),
+  system_token: documented(
+    "The token of SYSTEM calls; absent, nobody makes them. Give it as ${VAR}.",
+    z.optional(headerSecret(MIN_TOKEN)),
+  ),
+});
+
+/** The schema of `security.authn` (spec 5.6). */
+export const authn = z.strictObject({
+  enabled: documented("Whether callers are authenticated at all.", z._default(z.boolean(), true)),
+  mode: documented(
+    "How callers are authenticated (spec 5.1).",
+    z._default(z.enum(["gateway_trusted", "idp_jwt", "hybrid", "disabled"]), "gateway_trusted"),
+  ),
+  provider: documented(
+    "The kind of the identity provider.",
+    z.optional(z.enum(["embedded", "oidc", "casdoor"])),
+  ),
+  cache_ttl_ns: documented("How long a verified token is remembered.", duration(300 * SECOND_NS)),
+  gateway: documented("Whose identity headers count.", z.prefault(gateway, {})),
+  oidc: documented("How tokens are verified; needed with idp_jwt and hybrid.", z.optional(oidc)),
+  casdoor: documented("The management API of Casdoor.", z.optional(casdoor)),
+  internal_call: documented("Calls between services.", z.prefault(internalCall, {})),
+});

@@ -1,0 +1,132 @@
+import type { ServiceConfigProblem } from "./configuration-error.ts";
+import { isProduction } from "./environment.ts";
+import type { ServiceConfig } from "./service-config.ts";
+
+/** Looks at what one part of a configuration says of another. */
+export type ServiceConfigCheck = (config: ServiceConfig) => Iterable<ServiceConfigProblem>;
+
+/** What is wrong between the parts of a configuration that this folder knows; authentication checks its own. */
+export function* checkServiceConfig(config: ServiceConfig): Iterable<ServiceConfigProblem> {
+  yield* checkServers(config);
+  yield* checkAuthz(config);
+  yield* checkDatabase(config);
+  yield* checkRegistry(config);
+}
+
+const SERVERS = ["http", "grpc", "metrics"] as const;
+const ANY_HOST: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
+
+function* checkServers({ server }: ServiceConfig): Iterable<ServiceConfigProblem> {
+  if (server.http === undefined && server.grpc === undefined) {
+    yield { path: ["server"], message: "server must have http, grpc or both" };
+  }
+  const taken: { name: string; host: string; port: string }[] = [];
+  for (const name of SERVERS) {
+    const address = server[name]?.address;
+    if (address === undefined) continue;
+    const colon = address.lastIndexOf(":");
+    const host = address.slice(0, colon);
+    const port = address.slice(colon + 1);
+    const other = taken.find(
+      (one) =>
+        port !== "0" &&
+        one.port === port &&
+        (one.host === host || ANY_HOST.has(host) || ANY_HOST.has(one.host)),
+    );
+    if (other !== undefined) {
+      yield {
+        path: ["server", name, "address"],
+        message: `server.${name}.address: has the port ${port} of server.${other.name}; each server needs its own`,
+      };
+    }
+    taken.push({ name, host, port });
+  }
+  if (server.metrics?.path === "/healthz") {
+    yield {
+      path: ["server", "metrics", "path"],
+      message: "server.metrics.path: must not be /healthz, which is the health of this server",
+    };
+  }
+}
+
+function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
+  const { authz } = config.security;
+  const at = (...keys: string[]) => ["security", "authz", ...keys];
+  for (const [key, isOff, what] of [
+    ["enabled", !authz.enabled, "is false: AUTHORIZED calls are let in without a check"],
+    ["dev_allow_all", authz.dev_allow_all, "is true: every permission check allows"],
+  ] as const) {
+    if (!isOff) continue;
+    const message = `security.authz.${key} ${what}`;
+    yield isProduction(config)
+      ? { path: at(key), message: `${message}; it is refused in ${config.environment}` }
+      : { path: at(key), message, severity: "warning" };
+  }
+  if (!authz.enabled || authz.dev_allow_all) return;
+  if (authz.model === undefined) {
+    yield {
+      path: at(),
+      message: "security.authz.model is missing: name the file of the authorization model",
+    };
+  }
+  if (authz.provider === "spicedb") {
+    if (authz.spicedb === undefined) {
+      yield {
+        path: at("provider"),
+        message: "security.authz.spicedb is missing: the provider is spicedb",
+      };
+    } else if (authz.spicedb.insecure && isProduction(config)) {
+      yield {
+        path: at("spicedb", "insecure"),
+        message: "security.authz.spicedb.insecure is true: the preshared key is sent in plain text",
+        severity: "warning",
+      };
+    }
+    return;
+  }
+  if (authz.spicedb !== undefined) {
+    yield {
+      path: at("spicedb"),
+      message:
+        "security.authz.spicedb is given, but the provider is embedded; write provider: spicedb, or remove it",
+    };
+  }
+  if (config.database === undefined) {
+    yield {
+      path: at(),
+      message: "database is missing: the embedded engine keeps its relationships there",
+    };
+  }
+}
+
+function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProblem> {
+  if (database === undefined || database.max_idle_conns <= database.max_open_conns) return;
+  yield {
+    path: ["database", "max_idle_conns"],
+    message: `database.max_idle_conns: must be at most max_open_conns, ${database.max_open_conns}`,
+  };
+}
+
+function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProblem> {
+  if (registry === undefined) return;
+  const { endpoints, username, password, ca_file } = registry.etcd;
+  const at = (...keys: (string | number)[]) => ["registry", "etcd", ...keys];
+  if ((username === undefined) !== (password === undefined)) {
+    yield { path: at(), message: "registry.etcd must have username and password, or neither" };
+  }
+  const secure = endpoints.map((endpoint) => endpoint.toLowerCase().startsWith("https:"));
+  if (new Set(secure).size > 1) {
+    yield {
+      path: at("endpoints"),
+      message: "registry.etcd.endpoints: must be all https or all http",
+    };
+  } else if (ca_file !== undefined && secure[0] !== true) {
+    yield { path: at("ca_file"), message: "registry.etcd.ca_file: needs endpoints with https" };
+  } else if (password !== undefined && secure[0] !== true) {
+    yield {
+      path: at("endpoints"),
+      message: "registry.etcd.endpoints: the password is sent in plain text; use https",
+      severity: "warning",
+    };
+  }
+}

@@ -1,0 +1,24 @@
+/** Something that is wrong with a service's configuration, or dangerous about it. */
+export interface ServiceConfigProblem {
+  /** The keys and indices that lead to it. */
+  readonly path: readonly (string | number)[];
+  /** What is wrong and how to mend it; never the value of a secret. */
+  readonly message: string;
+  /** A warning lets the service start; absent, an error. */
+  readonly severity?: "error" | "warning";
+}
+
+/** The configuration of a service is refused: all that is wrong with it, a line each. */
+export class ConfigurationError extends Error {
+  override readonly name = "ConfigurationError";
+  readonly file: string;
+  /** One line for each problem: `file:line:column key: what is wrong`. */
+  readonly problems: readonly string[];
+
+  constructor(file: string, problems: readonly string[], options?: ErrorOptions) {
+    const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+    super(`the configuration ${file} has ${count}:\n${problems.join("\n")}`, options);
+    this.file = file;
+    this.problems = problems;
+  }
+}

@@ -1,0 +1,62 @@
+import type * as z from "zod/mini";
+import type { ConfigPath } from "../../config/config-document.ts";
+import { describeIssue, formatPath } from "../../config/describe-issue.ts";
+import { didYouMean } from "../../diagnostics/nearest.ts";
+import type { ServiceConfigProblem } from "./configuration-error.ts";
+import { serviceConfigSchema } from "./service-config.ts";
+
+/** What an issue of the schema means to a user. Values are never in it: they may be secrets. */
+export function describeProblem(issue: z.core.$ZodIssue): ServiceConfigProblem[] {
+  const path = issue.path.map((step) => (typeof step === "symbol" ? step.toString() : step));
+  if (issue.code === "unrecognized_keys") {
+    const known = knownKeys(serviceConfigSchema, path);
+    return issue.keys.map((key) => {
+      const hint = didYouMean(key, known) || `; known are ${known.join(", ")}`;
+      return { path: [...path, key], message: `${formatPath([...path, key])} is no key${hint}` };
+    });
+  }
+  if (issue.code === "invalid_union") return describeUnion(issue, path);
+  const quote = wantsQuotes(issue) ? '; write it in quotes, as in "${VAR}"' : "";
+  return describeIssue(issue).map(({ message }) => ({ path, message: message + quote }));
+}
+
+/** A value of digits, or one that reads `true`, is a number or a boolean unless it is quoted. */
+function wantsQuotes(issue: z.core.$ZodIssue): boolean {
+  const isScalar = typeof issue.input === "number" || typeof issue.input === "boolean";
+  return issue.code === "invalid_type" && issue.expected === "string" && isScalar;
+}
+
+/** What is wrong by the alternative that the value is meant for: the one of its own type. */
+function describeUnion(
+  issue: z.core.$ZodIssueInvalidUnion,
+  path: ConfigPath,
+): ServiceConfigProblem[] {
+  const meant = issue.errors.find(
+    (issues) => !issues.some(({ code, path: at }) => code === "invalid_type" && at.length === 0),
+  );
+  if (meant === undefined) {
+    const quote = typeof issue.input === "number" ? '; write it in quotes, as in "${VAR}"' : "";
+    return [{ path, message: `${formatPath(path)}: must be text or a list${quote}` }];
+  }
+  return meant.flatMap((inner) => describeProblem({ ...inner, path: [...path, ...inner.path] }));
+}
+
+/** The keys that a schema has at a place. */
+function knownKeys(schema: z.core.$ZodType, path: ConfigPath): string[] {
+  const def = schema._zod.def as SchemaParts;
+  if (def.innerType !== undefined) return knownKeys(def.innerType, path);
+  if (def.options !== undefined) return def.options.flatMap((option) => knownKeys(option, path));
+  const [step, ...rest] = path;
+  if (step === undefined) return Object.keys(def.shape ?? {});
+  const next = def.element ?? def.shape?.[step];
+  return next === undefined ? [] : knownKeys(next, rest);
+}
+
+/** The parts of a schema that lead further down. */
+interface SchemaParts {
+  readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
+  readonly element?: z.core.$ZodType;
+  readonly options?: readonly z.core.$ZodType[];
+  /** What an optional schema, or one with a default, holds. */
+  readonly innerType?: z.core.$ZodType;
+}

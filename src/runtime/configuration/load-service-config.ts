@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import {
+  type ConfigPath,
+  readConfigDocument,
+  type TextPlace,
+} from "../../config/config-document.ts";
+import type { Variables } from "../../config/variables.ts";
+import { checkServiceConfig, type ServiceConfigCheck } from "./check-service-config.ts";
+import { ConfigurationError, type ServiceConfigProblem } from "./configuration-error.ts";
+import { describeProblem } from "./describe-problem.ts";
+import { resolveFiles } from "./resolve-files.ts";
+import { type ServiceConfig, serviceConfigSchema } from "./service-config.ts";
+import { withoutSource } from "./without-source.ts";
+
+/** How a configuration is loaded. */
+export interface LoadServiceConfigOptions {
+  /** What `${VAR}` reads; the process's environment where absent. */
+  readonly variables?: Variables;
+  /** Further checks, such as those of authentication. */
+  readonly checks?: readonly ServiceConfigCheck[];
+}
+
+/** A configuration that a service can start with. */
+export interface LoadedServiceConfig {
+  readonly config: ServiceConfig;
+  /** What is dangerous about it, a line each, to be logged at every start. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Loads the configuration of a service from a file. Paths of files in it are
+ * relative to it.
+ *
+ * @throws ConfigurationError all that is wrong, each with its place
+ */
+export function loadServiceConfig(
+  file: string,
+  options: LoadServiceConfigOptions = {},
+): LoadedServiceConfig {
+  return parseServiceConfig(readText(file), file, options);
+}
+
+/**
+ * Reads the configuration of a service from its text.
+ *
+ * @param file - where the text is from, for messages and for the paths in it
+ * @throws ConfigurationError all that is wrong, each with its place
+ */
+export function parseServiceConfig(
+  text: string,
+  file: string,
+  { variables = process.env, checks = [] }: LoadServiceConfigOptions = {},
+): LoadedServiceConfig {
+  const document = readConfigDocument(text, variables);
+  const findings = document.problems.map((problem): Finding => {
+    return { ...problem, message: withoutSource(problem) };
+  });
+  const { value, locate } = document;
+  if (value === undefined) throw refusal(file, findings);
+
+  const isUnset = document.problems.some(({ rule }) => rule === "CONFIG_VARIABLE");
+  const parsed = serviceConfigSchema.safeParse(value, { reportInput: true });
+  for (const issue of parsed.error?.issues ?? []) {
+    // Text whose variable is not set is not the value that the schema should see.
+    if (isUnset && typeof issue.input === "string" && issue.input.includes("${")) continue;
+    findings.push(...describeProblem(issue).map((problem) => locatedAt(problem, locate)));
+  }
+  findings.push(...keysThatVanish(value).map((problem) => locatedAt(problem, locate)));
+  if (findings.length > 0 || parsed.data === undefined) throw refusal(file, findings);
+
+  const problems = [checkServiceConfig, ...checks].flatMap((check) => [...check(parsed.data)]);
+  const errors = problems.filter(({ severity }) => severity !== "warning");
+  if (errors.length > 0) {
+    throw refusal(
+      file,
+      errors.map((problem) => locatedAt(problem, locate)),
+    );
+  }
+  return {
+    config: resolveFiles(parsed.data, dirname(file)),
+    warnings: problems.map(({ message }) => message),
+  };
+}
+
+interface Finding extends TextPlace {
+  readonly message: string;
+}
+
+function locatedAt({ path, message }: ServiceConfigProblem, locate: Locate): Finding {
+  return { message, ...locate(path) };
+}
+
+type Locate = (path: ConfigPath) => TextPlace;
+
+function refusal(file: string, findings: readonly Finding[]): ConfigurationError {
+  const sorted = findings.toSorted((a, b) => a.line - b.line || a.column - b.column);
+  const lines = sorted.map(({ line, column, message }) => `${file}:${line}:${column} ${message}`);
+  return new ConfigurationError(file, [...new Set(lines)]);
+}
+
+/** zod passes over a key that would set a prototype; here it must not go unsaid. */
+function keysThatVanish(value: unknown, path: ConfigPath = []): ServiceConfigProblem[] {
+  if (typeof value !== "object" || value === null || path.length > MAX_DEPTH) return [];
+  const below = Object.entries(value).flatMap(([key, item]) => {
+    return keysThatVanish(item, [...path, Array.isArray(value) ? Number(key) : key]);
+  });
+  if (!Object.hasOwn(value, "__proto__")) return below;
+  return [
+    { path: [...path, "__proto__"], message: `${[...path, "__proto__"].join(".")} is no key` },
+  ];
+}
+
+/** Deeper than any key of the schema; aliases can make a document endless. */
+const MAX_DEPTH = 8;
+
+function readText(file: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
+    throw new ConfigurationError(file, [`${file} ${why}`], { cause: error });
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new ConfigurationError(file, [`${file} is not UTF-8 text`], { cause: error });
+  }
+}

@@ -1,0 +1,30 @@
+import { resolve } from "node:path";
+import type { ServiceConfig } from "./service-config.ts";
+
+/** SQLite's name for a database that is no file. */
+const IN_MEMORY = ":memory:";
+
+/** The keys whose values are paths of files. */
+const FILE_KEYS: ReadonlySet<string> = new Set([
+  "certificate_file",
+  "key_file",
+  "client_ca_file",
+  "ca_file",
+  "model",
+  "file",
+]);
+
+/** The configuration with its files as absolute paths: they are relative to the configuration. */
+export function resolveFiles(config: ServiceConfig, folder: string): ServiceConfig {
+  return resolveIn(config, folder) as ServiceConfig;
+}
+
+function resolveIn(value: unknown, folder: string): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => {
+      const isFile = FILE_KEYS.has(key) && typeof item === "string" && item !== IN_MEMORY;
+      return [key, isFile ? resolve(folder, item) : resolveIn(item, folder)];
+    }),
+  );
+}

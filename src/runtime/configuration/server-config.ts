@@ -1,0 +1,65 @@
+import * as z from "zod/mini";
+import { documented, path } from "../../config/config-values.ts";
+import { address, duration, file, origin, SECOND_NS, size } from "./service-config-values.ts";
+
+const MIB = 1024 * 1024;
+
+const tls = () =>
+  z.strictObject({
+    certificate_file: documented("The certificate chain, PEM.", file()),
+    key_file: documented("The private key, PEM.", file()),
+    client_ca_file: documented(
+      "Who signs client certificates, PEM; present, clients must show one (mTLS).",
+      z.optional(file()),
+    ),
+  });
+
+const cors = z.strictObject({
+  allowed_origins: documented(
+    "The origins whose pages may call with credentials, such as https://app.example.com.",
+    z._default(z.array(origin()).check(z.maxLength(256)), []),
+  ),
+  max_age_seconds: documented(
+    "How long browsers keep the answer to a preflight.",
+    z._default(z.int().check(z.minimum(0), z.maximum(86_400)), 3600),
+  ),
+});
+
+const http = z.strictObject({
+  address: documented("Where it listens, host:port.", address()),
+  timeout_ns: documented("How long a call may take.", duration(5 * SECOND_NS)),
+  max_body_bytes: documented("The largest request body.", size(4 * MIB)),
+  cors: documented("Which other origins may call (spec 8).", z.prefault(cors, {})),
+  tls: documented("The server's certificate; absent, plain text.", z.optional(tls())),
+});
+
+const grpc = z.strictObject({
+  address: documented("Where it listens, host:port.", address()),
+  timeout_ns: documented("How long a call may take.", duration(5 * SECOND_NS)),
+  max_message_bytes: documented("The largest message, each way.", size(4 * MIB)),
+  reflection: documented("Whether server reflection is served.", z._default(z.boolean(), true)),
+  tls: documented("The server's certificate; absent, plain text.", z.optional(tls())),
+});
+
+const metrics = z.strictObject({
+  address: documented("Where it listens, host:port.", address()),
+  path: documented("The path of the metrics.", z._default(path(), "/metrics")),
+});
+
+/** The schema of `server`: where a service listens. */
+export const server = z.strictObject({
+  http: documented("The HTTP server; absent, none.", z.optional(http)),
+  grpc: documented("The gRPC server; absent, none.", z.optional(grpc)),
+  metrics: documented(
+    "The server of metrics, on an address of its own; absent, none.",
+    z.optional(metrics),
+  ),
+  stream_timeout_ns: documented("How long a streaming call may take.", duration(3600 * SECOND_NS)),
+  shutdown_timeout_ns: documented(
+    "How long calls may still take when the process was told to end.",
+    duration(10 * SECOND_NS),
+  ),
+});
+
+/** The part `server` of a service's configuration. */
+export type ServerConfig = z.infer<typeof server>;

@@ -1,0 +1,44 @@
+import type { ServerOptions } from "node:http2";
+
+/** What one connection may ask of the server; clients that behave never come near. */
+export interface ConnectionLimits {
+  readonly maxConcurrentStreams: number;
+  /** All headers of a call together, names and values. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeaders: number;
+  /** How many calls a client may take back at once, and then in a second (CVE-2023-44487). */
+  readonly resetBurst: number;
+  readonly resetsPerSecond: number;
+  /** How often a connection is asked whether it is alive; it has as long to answer. */
+  readonly keepaliveMs: number;
+}
+
+/** A gateway sends the calls of many clients over one connection, so these are not tight. */
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
+  maxConcurrentStreams: 1000,
+  maxHeaderBytes: 32 * 1024,
+  maxHeaders: 128,
+  resetBurst: 1000,
+  resetsPerSecond: 100,
+  keepaliveMs: 30_000,
+};
+
+/**
+ * In megabytes. Node's own limit of 10 is reached by a few large responses that clients
+ * take slowly, and then refuses the calls of all others on the connection.
+ */
+const SESSION_MEMORY = 128;
+
+/** The options of Node's HTTP/2 server for these limits. */
+export function http2OptionsOf(limits: ConnectionLimits): ServerOptions {
+  return {
+    settings: {
+      maxConcurrentStreams: limits.maxConcurrentStreams,
+      maxHeaderListSize: limits.maxHeaderBytes,
+    },
+    maxHeaderListPairs: limits.maxHeaders,
+    maxSessionMemory: SESSION_MEMORY,
+    // Node has these; its types do not yet.
+    ...{ streamResetBurst: limits.resetBurst, streamResetRate: limits.resetsPerSecond },
+  };
+}

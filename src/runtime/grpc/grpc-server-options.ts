@@ -1,0 +1,23 @@
+import type { BoundMethod } from "../binding/bound-method.ts";
+import type { ServerChain } from "../chain/server-chain.ts";
+import type { ServiceConfig } from "../configuration/service-config.ts";
+import type { Logger } from "../operation/logger.ts";
+import type { ConnectionLimits } from "./connection-limits.ts";
+
+/** The part `server.grpc` of a service's configuration. */
+export type GrpcServerConfig = NonNullable<ServiceConfig["server"]["grpc"]>;
+
+/** What a gRPC server is made of. */
+export interface GrpcServerOptions {
+  readonly chain: ServerChain;
+  /** The RPCs that it serves. */
+  readonly methods: readonly BoundMethod[];
+  readonly config: GrpcServerConfig;
+  /** The name of the deployed service: the domain of its errors. */
+  readonly service: string;
+  /** What the health service tells. */
+  readonly isReady: () => boolean;
+  /** Is told of what goes wrong here, not of calls. */
+  readonly logger?: Logger;
+  readonly limits?: Partial<ConnectionLimits>;
+}

@@ -1,0 +1,90 @@
+import { type DescFile, type DescService, toBinary } from "@bufbuild/protobuf";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+
+/**
+ * The files of some services, with all that they import, by what reflection clients
+ * ask for. Files are the descriptors that were compiled, so that options of others,
+ * such as the access policy, stay in them.
+ */
+export class ReflectionIndex {
+  readonly services: readonly string[];
+  readonly #files = new Map<string, DescFile>();
+  readonly #symbols = new Map<string, DescFile>();
+  /** By extended message, by field number. */
+  readonly #extensions = new Map<string, Map<number, DescFile>>();
+  readonly #encoded = new Map<DescFile, Uint8Array>();
+
+  constructor(services: readonly DescService[]) {
+    this.services = services.map(({ typeName }) => typeName).sort();
+    for (const { file } of services) this.#add(file);
+  }
+
+  /** The names of a message's extensions; undefined where no message has that name. */
+  extensionNumbers(typeName: string): readonly number[] | undefined {
+    const numbers = this.#extensions.get(typeName)?.keys();
+    if (numbers !== undefined) return [...numbers].sort((left, right) => left - right);
+    return this.#symbols.has(typeName) ? [] : undefined;
+  }
+
+  /** The file with a path, and all that it imports. */
+  byPath(path: string): readonly Uint8Array[] | undefined {
+    return this.#withImports(this.#files.get(path));
+  }
+
+  /** The file that declares something, and all that it imports. */
+  bySymbol(name: string): readonly Uint8Array[] | undefined {
+    return this.#withImports(this.#symbols.get(name));
+  }
+
+  /** The file that declares an extension, and all that it imports. */
+  byExtension(typeName: string, number: number): readonly Uint8Array[] | undefined {
+    return this.#withImports(this.#extensions.get(typeName)?.get(number));
+  }
+
+  #add(file: DescFile): void {
+    const path = file.proto.name;
+    if (this.#files.has(path)) return;
+    this.#files.set(path, file);
+    for (const type of nestedTypes(file)) {
+      this.#symbols.set(type.typeName, file);
+      if (type.kind === "message") {
+        for (const { name } of [...type.fields, ...type.oneofs]) {
+          this.#symbols.set(`${type.typeName}.${name}`, file);
+        }
+      } else if (type.kind === "enum") {
+        // The values of an enum are named beside it, not in it.
+        const scope = type.typeName.slice(0, type.typeName.lastIndexOf(".") + 1);
+        for (const { name } of type.values) this.#symbols.set(scope + name, file);
+      } else if (type.kind === "service") {
+        for (const { name } of type.methods) this.#symbols.set(`${type.typeName}.${name}`, file);
+      } else {
+        const extendee = type.extendee.typeName;
+        const extensions = this.#extensions.get(extendee) ?? new Map<number, DescFile>();
+        this.#extensions.set(extendee, extensions.set(type.number, file));
+      }
+    }
+    for (const imported of file.dependencies) this.#add(imported);
+  }
+
+  #withImports(file: DescFile | undefined): readonly Uint8Array[] | undefined {
+    if (file === undefined) return undefined;
+    const files = new Set<DescFile>();
+    const collect = (each: DescFile): void => {
+      if (files.has(each)) return;
+      files.add(each);
+      each.dependencies.forEach(collect);
+    };
+    collect(file);
+    return [...files].map((each) => this.#encode(each));
+  }
+
+  #encode(file: DescFile): Uint8Array {
+    let bytes = this.#encoded.get(file);
+    if (bytes === undefined) {
+      bytes = toBinary(FileDescriptorProtoSchema, file.proto);
+      this.#encoded.set(file, bytes);
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,117 @@
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { status } from "../../error/grpc-status.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import type { ReflectionIndex } from "./reflection-index.ts";
+
+/** What is read of a `ServerReflectionRequest`. */
+export interface ReflectionQuery {
+  readonly host: string;
+  /** The field number of what is asked. */
+  readonly kind: number;
+  readonly text: string;
+  readonly extensionNumber: number;
+}
+
+/** The fields of `ServerReflectionRequest.message_request`. */
+const ask = {
+  FILE_BY_FILENAME: 3,
+  FILE_CONTAINING_SYMBOL: 4,
+  FILE_CONTAINING_EXTENSION: 5,
+  ALL_EXTENSION_NUMBERS_OF_TYPE: 6,
+  LIST_SERVICES: 7,
+} as const;
+
+/** The fields of `ServerReflectionResponse`. */
+const answer = {
+  VALID_HOST: 1,
+  ORIGINAL_REQUEST: 2,
+  FILE_DESCRIPTORS: 4,
+  EXTENSION_NUMBERS: 5,
+  SERVICES: 6,
+  ERROR: 7,
+} as const;
+
+/**
+ * Reads a `ServerReflectionRequest`.
+ *
+ * @throws ServiceError INVALID_ARGUMENT
+ */
+export function decodeQuery(data: Uint8Array): ReflectionQuery {
+  const query = { host: "", kind: 0, text: "", extensionNumber: 0 };
+  try {
+    const reader = new BinaryReader(data);
+    while (reader.pos < reader.len) {
+      const [field, type] = reader.tag();
+      if (type !== WireType.LengthDelimited) reader.skip(type, field);
+      else if (field === 1) query.host = reader.string();
+      else if (field === ask.FILE_CONTAINING_EXTENSION) {
+        query.kind = field;
+        const end = reader.uint32() + reader.pos;
+        while (reader.pos < end) {
+          const [inner, innerType] = reader.tag();
+          if (inner === 1) query.text = reader.string();
+          else if (inner === 2) query.extensionNumber = reader.int32();
+          else reader.skip(innerType, inner);
+        }
+      } else {
+        query.kind = field;
+        query.text = reader.string();
+      }
+    }
+  } catch (error) {
+    throw new ServiceError("INVALID_ARGUMENT", "the request is no valid ServerReflectionRequest", {
+      cause: error,
+    });
+  }
+  return query;
+}
+
+/** The `ServerReflectionResponse` to a query, which it repeats as it came. */
+export function encodeAnswer(
+  original: Uint8Array,
+  query: ReflectionQuery,
+  index: ReflectionIndex,
+): Uint8Array {
+  const writer = new BinaryWriter();
+  writer.tag(answer.VALID_HOST, WireType.LengthDelimited).string(query.host);
+  writer.tag(answer.ORIGINAL_REQUEST, WireType.LengthDelimited).bytes(original);
+  switch (query.kind) {
+    case ask.FILE_BY_FILENAME:
+      return writeFiles(writer, index.byPath(query.text));
+    case ask.FILE_CONTAINING_SYMBOL:
+      return writeFiles(writer, index.bySymbol(query.text));
+    case ask.FILE_CONTAINING_EXTENSION:
+      return writeFiles(writer, index.byExtension(query.text, query.extensionNumber));
+    case ask.ALL_EXTENSION_NUMBERS_OF_TYPE: {
+      const numbers = index.extensionNumbers(query.text);
+      if (numbers === undefined) return writeError(writer, status.NOT_FOUND, "not found");
+      writer.tag(answer.EXTENSION_NUMBERS, WireType.LengthDelimited).fork();
+      writer.tag(1, WireType.LengthDelimited).string(query.text);
+      for (const number of numbers) writer.tag(2, WireType.Varint).int32(number);
+      return writer.join().finish();
+    }
+    case ask.LIST_SERVICES:
+      writer.tag(answer.SERVICES, WireType.LengthDelimited).fork();
+      for (const name of index.services) {
+        writer.tag(1, WireType.LengthDelimited).fork();
+        writer.tag(1, WireType.LengthDelimited).string(name).join();
+      }
+      return writer.join().finish();
+    default:
+      return writeError(writer, status.UNIMPLEMENTED, "the question is not known");
+  }
+}
+
+function writeFiles(writer: BinaryWriter, files: readonly Uint8Array[] | undefined): Uint8Array {
+  if (files === undefined) return writeError(writer, status.NOT_FOUND, "not found");
+  writer.tag(answer.FILE_DESCRIPTORS, WireType.LengthDelimited).fork();
+  for (const file of files) writer.tag(1, WireType.LengthDelimited).bytes(file);
+  return writer.join().finish();
+}
+
+function writeError(writer: BinaryWriter, code: number, message: string): Uint8Array {
+  writer.tag(answer.ERROR, WireType.LengthDelimited).fork();
+  writer.tag(1, WireType.Varint).int32(code);
+  writer.tag(2, WireType.LengthDelimited).string(message);
+  return writer.join().finish();
+}

@@ -1,0 +1,138 @@
+import { toUSVString } from "node:util";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { ServiceError } from "../error/service-error.ts";
+
+/** The trailer that holds a `google.rpc.Status`. */
+export const STATUS_DETAILS_HEADER = "grpc-status-details-bin";
+
+/** Messages are told twice in the trailers, which clients bound. */
+export const MAX_MESSAGE_CHARACTERS = 1024;
+
+const TYPE_PREFIX = "type.googleapis.com/";
+const ERROR_INFO = "google.rpc.ErrorInfo";
+const RETRY_INFO = "google.rpc.RetryInfo";
+
+/** What is read of a `google.rpc.Status`. */
+export interface StatusDetails {
+  /** `ErrorInfo.reason`: the code. */
+  readonly reason: string | undefined;
+  /** `ErrorInfo.metadata`. */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/**
+ * The `google.rpc.Status` of an error, which holds an `ErrorInfo`, and a `RetryInfo`
+ * where the caller may try again. These messages never change, and are so small that
+ * they are written by hand rather than generated.
+ *
+ * @param domain the name of the deployed service
+ * @param maxBytes over which the error's details are left out
+ */
+export function encodeStatusDetails(
+  error: ServiceError,
+  domain: string,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Uint8Array {
+  const whole = encodeStatus(error, domain, error.details ?? {});
+  return whole.length <= maxBytes ? whole : encodeStatus(error, domain, {});
+}
+
+function encodeStatus(error: ServiceError, domain: string, details: object): Uint8Array {
+  const status = new BinaryWriter();
+  status.tag(1, WireType.Varint).int32(error.grpcStatus);
+  status
+    .tag(2, WireType.LengthDelimited)
+    .string(toUSVString(error.message.slice(0, MAX_MESSAGE_CHARACTERS)));
+  writeAny(status, ERROR_INFO, errorInfo(error.code, domain, details));
+  if (error.retryAfterSeconds !== undefined) {
+    writeAny(status, RETRY_INFO, retryInfo(error.retryAfterSeconds));
+  }
+  return status.finish();
+}
+
+function errorInfo(code: string, domain: string, details: object): Uint8Array {
+  const info = new BinaryWriter();
+  info.tag(1, WireType.LengthDelimited).string(toUSVString(code));
+  info.tag(2, WireType.LengthDelimited).string(domain);
+  for (const [key, value] of Object.entries(details)) {
+    const text = textOf(value);
+    if (text === undefined) continue;
+    info.tag(3, WireType.LengthDelimited).fork();
+    info.tag(1, WireType.LengthDelimited).string(toUSVString(key));
+    info.tag(2, WireType.LengthDelimited).string(text ?? "");
+    info.join();
+  }
+  return info.finish();
+}
+
+/** Metadata is text: what is none is told as JSON, and what no JSON holds is left out. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function retryInfo(seconds: number): Uint8Array {
+  const whole = Math.floor(seconds);
+  const delay = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
+  delay.tag(1, WireType.Varint).int64(whole);
+  delay.tag(2, WireType.Varint).int32(Math.round((seconds - whole) * 1e9));
+  return delay.join().finish();
+}
+
+function writeAny(status: BinaryWriter, type: string, value: Uint8Array): void {
+  status.tag(3, WireType.LengthDelimited).fork();
+  status.tag(1, WireType.LengthDelimited).string(TYPE_PREFIX + type);
+  status.tag(2, WireType.LengthDelimited).bytes(value);
+  status.join();
+}
+
+/** Reads the details of a status; undefined where they are none that can be read. */
+export function decodeStatusDetails(bytes: Uint8Array): StatusDetails | undefined {
+  let reason: string | undefined;
+  let retryAfterSeconds: number | undefined;
+  const metadata: Record<string, string> = Object.create(null);
+  try {
+    for (const [number, value] of fieldsOf(bytes)) {
+      if (number !== 3) continue;
+      const any = new Map(fieldsOf(value as Uint8Array));
+      const type = bytesToText(any.get(1));
+      const inner = fieldsOf((any.get(2) as Uint8Array | undefined) ?? new Uint8Array());
+      if (type === TYPE_PREFIX + ERROR_INFO) {
+        for (const [field, part] of inner) {
+          if (field === 1) reason = bytesToText(part);
+          if (field !== 3) continue;
+          const entry = new Map(fieldsOf(part as Uint8Array));
+          metadata[bytesToText(entry.get(1))] = bytesToText(entry.get(2));
+        }
+      } else if (type === TYPE_PREFIX + RETRY_INFO) {
+        const delay = new Map(fieldsOf((new Map(inner).get(1) as Uint8Array) ?? new Uint8Array()));
+        retryAfterSeconds = Number(delay.get(1) ?? 0) + Number(delay.get(2) ?? 0) / 1e9;
+      }
+    }
+  } catch {
+    return undefined;
+  }
+  return { reason, metadata, retryAfterSeconds };
+}
+
+/** The fields of a message, undecoded: bytes, or a number that is told as such. */
+function fieldsOf(bytes: Uint8Array): [number, Uint8Array | number][] {
+  const reader = new BinaryReader(bytes);
+  const fields: [number, Uint8Array | number][] = [];
+  while (reader.pos < reader.len) {
+    const [number, type] = reader.tag();
+    if (type === WireType.LengthDelimited) fields.push([number, reader.bytes()]);
+    else if (type === WireType.Varint) fields.push([number, Number(reader.int64())]);
+    else reader.skip(type, number);
+  }
+  return fields;
+}
+
+function bytesToText(value: Uint8Array | number | undefined): string {
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : "";
+}

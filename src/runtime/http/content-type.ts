@@ -1,0 +1,44 @@
+import type { CallHeaders } from "../call/call-headers.ts";
+import { ServiceError } from "../error/service-error.ts";
+
+const JSON_TYPE =
+  /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+/**
+ * Refuses bodies that are no plain UTF-8 JSON (hostile input 38). A body without a
+ * type is refused too: a page of another origin can send one without a preflight.
+ *
+ * @throws ServiceError UNSUPPORTED_MEDIA_TYPE
+ */
+export function requireJson(headers: CallHeaders): void {
+  const types = headers.all("content-type");
+  if (types.length !== 1 || !isJson(types[0] as string)) {
+    throw new ServiceError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      types.length > 1
+        ? "the body must have one Content-Type"
+        : "the body must have the Content-Type application/json, in UTF-8",
+    );
+  }
+  requireIdentity(headers);
+}
+
+/**
+ * Refuses compressed bodies: what they hold could be far larger than what was sent.
+ *
+ * @throws ServiceError UNSUPPORTED_MEDIA_TYPE
+ */
+export function requireIdentity(headers: CallHeaders): void {
+  for (const encoding of headers.all("content-encoding")) {
+    if (encoding.trim().toLowerCase() !== "identity") {
+      throw new ServiceError(
+        "UNSUPPORTED_MEDIA_TYPE",
+        "the body must not be compressed: send no Content-Encoding",
+      );
+    }
+  }
+}
+
+function isJson(type: string): boolean {
+  return type === "application/json" || JSON_TYPE.test(type);
+}

@@ -1,0 +1,76 @@
+import type { CallHeaders } from "../call/call-headers.ts";
+import { single } from "../call/call-headers.ts";
+
+/** Which other origins may call (the `cors` of the configuration). */
+export interface CorsConfig {
+  readonly allowed_origins: readonly string[];
+  readonly max_age_seconds: number;
+}
+
+// The lists of spec 8.
+const METHODS = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
+const HEADERS = "Authorization, Content-Type, X-Request-ID, X-Trace-ID";
+const EXPOSED = "X-Request-ID";
+
+/**
+ * Cross-origin requests (spec 8). An origin is allowed where the list has it to the
+ * letter: no suffix, no pattern, never `null` and never `*` (hostile input 41).
+ */
+export class Cors {
+  readonly #origins: ReadonlySet<string>;
+  readonly #maxAge: string;
+
+  constructor({ allowed_origins, max_age_seconds }: CorsConfig) {
+    this.#origins = new Set(allowed_origins);
+    this.#maxAge = String(max_age_seconds);
+  }
+
+  /** Whether any other origin may call; without, responses do not vary by it. */
+  get isEnabled(): boolean {
+    return this.#origins.size > 0;
+  }
+
+  /** Whether a request is a preflight: browsers send it before the call itself. */
+  isPreflight(method: string, headers: CallHeaders): boolean {
+    return (
+      method === "OPTIONS" &&
+      headers.all("origin").length > 0 &&
+      headers.all("access-control-request-method").length > 0
+    );
+  }
+
+  /** The headers of a response, names and values in turn. */
+  responseHeaders(headers: CallHeaders): string[] {
+    if (!this.isEnabled) return [];
+    const origin = this.#allowedOrigin(headers);
+    if (origin === undefined) return ["Vary", "Origin"];
+    return [
+      "Vary",
+      "Origin",
+      "Access-Control-Allow-Origin",
+      origin,
+      "Access-Control-Allow-Credentials",
+      "true",
+      "Access-Control-Expose-Headers",
+      EXPOSED,
+    ];
+  }
+
+  /** What a preflight is answered beside those; undefined where its origin may not call. */
+  preflightHeaders(headers: CallHeaders): string[] | undefined {
+    if (this.#allowedOrigin(headers) === undefined) return undefined;
+    return [
+      "Access-Control-Allow-Methods",
+      METHODS,
+      "Access-Control-Allow-Headers",
+      HEADERS,
+      "Access-Control-Max-Age",
+      this.#maxAge,
+    ];
+  }
+
+  #allowedOrigin(headers: CallHeaders): string | undefined {
+    const origin = single(headers, "origin");
+    return origin !== undefined && this.#origins.has(origin) ? origin : undefined;
+  }
+}

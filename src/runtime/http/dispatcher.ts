@@ -1,0 +1,157 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Call } from "../call/call.ts";
+import { requestIdOf } from "../call/request-id.ts";
+import type { ServerChain } from "../chain/server-chain.ts";
+import { ServiceError } from "../error/service-error.ts";
+import { toServiceError } from "../error/to-service-error.ts";
+import { Exchange } from "./exchange.ts";
+import { HttpHeaders } from "./http-headers.ts";
+import { answerProbe, type Probe } from "./probe.ts";
+import { parseTarget, type RequestTarget } from "./request-target.ts";
+import type { RouteService } from "./route-service.ts";
+import { type Router, segmentsOf } from "./router.ts";
+import type { ServerState } from "./server-state.ts";
+import type { UnroutedObserver } from "./unrouted.ts";
+
+/** What a dispatcher is made of. */
+export interface DispatcherParts {
+  readonly chain: ServerChain;
+  readonly state: ServerState;
+  readonly router: Router<RouteService>;
+  readonly probes: readonly Probe[];
+  readonly onUnrouted: UnroutedObserver;
+  readonly onFault: (error: unknown, call: Call) => void;
+}
+
+/** Makes a call of each request, and a response of what the chain gives. */
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #probes: ReadonlyMap<string, Probe>;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#probes = new Map(parts.probes.map((probe) => [probe.path, probe]));
+  }
+
+  /** Serves a request; never throws. */
+  dispatch(incoming: IncomingMessage, response: ServerResponse): void {
+    const { state } = this.#parts;
+    const headers = new HttpHeaders(incoming.rawHeaders);
+    const exchange = new Exchange(state, incoming, response, headers, requestIdOf(headers));
+    try {
+      if (incoming.rawHeaders.length > 2 * state.limits.maxHeaders) throw tooManyHeaders();
+      this.#route(exchange);
+    } catch (error) {
+      this.#refuse(exchange, toServiceError(error));
+    }
+  }
+
+  #route(exchange: Exchange): void {
+    const { state, router } = this.#parts;
+    const { incoming, headers } = exchange;
+    const method = incoming.method as string;
+    if (method === "OPTIONS" && state.cors.isPreflight(method, headers)) {
+      const cors = state.cors.preflightHeaders(headers);
+      if (cors === undefined) throw new ServiceError("FORBIDDEN", "the origin may not call");
+      return this.#answer(exchange, cors);
+    }
+    if (method === "OPTIONS" && incoming.url === "*") {
+      return this.#answer(exchange, ["Allow", router.allowAnywhere()]);
+    }
+    const target = parseTarget(incoming.url as string);
+    const probe = this.#probes.get(target.path);
+    if (probe !== undefined) return this.#probe(exchange, probe, method);
+    const segments = segmentsOf(target.path);
+    const service = router.find(method, segments);
+    if (service !== undefined) return this.#call(exchange, service, target, segments);
+    const allow = router.allow(segments);
+    if (allow === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "no route has this path");
+    this.#methodMissing(exchange, method, allow);
+  }
+
+  #call(
+    exchange: Exchange,
+    service: RouteService,
+    target: RequestTarget,
+    segments: readonly string[],
+  ): void {
+    const { chain } = this.#parts;
+    const { path, query } = target;
+    const call = new Call({
+      method: service.method,
+      transport: "http",
+      requestId: exchange.requestId,
+      headers: exchange.headers,
+      peer: exchange.connection.peer,
+      target: path,
+      httpMethod: exchange.incoming.method as string,
+      readRequest: () => service.read({ exchange, path, query, segments }),
+    });
+    exchange.call = call;
+    void this.#serve(chain, exchange, service, call);
+  }
+
+  async #serve(
+    chain: ServerChain,
+    exchange: Exchange,
+    service: RouteService,
+    call: Call,
+  ): Promise<void> {
+    let response: unknown;
+    try {
+      response = await chain.run(call);
+    } catch (error) {
+      return exchange.fail(toServiceError(error));
+    }
+    try {
+      // A stream is over for the chain only once it was read or returned.
+      if (exchange.isLost && service.method.kind !== "server_streaming") return exchange.leave();
+      const written = service.write(exchange, response);
+      if (written !== undefined) await written;
+    } catch (error) {
+      // The chain has seen a good end: what cannot be sent is told here.
+      this.#parts.onFault(error, call);
+      exchange.fail(toServiceError(error));
+    }
+  }
+
+  #probe(exchange: Exchange, probe: Probe, method: string): void {
+    if (method !== "GET" && method !== "HEAD") {
+      return this.#methodMissing(exchange, method, "GET, HEAD, OPTIONS");
+    }
+    answerProbe(exchange, probe).catch((error: unknown) => exchange.fail(toServiceError(error)));
+  }
+
+  #methodMissing(exchange: Exchange, method: string, allow: string): void {
+    if (method === "OPTIONS") return this.#answer(exchange, ["Allow", allow]);
+    this.#refuse(exchange, new ServiceError("METHOD_NOT_ALLOWED"), ["Allow", allow]);
+  }
+
+  /** Answers a request about the server itself. */
+  #answer(exchange: Exchange, headers: readonly string[]): void {
+    exchange.send(204, "", [...headers]);
+    this.#tell(exchange, 204, undefined);
+  }
+
+  #refuse(exchange: Exchange, error: ServiceError, headers: readonly string[] = []): void {
+    exchange.fail(error, headers);
+    this.#tell(exchange, error.status, error.code);
+  }
+
+  #tell({ incoming, requestId, connection }: Exchange, status: number, code: string | undefined) {
+    const url = incoming.url ?? "";
+    const mark = url.indexOf("?");
+    this.#parts.onUnrouted({
+      httpMethod: incoming.method ?? "",
+      target: mark < 0 ? url : url.slice(0, mark),
+      status,
+      code,
+      requestId,
+      peer: connection.peer,
+    });
+  }
+}
+
+function tooManyHeaders(): ServiceError {
+  return ServiceError.of(431, "REQUEST_HEADERS_TOO_LARGE", "the request has too many headers");
+}

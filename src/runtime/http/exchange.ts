@@ -1,0 +1,177 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Call } from "../call/call.ts";
+import type { CallHeaders } from "../call/call-headers.ts";
+import { ServiceError } from "../error/service-error.ts";
+import type { Connection, OnConnection } from "./connections.ts";
+import { errorBody } from "./error-body.ts";
+import { linger } from "./linger.ts";
+import { declaresBody } from "./read-body.ts";
+import type { ServerState } from "./server-state.ts";
+
+/** Headers that this server sets itself, whatever a handler says. */
+const RESERVED: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "content-type",
+  "keep-alive",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "x-content-type-options",
+  "x-request-id",
+]);
+
+/** The bytes of a body that are worth less than a new connection. */
+const SHORT_REST = 16 * 1024;
+
+const JSON_TYPE = "application/json";
+
+/** One request and its response, from the first byte to the last. */
+export class Exchange implements OnConnection {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly headers: CallHeaders;
+  readonly requestId: string;
+  readonly connection: Connection;
+  /** The call that it has become; undefined for what never reaches the chain. */
+  call: Call | undefined;
+  /** Whether the client is gone. */
+  isLost = false;
+
+  readonly #state: ServerState;
+
+  constructor(
+    state: ServerState,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    headers: CallHeaders,
+    requestId: string,
+  ) {
+    this.#state = state;
+    this.incoming = incoming;
+    this.response = response;
+    this.headers = headers;
+    this.requestId = requestId;
+    this.connection = state.connections.of(incoming.socket);
+    state.connections.enter(this.connection, this);
+  }
+
+  get isReceiving(): boolean {
+    return !this.incoming.complete;
+  }
+
+  lost(): void {
+    this.isLost = true;
+    this.call?.abort(new ServiceError("CANCELLED"));
+  }
+
+  /** Sends a response as a whole. */
+  send(status: number, body: string | Uint8Array, headers: string[]): void {
+    const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+    if (length > 0 || status !== 204) headers.push("Content-Length", String(length));
+    if (this.call !== undefined) this.call.responseBytes = length;
+    this.#finish(status, headers, body);
+  }
+
+  /** Sends a JSON response of the handler. */
+  sendJson(json: string): void {
+    this.send(200, json, this.callHeaders(JSON_TYPE));
+  }
+
+  /** Tells the caller of an error; nothing where the response was begun, as then it only can be cut off. */
+  fail(error: ServiceError, extra: readonly string[] = []): void {
+    if (this.isLost || this.response.destroyed) return this.leave();
+    if (this.response.headersSent) {
+      this.response.destroy();
+      return this.leave();
+    }
+    // Raw handlers may have set some for the response that is not to be.
+    for (const name of this.response.getHeaderNames()) this.response.removeHeader(name);
+    const headers = ["Content-Type", JSON_TYPE, "Cache-Control", "no-store", ...extra];
+    if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
+    if (error.retryAfterSeconds !== undefined) {
+      headers.push("Retry-After", String(Math.max(0, Math.ceil(error.retryAfterSeconds))));
+    }
+    this.send(error.status, JSON.stringify(errorBody(error, this.requestId)), headers);
+  }
+
+  /** Begins a response of several parts. */
+  begin(contentType: string): void {
+    const headers = this.callHeaders(contentType);
+    this.#addCommon(headers);
+    this.response.writeHead(200, headers);
+  }
+
+  /** The headers of a call's response: those that the handler set, and what they may not be without. */
+  callHeaders(contentType: string | undefined): string[] {
+    const headers = contentType === undefined ? [] : ["Content-Type", contentType];
+    const { call } = this;
+    if (call === undefined) return headers;
+    let isCacheable = call.principal === undefined && call.method.policy.exposure === "PUBLIC";
+    const set = call.beginResponse();
+    if (set !== undefined) {
+      for (const [name, value] of set) {
+        if (name === "cache-control") isCacheable = true;
+        if (!RESERVED.has(name)) headers.push(name, value);
+      }
+    }
+    if (!isCacheable) headers.push("Cache-Control", "no-store");
+    return headers;
+  }
+
+  /** The request is over for the server. */
+  leave(): void {
+    this.#state.connections.leave(this.connection, this);
+  }
+
+  #finish(status: number, headers: string[], body: string | Uint8Array): void {
+    const { response, incoming } = this;
+    const { limits } = this.#state;
+    const hasRest = this.#hasRest();
+    if (hasRest) headers.push("Connection", "close");
+    this.#addCommon(headers, hasRest);
+    response.writeHead(status, headers);
+    if (hasRest) {
+      response.on("error", () => undefined);
+      response.write(body);
+      linger(incoming, limits, () => response.end());
+    } else {
+      response.end(body);
+      const { socket } = response;
+      // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
+      if (socket !== null && socket.writableLength > 0) guard(response, limits.sendTimeoutMs);
+    }
+    this.leave();
+  }
+
+  /** Whether a body comes that nobody will read. What is left of a short one Node swallows itself. */
+  #hasRest(): boolean {
+    const { incoming } = this;
+    if (incoming.complete || !declaresBody(incoming)) return false;
+    const length = Number(incoming.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+    return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
+  }
+
+  #addCommon(headers: string[], isClosing = false): void {
+    headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
+    const cors = this.#state.cors.responseHeaders(this.headers);
+    if (cors.length > 0) addVarying(headers, cors);
+    if (this.#state.isDraining && !isClosing) headers.push("Connection", "close");
+  }
+}
+
+/** A response may vary by more than the origin. */
+function addVarying(headers: string[], cors: readonly string[]): void {
+  const own = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "vary");
+  if (own < 0) headers.push(...cors);
+  else {
+    headers[own + 1] = `${headers[own + 1]}, Origin`;
+    headers.push(...cors.slice(2));
+  }
+}
+
+function guard(response: ServerResponse, timeoutMs: number): void {
+  const timer = setTimeout(() => response.destroy(), timeoutMs);
+  timer.unref();
+  response.once("close", () => clearTimeout(timer));
+}

@@ -1,0 +1,251 @@
+import { readFileSync } from "node:fs";
+import type { AddressInfo, Socket } from "node:net";
+import type { SecureContextOptions, TlsOptions } from "node:tls";
+import Fastify from "fastify";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import type { Call } from "../call/call.ts";
+import type { ServerChain } from "../chain/server-chain.ts";
+import type { ServerConfig } from "../configuration/server-config.ts";
+import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
+import { Connections } from "./connections.ts";
+import { Cors } from "./cors.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { answerMalformed } from "./malformed-request.ts";
+import { messageRegistry } from "./message-registry.ts";
+import type { Probe } from "./probe.ts";
+import { type RawMethod, rawRoute, rawShapes } from "./raw-route.ts";
+import type { RouteService } from "./route-service.ts";
+import { Router, type RouterEntry } from "./router.ts";
+import { compileRpcRoute } from "./rpc-route.ts";
+import { parseAddress } from "./server-address.ts";
+import type { ServerState } from "./server-state.ts";
+import { DEFAULT_LIMITS, type TransportLimits } from "./transport-limits.ts";
+import type { UnroutedObserver } from "./unrouted.ts";
+
+/** The part `server.http` of a service's configuration. */
+export type HttpConfig = NonNullable<ServerConfig["http"]>;
+
+/** What an HTTP server is made of. */
+export interface HttpServerOptions {
+  readonly chain: ServerChain;
+  /** All methods; those without a route are not served here. */
+  readonly methods: readonly BoundMethod[];
+  readonly rawMethods?: readonly RawMethod[];
+  readonly config: Pick<HttpConfig, "address" | "max_body_bytes" | "cors" | "tls">;
+  readonly probes?: readonly Probe[];
+  /** Hears of requests that never reach the chain. */
+  readonly onUnrouted?: UnroutedObserver;
+  /** Hears of responses that could not be sent, such as one with a value that JSON cannot hold; the caller gets INTERNAL. */
+  readonly onFault?: (error: unknown, call: Call) => void;
+  readonly limits?: Partial<TransportLimits>;
+}
+
+/**
+ * Serves RPCs as `google.api.http` has it, and raw handlers. It only translates:
+ * every policy is enforced by the chain.
+ *
+ * @throws Error where routes contradict each other or do not fit their messages
+ */
+export function createHttpServer(options: HttpServerOptions): TransportServer {
+  const { config, probes = [], onUnrouted = () => undefined, onFault = () => undefined } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const connections = new Connections();
+  const state: ServerState = {
+    cors: new Cors(config.cors),
+    limits,
+    connections,
+    isDraining: false,
+  };
+  const router = new Router(routerEntries(options));
+  const dispatcher = new Dispatcher({
+    chain: options.chain,
+    state,
+    router,
+    probes,
+    onUnrouted,
+    onFault,
+  });
+  const app = createApp(config, limits, connections, dispatcher, (error, socket) => {
+    answerMalformed(error, socket, connections, onUnrouted);
+  });
+  return new HttpServer(app, config.address, state);
+}
+
+function routerEntries(options: HttpServerOptions): RouterEntry<RouteService>[] {
+  const { methods, rawMethods = [], config } = options;
+  const registry = messageRegistry(methods);
+  const rpcs = methods.flatMap((method) =>
+    method.routes.flatMap((route): RouterEntry<RouteService>[] => {
+      const { descriptor } = method;
+      if (descriptor === undefined) return [];
+      const limit = config.max_body_bytes;
+      return [
+        {
+          shape: route,
+          name: `${route.method} ${route.path} of ${route.rpc}`,
+          value: compileRpcRoute(method, route, descriptor, registry, limit),
+        },
+      ];
+    }),
+  );
+  const raw = rawMethods.flatMap(({ method, path }) =>
+    rawShapes(path).map((shape): RouterEntry<RouteService> => {
+      const name = `${shape.method} ${path.path} of a raw handler`;
+      return { shape, name, value: rawRoute(method, config.max_body_bytes) };
+    }),
+  );
+  return [...rpcs, ...raw];
+}
+
+type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
+
+/**
+ * Fastify keeps the server; routes and bodies are ours. So each request is taken over
+ * before Fastify looks at its content type or reads its body, which must wait for
+ * authentication.
+ */
+function createApp(
+  config: HttpServerOptions["config"],
+  limits: TransportLimits,
+  connections: Connections,
+  dispatcher: Dispatcher,
+  onClientError: ClientErrorHandler,
+) {
+  const transport = {
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.checkingIntervalMs,
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+  };
+  const app = Fastify({
+    http: transport,
+    ...(config.tls === undefined ? {} : { https: { ...transport, ...readTls(config.tls) } }),
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: true,
+    clientErrorHandler: onClientError,
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack();
+      dispatcher.dispatch(request.raw, reply.raw);
+    },
+  });
+  app.addHook("onRequest", (request, reply, _done) => {
+    reply.hijack();
+    dispatcher.dispatch(request.raw, reply.raw);
+  });
+  app.all("*", () => undefined);
+  app.setNotFoundHandler(() => undefined);
+  const { server } = app;
+  // Node would drop headers past its limit without a word; too many are refused instead.
+  server.maxHeadersCount = 0;
+  server.on("connection", (socket) => connections.opened(socket));
+  // The body is asked for only once it is wanted.
+  server.on("checkContinue", (request, response) => server.emit("request", request, response));
+  return app;
+}
+
+function readTls(tls: NonNullable<HttpConfig["tls"]>): SecureContextOptions & TlsOptions {
+  const clients = tls.client_ca_file;
+  return {
+    cert: readFileSync(tls.certificate_file),
+    key: readFileSync(tls.key_file),
+    minVersion: "TLSv1.2",
+    ...(clients === undefined
+      ? {}
+      : { ca: readFileSync(clients), requestCert: true, rejectUnauthorized: true }),
+  };
+}
+
+type App = ReturnType<typeof createApp>;
+
+/** How often draining looks for connections that have become idle. */
+const DRAIN_INTERVAL_MS = 20;
+/** How often in a row nothing must be under way, so that the last response has left. */
+const QUIET_ROUNDS = 3;
+/** How many turns of the event loop connections get to tell that they are gone. */
+const MAX_TURNS = 100;
+
+class HttpServer implements TransportServer {
+  readonly name = "http";
+  readonly #app: App;
+  readonly #address: string;
+  readonly #state: ServerState;
+  #closed: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(app: App, address: string, state: ServerState) {
+    this.#app = app;
+    this.#address = address;
+    this.#state = state;
+  }
+
+  async listen(): Promise<ListeningAddress> {
+    await this.#app.ready();
+    const { server } = this.#app;
+    const { host, port } = parseAddress(this.#address);
+    await new Promise<void>((resolve, reject) => {
+      const onError = (error: NodeJS.ErrnoException): void =>
+        reject(describe(error, this.#address));
+      server.once("error", onError);
+      server.listen({ host, port }, () => {
+        server.off("error", onError);
+        resolve();
+      });
+    });
+    const bound = server.address() as AddressInfo;
+    return { host: bound.address, port: bound.port };
+  }
+
+  async drain(): Promise<void> {
+    this.#state.isDraining = true;
+    void this.#stopListening();
+    let quiet = 0;
+    while (!this.#isClosed && quiet < QUIET_ROUNDS) {
+      // Also those whose last response went out before draining began.
+      this.#app.server.closeIdleConnections();
+      this.#state.connections.closeSilent();
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
+      quiet = this.#state.connections.active === 0 ? quiet + 1 : 0;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#state.isDraining = true;
+    const closed = this.#stopListening();
+    this.#app.server.closeAllConnections();
+    await closed;
+    // Node tells that the server is closed before its connections do, and calls hear it from those.
+    for (let turn = 0; turn < MAX_TURNS && this.#state.connections.active > 0; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await this.#app.close();
+  }
+
+  #stopListening(): Promise<void> {
+    return (this.#closed ??= new Promise((resolve) => {
+      // It answers with an error where it did not listen: then nothing is to be closed.
+      this.#app.server.close(() => {
+        this.#isClosed = true;
+        resolve();
+      });
+    }));
+  }
+}
+
+function describe(error: NodeJS.ErrnoException, address: string): Error {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new Error(`the HTTP address ${address} is taken: another process listens there`);
+    case "EACCES":
+      return new Error(`the HTTP address ${address} needs rights that this process lacks`);
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new Error(`the HTTP address ${address} is none of this machine`);
+    default:
+      return new Error(`cannot listen on the HTTP address ${address}`, { cause: error });
+  }
+}

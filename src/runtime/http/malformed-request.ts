@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { ServiceError } from "../error/service-error.ts";
+import type { Connections } from "./connections.ts";
+import { errorBody } from "./error-body.ts";
+import type { UnroutedObserver } from "./unrouted.ts";
+
+/**
+ * Answers what Node could not read as a request, and closes the connection: behind a
+ * malformed request nothing can be told apart any more (request smuggling).
+ */
+export function answerMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  connections: Connections,
+  onUnrouted: UnroutedObserver,
+): void {
+  const connection = connections.known(socket);
+  const active = [...(connection?.active ?? [])];
+  // A response that is under way must not have this one in its middle. Only where the
+  // request that fails is the one being served, it can still be answered.
+  const isAnswerable = active.length === 0 || (active.length === 1 && active[0]?.isReceiving);
+  if (error.code === "ECONNRESET" || !socket.writable || isAnswerable !== true) {
+    socket.destroy();
+    return;
+  }
+  const answer = describe(error.code);
+  const requestId = randomUUID();
+  socket.end(format(answer, requestId), () => socket.destroy());
+  onUnrouted({
+    httpMethod: "",
+    target: "",
+    status: answer.status,
+    code: answer.code,
+    requestId,
+    peer: connection?.peer ?? { address: socket.remoteAddress ?? "", certificateNames: [] },
+  });
+}
+
+function describe(code: string | undefined): ServiceError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return ServiceError.of(431, "REQUEST_HEADERS_TOO_LARGE", "the headers are too large");
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return new ServiceError("PAYLOAD_TOO_LARGE", "the chunk extensions are too large");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return ServiceError.of(408, "REQUEST_TIMEOUT", "the request took too long to come in");
+    default:
+      return new ServiceError("INVALID_ARGUMENT", "the request is malformed");
+  }
+}
+
+function format(error: ServiceError, requestId: string): string {
+  const body = JSON.stringify(errorBody(error, requestId));
+  return [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Cache-Control: no-store",
+    `X-Request-ID: ${requestId}`,
+    "X-Content-Type-Options: nosniff",
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
+}

@@ -1,0 +1,127 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { formatSegment, parsePathTemplate, plainPath } from "../../api/path-template.ts";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import type { CallHeaders } from "../call/call-headers.ts";
+import { ServiceError } from "../error/service-error.ts";
+import { requireIdentity } from "./content-type.ts";
+import type { Exchange } from "./exchange.ts";
+import type { DeclaredPath, RawRequest, RawResponse } from "./raw-handler.ts";
+import type { Arrival, RouteService } from "./route-service.ts";
+import type { RouteShape } from "./route-trie.ts";
+import { readBodyOf } from "./rpc-route.ts";
+
+/** A raw handler that is bound, and the path that it serves. */
+export interface RawMethod {
+  readonly method: BoundMethod;
+  readonly path: DeclaredPath;
+}
+
+/**
+ * The routes of a declared path, one for each HTTP method. A prefix is a template that
+ * ends in `**`, so it takes only what nothing narrower serves.
+ *
+ * @throws Error where the path is none
+ */
+export function rawShapes({ path, match, methods }: DeclaredPath): RouteShape[] {
+  const parsed = parsePathTemplate(plainPath(path, match));
+  if (parsed.template === undefined) throw new Error(`${path}: ${parsed.error}`);
+  const { segments, verb } = parsed.template;
+  const texts = segments.map(formatSegment);
+  if (match === "prefix") texts.push("**");
+  return methods.map((method) => {
+    return { segments: texts, method, ...(verb === undefined ? {} : { verb }) };
+  });
+}
+
+/** Serves a raw handler: through the chain as any call, but with HTTP as its message. */
+export function rawRoute(method: BoundMethod, maxBodyBytes: number): RouteService {
+  return {
+    method,
+    read(arrival) {
+      const { response, requestId } = arrival.exchange;
+      // For handlers that write to it themselves.
+      response.setHeader("X-Request-ID", requestId);
+      response.setHeader("X-Content-Type-Options", "nosniff");
+      return new ArrivedRawRequest(arrival, maxBodyBytes);
+    },
+    write: (exchange, response) => writeRaw(exchange, response as RawResponse | undefined),
+  };
+}
+
+function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
+  const { response } = exchange;
+  if (answer === undefined) {
+    if (response.headersSent || response.writableEnded) return leaveWhenSent(exchange);
+    // Nobody would answer it any more.
+    throw new Error(`the handler of ${exchange.call?.rpc} returned nothing and wrote nothing`);
+  }
+  if (response.headersSent) {
+    throw new Error(`the handler of ${exchange.call?.rpc} returned a response and wrote one`);
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const headers = exchange.callHeaders(undefined);
+  for (const [name, value] of Object.entries(answer.headers ?? {})) {
+    const lower = name.toLowerCase();
+    if (NOT_TO_SET.has(lower)) continue;
+    // What the handler returns replaces what it, or the platform, set before.
+    for (let index = headers.length - 2; index >= 0; index -= 2) {
+      if (headers[index]?.toLowerCase() === lower) headers.splice(index, 2);
+    }
+    for (const one of typeof value === "string" ? [value] : value) headers.push(name, one);
+  }
+  exchange.send(answer.status, answer.body ?? "", headers);
+}
+
+const NOT_TO_SET: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "x-request-id",
+]);
+
+/** The handler may still be writing: the request is under way until all is sent. */
+function leaveWhenSent(exchange: Exchange): void {
+  if (exchange.response.writableFinished || exchange.response.destroyed) exchange.leave();
+  else exchange.response.once("close", () => exchange.leave());
+}
+
+class ArrivedRawRequest implements RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: CallHeaders;
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly #arrival: Arrival;
+  readonly #limit: number;
+  #query: URLSearchParams | undefined;
+  #body: Promise<Buffer> | undefined;
+
+  constructor(arrival: Arrival, limit: number) {
+    const { incoming, response, headers } = arrival.exchange;
+    this.method = incoming.method ?? "";
+    this.path = arrival.path;
+    this.headers = headers;
+    this.incoming = incoming;
+    this.response = response;
+    this.#arrival = arrival;
+    this.#limit = limit;
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.#arrival.query));
+  }
+
+  body(): Promise<Uint8Array> {
+    return (this.#body ??= this.#read());
+  }
+
+  async #read(): Promise<Buffer> {
+    requireIdentity(this.headers);
+    if (this.incoming.readableDidRead) {
+      throw new ServiceError("INTERNAL", undefined, {
+        cause: new Error("the body was read already"),
+      });
+    }
+    return readBodyOf(this.#arrival.exchange, this.#limit);
+  }
+}

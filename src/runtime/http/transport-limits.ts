@@ -1,0 +1,31 @@
+/** What a client may ask of the transport itself, before any call. */
+export interface TransportLimits {
+  /** The most bytes of all headers with the request line. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeaders: number;
+  /** How long the headers of a request may take, in milliseconds (hostile input 40, slowloris). */
+  readonly headersTimeoutMs: number;
+  /** How long a whole request may take to come in, whatever the call's own time. */
+  readonly requestTimeoutMs: number;
+  /** How often the two above are looked after. */
+  readonly checkingIntervalMs: number;
+  /** How long a connection may wait for its next request; longer than load balancers keep theirs. */
+  readonly keepAliveTimeoutMs: number;
+  /** How long a response that the client does not read is kept. */
+  readonly sendTimeoutMs: number;
+  /** How much of an unread body is swallowed so that the error before it is heard. */
+  readonly lingerBytes: number;
+  readonly lingerMs: number;
+}
+
+export const DEFAULT_LIMITS: TransportLimits = {
+  maxHeaderBytes: 16 * 1024,
+  maxHeaders: 128,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  checkingIntervalMs: 2_000,
+  keepAliveTimeoutMs: 75_000,
+  sendTimeoutMs: 30_000,
+  lingerBytes: 1024 * 1024,
+  lingerMs: 1_000,
+};

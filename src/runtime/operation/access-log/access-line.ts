@@ -1,0 +1,108 @@
+import type { BoundMethod } from "../../binding/bound-method.ts";
+import type { Call } from "../../call/call.ts";
+import { single } from "../../call/call-headers.ts";
+import type { ServiceError } from "../../error/service-error.ts";
+import { redactText } from "../redaction/redact-text.ts";
+import { quoted, remembered } from "./json-line.ts";
+
+const MAX_AGENT = 160;
+const MAX_PATH = 512;
+const MAX_NAME = 256;
+const MAX_AGENTS = 500;
+
+/** A request that was answered before it was a call: no route, a wrong method, a malformed request. */
+export interface UnroutedRequest {
+  readonly transport: "http" | "grpc";
+  readonly httpMethod: string;
+  /** The path or full method name as it was sent. */
+  readonly target: string;
+  readonly requestId: string;
+  /** The address of the connection. */
+  readonly clientAddress: string;
+  readonly userAgent?: string | undefined;
+  /** The HTTP status, or the gRPC status code. */
+  readonly status: number;
+  /** What it was answered: the code of an error, or `OK`. */
+  readonly code: string;
+  readonly durationMs: number;
+  readonly responseBytes?: number;
+}
+
+/** The path of a target: what comes before the query. */
+export function pathOf(target: string): string {
+  const query = target.indexOf("?");
+  return query === -1 ? target : target.slice(0, query);
+}
+
+/**
+ * The members of the line of a call, as JSON without braces; what the caller sent is
+ * cleaned and shortened. They are written by hand, since a line goes out for each call.
+ */
+export function callLine(call: Call, error: ServiceError | undefined, durationMs: number): string {
+  const { principal, transport } = call;
+  let line = rpcMembers(call.method);
+  if (transport === "http") {
+    line += `"transport":"http","method":${quoted(call.httpMethod, MAX_NAME)},"path":${quotedPath(call.target)},"status":${error?.status ?? 200}`;
+  } else {
+    line += `"transport":"grpc","grpc_status":${error?.grpcStatus ?? 0}`;
+  }
+  line += error === undefined ? ',"code":"OK"' : `,"code":${quoted(error.code, MAX_NAME)}`;
+  line += `,"duration_ms":${rounded(durationMs)},"request_id":${quoted(call.requestId, MAX_NAME)}`;
+  if (call.traceId !== "") line += `,"trace_id":${quoted(call.traceId, MAX_NAME)}`;
+  if (call.spanId !== "") line += `,"span_id":${quoted(call.spanId, MAX_NAME)}`;
+  if (principal !== undefined) {
+    const subject = `${principal.subjectType}:${principal.subjectId}`;
+    line += `,"subject":${quoted(subject, MAX_NAME)},"source":"${principal.source}"`;
+  }
+  const address = call.clientAddress === "" ? call.peer.address : call.clientAddress;
+  line += `,"client_address":${quoted(address, MAX_NAME)}`;
+  const agent = single(call.headers, "user-agent");
+  if (agent !== undefined) line += `,"user_agent":${quotedAgent(agent)}`;
+  line += `,"response_bytes":${call.responseBytes}`;
+  if (call.resource !== undefined) line += `,"resource":${quoted(call.resource, 2 * MAX_NAME)}`;
+  if (call.decision !== undefined) line += `,"decision":"${call.decision}"`;
+  return line;
+}
+
+/** The members of the line of a request that never was a call. */
+export function requestLine(request: UnroutedRequest): string {
+  const { transport, httpMethod, target, status, code, userAgent } = request;
+  const members = [
+    `"transport":"${transport}"`,
+    `"method":${quoted(httpMethod, MAX_NAME)}`,
+    `"path":${quotedPath(target)}`,
+    `"${transport === "http" ? "status" : "grpc_status"}":${status}`,
+    `"code":${quoted(code, MAX_NAME)}`,
+    `"duration_ms":${rounded(request.durationMs)}`,
+    `"request_id":${quoted(request.requestId, MAX_NAME)}`,
+    `"client_address":${quoted(request.clientAddress, MAX_NAME)}`,
+    ...(userAgent === undefined ? [] : [`"user_agent":${quotedAgent(userAgent)}`]),
+    `"response_bytes":${request.responseBytes ?? 0}`,
+  ];
+  return members.join(",");
+}
+
+const rpcs = new WeakMap<BoundMethod, string>();
+
+function rpcMembers(method: BoundMethod): string {
+  let members = rpcs.get(method);
+  if (members === undefined) {
+    members = `"rpc":${quoted(method.rpc, 2 * MAX_NAME)},`;
+    rpcs.set(method, members);
+  }
+  return members;
+}
+
+function quotedPath(target: string): string {
+  return quoted(redactText(pathOf(target).slice(0, MAX_PATH + 1)), MAX_PATH);
+}
+
+const quotedAgent = remembered(
+  (agent) => quoted(redactText(agent.slice(0, MAX_AGENT + 1)), MAX_AGENT),
+  MAX_AGENTS,
+);
+
+/** Microseconds are as fine as it is worth. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}

@@ -1,0 +1,100 @@
+import pino from "pino";
+import { createLineDestination, type LineDestination } from "./line-destination.ts";
+import type { Logger } from "./logger.ts";
+import { redactText } from "./redaction/redact-text.ts";
+import { redact } from "./redaction/redaction.ts";
+
+/** From which level on is logged. */
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
+
+/** How the log is written. */
+export interface LoggerOptions {
+  readonly level?: LogLevel;
+  /** The name of the deployed service, on every line. */
+  readonly service?: string;
+  /** The environment, on every line. */
+  readonly environment?: string;
+  /** Where lines go; standard output where absent. */
+  readonly destination?: Pick<LineDestination, "write"> & Partial<LineDestination>;
+}
+
+/** Writes lines that are JSON already. */
+export interface LineWriter {
+  /** @param members members of a JSON object, without braces and without secrets */
+  line(level: "info" | "warn" | "error", members: string, message: string): void;
+}
+
+/** The log of a process. */
+export interface ProcessLogger extends Logger, LineWriter {
+  /** Writes what is still in memory, before the process ends. */
+  flush(): void;
+}
+
+/** The options that a service's configuration asks for. */
+export function loggerOptionsOf(config: {
+  readonly service: string;
+  readonly environment: string;
+  readonly log: { readonly level: LogLevel };
+}): LoggerOptions {
+  return { level: config.log.level, service: config.service, environment: config.environment };
+}
+
+/**
+ * A logger that writes one line of JSON for each message, without secrets, wherever
+ * they stand in the fields or the message (spec 7, rule 5).
+ */
+export function createLogger(options: LoggerOptions = {}): ProcessLogger {
+  const { level = "info", service, environment } = options;
+  const destination = options.destination ?? createLineDestination();
+  const base = {
+    ...(service === undefined ? {} : { service }),
+    ...(environment === undefined ? {} : { environment }),
+  };
+  const log = pino(
+    {
+      level,
+      base,
+      messageKey: "message",
+      timestamp: () => `,"time":"${timestamp()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  const baseMembers = Object.entries(base)
+    .map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`)
+    .join("");
+  const at = (name: "debug" | "info" | "warn" | "error") => (fields: object, message: string) => {
+    if (!log.isLevelEnabled(name)) return;
+    const safe = redact(fields);
+    const isMap = typeof safe === "object" && !Array.isArray(safe) && !(fields instanceof Error);
+    log[name](isMap ? (safe as object) : { error: safe }, redactText(message));
+  };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    line(name, members, message) {
+      if (!log.isLevelEnabled(name)) return;
+      destination.write(
+        `{"level":"${name}","time":"${timestamp()}"${baseMembers},${members},"message":"${message}"}\n`,
+      );
+    },
+    flush() {
+      destination.flushSync?.();
+    },
+  };
+}
+
+let lastTime = 0;
+let lastTimestamp = "";
+
+/** Many lines fall into one millisecond. */
+function timestamp(): string {
+  const now = Date.now();
+  if (now !== lastTime) {
+    lastTime = now;
+    lastTimestamp = new Date(now).toISOString();
+  }
+  return lastTimestamp;
+}

@@ -1,0 +1,33 @@
+import type { Registry } from "prom-client";
+import type { RuntimeEvents } from "../runtime-events.ts";
+import { OwnCounter } from "./own-metric.ts";
+
+/** Counts what the parts of the runtime tell of themselves. */
+export function eventMetrics(registry: Registry): RuntimeEvents {
+  const counter = (name: string, help: string, ...labels: string[]) =>
+    new OwnCounter(registry, `svc_access_${name}_total`, help, labels);
+  const dropped = counter(
+    "identity_headers_dropped",
+    "Requests whose identity headers were dropped: their peer is not trusted.",
+  );
+  const authentications = counter(
+    "authentications",
+    "What authenticators found.",
+    "authenticator",
+    "outcome",
+  );
+  const authorizations = counter("authorizations", "What authorization came to.", "outcome");
+  const limited = counter("rate_limited", "Calls that the rate limit refused.", "rpc");
+  const audits = counter("audit_events", "Audit events.", "outcome");
+  const caches = counter("cache_requests", "What caches were asked.", "cache", "outcome");
+  const registries = counter("registry_events", "What became of the route registry.", "outcome");
+  return {
+    identityHeadersDropped: () => dropped.increment(),
+    authentication: (name, outcome) => authentications.increment(name, outcome),
+    authorization: (outcome) => authorizations.increment(outcome),
+    rateLimited: (rpc) => limited.increment(rpc),
+    audit: (outcome) => audits.increment(outcome),
+    cache: (name, outcome) => caches.increment(name, outcome),
+    registry: (outcome) => registries.increment(outcome),
+  };
+}

@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ListeningAddress, TransportServer } from "../../server/transport-server.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** Where metrics are served; by the names of the configuration (`server.metrics`). */
+export interface MetricsServerOptions {
+  /** `host:port`. */
+  readonly address: string;
+  readonly path: string;
+}
+
+/** Scrapers are few and patient; whoever is slower or bigger is none. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const MAX_CONNECTIONS = 64;
+const MAX_HEADER_BYTES = 8192;
+
+/** Serves metrics, and its own health at `/healthz`, on an address of its own (spec 4.4). */
+export class MetricsServer implements TransportServer {
+  readonly name = "metrics";
+  readonly #metrics: Metrics;
+  readonly #options: MetricsServerOptions;
+  readonly #server;
+
+  constructor(metrics: Metrics, options: MetricsServerOptions) {
+    this.#metrics = metrics;
+    this.#options = options;
+    this.#server = createServer(
+      {
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        headersTimeout: REQUEST_TIMEOUT_MS,
+        maxHeaderSize: MAX_HEADER_BYTES,
+      },
+      (request, response) => void this.#answer(request, response),
+    );
+    this.#server.maxConnections = MAX_CONNECTIONS;
+  }
+
+  listen(): Promise<ListeningAddress> {
+    const { address } = this.#options;
+    const colon = address.lastIndexOf(":");
+    const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
+    return new Promise((resolve, reject) => {
+      const fail = (error: NodeJS.ErrnoException) => {
+        const why = error.code === "EADDRINUSE" ? "the address is taken" : error.message;
+        reject(new Error(`metrics cannot be served on ${address}: ${why}`, { cause: error }));
+      };
+      this.#server.once("error", fail);
+      this.#server.listen(Number(address.slice(colon + 1)), host, () => {
+        this.#server.off("error", fail);
+        const bound = this.#server.address() as AddressInfo;
+        resolve({ host: bound.address, port: bound.port });
+      });
+    });
+  }
+
+  /** Goes on answering: what happens while the process ends is worth seeing. */
+  drain(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.resume();
+    const { method, url = "" } = request;
+    const path = url.split("?", 1)[0];
+    if (path !== this.#options.path && path !== "/healthz") {
+      send(response, 404, JSON_TYPE, error(404, "RESOURCE_NOT_FOUND", "resource not found"));
+    } else if (method !== "GET" && method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      send(response, 405, JSON_TYPE, error(405, "METHOD_NOT_ALLOWED", "method not allowed"));
+    } else if (path === "/healthz") {
+      send(response, 200, JSON_TYPE, '{"status":"ok"}');
+    } else {
+      await this.#metrics.text().then(
+        ({ contentType, body }) => send(response, 200, contentType, body),
+        () => send(response, 500, JSON_TYPE, error(500, "INTERNAL", "internal error")),
+      );
+    }
+  }
+}
+
+const JSON_TYPE = "application/json";
+
+function error(status: number, code: string, message: string): string {
+  return JSON.stringify({ status, code, message });
+}
+
+function send(response: ServerResponse, status: number, contentType: string, body: string): void {
+  response.writeHead(status, {
+    "content-type": contentType,
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  });
+  response.end(body);
+}

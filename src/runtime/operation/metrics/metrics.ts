@@ -1,0 +1,67 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import type { CallObserver } from "../../chain/call-stages.ts";
+import type { RuntimeEvents } from "../runtime-events.ts";
+import { CallMetrics } from "./call-metrics.ts";
+import { eventMetrics } from "./event-metrics.ts";
+import { OwnCounter, registerOwnMetric } from "./own-metric.ts";
+
+/** What a pool of connections is doing. */
+export interface PoolState {
+  readonly used: number;
+  readonly idle: number;
+  /** How many wait for a connection. */
+  readonly waiting: number;
+}
+
+/** What a process counts, and where it is read. */
+export interface Metrics {
+  /** For the parts of the runtime. */
+  readonly events: RuntimeEvents;
+  /** For the chain. */
+  readonly observer: CallObserver;
+  /** Counts a request that was answered before it was a call; its path is no label. */
+  unrouted(transport: "http" | "grpc", code: string): void;
+  /** Adds the state of a database's connections. */
+  databasePool(name: string, state: () => PoolState): void;
+  /** Adds a gauge that is read when it is scraped. */
+  gauge(name: string, help: string, value: () => number): void;
+  /** The text that Prometheus reads, and its media type. */
+  text(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+/** Makes the metrics of a process. Those of Node (memory, event loop) come with `process`, once for each process. */
+export function createMetrics(options: { readonly process?: boolean } = {}): Metrics {
+  const registry = new Registry();
+  if (options.process ?? true) collectDefaultMetrics({ register: registry });
+  const unrouted = new OwnCounter(
+    registry,
+    "rpc_server_unrouted_requests_total",
+    "Requests that were answered before they were calls.",
+    ["transport", "code"],
+  );
+  const pools = new Map<string, () => PoolState>();
+  registerOwnMetric(
+    registry,
+    "gauge",
+    "db_client_connections",
+    "Connections of a pool; those that wait have none yet.",
+    function* () {
+      for (const [pool, state] of pools) {
+        for (const [kind, value] of Object.entries(state())) {
+          yield { labels: { pool, state: kind }, value };
+        }
+      }
+    },
+  );
+  return {
+    events: eventMetrics(registry),
+    observer: new CallMetrics(registry),
+    unrouted: (transport, code) => unrouted.increment(transport, code),
+    databasePool: (name, state) => void pools.set(name, state),
+    gauge: (name, help, value) =>
+      registerOwnMetric(registry, "gauge", name, help, () => [{ labels: {}, value: value() }]),
+    async text() {
+      return { contentType: registry.contentType, body: await registry.metrics() };
+    },
+  };
+}

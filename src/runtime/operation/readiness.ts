@@ -1,0 +1,138 @@
+import type { Logger } from "./logger.ts";
+import { redactText } from "./redaction/redact-text.ts";
+
+/** Whether a part that the service needs is there: a reason where it is not. It may throw instead. */
+export type ReadinessCheck = (
+  signal: AbortSignal,
+) => Promise<string | undefined> | string | undefined;
+
+/** A path that is answered beside the chain: health and readiness (spec 2.5). */
+export interface Probe {
+  readonly path: string;
+  readonly handle: () => Promise<ProbeAnswer>;
+}
+
+/** What a probe is answered. */
+export interface ProbeAnswer {
+  readonly status: 200 | 503;
+  /** JSON. */
+  readonly body:
+    | { readonly status: "ok" | "ready" }
+    | { readonly status: "not_ready"; readonly reasons: readonly string[] };
+}
+
+/** How checks are made. */
+export interface ReadinessOptions {
+  /** How long a check may take. */
+  readonly timeoutMs?: number;
+  /** How long what checks said stands, so that probes cannot burden what they ask. */
+  readonly cacheMs?: number;
+  readonly logger?: Logger;
+}
+
+const TIMEOUT_MS = 1000;
+const CACHE_MS = 1000;
+
+/** Whether a process should be sent calls: it has started, is not ending, and has what it needs. */
+export class Readiness {
+  readonly #checks = new Map<string, ReadinessCheck>();
+  readonly #options: ReadinessOptions;
+  #state: "starting" | "ready" | "draining" = "starting";
+  #last: { readonly at: number; readonly reasons: Promise<readonly string[]> } | undefined;
+  #logged = "";
+
+  constructor(options: ReadinessOptions = {}) {
+    this.#options = options;
+  }
+
+  /** `ready` means that start-up is over; the checks decide the rest. */
+  get state(): "starting" | "ready" | "draining" {
+    return this.#state;
+  }
+
+  /** Start-up is over. Draining is final. */
+  started(): void {
+    if (this.#state === "starting") this.#state = "ready";
+  }
+
+  /** The process ends: no new calls from now on. */
+  draining(): void {
+    this.#state = "draining";
+  }
+
+  /** Adds a part that the service needs, by the name that reasons begin with. */
+  add(name: string, check: ReadinessCheck): void {
+    this.#checks.set(name, check);
+    this.#last = undefined;
+  }
+
+  /** Why the process is not ready; empty where it is. */
+  async reasons(): Promise<readonly string[]> {
+    if (this.#state === "draining") return ["draining"];
+    const reasons = await this.#checked();
+    return this.#state === "starting" ? ["starting", ...reasons] : reasons;
+  }
+
+  /** The probes `/healthz` and `/readyz`. */
+  probes(): readonly Probe[] {
+    return [
+      { path: "/healthz", handle: async () => ({ status: 200, body: { status: "ok" } }) },
+      { path: "/readyz", handle: () => this.#ready() },
+    ];
+  }
+
+  async #ready(): Promise<ProbeAnswer> {
+    const reasons = await this.reasons();
+    this.#log(reasons);
+    return reasons.length === 0
+      ? { status: 200, body: { status: "ready" } }
+      : { status: 503, body: { status: "not_ready", reasons } };
+  }
+
+  /** Only a change is worth a line. */
+  #log(reasons: readonly string[]): void {
+    const said = reasons.join("; ");
+    if (said === this.#logged) return;
+    this.#logged = said;
+    if (said === "") this.#options.logger?.info({}, "ready");
+    else this.#options.logger?.warn({ reasons }, "not ready");
+  }
+
+  #checked(): Promise<readonly string[]> {
+    const { cacheMs = CACHE_MS } = this.#options;
+    const now = performance.now();
+    if (this.#last === undefined || now - this.#last.at >= cacheMs) {
+      const all = [...this.#checks].map(([name, check]) => this.#check(name, check));
+      const reasons = Promise.all(all).then((found) => found.filter((one) => one !== undefined));
+      this.#last = { at: now, reasons };
+    }
+    return this.#last.reasons;
+  }
+
+  async #check(name: string, check: ReadinessCheck): Promise<string | undefined> {
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    const abort = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => {
+        abort.abort();
+        resolve("does not answer");
+      }, timeoutMs);
+    });
+    try {
+      const reason = await Promise.race([Promise.resolve(check(abort.signal)), late]);
+      return reason === undefined ? undefined : `${name}: ${redactText(reason)}`;
+    } catch (error) {
+      // What failed in detail is for the log; a probe is answered to anybody.
+      this.#options.logger?.debug({ check: name, error }, "a readiness check failed");
+      return `${name}: fails`;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Makes the readiness of a process; it is not ready until it is told that start-up is over. */
+export function createReadiness(options: ReadinessOptions = {}): Readiness {
+  return new Readiness(options);
+}

@@ -1,0 +1,150 @@
+import { redactText } from "./redact-text.ts";
+import { isSecretKey, REDACTED } from "./secret-keys.ts";
+
+export { REDACTED };
+
+/** Bounds of what one line may hold. */
+const MAX_DEPTH = 8;
+const MAX_ITEMS = 100;
+const MAX_NODES = 2000;
+
+/**
+ * A copy of a value for the log: plain data, without secrets, of bounded depth and
+ * size. Cycles, errors, maps and what else is no JSON are told in words.
+ */
+export function redact(value: unknown): unknown {
+  return new Redaction().value(value, 0);
+}
+
+/** One walk through a value. */
+class Redaction {
+  #nodes = 0;
+  /** The objects on the way down, to find cycles. */
+  readonly #above: object[] = [];
+
+  value(value: unknown, depth: number): unknown {
+    switch (typeof value) {
+      case "string":
+        return this.#text(value, depth);
+      case "number":
+        return Number.isFinite(value) ? value : String(value);
+      case "bigint":
+      case "symbol":
+        return redactText(String(value));
+      case "function":
+        return "[function]";
+      case "object":
+        return value === null ? null : this.#object(value, depth);
+      default:
+        return value;
+    }
+  }
+
+  /** JSON in a text is redacted by its keys, where it can be parsed. */
+  #text(text: string, depth: number): string {
+    const first = text.charCodeAt(0);
+    const looksLikeJson = (first === 0x7b || first === 0x5b) && text.length <= 16 * 1024;
+    if (looksLikeJson && depth < MAX_DEPTH) {
+      try {
+        return redactText(JSON.stringify(this.value(JSON.parse(text), depth + 1)));
+      } catch {
+        // No JSON then: the patterns of texts do what they can.
+      }
+    }
+    return redactText(text);
+  }
+
+  #object(value: object, depth: number): unknown {
+    if (this.#above.includes(value)) return "[circular]";
+    if (depth >= MAX_DEPTH || this.#nodes >= MAX_NODES) return "[too deep or too large]";
+    this.#nodes++;
+    this.#above.push(value);
+    try {
+      return this.#parts(value, depth + 1);
+    } catch (error) {
+      // A getter or a proxy may throw; a log line must not.
+      return `[unreadable: ${redactText(String((error as Error)?.name))}]`;
+    } finally {
+      this.#above.pop();
+    }
+  }
+
+  #parts(value: object, depth: number): unknown {
+    if (Array.isArray(value)) return this.#items(value, depth);
+    if (value instanceof Error) return this.#error(value, depth);
+    if (value instanceof Map) return this.#fields(value, depth);
+    if (value instanceof Set) return this.#items([...value], depth);
+    if (value instanceof Date)
+      return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toJSON();
+    if (value instanceof URL) return redactText(value.href);
+    if (value instanceof URLSearchParams) return redactText(`?${value}`).slice(1);
+    if (value instanceof RegExp) return redactText(String(value));
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
+      return `[${value.byteLength} bytes]`;
+    // Headers, FormData and gRPC's Metadata are maps by another name.
+    const entries = (value as { entries?: unknown }).entries;
+    if (value instanceof Headers && typeof entries === "function") {
+      return this.#fields(value.entries(), depth);
+    }
+    return this.#fields(Object.entries(value), depth);
+  }
+
+  #items(items: readonly unknown[], depth: number): unknown[] {
+    const kept = items.slice(0, MAX_ITEMS);
+    const copy = kept.map((item, index) => {
+      // Raw headers of Node: a name, then its value.
+      const name = index % 2 === 1 ? kept[index - 1] : undefined;
+      const isSecret = typeof item === "string" && typeof name === "string" && isHeaderName(name);
+      return isSecret ? REDACTED : this.value(item, depth);
+    });
+    if (items.length > MAX_ITEMS) copy.push(`[${items.length - MAX_ITEMS} more]`);
+    return copy;
+  }
+
+  #fields(entries: Iterable<readonly [unknown, unknown]>, depth: number): object {
+    const copy: Record<string, unknown> = {};
+    let count = 0;
+    for (const [key, item] of entries) {
+      if (++count > MAX_ITEMS) {
+        copy["…"] = "[more]";
+        break;
+      }
+      this.#field(
+        copy,
+        typeof key === "string" ? key : String(this.value(key, MAX_DEPTH)),
+        item,
+        depth,
+      );
+    }
+    return copy;
+  }
+
+  #field(copy: Record<string, unknown>, key: string, item: unknown, depth: number): void {
+    if (item === undefined) return;
+    const name = key === "__proto__" ? "[__proto__]" : redactText(key);
+    const isEmpty = item === null || item === "" || typeof item === "boolean";
+    copy[name] = isSecretKey(key) && !isEmpty ? REDACTED : this.value(item, depth);
+  }
+
+  #error(error: Error, depth: number): object {
+    const copy: Record<string, unknown> = {
+      type: redactText(String(error.name)),
+      message: redactText(String(error.message)),
+    };
+    if (typeof error.stack === "string") copy["stack"] = redactText(error.stack);
+    for (const key of Object.keys(error).slice(0, MAX_ITEMS)) {
+      if (key in copy || key === "name") continue;
+      this.#field(copy, key, (error as unknown as Record<string, unknown>)[key], depth);
+    }
+    if (error.cause !== undefined) copy["cause"] = this.value(error.cause, depth);
+    if (error instanceof AggregateError) copy["errors"] = this.value(error.errors, depth);
+    return copy;
+  }
+}
+
+const HEADER_NAME = /^[A-Za-z][A-Za-z0-9-]*$/;
+
+/** Whether a text in a list is the name of a secret header, whose value comes next. */
+function isHeaderName(text: string): boolean {
+  return text.length <= 64 && HEADER_NAME.test(text) && isSecretKey(text);
+}

@@ -1,0 +1,91 @@
+import type { BoundMethod } from "../binding/bound-method.ts";
+import type { Call } from "../call/call.ts";
+import { ServiceError } from "../error/service-error.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import { BucketBudget, BucketTable } from "./bucket-table.ts";
+import { clientNetwork } from "./client-network.ts";
+import { type BucketRate, fillTime, microseconds, type TokenBucket } from "./token-bucket.ts";
+
+/** What a rate limiter is made of. */
+export interface RateLimiterOptions {
+  /** Whole microseconds; those of the process where absent. */
+  readonly now?: () => number;
+  /** The most buckets of callers, of all RPCs together; 100,000 where absent. */
+  readonly maxBuckets?: number;
+  readonly events: RuntimeEvents;
+}
+
+const MAX_BUCKETS = 100_000;
+const SECOND = 1_000_000;
+
+/** An RPC with a limit. */
+interface LimitedMethod {
+  /** By subject id: a key that need not be put together. */
+  readonly users: BucketTable;
+  readonly others: BucketTable;
+  readonly limit: string;
+  readonly policy: string;
+}
+
+/**
+ * Makes the stage that limits how often a caller calls an RPC, by its policy. A
+ * caller is its principal, else its address. Responses of limited RPCs tell what
+ * is left (`RateLimit-Limit`, `-Remaining`, `-Reset`, `-Policy`).
+ *
+ * @returns the stage; it throws ServiceError RATE_LIMITED
+ */
+export function createRateLimiter(options: RateLimiterOptions): (call: Call) => void {
+  const { now = microseconds, maxBuckets = MAX_BUCKETS, events } = options;
+  const budget = new BucketBudget(maxBuckets);
+  const limited = new Map<BoundMethod, LimitedMethod>();
+  return (call) => {
+    const { method } = call;
+    const rate = method.policy.rateLimit;
+    if (rate === undefined) return;
+    const time = now();
+    let entry = limited.get(method);
+    if (entry === undefined) {
+      entry = limitedMethod(rate, budget, time);
+      limited.set(method, entry);
+    }
+    const bucket = bucketOf(call, entry, time);
+    const taken = bucket.take(time);
+    describe(call, entry, bucket);
+    if (taken) return;
+    events.rateLimited(call.rpc);
+    const retryAfterSeconds = Math.max(1, seconds(bucket.microsecondsToToken));
+    throw new ServiceError("RATE_LIMITED", undefined, { retryAfterSeconds });
+  };
+}
+
+function limitedMethod(rate: BucketRate, budget: BucketBudget, now: number): LimitedMethod {
+  return {
+    users: new BucketTable(rate, budget, now),
+    others: new BucketTable(rate, budget, now),
+    limit: String(rate.burst),
+    // A token bucket lets `burst` calls through in the time in which it fills.
+    policy: `${rate.burst};w=${seconds(fillTime(rate))}`,
+  };
+}
+
+function bucketOf(call: Call, { users, others }: LimitedMethod, now: number): TokenBucket {
+  const { principal } = call;
+  if (principal?.subjectType === "user") return users.of(principal.subjectId, now);
+  // No subject type holds a space, so no two callers have the same key.
+  const key =
+    principal === undefined
+      ? ` ${clientNetwork(call.clientAddress)}`
+      : `${principal.subjectType} ${principal.subjectId}`;
+  return others.of(key, now);
+}
+
+function describe(call: Call, { limit, policy }: LimitedMethod, bucket: TokenBucket): void {
+  call.setResponseHeader("ratelimit-limit", limit);
+  call.setResponseHeader("ratelimit-remaining", String(bucket.tokens));
+  call.setResponseHeader("ratelimit-reset", String(seconds(bucket.microsecondsToFull)));
+  call.setResponseHeader("ratelimit-policy", policy);
+}
+
+function seconds(microseconds: number): number {
+  return Math.ceil(microseconds / SECOND);
+}

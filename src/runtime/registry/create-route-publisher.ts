@@ -1,0 +1,33 @@
+import type { EtcdConfig, ServiceConfig } from "../configuration/service-config.ts";
+import type { Logger } from "../operation/logger.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { EtcdConnection } from "./etcd-client.ts";
+import type { RouteDocument } from "./route-entry.ts";
+import { publishRoutes, type RoutePublisher } from "./route-publisher.ts";
+
+/** How etcd is reached, by its part of a configuration. */
+export function etcdConnectionOf(etcd: EtcdConfig): EtcdConnection {
+  const { endpoints, username, password, ca_file: caFile } = etcd;
+  return { endpoints, username, password, caFile };
+}
+
+/**
+ * Publishes the routes of a service as its configuration says; undefined where it
+ * names no registry, and the generated file is all there is.
+ */
+export function createRoutePublisher(
+  config: ServiceConfig,
+  documents: readonly RouteDocument[],
+  { events, logger }: { readonly events?: RuntimeEvents; readonly logger?: Logger } = {},
+): RoutePublisher | undefined {
+  if (config.registry === undefined) return undefined;
+  const { etcd } = config.registry;
+  return publishRoutes({
+    etcd: etcdConnectionOf(etcd),
+    environment: config.environment,
+    documents,
+    leaseTtlSeconds: etcd.lease_ttl_seconds,
+    ...(events === undefined ? {} : { events }),
+    ...(logger === undefined ? {} : { logger }),
+  });
+}

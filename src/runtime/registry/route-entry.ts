@@ -1,0 +1,101 @@
+import * as z from "zod/mini";
+import type { RouteDocument, RouteEntry } from "../../emit/routes.ts";
+
+export type { RouteDocument, RouteEntry };
+
+/** The version of the entries that this reader knows. */
+export const ROUTE_SCHEMA_VERSION = 1;
+
+const text = () => z.string().check(z.minLength(1), z.maxLength(4096));
+
+// Not strict: what a later writer adds within a version is left alone.
+const entrySchema = z.object({
+  schemaVersion: z.literal(ROUTE_SCHEMA_VERSION),
+  service: z.string().check(z.maxLength(4096)),
+  rpc: z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_.]*\/[A-Za-z_][A-Za-z0-9_]*$/)),
+  stream: z.enum(["unary", "server_streaming", "client_streaming", "bidi_streaming"]),
+  deprecated: z.optional(z.literal(true)),
+  exposure: z.enum(["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", "SYSTEM"]),
+  authz: z.optional(
+    z.object({ action: text(), resource: text(), audience: text(), mode: z.literal("CHECK_ONLY") }),
+  ),
+  audit: z.optional(z.object({ event: text(), riskLevel: text() })),
+  rateLimit: z.optional(
+    z.object({ qps: z.int().check(z.minimum(1)), burst: z.int().check(z.minimum(1)) }),
+  ),
+  gateway: z.object({ publish: z.boolean(), methods: z.array(text()) }),
+  http: z.array(
+    z.object({
+      method: text(),
+      path: z.string().check(z.startsWith("/"), z.maxLength(4096)),
+      body: z.optional(z.string()),
+      responseBody: z.optional(z.string()),
+    }),
+  ),
+});
+
+const pathSchema = z.object({
+  path: z.string().check(z.startsWith("/"), z.maxLength(4096)),
+  match: z.enum(["exact", "prefix"]),
+  methods: z.array(text()),
+  exposure: z.enum(["PUBLIC", "AUTHENTICATED"]),
+});
+
+const documentSchema = z.object({
+  schemaVersion: z.literal(ROUTE_SCHEMA_VERSION),
+  service: z.string(),
+  keyPrefix: z.string(),
+  routes: z.array(
+    z.object({ key: z.string().check(z.regex(/^[^/]*\/[^/]+\/[^/]+$/)), entry: entrySchema }),
+  ),
+  // Documents that were generated before paths were in them have none.
+  paths: z._default(z.array(pathSchema), []),
+});
+
+/** A value of the registry or a file that cannot be used, and why. */
+export class RouteEntryError extends Error {
+  override readonly name = "RouteEntryError";
+}
+
+/**
+ * Reads the value of a key of the registry.
+ *
+ * @throws RouteEntryError where it is no JSON, of a version that is not known, or no route
+ */
+export function parseRouteEntry(value: string): RouteEntry {
+  const entry = read(entrySchema, value, "the entry") as RouteEntry;
+  // Whoever would let in what has to be checked is not believed.
+  if ((entry.exposure === "AUTHORIZED") !== (entry.authz !== undefined)) {
+    throw new RouteEntryError("the entry has authz if, and only if, its exposure is AUTHORIZED");
+  }
+  return entry;
+}
+
+/**
+ * Reads a generated document of routes (`routes/<service>.json`).
+ *
+ * @throws RouteEntryError where it is none
+ */
+export function parseRouteDocument(text: string): RouteDocument {
+  return read(documentSchema, text, "the document of routes") as unknown as RouteDocument;
+}
+
+function read(schema: z.ZodMiniType, text: string, what: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RouteEntryError(`${what} is no JSON`);
+  }
+  const version = (value as { schemaVersion?: unknown } | null)?.schemaVersion;
+  if (version !== ROUTE_SCHEMA_VERSION) {
+    const said = typeof version === "number" ? ` ${version}` : "";
+    throw new RouteEntryError(
+      `${what} has the schema version${said || " none"}, not ${ROUTE_SCHEMA_VERSION}`,
+    );
+  }
+  const { error, data } = schema.safeParse(value);
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  throw new RouteEntryError(`${what} is wrong at ${issue?.path.join(".")}: ${issue?.message}`);
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+
+/** The prefix of the registry's keys, before the environment (spec 6). */
+export const ROUTE_KEY_PREFIX = "/svc/kernel/routes";
+
+/** What a key of the registry says. */
+export interface RouteKey {
+  readonly service: string;
+  /** The full method name. */
+  readonly rpc: string;
+  /** The process that has published it. */
+  readonly instance: string;
+}
+
+/** The prefix of all keys of an environment. */
+export function environmentPrefix(environment: string): string {
+  return `${ROUTE_KEY_PREFIX}/${environment}/`;
+}
+
+/** The key of a route: `{service}/{package.Service}/{Method}` and the instance behind the environment. */
+export function routeKey(environment: string, route: string, instance: string): string {
+  return `${environmentPrefix(environment)}${route}/${instance}`;
+}
+
+/** Reads a key; undefined where it is none of the environment's. */
+export function parseRouteKey(environment: string, key: string): RouteKey | undefined {
+  const prefix = environmentPrefix(environment);
+  if (!key.startsWith(prefix)) return undefined;
+  const [service, protobufService, method, instance, ...more] = key.slice(prefix.length).split("/");
+  if (service === undefined || !protobufService || !method || !instance || more.length > 0) {
+    return undefined;
+  }
+  return { service, rpc: `${protobufService}/${method}`, instance };
+}
+
+/** A name for this process that no other has: its host's, and chance. */
+export function newInstanceId(): string {
+  const host =
+    hostname()
+      .replace(/[^A-Za-z0-9.-]/g, "-")
+      .slice(0, 63) || "host";
+  return `${host}-${randomBytes(6).toString("hex")}`;
+}

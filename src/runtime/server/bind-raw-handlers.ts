@@ -1,0 +1,69 @@
+import type { AccessPolicy } from "../access-policy.ts";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import type { DeclaredPath, RawHandler } from "../http/raw-handler.ts";
+import type { RawMethod } from "../http/raw-route.ts";
+import type { RouteDocument } from "../registry/route-entry.ts";
+
+/** The methods of raw handlers, or what is wrong with them. */
+export interface BoundRawHandlers {
+  readonly methods: readonly RawMethod[];
+  readonly problems: readonly string[];
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * Binds raw handlers to the paths that the platform configuration declares: a handler
+ * without one is a problem, since nothing would say who may call it.
+ *
+ * @param first the index of the first method, behind those of the RPCs
+ */
+export function bindRawHandlers(
+  handlers: readonly RawHandler[],
+  declared: RouteDocument["paths"],
+  first: number,
+): BoundRawHandlers {
+  const problems: string[] = [];
+  const methods: RawMethod[] = [];
+  const bound = new Set<string>();
+  for (const { path: name, handle } of handlers) {
+    const path = declared.find((one) => one.path === name);
+    if (path === undefined) {
+      const known = declared.map((one) => one.path).join(", ") || "none";
+      problems.push(
+        `the raw handler of ${name} has no declared path: add it to paths in svc-access.yaml and generate; declared are: ${known}`,
+      );
+    } else if (path.exposure !== "PUBLIC" && path.exposure !== "AUTHENTICATED") {
+      problems.push(
+        `the declared path ${name} is ${path.exposure}; a raw handler is PUBLIC or AUTHENTICATED`,
+      );
+    } else if (bound.has(name)) {
+      problems.push(`there are two raw handlers of ${name}`);
+    } else {
+      bound.add(name);
+      const declaredPath: DeclaredPath = { ...path, exposure: path.exposure };
+      const method = bindRawHandler(declaredPath, handle, first + methods.length);
+      methods.push({ method, path: declaredPath });
+    }
+  }
+  return { methods, problems };
+}
+
+function bindRawHandler(
+  { path, methods, exposure }: DeclaredPath,
+  handler: RawHandler["handle"],
+  index: number,
+): BoundMethod {
+  const policy: AccessPolicy = { exposure, publish: true };
+  const isWrite = methods.some((method) => !SAFE_METHODS.has(method));
+  return {
+    index,
+    rpc: path,
+    kind: "raw",
+    descriptor: undefined,
+    policy,
+    isWrite,
+    routes: [],
+    handler,
+  };
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import type { AuthorizationEngine } from "../../authz/engine.ts";
+import type { RelationshipStore } from "../../authz/relationship-store.ts";
+import { relationshipsFile } from "../../database/sqlite-database.ts";
+import { type Model, parseModel } from "../../model/index.ts";
+import type { ServiceConfig } from "../configuration/service-config.ts";
+import { StartUpError } from "./start-up-error.ts";
+
+/** An authorization model, as it was written and as it is understood. */
+export interface LoadedModel {
+  readonly text: string;
+  readonly model: Model;
+}
+
+/**
+ * Reads the model of a configuration; undefined where it names none.
+ *
+ * @throws StartUpError with all that is wrong with it
+ */
+export function loadModel(config: ServiceConfig): LoadedModel | undefined {
+  const file = config.security.authz.model;
+  if (file === undefined) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new StartUpError([`the model ${file} cannot be read: ${(error as Error).message}`], {
+      cause: error,
+    });
+  }
+  const { model, diagnostics } = parseModel(text, file);
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return { text, model };
+  throw new StartUpError(
+    errors.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
+  );
+}
+
+/**
+ * Opens the authorization engine of a configuration, for handlers that ask it themselves
+ * and for `createServer`, which closes it.
+ *
+ * @throws StartUpError where the model is missing or wrong; AuthzError where the store cannot be had
+ */
+export async function createAuthorizationEngine(
+  config: ServiceConfig,
+): Promise<AuthorizationEngine> {
+  const { provider, spicedb } = config.security.authz;
+  const loaded = loadModel(config);
+  if (loaded === undefined) {
+    throw new StartUpError(["security.authz.model is missing: name the file of the model"]);
+  }
+  const { model } = loaded;
+  if (provider === "spicedb") {
+    if (spicedb === undefined) throw new StartUpError(["security.authz.spicedb is missing"]);
+    // Loaded when it is needed: its client is large.
+    const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
+    const { endpoint, token, insecure } = spicedb;
+    return createSpicedbEngine({ endpoint, token, insecure, model });
+  }
+  const { createEmbeddedEngine } = await import("../../authz/embedded/index.ts");
+  return createEmbeddedEngine({ model, store: await openStore(config) });
+}
+
+async function openStore({ database }: ServiceConfig): Promise<RelationshipStore> {
+  if (database === undefined) {
+    throw new StartUpError([
+      "database is missing: the embedded engine keeps its relationships there",
+    ]);
+  }
+  const { driver, file, url } = database;
+  if (driver === "postgres") {
+    const { openPostgresStore } = await import("../../authz/store/open-postgres-store.ts");
+    return openPostgresStore({ url: url as string });
+  }
+  const { openSqliteStore } = await import("../../authz/store/open-sqlite-store.ts");
+  return openSqliteStore({ file: relationshipsFile(file as string) });
+}

@@ -1,0 +1,80 @@
+import type { ServerChain } from "../chain/server-chain.ts";
+import type { ServiceConfig } from "../configuration/service-config.ts";
+import type { AccessLog } from "../operation/access-log/access-log.ts";
+import type { Logger } from "../operation/logger.ts";
+import type { Metrics } from "../operation/metrics/metrics.ts";
+import type { Readiness } from "../operation/readiness.ts";
+import type { ServerPlan } from "./plan-server.ts";
+import type { TransportServer } from "./transport-server.ts";
+
+/** What transports are made of. */
+export interface TransportParts {
+  readonly config: ServiceConfig;
+  readonly plan: ServerPlan;
+  /** The chain for a transport whose calls may take so long, in nanoseconds. */
+  readonly chainFor: (timeoutNs: number) => ServerChain;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly accessLog: AccessLog;
+  readonly logger: Logger;
+}
+
+/** Makes the servers that the configuration asks for; what is not asked for is not loaded. */
+export async function openTransports(parts: TransportParts): Promise<readonly TransportServer[]> {
+  const { http, grpc, metrics } = parts.config.server;
+  return Promise.all([
+    ...(http === undefined ? [] : [openHttp(parts, http)]),
+    ...(grpc === undefined ? [] : [openGrpc(parts, grpc)]),
+    ...(metrics === undefined ? [] : [openMetrics(parts, metrics)]),
+  ]);
+}
+
+async function openHttp(
+  { plan, chainFor, readiness, metrics, accessLog, logger }: TransportParts,
+  config: NonNullable<ServiceConfig["server"]["http"]>,
+): Promise<TransportServer> {
+  const { createHttpServer } = await import("../http/http-server.ts");
+  return createHttpServer({
+    chain: chainFor(config.timeout_ns),
+    methods: plan.methods,
+    rawMethods: plan.rawMethods,
+    config,
+    probes: readiness.probes(),
+    onUnrouted({ peer, code = "OK", ...request }) {
+      metrics.unrouted("http", code);
+      accessLog.request({
+        ...request,
+        code,
+        transport: "http",
+        clientAddress: peer.address,
+        durationMs: 0,
+      });
+    },
+    onFault: (error, call) => {
+      logger.error({ error, rpc: call.rpc, request_id: call.requestId }, "a response was not sent");
+    },
+  });
+}
+
+async function openGrpc(
+  { config: { service }, plan, chainFor, readiness, logger }: TransportParts,
+  config: NonNullable<ServiceConfig["server"]["grpc"]>,
+): Promise<TransportServer> {
+  const { createGrpcServer } = await import("../grpc/grpc-server.ts");
+  return createGrpcServer({
+    chain: chainFor(config.timeout_ns),
+    methods: plan.methods,
+    config,
+    service,
+    isReady: () => readiness.state === "ready",
+    logger,
+  });
+}
+
+async function openMetrics(
+  { metrics }: TransportParts,
+  config: NonNullable<ServiceConfig["server"]["metrics"]>,
+): Promise<TransportServer> {
+  const { MetricsServer } = await import("../operation/metrics/metrics-server.ts");
+  return new MetricsServer(metrics, config);
+}

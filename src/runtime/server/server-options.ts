@@ -1,0 +1,38 @@
+import type { AuthorizationEngine } from "../../authz/engine.ts";
+import type { Authenticator } from "../authn/authenticator.ts";
+import type { RevocationList } from "../authn/revocation-list.ts";
+import type { AdmissionCheck, Interceptor } from "../chain/interceptor.ts";
+import type { LoadedServiceConfig } from "../configuration/load-service-config.ts";
+import type { RawHandler } from "../http/raw-handler.ts";
+import type { ProcessLogger } from "../operation/create-logger.ts";
+import type { ReadinessCheck } from "../operation/readiness.ts";
+import type { RouteDocument } from "../registry/route-entry.ts";
+import type { ServiceBinding } from "../service-binding.ts";
+
+/** What a server is made of. */
+export interface ServerOptions {
+  /** What `loadServiceConfig` gives. */
+  readonly configuration: LoadedServiceConfig;
+  /** What the generated `bind…` functions give. */
+  readonly bindings: readonly ServiceBinding[];
+  /** The generated `routes/<service>.json`: what is published, and the paths of raw handlers. */
+  readonly routes?: RouteDocument;
+  /** The engine that AUTHORIZED is checked with; absent, it is opened as the configuration says. The server closes it. */
+  readonly engine?: AuthorizationEngine;
+  /** Handlers of paths that are no RPC; each must be declared in `routes`. */
+  readonly rawHandlers?: readonly RawHandler[];
+  /** Further kinds of credentials, asked behind those of the configured mode. */
+  readonly authenticators?: readonly Authenticator[];
+  /** Which tokens are no longer accepted; absent, one in memory. */
+  readonly revocations?: RevocationList;
+  /** The custom places of the chain (spec 5.7). */
+  readonly before?: readonly Interceptor[];
+  readonly after?: readonly Interceptor[];
+  readonly admission?: readonly AdmissionCheck[];
+  /** What else must be there for the service to be ready, by the names that reasons begin with. */
+  readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
+  /** Absent, JSON lines on standard output. */
+  readonly logger?: ProcessLogger;
+  /** Called when all calls have ended, before the process does. */
+  readonly onClose?: () => void | Promise<void>;
+}

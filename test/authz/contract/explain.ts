@@ -1,0 +1,98 @@
+import { describe, expect, test } from "vitest";
+import type { Explanation } from "../../../src/authz/engine.ts";
+import { touch } from "./calls.ts";
+import { relationship, request } from "./schema.ts";
+import type { Opened } from "./target.ts";
+
+/** explain: the decision of a check, with its reasons. */
+export function explainContract(opened: Opened): void {
+  describe("explanations", () => {
+    test("name the relationships that decide", async () => {
+      const { engine } = opened();
+      await touch(
+        engine,
+        "document:e-why#viewer@group:e-why#member",
+        "group:e-why#member@user:wendy",
+        "document:e-why#banned@user:bob",
+      );
+      const { explanation, allowed } = await engine.explain(
+        request("document:e-why#view@user:wendy"),
+      );
+      expect(allowed).toBe(true);
+      expect(explanation).toMatchObject({
+        resource: { type: "document", id: "e-why" },
+        permission: "view",
+        kind: "union",
+        allowed: true,
+        children: [{ kind: "exclusion", allowed: true }],
+      });
+      expect(explanation.children[0]?.children).toMatchObject([
+        {
+          kind: "relation",
+          permission: "viewer",
+          allowed: true,
+          relationship: relationship("document:e-why#viewer@group:e-why#member"),
+          children: [{ relationship: relationship("group:e-why#member@user:wendy") }],
+        },
+        { kind: "relation", permission: "banned", allowed: false, children: [] },
+      ]);
+    });
+
+    test("of a denial name all that was tried", async () => {
+      const { engine } = opened();
+      await touch(engine, "document:e-no#viewer@user:bob", "document:e-no#banned@user:bob");
+      const { explanation, allowed } = await engine.explain(request("document:e-no#view@user:bob"));
+      expect(allowed).toBe(false);
+      expect(explanation).toMatchObject({
+        kind: "union",
+        allowed: false,
+        children: [
+          {
+            kind: "exclusion",
+            allowed: false,
+            children: [
+              { permission: "viewer", allowed: true },
+              { permission: "banned", allowed: true },
+            ],
+          },
+          { kind: "arrow", allowed: false, children: [] },
+        ],
+      });
+    });
+
+    test("agree with checks, at every step", async () => {
+      const { engine } = opened();
+      await touch(
+        engine,
+        "group:e-g#member@user:ann",
+        "folder:e-f#viewer@group:e-g#member",
+        "document:e-d#folder@folder:e-f",
+        "document:e-d#viewer@user:*",
+        "document:e-d#banned@user:bob",
+        "document:e-d#approver@user:ann",
+      );
+      const subjects = ["user:ann", "user:bob", "user:cy", "group:e-g#member", "group:e-g"];
+      for (const subject of subjects) {
+        for (const permission of ["view", "publish", "viewer", "banned", "folder"]) {
+          const asked = request(`document:e-d#${permission}@${subject}`);
+          const { allowed } = await engine.check(asked);
+          const explained = await engine.explain(asked);
+          expect(explained, JSON.stringify(asked)).toMatchObject({ allowed });
+          expect(explained.revision).not.toBe("");
+          expectConsistent(explained.explanation, allowed);
+        }
+      }
+    });
+  });
+}
+
+/** A step is what its kind makes of the steps below. */
+function expectConsistent(step: Explanation, allowed: boolean): void {
+  expect(step.allowed).toBe(allowed);
+  const below = step.children.map(({ allowed }) => allowed);
+  if (step.kind === "union" || step.kind === "arrow") expect(below.includes(true)).toBe(allowed);
+  if (step.kind === "intersection") expect(!below.includes(false)).toBe(allowed);
+  if (step.kind === "exclusion") expect(below[0] === true && !below[1]).toBe(allowed);
+  if (step.kind === "relation") expect(step.relationship !== undefined).toBe(allowed);
+  for (const child of step.children) expectConsistent(child, child.allowed);
+}

@@ -1,0 +1,40 @@
+import type { SpicedbServer } from "../../support/spicedb.ts";
+import { engineOf } from "../spicedb/fixture.ts";
+import { SCHEMA } from "./schema.ts";
+import type { ContractTarget } from "./target.ts";
+
+/**
+ * SpiceDB as a target of the contract.
+ *
+ * @param start gives it empty, and what to take away after it
+ */
+export function spicedbTarget(
+  name: string,
+  ordersConcurrentWrites: boolean,
+  start: () => Promise<{ server: SpicedbServer; remove?: () => Promise<void> }>,
+): ContractTarget {
+  return {
+    name,
+    differences: {
+      cursorAfterWrite: "goes on",
+      sortedRelationships: false,
+      createIsWatchedAs: "TOUCH",
+      depth: 50,
+      ordersConcurrentWrites,
+    },
+    open: async () => {
+      const { server, remove } = await start();
+      const engine = await engineOf(server, SCHEMA);
+      await engine.writeSchema(SCHEMA);
+      return {
+        engine,
+        openOther: () => engineOf(server, SCHEMA),
+        close: async () => {
+          await engine.close();
+          await server.stop();
+          await remove?.();
+        },
+      };
+    },
+  };
+}

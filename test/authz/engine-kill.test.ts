@@ -1,0 +1,106 @@
+/** Processes that write through an engine are killed: what they acknowledged is there, and nothing is there by half. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { documentEngine, viewersOf, views } from "./document-engine.ts";
+import { CALLERS, expectedOf } from "./kill-load.ts";
+import { onPostgres } from "./on-postgres.ts";
+import { openSoon, openTarget, type StoreTarget } from "./store/store-target.ts";
+
+/** Fewer where a developer waits for it. */
+const KILLS = process.env["CI"] === "true" ? 50 : 10;
+/** Stores that are written to at once, each killed in its turn. */
+const LANES = 5;
+const SCRIPT = fileURLToPath(new URL("child-engine.ts", import.meta.url));
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-kill-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test(`SQLite: nothing acknowledged is lost when ${KILLS} writing processes are killed`, async () => {
+  await inLanes((lane) => ({ sqlite: { file: join(folder, `lane-${lane}.db`) } }));
+}, 300_000);
+
+await onPostgres("an engine over PostgreSQL", ({ url, query }) => {
+  test(`PostgreSQL: nothing acknowledged is lost when ${KILLS} writing processes are killed`, async () => {
+    const names = Array.from({ length: LANES }, (_, lane) => `kill_${process.pid}_${lane}`);
+    for (const name of names) await query(`create database ${name}`);
+    await inLanes((lane) => {
+      const at = new URL(url);
+      at.pathname = `/${names[lane]}`;
+      return { postgres: { url: at.href } };
+    });
+    for (const name of names) await query(`drop database ${name} with (force)`);
+  }, 300_000);
+});
+
+async function inLanes(targetOf: (lane: number) => StoreTarget): Promise<void> {
+  const lanes = Array.from({ length: LANES }, async (_, lane) => {
+    const known = new Map<string, boolean>();
+    let acknowledged = 0;
+    for (let run = 0; run < KILLS / LANES; run++) {
+      acknowledged += await killOne(targetOf(lane), String(run), known);
+    }
+    return acknowledged;
+  });
+  for (const acknowledged of await Promise.all(lanes)) expect(acknowledged).toBeGreaterThan(0);
+}
+
+/**
+ * Lets a process write and kills it, then reads what it has left.
+ *
+ * @param known whether each document of the runs before is there; those of this run are added
+ * @returns how many writes were acknowledged
+ */
+async function killOne(
+  target: StoreTarget,
+  run: string,
+  known: Map<string, boolean>,
+): Promise<number> {
+  const acknowledged = await writeUntilKilled(target, run);
+  const engine = await documentEngine(await openSoon(target));
+  try {
+    // Who holds it now keeps others out.
+    await expect(openTarget(target)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+    const viewers = await viewersOf(engine);
+    for (const [caller, last] of acknowledged.entries()) {
+      for (const [document, expected] of expectedOf(run, caller, last)) {
+        const isThere = expected ?? viewers.has(`${document}@left`);
+        known.set(document, isThere);
+        for (const user of ["left", "right"]) {
+          const allowed = await views(engine, document, user);
+          if (allowed !== isThere) expect.fail(`${document}@${user}: ${allowed}, not ${isThere}`);
+        }
+      }
+    }
+    const expected = [...known].filter(([, isThere]) => isThere).map(([document]) => document);
+    viewers.delete("shared@someone");
+    // Both of a pair or none, and none of what was refused.
+    expect(viewers).toEqual(new Set(expected.flatMap((id) => [`${id}@left`, `${id}@right`])));
+  } finally {
+    await engine.close();
+  }
+  return acknowledged.reduce((sum, last) => sum + last + 1, 0);
+}
+
+/** The number of the last write that each caller saw acknowledged; -1 for none. */
+async function writeUntilKilled(target: StoreTarget, run: string): Promise<number[]> {
+  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(target), run], {
+    stdio: ["ignore", "pipe", "inherit"],
+    // Most of a process's short life would be the compiling of its modules.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") },
+  });
+  const ended = once(child, "exit");
+  const acknowledged = Array.from({ length: CALLERS }, () => -1);
+  for await (const line of createInterface({ input: child.stdout })) {
+    expect(line).toMatch(/^\d+ \d+$/);
+    const [caller = 0, number = 0] = line.split(" ").map(Number);
+    acknowledged[caller] = number;
+  }
+  expect(await ended).toEqual([null, "SIGKILL"]);
+  return acknowledged;
+}

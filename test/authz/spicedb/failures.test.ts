@@ -1,0 +1,156 @@
+import { v1 } from "@authzed/authzed-node";
+import { afterEach, expect, test } from "vitest";
+import { createSpicedbEngine, type SpicedbEngine } from "../../../src/authz/spicedb/index.ts";
+import {
+  type FakeAnswer,
+  type FakeSpicedb,
+  newestState,
+  startFakeSpicedb,
+  zedToken,
+} from "./fake-spicedb.ts";
+import { modelOf, request, SCHEMA, updates } from "./fixture.ts";
+
+const asked = request("document:a#view@user:x");
+const write = { updates: updates("TOUCH", "document:a#viewer@user:x") };
+const KEY = "hunter2";
+const ATTEMPTS = 4;
+
+let fake: FakeSpicedb | undefined;
+let engine: SpicedbEngine | undefined;
+afterEach(async () => {
+  await engine?.close();
+  await fake?.close();
+});
+
+/** An engine over a server that answers all but who asks for the newest state with this. */
+async function open(answer: (count: number) => FakeAnswer, deadlineMs = 5000) {
+  let count = 0;
+  fake = await startFakeSpicedb((method) =>
+    method === "ReadSchema" ? newestState("start") : answer(++count),
+  );
+  const { endpoint } = fake;
+  const options = { endpoint, token: KEY, insecure: true, model: modelOf(SCHEMA), deadlineMs };
+  engine = await createSpicedbEngine(options);
+  return engine;
+}
+
+const countOf = (method: string) => fake?.calls.filter((call) => call === method).length;
+const allowed = v1.CheckPermissionResponse.toBinary({
+  checkedAt: { token: zedToken("checked") },
+  permissionship: v1.CheckPermissionResponse_Permissionship.HAS_PERMISSION,
+});
+const written = v1.WriteRelationshipsResponse.toBinary({ writtenAt: { token: zedToken("w") } });
+
+test.each([
+  [1, "UNAVAILABLE", 1, 1],
+  [2, "INTERNAL", 1, 1],
+  [3, "INVALID_ARGUMENT", 1, 1],
+  [4, "DEADLINE_EXCEEDED", 1, 1],
+  [5, "FAILED_PRECONDITION", 1, 1],
+  [6, "ALREADY_EXISTS", 1, 1],
+  [7, "UNAVAILABLE", 1, 1],
+  [8, "RESOURCE_EXHAUSTED", 1, 1],
+  [9, "FAILED_PRECONDITION", 1, 1],
+  // Rolled back: nothing was done.
+  [10, "UNAVAILABLE", ATTEMPTS, ATTEMPTS],
+  [11, "OUT_OF_RANGE", 1, 1],
+  [12, "UNIMPLEMENTED", 1, 1],
+  [13, "INTERNAL", 1, 1],
+  // A write that the server has had may have happened.
+  [14, "UNAVAILABLE", ATTEMPTS, 1],
+  [15, "INTERNAL", 1, 1],
+  [16, "UNAVAILABLE", 1, 1],
+])(
+  "status %i is %s, of a check after %i attempts and of a write after %i",
+  async (status, code, checks, writes) => {
+    const engine = await open(() => ({ status, details: `of ${KEY} and ${KEY}` }));
+    const failure = { name: "AuthzError", code, message: "SpiceDB: of [secret] and [secret]" };
+    await expect(engine.check(asked)).rejects.toMatchObject(failure);
+    expect(countOf("CheckPermission")).toBe(checks);
+    await expect(engine.writeRelationships(write)).rejects.toMatchObject(failure);
+    expect(countOf("WriteRelationships")).toBe(writes);
+  },
+);
+
+test("a check that fails for a moment is asked again", async () => {
+  const engine = await open((count) => (count < 3 ? { status: 14 } : { messages: [allowed] }));
+  expect((await engine.check(asked)).allowed).toBe(true);
+});
+
+test("a write whose answer is lost is not sent again, and the next read asks for the newest state", async () => {
+  const engine = await open((count) => {
+    if (count === 2) return { messages: [], instead: "break" };
+    return { messages: [count === 1 ? written : allowed] };
+  });
+  await engine.writeRelationships(write);
+  expect(countOf("ReadSchema")).toBe(0);
+  await expect(engine.writeRelationships(write)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(countOf("WriteRelationships")).toBe(2);
+  expect((await engine.check(asked)).allowed).toBe(true);
+  // Once more, because SpiceDB may answer the first with what it found for somebody before.
+  expect(countOf("ReadSchema")).toBe(2);
+});
+
+test("a connection that breaks off at each attempt is no decision", async () => {
+  const engine = await open(() => ({ instead: "break" }));
+  await expect(engine.check(asked)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+});
+
+test("the deadline is that of the whole call, however often SpiceDB is asked", async () => {
+  const pair = {
+    response: {
+      oneofKind: "item",
+      item: { permissionship: v1.CheckPermissionResponse_Permissionship.HAS_PERMISSION },
+    },
+  } as unknown as v1.CheckBulkPermissionsPair;
+  const half = v1.CheckBulkPermissionsResponse.toBinary({
+    checkedAt: { token: zedToken("bulk") },
+    pairs: Array.from({ length: 500 }, () => pair),
+  });
+  const engine = await open(
+    (count) => (count === 1 ? { messages: [half] } : { instead: "silence" }),
+    300,
+  );
+  const requests = Array.from({ length: 1000 }, () => asked);
+  const late = engine.checkBulk(requests);
+  await expect(late).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+  expect(countOf("CheckBulkPermissions")).toBe(2);
+});
+
+test("a caller who goes between two attempts is told CANCELLED", async () => {
+  const engine = await open(() => ({ status: 14 }));
+  const gone = new AbortController();
+  const call = engine.check(asked, { signal: gone.signal });
+  setTimeout(() => gone.abort(), 60);
+  await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
+});
+
+test("a call under way ends with the engine", async () => {
+  const engine = await open(() => ({ instead: "silence" }));
+  const call = engine.check(asked);
+  setTimeout(() => engine.close(), 60);
+  await expect(call).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: "the engine is closed",
+  });
+});
+
+test.each([
+  [{ endpoint: "" }, /host:port/],
+  [{ endpoint: "localhost" }, /host:port/],
+  [{ endpoint: "a b:1" }, /host:port/],
+  [{ token: "" }, /printable ASCII/],
+  [{ token: "secret\nkey" }, /printable ASCII/],
+  [{ ca: "pem" }, /insecure or has a CA/],
+  [{ deadlineMs: 0 }, /deadline is 1 to/],
+  [{ deadlineMs: Number.NaN }, /deadline is 1 to/],
+  [{ deadlineMs: 2 ** 31 }, /deadline is 1 to/],
+])("options that cannot connect are refused: %j", async (wrong, message) => {
+  const options = { endpoint: "localhost:1", token: KEY, insecure: true, model: modelOf(SCHEMA) };
+  const error = await createSpicedbEngine({ ...options, ...wrong }).catch((error) => error);
+  expect(error).toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: expect.stringMatching(message),
+  });
+  expect(error.message).not.toContain("secret\nkey");
+});

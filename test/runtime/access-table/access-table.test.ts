@@ -1,0 +1,144 @@
+/** Every exposure over both transports, in every mode of authentication, with every kind of credential. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSpicedbEngine } from "../../../src/authz/spicedb/index.ts";
+import { parseModel } from "../../../src/model/index.ts";
+import { ROOT } from "../../support/workspace.ts";
+import { forwardFrom, type LocalPeer } from "../support/local-peer.ts";
+import {
+  AUDIENCE,
+  expiredClaims,
+  startTokenIssuer,
+  type TokenIssuer,
+} from "../support/token-issuer.ts";
+import {
+  FIXTURE,
+  INTERNAL_TOKEN,
+  type RunningVault,
+  SYSTEM_TOKEN,
+  shareDocument,
+  startVault,
+} from "../support/vault-server.ts";
+import { callGrpc, callHttp, type Headers, targetOf } from "./call.ts";
+import {
+  COLUMNS,
+  CREDENTIALS,
+  type Credential,
+  type CredentialName,
+  EXPECTED,
+  type Mode,
+} from "./expected.ts";
+import { accessTableDocument } from "./print-table.ts";
+
+/** Where trusted calls come from; the others come from 127.0.0.1. */
+const TRUSTED = "127.0.0.2";
+const ENGINE_DOWN = "AUTHORIZED, engine down";
+let issuer: TokenIssuer;
+
+beforeAll(async () => {
+  issuer = await startTokenIssuer();
+});
+
+afterAll(() => issuer.stop());
+
+describe.each(Object.keys(EXPECTED) as Mode[])("in mode %s", (mode) => {
+  let vault: RunningVault;
+  let withoutEngine: RunningVault;
+  const peers: LocalPeer[] = [];
+  const ports = new Map<RunningVault, { http: LocalPeer; grpc: LocalPeer }>();
+
+  beforeAll(async () => {
+    const security = {
+      authn: {
+        mode,
+        gateway: { trusted_peers: [`${TRUSTED}/32`] },
+        ...(mode === "idp_jwt" || mode === "hybrid"
+          ? { oidc: { issuer: issuer.url, audience: [AUDIENCE] } }
+          : {}),
+        internal_call: {
+          enabled: true,
+          token: [{ service: "hub", token: INTERNAL_TOKEN }],
+          system_token: SYSTEM_TOKEN,
+        },
+      },
+    };
+    vault = await startVault({ security });
+    await shareDocument(vault.engine);
+    // A SpiceDB that nobody started.
+    const { model } = parseModel(readFileSync(join(FIXTURE, "model.zed"), "utf8"), "model.zed");
+    const engine = await createSpicedbEngine({
+      endpoint: "127.0.0.1:1",
+      token: "nobody",
+      insecure: true,
+      model,
+    });
+    withoutEngine = await startVault({ security, engine });
+    for (const one of [vault, withoutEngine]) {
+      const http = await forwardFrom(TRUSTED, one.http);
+      const grpc = await forwardFrom(TRUSTED, one.grpc);
+      peers.push(http, grpc);
+      ports.set(one, { http, grpc });
+    }
+  });
+
+  afterAll(async () => {
+    await Promise.all([vault.stop(), withoutEngine.stop()]);
+    for (const peer of peers) peer.close();
+  });
+
+  test.each(Object.keys(CREDENTIALS) as CredentialName[])("%s", async (name) => {
+    const credential: Credential = CREDENTIALS[name];
+    const headers = await headersOf(credential);
+    const expected = EXPECTED[mode][name].split(/\s+/);
+    const portOf = (one: RunningVault, transport: "http" | "grpc") =>
+      credential.peer === "trusted" ? (ports.get(one)?.[transport].port ?? 0) : one[transport];
+    for (const call of [callHttp, callGrpc]) {
+      const transport = call === callHttp ? "http" : "grpc";
+      const got = await Promise.all(
+        COLUMNS.map((column) => {
+          const one = column === ENGINE_DOWN ? withoutEngine : vault;
+          return call(portOf(one, transport), targetOf(column), headers);
+        }),
+      );
+      expect({ transport, ...row(got) }).toEqual({ transport, ...row(expected) });
+    }
+  });
+});
+
+test("docs/access-table.md says what was tested", () => {
+  const file = join(ROOT, "docs/access-table.md");
+  const text = accessTableDocument();
+  if (process.env["UPDATE_GOLDENS"] === "1") writeFileSync(file, text);
+  expect(readFileSync(file, "utf8")).toBe(text);
+});
+
+function row(cells: readonly string[]): Record<string, string | undefined> {
+  return Object.fromEntries(COLUMNS.map((column, index) => [column, cells[index]]));
+}
+
+async function headersOf(credential: Credential): Promise<Headers> {
+  const { headers, claimHeaders, duplicate, jwt, token } = credential;
+  const all: [string, string][] = [];
+  if (headers !== undefined) {
+    all.push(["x-svc-auth-verified", "true"], ["x-svc-user-id", headers]);
+  }
+  if (duplicate !== undefined) all.push(["x-svc-user-id", duplicate]);
+  if (claimHeaders !== undefined) all.push(["x-svc-external-sub", claimHeaders]);
+  if (jwt !== undefined) {
+    const text =
+      jwt === "forged"
+        ? await issuer.forged()
+        : await issuer.token(jwt === "expired" ? expiredClaims() : {});
+    all.push(["authorization", `Bearer ${text}`]);
+  }
+  if (token !== undefined) {
+    const values = {
+      internal: INTERNAL_TOKEN,
+      system: SYSTEM_TOKEN,
+      wrong: "wrong-internal-token",
+    };
+    all.push(["x-svc-internal-token", values[token]]);
+  }
+  return all;
+}

@@ -1,0 +1,111 @@
+/**
+ * Who may call what, written from spec 2.7, 5.1, 5.4 and 5.9 and design.md ("Exposure at run
+ * time", "Trust"), cell by cell. A cell is whom the handler is told that calls (`-` for nobody),
+ * or the HTTP status of the refusal.
+ */
+
+/** The columns: an RPC of each exposure, and of AUTHORIZED each way that the check can end. */
+export const COLUMNS = [
+  "PUBLIC",
+  "AUTHENTICATED",
+  "AUTHORIZED, allowed",
+  "AUTHORIZED, denied",
+  "AUTHORIZED, engine down",
+  "INTERNAL",
+  "SYSTEM",
+] as const;
+
+/** What a call carries. `t` headers come from a trusted peer, `u` headers from another one. */
+export const CREDENTIALS = {
+  "no credential": {},
+  "trusted headers of alice": { headers: "alice", peer: "trusted" },
+  "claim headers of alice": { claimHeaders: "alice", peer: "trusted" },
+  "alice's headers, untrusted peer": { headers: "alice", peer: "untrusted" },
+  "a duplicate user id": { headers: "alice", duplicate: "bob", peer: "trusted" },
+  "JWT of alice": { jwt: "valid" },
+  "expired JWT": { jwt: "expired" },
+  "JWT of another key": { jwt: "forged" },
+  "expired JWT, trusted headers": { jwt: "expired", headers: "alice", peer: "trusted" },
+  "JWT of alice, headers of bob": { jwt: "valid", headers: "bob", peer: "trusted" },
+  "internal token": { token: "internal" },
+  "wrong internal token": { token: "wrong" },
+  "system token": { token: "system" },
+} as const satisfies Record<string, Credential>;
+
+/** What a call carries. */
+export interface Credential {
+  readonly headers?: string;
+  readonly claimHeaders?: string;
+  /** Another value of the same header. */
+  readonly duplicate?: string;
+  readonly peer?: "trusted" | "untrusted";
+  readonly jwt?: "valid" | "expired" | "forged";
+  readonly token?: "internal" | "wrong" | "system";
+}
+
+export type CredentialName = keyof typeof CREDENTIALS;
+export type Mode = "gateway_trusted" | "idp_jwt" | "hybrid" | "disabled";
+
+/** By mode and credential, in the order of the columns. */
+export const EXPECTED: Readonly<Record<Mode, Readonly<Record<CredentialName, string>>>> = {
+  gateway_trusted: {
+    "no credential": "-      401    401    401  401  401  401",
+    "trusted headers of alice": "alice  alice  alice  403  503  403  403",
+    "claim headers of alice": "alice  alice  alice  403  503  403  403",
+    "alice's headers, untrusted peer": "-      401    401    401  401  401  401",
+    "a duplicate user id": "400    400    400    400  400  400  400",
+    "JWT of alice": "-      401    401    401  401  401  401",
+    "expired JWT": "-      401    401    401  401  401  401",
+    "JWT of another key": "-      401    401    401  401  401  401",
+    "expired JWT, trusted headers": "alice  alice  alice  403  503  403  403",
+    "JWT of alice, headers of bob": "bob    bob    403    403  503  403  403",
+    "internal token": "hub    hub    403    403  403  hub  403",
+    "wrong internal token": "-      401    401    401  401  401  401",
+    "system token": "system system 403    403  403  403  system",
+  },
+  idp_jwt: {
+    "no credential": "-      401    401    401  401  401  401",
+    "trusted headers of alice": "-      401    401    401  401  401  401",
+    "claim headers of alice": "-      401    401    401  401  401  401",
+    "alice's headers, untrusted peer": "-      401    401    401  401  401  401",
+    "a duplicate user id": "400    400    400    400  400  400  400",
+    "JWT of alice": "alice  alice  alice  403  503  403  403",
+    "expired JWT": "-      401    401    401  401  401  401",
+    "JWT of another key": "-      401    401    401  401  401  401",
+    "expired JWT, trusted headers": "-      401    401    401  401  401  401",
+    "JWT of alice, headers of bob": "alice  alice  alice  403  503  403  403",
+    "internal token": "hub    hub    403    403  403  hub  403",
+    "wrong internal token": "-      401    401    401  401  401  401",
+    "system token": "system system 403    403  403  403  system",
+  },
+  hybrid: {
+    "no credential": "-      401    401    401  401  401  401",
+    "trusted headers of alice": "alice  alice  alice  403  503  403  403",
+    "claim headers of alice": "alice  alice  alice  403  503  403  403",
+    "alice's headers, untrusted peer": "-      401    401    401  401  401  401",
+    "a duplicate user id": "400    400    400    400  400  400  400",
+    "JWT of alice": "alice  alice  alice  403  503  403  403",
+    "expired JWT": "-      401    401    401  401  401  401",
+    "JWT of another key": "-      401    401    401  401  401  401",
+    "expired JWT, trusted headers": "alice  alice  alice  403  503  403  403",
+    "JWT of alice, headers of bob": "-      401    401    401  401  401  401",
+    "internal token": "hub    hub    403    403  403  hub  403",
+    "wrong internal token": "-      401    401    401  401  401  401",
+    "system token": "system system 403    403  403  403  system",
+  },
+  disabled: {
+    "no credential": "-      -      401    401  401  401  401",
+    "trusted headers of alice": "-      -      401    401  401  401  401",
+    "claim headers of alice": "-      -      401    401  401  401  401",
+    "alice's headers, untrusted peer": "-      -      401    401  401  401  401",
+    "a duplicate user id": "400    400    400    400  400  400  400",
+    "JWT of alice": "-      -      401    401  401  401  401",
+    "expired JWT": "-      -      401    401  401  401  401",
+    "JWT of another key": "-      -      401    401  401  401  401",
+    "expired JWT, trusted headers": "-      -      401    401  401  401  401",
+    "JWT of alice, headers of bob": "-      -      401    401  401  401  401",
+    "internal token": "hub    hub    403    403  403  hub  403",
+    "wrong internal token": "-      401    401    401  401  401  401",
+    "system token": "system system 403    403  403  403  system",
+  },
+};

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { openDatabase } from "../../../src/database/open-database.ts";
+import type { AuditFilter } from "../../../src/runtime/audit/audit-filter.ts";
+import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
+import { auditProblems, openAudit } from "../../../src/runtime/audit/open-audit.ts";
+import { SILENT, settingsOf } from "../../database/settings.ts";
+import { callOf, methodOf } from "../authorization/calls.ts";
+import { auditOf, logOf } from "./audits.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-audit-"));
+const settings = settingsOf({ file: join(folder, "audit.db") });
+const database = openDatabase<unknown>(settings, { logger: SILENT });
+const method = methodOf({ audit: { event: "doc.write", riskLevel: "HIGH" } });
+const { audit } = await auditOf(database, [method]);
+const log = audit.log as AuditLog;
+for (let count = 0; count < 5; count++) await audit.trail.complete(callOf(method), undefined);
+const first = await log.list({ type: "doc.write" }, { pageSize: 2 });
+const cursor = first.nextCursor as string;
+afterAll(async () => {
+  await audit.close();
+  await database.close();
+  rmSync(folder, { recursive: true });
+});
+
+test.each<[string, object]>([
+  ["a time that is none", { from: Number.NaN }],
+  ["a time before the epoch", { to: -1 }],
+  ["half a millisecond", { from: 0.5 }],
+  ["a time in words", { from: "2026-11-21" }],
+  ["times in the wrong order", { from: 2, to: 1 }],
+  ["an unknown state", { state: "done" }],
+  ["an unknown decision", { decision: "maybe" }],
+  ["an unknown risk level", { riskLevel: "low" }],
+  ["NUL", { rpc: "a\0" }],
+  ["a number", { resource: 5 }],
+  ["a text that is too long", { principalId: "x".repeat(513) }],
+])("%s in a filter is refused", async (_, filter) => {
+  await expect(log.list(filter as AuditFilter)).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+  });
+});
+
+test.each([0, -1, 1.5, 501, Number.NaN, "10"])("a page size of %s is refused", async (pageSize) => {
+  await expect(log.list({}, { pageSize: pageSize as number })).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: "a page has 1 to 500 events",
+  });
+});
+
+describe("a cursor", () => {
+  const altered = (change: (parts: unknown[]) => void) => {
+    const parts = JSON.parse(Buffer.from(cursor, "base64url").toString()) as unknown[];
+    change(parts);
+    return Buffer.from(JSON.stringify(parts)).toString("base64url");
+  };
+
+  test.each<[string, string, AuditFilter?]>([
+    ["that is empty", ""],
+    ["that is garbage", "garbage"],
+    ["with white space", ` ${cursor}`],
+    ["that was cut", cursor.slice(0, -3)],
+    ["with another time", altered((parts) => parts.splice(2, 1, 5))],
+    ["with another id", altered((parts) => parts.splice(3, 1, "x"))],
+    ["with another filter", altered((parts) => parts.splice(1, 1, "x"))],
+    ["of another version", altered((parts) => parts.splice(0, 1, "2"))],
+    ["that is an object", Buffer.from("{}").toString("base64url")],
+    ["of another filter", cursor, { type: "doc.read" }],
+    ["of no filter", cursor, {}],
+  ])("%s is refused", async (_, given, filter = { type: "doc.write" }) => {
+    await expect(log.list(filter, { cursor: given })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+  });
+
+  test("goes on where its page ended, at any page size", async () => {
+    const rest = await log.list({ type: "doc.write" }, { cursor, pageSize: 500 });
+    expect(rest.events).toHaveLength(3);
+    expect(rest.nextCursor).toBeUndefined();
+  });
+});
+
+test("an RPC that must be audited needs a database", async () => {
+  const plain = methodOf({});
+  expect(auditProblems([plain], undefined)).toEqual([]);
+  expect(auditProblems([plain, method], database)).toEqual([]);
+  expect(auditProblems([plain, method, method], undefined)).toEqual([
+    "a.v1.Service/Method and 1 more must be audited and there is no database: configure database, such as {driver: sqlite, file: …}",
+  ]);
+  const options = { ...logOf([]), service: "hub", database: undefined };
+  await expect(openAudit({ ...options, methods: [method] })).rejects.toThrow("no database");
+  const none = await openAudit({ ...options, methods: [plain] });
+  expect(none.log).toBeUndefined();
+  await none.close();
+});

@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Database } from "../../../src/database/database.ts";
+import { openDatabase } from "../../../src/database/open-database.ts";
+import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { SILENT, settingsOf } from "../../database/settings.ts";
+import { openPostgres } from "../../support/postgres.ts";
+import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
+import { auditLogContract } from "./audit-log-contract.ts";
+import { auditOf } from "./audits.ts";
+
+const server = await openPostgres();
+afterAll(() => server?.remove());
+
+if (server === undefined) {
+  const why = "PostgreSQL is not installed and POSTGRES_URL is not set";
+  // In CI its absence is a mistake, not a choice.
+  if (process.env["CI"] === "true") test("PostgreSQL is there", () => expect.fail(why));
+  else test.skip(`audit in PostgreSQL: ${why}`, () => undefined);
+} else {
+  const { url, stop, start } = server;
+  const opened: Database<unknown>[] = [];
+  const open = (schema: string) => {
+    const settings = settingsOf({ driver: "postgres", url });
+    const database = openDatabase<unknown>(settings, { logger: SILENT, schema });
+    opened.push(database);
+    return database;
+  };
+  const write = methodOf({ audit: { event: "doc.write", riskLevel: "HIGH" } });
+
+  describe("audit in PostgreSQL", () => {
+    afterAll(async () => {
+      for (const database of opened) await database.close();
+    });
+    auditLogContract(() => open(`Audit ${randomUUID()}`));
+
+    test("replicas that start at once share one table", async () => {
+      const schema = `Audit ${randomUUID()}`;
+      const replicas = await Promise.all(
+        Array.from({ length: 6 }, () => auditOf(open(schema), [write])),
+      );
+      for (const { audit } of replicas) {
+        const call = callOf(write);
+        await audit.trail.begin(call);
+        await audit.trail.complete(call, undefined);
+      }
+      const [first] = replicas;
+      expect((await first?.audit.log?.list())?.events).toHaveLength(6);
+      for (const { audit } of replicas) await audit.close();
+    });
+
+    test.skipIf(stop === undefined)(
+      "a server that is restarted under load loses nothing acknowledged, and mends",
+      async () => {
+        const database = open(`Audit ${randomUUID()}`);
+        const { audit } = await auditOf(database, [write]);
+        const log = audit.log as AuditLog;
+        const begun: string[] = [];
+        const completed: string[] = [];
+        const refused: unknown[] = [];
+        let isOver = false;
+        const worker = async (name: number) => {
+          for (let count = 0; !isOver; count++) {
+            const requestId = `${name}-${count}`;
+            const call = callOf(write, { principal: principalOf(), requestId });
+            try {
+              await audit.trail.begin(call);
+              begun.push(requestId);
+              await audit.trail.complete(call, undefined);
+              completed.push(requestId);
+            } catch (error) {
+              refused.push(error);
+              await audit.trail.complete(call, error as ServiceError);
+              await new Promise((resolve) => setTimeout(resolve, 20));
+            }
+          }
+        };
+        const workers = Array.from({ length: 16 }, (_, name) => worker(name));
+        await expect.poll(() => completed.length, { timeout: 20_000 }).toBeGreaterThan(200);
+        stop?.();
+        await expect.poll(() => refused.length, { timeout: 20_000 }).toBeGreaterThan(16);
+        const denied = callOf(write, { requestId: "denied" });
+        await audit.trail.complete(denied, new ServiceError("FORBIDDEN"));
+        expect(await database.ready()).toMatchObject({ ready: false });
+        await expect(log.list()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+        const before = completed.length;
+        start?.();
+        await expect
+          .poll(() => completed.length, { timeout: 20_000 })
+          .toBeGreaterThan(before + 200);
+        isOver = true;
+        await Promise.all(workers);
+        for (const error of refused) expect(error).toMatchObject({ code: "UNAVAILABLE" });
+        const states = async () => {
+          const found = new Map<string, string>();
+          let cursor: string | undefined;
+          do {
+            const page = await log.list(
+              {},
+              { pageSize: 500, ...(cursor === undefined ? {} : { cursor }) },
+            );
+            for (const { data } of page.events) found.set(data.request_id, data.state);
+            cursor = page.nextCursor;
+          } while (cursor !== undefined);
+          return found;
+        };
+        // What waited while the server was down is stored in the background.
+        const isWhole = async () => {
+          const found = await states();
+          return [...begun, "denied"].every((id) => found.get(id) === "completed");
+        };
+        await expect.poll(isWhole, { timeout: 20_000, interval: 200 }).toBe(true);
+        expect(await database.ready()).toEqual({ ready: true });
+        await audit.close();
+      },
+    );
+  });
+}

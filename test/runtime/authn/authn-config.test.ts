@@ -1,0 +1,226 @@
+import { describe, expect, test } from "vitest";
+import { authnWarnings, checkAuthnConfig } from "../../../src/runtime/authn/check-authn-config.ts";
+import { peerTrustOf } from "../../../src/runtime/authn/trusted-peers.ts";
+import { configOf, INTERNAL_TOKEN, SYSTEM_TOKEN } from "./calls.ts";
+
+const trusted = { gateway: { trusted_peers: ["10.0.0.0/8"] } };
+const oidc = { issuer: "https://id.example.com", audience: ["client"] };
+const problems = (authn: object, environment = "staging") =>
+  checkAuthnConfig(configOf({ ...authn }, { environment })).map(({ message }) => message);
+const warnings = (authn: object, environment = "staging", rest = {}) =>
+  authnWarnings(configOf({ ...authn }, { environment, ...rest }));
+
+const MISSING_PEERS = (mode: string) =>
+  `security.authn.gateway.trusted_peers is missing: the mode ${mode} needs the addresses of the gateway, such as 10.1.2.0/24, or the names of its certificate`;
+const EVERYBODY =
+  "security.authn.gateway.trusted_peers: holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true";
+
+describe("what keeps a service from starting", () => {
+  test.each<[string, object, string, string[]]>([
+    ["no trusted peers by default", {}, "staging", [MISSING_PEERS("gateway_trusted")]],
+    ["no trusted peers in production", {}, "production", [MISSING_PEERS("gateway_trusted")]],
+    ["no trusted peers with hybrid", { mode: "hybrid", oidc }, "dev", [MISSING_PEERS("hybrid")]],
+    [
+      "hybrid with nothing",
+      { mode: "hybrid" },
+      "staging",
+      [
+        MISSING_PEERS("hybrid"),
+        "security.authn.oidc is missing: the mode hybrid needs its issuer and audience",
+      ],
+    ],
+    [
+      "idp_jwt without oidc",
+      { mode: "idp_jwt" },
+      "staging",
+      ["security.authn.oidc is missing: the mode idp_jwt needs its issuer and audience"],
+    ],
+    ["everybody trusted", { gateway: { trusted_peers: ["0.0.0.0/0"] } }, "staging", [EVERYBODY]],
+    [
+      "everybody trusted, in development",
+      { gateway: { trusted_peers: ["::/0"] } },
+      "development",
+      [EVERYBODY],
+    ],
+    [
+      "everybody trusted, in two halves",
+      { gateway: { trusted_peers: ["0.0.0.0/1", "128.0.0.0/1"] } },
+      "staging",
+      [EVERYBODY],
+    ],
+    [
+      "malformed peers, each by its key",
+      { gateway: { trusted_peers: ["10.0.0.1/8", "10.0.0.0/8", "1.2.3.4.5"] } },
+      "staging",
+      [
+        'security.authn.gateway.trusted_peers[0]: "10.0.0.1/8" has bits beyond its prefix of 8; write the first address of the block',
+        'security.authn.gateway.trusted_peers[2]: "1.2.3.4.5" is no IP address or CIDR block',
+      ],
+    ],
+    [
+      "disabled in production",
+      { mode: "disabled" },
+      "production",
+      ["security.authn.mode is disabled; that is refused in production"],
+    ],
+    [
+      "switched off in prod",
+      { enabled: false },
+      "prod",
+      ["security.authn.enabled is false; that is refused in prod"],
+    ],
+    [
+      "2 internal calls without a token",
+      { ...trusted, internal_call: { enabled: true } },
+      "staging",
+      ["security.authn.internal_call.token is missing: internal calls are enabled without a token"],
+    ],
+    [
+      "2 the system's token for internal calls",
+      {
+        ...trusted,
+        internal_call: { enabled: true, token: INTERNAL_TOKEN, system_token: INTERNAL_TOKEN },
+      },
+      "staging",
+      [
+        "security.authn.internal_call.system_token: is an internal token, too; SYSTEM calls need a token of their own",
+      ],
+    ],
+    [
+      "2 one token for two services, and a service that is none",
+      {
+        ...trusted,
+        internal_call: {
+          enabled: true,
+          token: [
+            { service: "hub", token: INTERNAL_TOKEN },
+            { service: "hub", token: INTERNAL_TOKEN },
+            { service: "runner", token: INTERNAL_TOKEN },
+            { service: "a b", token: SYSTEM_TOKEN },
+          ],
+        },
+      },
+      "staging",
+      [
+        "security.authn.internal_call.token[2].token: hub has the same one; each service needs its own",
+        "security.authn.internal_call.token[3].service: must have no white space, # or *, in ASCII",
+      ],
+    ],
+    [
+      "a header that means something else",
+      { ...trusted, internal_call: { header: "X-Svc-User-Id" } },
+      "staging",
+      [
+        "security.authn.internal_call.header: X-Svc-User-Id means something else; take X-Svc-Internal-Token",
+      ],
+    ],
+  ])("%s", (_name, authn, environment, expected) => {
+    const found = problems(authn, environment);
+    expect(found).toEqual(expected);
+    expect(JSON.stringify(found)).not.toContain(INTERNAL_TOKEN);
+  });
+
+  test("paths lead to the key", () => {
+    const [problem] = checkAuthnConfig(configOf({ gateway: { trusted_peers: ["x y"] } }));
+    expect(problem?.path).toEqual(["security", "authn", "gateway", "trusted_peers", 0]);
+  });
+
+  test("2 an empty token is refused by the schema already", () => {
+    for (const token of ["", "short", [{ service: "hub", token: "" }]]) {
+      expect(() => configOf({ internal_call: { enabled: true, token } })).toThrow();
+    }
+    const config = configOf({
+      ...trusted,
+      internal_call: { enabled: true, token: INTERNAL_TOKEN },
+    });
+    config.security.authn.internal_call.token = "";
+    expect(checkAuthnConfig(config)[0]?.message).toContain("must not be empty");
+  });
+
+  test.each<[string, object, string]>([
+    ["trusted peers", trusted, "production"],
+    ["loopback in development", {}, "development"],
+    [
+      "everybody, by intent",
+      { gateway: { trusted_peers: ["0.0.0.0/0"], allow_any_peer: true } },
+      "production",
+    ],
+    ["tokens alone", { mode: "idp_jwt", oidc }, "production"],
+    ["disabled", { mode: "disabled" }, "staging"],
+    ["switched off", { enabled: false }, "staging"],
+    [
+      "only a system token",
+      { ...trusted, internal_call: { enabled: true, system_token: SYSTEM_TOKEN } },
+      "prod",
+    ],
+  ])("%s is fine", (_name, authn, environment) => {
+    expect(problems(authn, environment)).toEqual([]);
+  });
+});
+
+describe("warnings at each start", () => {
+  test.each<[string, object, string, string[]]>([
+    ["nothing", trusted, "production", []],
+    [
+      "disabled",
+      { mode: "disabled" },
+      "dev",
+      ["security.authn.mode is disabled: callers are not authenticated"],
+    ],
+    [
+      "switched off",
+      { enabled: false },
+      "dev",
+      ["security.authn.enabled is false: callers are not authenticated"],
+    ],
+    [
+      "loopback",
+      {},
+      "development",
+      ["security.authn.gateway.trusted_peers is not given: in development, loopback is trusted"],
+    ],
+    [
+      "everybody",
+      { gateway: { trusted_peers: ["::/0"], allow_any_peer: true } },
+      "staging",
+      [
+        "security.authn.gateway.trusted_peers holds every address: whoever reaches the service may say who they are",
+      ],
+    ],
+    [
+      "names without certificates",
+      { gateway: { trusted_peers: ["gateway.internal"] } },
+      "staging",
+      [
+        "security.authn.gateway.trusted_peers has names of certificates, but no server has tls.client_ca_file",
+      ],
+    ],
+    [
+      "tokens that count for nothing",
+      { ...trusted, internal_call: { token: INTERNAL_TOKEN } },
+      "staging",
+      ["security.authn.internal_call.enabled is false: its tokens are not accepted"],
+    ],
+  ])("%s", (_name, authn, environment, expected) => {
+    expect(warnings(authn, environment)).toEqual(expected);
+  });
+});
+
+describe("the trust of a configuration", () => {
+  test("is loopback only in development, without peers, where headers count", () => {
+    const trusts = (authn: object, environment: string) =>
+      peerTrustOf(configOf({ ...authn }, { environment })).trustsAddress("127.0.0.1");
+    expect(trusts({}, "development")).toBe(true);
+    expect(trusts({}, "dev")).toBe(false);
+    expect(trusts(trusted, "development")).toBe(false);
+    expect(trusts({ mode: "idp_jwt", oidc }, "development")).toBe(false);
+  });
+
+  test("is not made of what was to be refused", () => {
+    for (const peers of [["x y"], ["0.0.0.0/0"]]) {
+      expect(() => peerTrustOf(configOf({ gateway: { trusted_peers: peers } }))).toThrow(
+        "not valid",
+      );
+    }
+  });
+});

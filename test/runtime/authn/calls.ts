@@ -1,0 +1,112 @@
+import * as z from "zod/mini";
+import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
+import { Call, type CallStart } from "../../../src/runtime/call/call.ts";
+import type { CallHeaders } from "../../../src/runtime/call/call-headers.ts";
+import type { Peer } from "../../../src/runtime/call/peer.ts";
+import {
+  type ServiceConfig,
+  serviceConfigSchema,
+} from "../../../src/runtime/configuration/service-config.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { NO_EVENTS, type RuntimeEvents } from "../../../src/runtime/operation/runtime-events.ts";
+
+/** Headers as they were sent: a name may occur several times. */
+export type SentHeaders = readonly (readonly [name: string, value: string])[];
+export type Exposure = BoundMethod["policy"]["exposure"];
+
+/** What adapters make of headers. */
+export function headersOf(sent: SentHeaders): CallHeaders {
+  const values = new Map<string, string[]>();
+  for (const [name, value] of sent) {
+    const lower = name.toLowerCase();
+    values.set(lower, [...(values.get(lower) ?? []), value]);
+  }
+  return { all: (name) => values.get(name) ?? [], names: () => values.keys() };
+}
+
+export const GATEWAY: Peer = { address: "10.1.2.3", certificateNames: [] };
+export const STRANGER: Peer = { address: "203.0.113.9", certificateNames: [] };
+
+export interface TestCall {
+  readonly exposure?: Exposure;
+  readonly headers?: SentHeaders;
+  readonly peer?: Peer;
+  readonly httpMethod?: string;
+  readonly transport?: CallStart["transport"];
+}
+
+export function callOf(test: TestCall = {}): Call {
+  const method: BoundMethod = {
+    index: 0,
+    rpc: "test.v1.Service/Method",
+    kind: "unary",
+    descriptor: undefined,
+    policy: { exposure: test.exposure ?? "AUTHENTICATED", publish: false },
+    isWrite: false,
+    routes: [],
+    handler: () => ({}),
+  };
+  return new Call({
+    method,
+    transport: test.transport ?? "http",
+    requestId: "test",
+    headers: headersOf(test.headers ?? []),
+    peer: test.peer ?? GATEWAY,
+    target: "/",
+    httpMethod: test.httpMethod ?? "GET",
+    readRequest: () => undefined,
+  });
+}
+
+/** A configuration with some parts of `security.authn`. */
+export function configOf(
+  authn: Record<string, unknown>,
+  rest: Record<string, unknown> = {},
+): ServiceConfig {
+  return z.parse(serviceConfigSchema, {
+    service: "test",
+    environment: "staging",
+    server: { http: { address: "127.0.0.1:0" } },
+    security: { authn },
+    ...rest,
+  });
+}
+
+export const INTERNAL_TOKEN = "internal-token-0123456789";
+export const SYSTEM_TOKEN = "system-token-0123456789";
+
+/** What an error tells its caller, in one line; `passed` where there is none. */
+export async function outcomeOf(work: () => unknown): Promise<string> {
+  try {
+    await work();
+    return "passed";
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return `${error.status} ${error.code}: ${error.message}`;
+  }
+}
+
+/** Counts what the runtime tells of itself, as `name argument…`. */
+export function recordEvents(): { events: RuntimeEvents; told: string[] } {
+  const told: string[] = [];
+  const events = { ...NO_EVENTS };
+  for (const name of Object.keys(NO_EVENTS) as (keyof RuntimeEvents)[]) {
+    events[name] = (...rest: string[]) => void told.push([name, ...rest].join(" "));
+  }
+  return { events, told };
+}
+
+/** A log that keeps its warnings. */
+export function recordLog() {
+  const warnings: object[] = [];
+  const none = () => undefined;
+  return {
+    warnings,
+    logger: {
+      debug: none,
+      info: none,
+      warn: (fields: object) => void warnings.push(fields),
+      error: none,
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { digestOf, findDigest } from "../../../src/runtime/authn/secret-digest.ts";
+import { INTERNAL_TOKEN, type SentHeaders, STRANGER, SYSTEM_TOKEN } from "./calls.ts";
+import { stagesOf } from "./stages.ts";
+
+const HEADER = "X-Svc-Internal-Token";
+const WRONG = "401 UNAUTHORIZED: wrong internal token";
+const MISSING = "401 UNAUTHORIZED: missing principal";
+const OLD = "hub-token-old-0123456789";
+const NEW = "hub-token-new-0123456789";
+
+const one = { enabled: true, token: INTERNAL_TOKEN, system_token: SYSTEM_TOKEN };
+const several = {
+  enabled: true,
+  token: [
+    { service: "hub", token: OLD },
+    { service: "hub", token: NEW },
+    { service: "runner", token: INTERNAL_TOKEN },
+  ],
+};
+const stages = stagesOf({ internal_call: one });
+const call = (token: string, name = HEADER) => ({
+  headers: [[name, token]] as SentHeaders,
+  peer: STRANGER,
+  exposure: "INTERNAL" as const,
+});
+
+describe("2, 43 tokens that are refused", () => {
+  test.each([
+    ["empty", ""],
+    ["blank", " "],
+    ["shorter", INTERNAL_TOKEN.slice(0, -1)],
+    ["longer", `${INTERNAL_TOKEN}0`],
+    ["one character", "i"],
+    ["in other case", INTERNAL_TOKEN.toUpperCase()],
+    ["with a space", ` ${INTERNAL_TOKEN}`],
+    ["very long", "x".repeat(8000)],
+    ["joined", `${INTERNAL_TOKEN}, ${INTERNAL_TOKEN}`],
+    ["the digest of it", digestOf(INTERNAL_TOKEN).toString("hex")],
+  ])("%s", async (_name, token) => {
+    expect(await stages.outcome(call(token))).toBe(WRONG);
+    expect(await stages.outcome({ ...call(token), exposure: "SYSTEM" })).toBe(WRONG);
+    expect(await stages.outcome({ ...call(token), exposure: "AUTHENTICATED" })).toBe(WRONG);
+    const open = await stages.passed({ ...call(token), exposure: "PUBLIC" });
+    expect(open.principal).toBeUndefined();
+  });
+
+  test("none", async () => {
+    expect(await stages.outcome({ exposure: "INTERNAL" })).toBe(MISSING);
+    expect(await stages.outcome({ exposure: "SYSTEM" })).toBe(MISSING);
+  });
+
+  test("any, where internal calls are not enabled", async () => {
+    const off = stagesOf({ internal_call: { ...one, enabled: false } });
+    expect(await off.outcome(call(INTERNAL_TOKEN))).toBe(MISSING);
+    expect(await off.outcome(call(""))).toBe(MISSING);
+  });
+
+  test("any, in the header of spec 5.5 where another is configured", async () => {
+    const other = stagesOf({ internal_call: { ...one, header: "X-Hub-Secret" } });
+    expect(await other.outcome(call(INTERNAL_TOKEN))).toBe(MISSING);
+    expect(await other.outcome(call(INTERNAL_TOKEN, "x_hub_secret"))).toContain("400");
+    expect(await other.outcome(call(INTERNAL_TOKEN, "X-Hub-Secret"))).toBe("passed");
+  });
+
+  test("2 an empty one, were it ever configured", async () => {
+    const { InternalTokenAuthenticator } = await import(
+      "../../../src/runtime/authn/internal-token.ts"
+    );
+    const { callOf } = await import("./calls.ts");
+    const authenticator = new InternalTokenAuthenticator({
+      header: HEADER,
+      token: [{ service: "hub", token: "" }],
+      systemToken: "",
+    });
+    expect(() => authenticator.authenticate(callOf(call("")))).toThrow("wrong internal token");
+  });
+});
+
+describe("tokens that are accepted", () => {
+  test("one token of any service", async () => {
+    const found = await stages.passed(call(INTERNAL_TOKEN));
+    expect(found.credential).toBe("internal");
+    expect(found.principal).toMatchObject({
+      subjectId: "internal",
+      subjectType: "service",
+      source: "internal",
+      roles: [],
+    });
+  });
+
+  test("the system's", async () => {
+    const found = await stages.passed({ ...call(SYSTEM_TOKEN), exposure: "SYSTEM" });
+    expect(found.credential).toBe("system");
+    expect(found.principal).toMatchObject({ subjectId: "system", source: "internal" });
+  });
+
+  test("several of a service while they rotate, and others beside it", async () => {
+    const rotating = stagesOf({ internal_call: several });
+    for (const [token, service] of [
+      [OLD, "hub"],
+      [NEW, "hub"],
+      [INTERNAL_TOKEN, "runner"],
+    ] as const) {
+      expect((await rotating.passed(call(token))).principal?.subjectId).toBe(service);
+    }
+    expect(await rotating.outcome(call(SYSTEM_TOKEN))).toBe(WRONG);
+  });
+
+  test("win over other credentials", async () => {
+    const found = await stages.passed({
+      headers: [
+        [HEADER, INTERNAL_TOKEN],
+        ["x-svc-external-sub", "alice"],
+        ["authorization", "Bearer junk"],
+      ],
+    });
+    expect(found.principal?.subjectId).toBe("internal");
+  });
+
+  test("leave it to authorization where another credential calls an INTERNAL method", async () => {
+    const headers: SentHeaders = [["x-svc-external-sub", "alice"]];
+    for (const exposure of ["INTERNAL", "SYSTEM"] as const) {
+      expect((await stages.passed({ headers, exposure })).credential).toBe("gateway");
+    }
+  });
+});
+
+test("43 digests are compared with all that are accepted", () => {
+  const accepted = ["a", "b", "a"].map(digestOf);
+  expect(findDigest(digestOf("a"), accepted)).toBe(2);
+  expect(findDigest(digestOf("b"), accepted)).toBe(1);
+  expect(findDigest(digestOf("c"), accepted)).toBe(-1);
+  expect(findDigest(digestOf("a"), [])).toBe(-1);
+});

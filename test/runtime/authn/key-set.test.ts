@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { JwtWorld, SHARED_KEY } from "./jwt-world.ts";
+import { ecKey, rsaKey, signToken } from "./tokens.ts";
+
+const SECOND = 1000;
+const TTL = 600 * SECOND;
+const next = ecKey("key-2");
+
+let world: JwtWorld;
+beforeEach(async () => {
+  world = await JwtWorld.create();
+});
+afterEach(() => world.close());
+
+const UNAVAILABLE = "503 UNAVAILABLE: unavailable";
+const UNKNOWN = "401 UNAUTHORIZED: invalid token: its key is not known";
+
+describe("the provider's keys", () => {
+  test("are read once, when the first token comes, for all calls that wait", async () => {
+    expect(world.server.asked).toEqual([]);
+    const calls = Array.from({ length: 50 }, (_, index) =>
+      world.outcome(world.token({ sub: `user-${index}` })),
+    );
+    expect(new Set(await Promise.all(calls))).toEqual(new Set(["passed"]));
+    expect(world.server.asked).toEqual(["/.well-known/openid-configuration", "/keys"]);
+  });
+
+  test("21 a provider that is down is 503, never 401, and let in for PUBLIC without identity", async () => {
+    await world.server.stop();
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    expect(await world.outcome(world.token(), { exposure: "AUTHORIZED" })).toBe(UNAVAILABLE);
+    const open = world.call(world.token(), { exposure: "PUBLIC" });
+    await world.run(open);
+    expect(open.principal).toBeUndefined();
+    expect(world.told).toContain("authentication jwt unavailable");
+    // What is no JWT needs no provider.
+    expect(await world.outcome("x.y.z")).toContain("401");
+    await world.server.start();
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    world.time += 5 * SECOND;
+    expect(await world.outcome(world.token())).toBe("passed");
+  });
+
+  test("21 a flood of unknown key ids asks the provider once in 30 seconds", async () => {
+    expect(await world.outcome(world.token())).toBe("passed");
+    expect(world.server.keyReads).toBe(1);
+    for (let index = 0; index < 200; index++) {
+      expect(await world.outcome(world.token({}, { kid: `unknown-${index}` }))).toBe(UNKNOWN);
+    }
+    expect(world.server.keyReads).toBe(2);
+    world.time += 30 * SECOND;
+    const flood = Array.from({ length: 200 }, (_, index) =>
+      world.outcome(world.token({}, { kid: `more-${index}` })),
+    );
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([UNKNOWN]));
+    expect(world.server.keyReads).toBe(3);
+    expect(await world.outcome(world.token({ sub: "bob" }))).toBe("passed");
+  });
+
+  test("21 an unknown key id while the provider is down is 503", async () => {
+    expect(await world.outcome(world.token())).toBe("passed");
+    await world.server.stop();
+    for (let index = 0; index < 3; index++) {
+      expect(await world.outcome(signToken(next, world.claims()))).toBe(UNAVAILABLE);
+    }
+    expect(await world.outcome(world.token({ sub: "bob" }))).toBe("passed");
+  });
+
+  test("21 a new key is found at once", async () => {
+    expect(await world.outcome(world.token())).toBe("passed");
+    world.server.keys = [SHARED_KEY.jwk, next.jwk];
+    expect(await world.outcome(signToken(next, world.claims()))).toBe("passed");
+    expect(await world.outcome(world.token())).toBe("passed");
+    expect(world.server.keyReads).toBe(2);
+  });
+
+  test("26 a withdrawn key counts no longer once the keys' time has passed, also for known tokens", async () => {
+    // Remembered for longer than the keys are.
+    const own = await JwtWorld.create({ cache_ttl_ns: 7200e9 });
+    const known = own.token({ exp: own.seconds + 7200 });
+    expect(await own.outcome(known)).toBe("passed");
+    own.server.keys = [next.jwk];
+    own.time += TTL;
+    expect(await own.outcome(known)).toBe(UNKNOWN);
+    await own.close();
+  });
+
+  test("26 a withdrawn key counts no longer once the keys were read anew for another token", async () => {
+    const token = world.token();
+    expect(await world.outcome(token)).toBe("passed");
+    world.server.keys = [next.jwk];
+    expect(await world.outcome(signToken(next, world.claims()))).toBe("passed");
+    expect(await world.outcome(token)).toBe(UNKNOWN);
+  });
+
+  test("26 a withdrawn key verifies no token once the keys' time has passed", async () => {
+    const token = world.token({ exp: world.seconds + 7200 });
+    expect(await world.outcome(token)).toBe("passed");
+    world.server.keys = [next.jwk];
+    world.time += TTL;
+    expect(await world.outcome(token)).toBe(UNKNOWN);
+    expect(await world.outcome(signToken(next, world.claims()))).toBe("passed");
+  });
+
+  test("26 the same key id with another key is another key", async () => {
+    const token = world.token();
+    expect(await world.outcome(token)).toBe("passed");
+    world.server.keys = [rsaKey(SHARED_KEY.id).jwk];
+    world.time += TTL;
+    expect(await world.outcome(token)).toContain("its signature is wrong");
+  });
+
+  test("known tokens need no new verification where the keys stay", async () => {
+    const token = world.token();
+    await world.outcome(token);
+    world.time += 200 * SECOND;
+    world.server.keys = [{ ...SHARED_KEY.jwk }, next.jwk];
+    await world.outcome(world.token({}, { kid: "none" }));
+    world.told.length = 0;
+    expect(world.run(world.call(token))).toBeUndefined();
+    expect(world.told).toContain("cache jwt hit");
+  });
+
+  test("are read anew meanwhile before their time has passed", async () => {
+    await world.outcome(world.token());
+    world.time += TTL * 0.9;
+    expect(await world.outcome(world.token())).toBe("passed");
+    await expect.poll(() => world.server.keyReads).toBe(2);
+    world.time += TTL * 0.5;
+    expect(await world.outcome(world.token())).toBe("passed");
+    expect(world.server.keyReads).toBe(2);
+  });
+
+  test("serve for as long again while the provider is down, then nobody passes", async () => {
+    const token = world.token();
+    await world.outcome(token);
+    await world.server.stop();
+    world.time += TTL;
+    expect(await world.outcome(token)).toBe("passed");
+    expect(await world.outcome(world.token({ sub: "bob" }))).toBe("passed");
+    world.time += TTL;
+    expect(await world.outcome(token)).toBe(UNAVAILABLE);
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    await world.server.start();
+    world.time += 5 * SECOND;
+    expect(await world.outcome(token)).toBe("passed");
+  });
+
+  test("21 one that hangs does not hold up calls for long while the keys serve", async () => {
+    await world.outcome(world.token());
+    world.server.answer = () => undefined;
+    world.time += TTL;
+    const before = performance.now();
+    expect(await world.outcome(world.token({ sub: "bob" }))).toBe("passed");
+    expect(performance.now() - before).toBeLessThan(3 * SECOND);
+  });
+
+  test.each<[string, (world: JwtWorld) => void]>([
+    ["answers 500", (own) => (own.server.answer = (response) => response.writeHead(500).end("{}"))],
+    ["answers 404", (own) => (own.server.answer = (response) => response.writeHead(404).end("{}"))],
+    [
+      "is huge",
+      (own) =>
+        (own.server.answer = (response) =>
+          response.end(JSON.stringify({ keys: [SHARED_KEY.jwk], x: "x".repeat(2_000_000) }))),
+    ],
+    [
+      "never ends",
+      (own) => {
+        own.server.answer = (response) => {
+          const write = () => {
+            while (!response.destroyed && response.write(" ".repeat(65_536)));
+          };
+          response.on("drain", write).on("error", () => undefined);
+          write();
+        };
+      },
+    ],
+    ["is no JSON", (own) => (own.server.answer = (response) => response.end("<html>"))],
+    ["is an array", (own) => (own.server.answer = (response) => response.end("[]"))],
+    ["has no keys", (own) => (own.server.answer = (response) => response.end("{}"))],
+    ["has too many keys", (own) => (own.server.keys = new Array(101).fill(SHARED_KEY.jwk))],
+    [
+      "redirects",
+      (own) =>
+        (own.server.answer = (response) =>
+          response.writeHead(302, { location: `${own.server.url}/keys?elsewhere` }).end()),
+    ],
+    ["is of another issuer", (own) => (own.server.document = { issuer: "https://evil.example" })],
+    ["is of nearly the issuer", (own) => (own.server.document = { issuer: `${own.server.url}/` })],
+    ["leads to a file", (own) => (own.server.document = { jwks_uri: "file:///etc/passwd" })],
+    ["leads nowhere", (own) => (own.server.document = { jwks_uri: 7 })],
+  ])("21 a key set that %s is 503", async (_name, change) => {
+    change(world);
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    expect(world.warnings).toHaveLength(1);
+  });
+
+  test("21 one that is slow is given up", { timeout: 20_000 }, async () => {
+    world.server.answer = () => undefined;
+    const before = performance.now();
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    expect(performance.now() - before).toBeLessThan(7 * SECOND);
+  });
+
+  test("junk beside the right key does no harm", async () => {
+    world.server.keys = [
+      null,
+      7,
+      [],
+      {},
+      { kty: "oct", k: "AAAA", kid: SHARED_KEY.id },
+      { kty: "RSA", kid: "a" },
+      { kty: "RSA", kid: "b", n: "!!", e: "AQAB" },
+      { kty: "EC", kid: "c", crv: "__proto__", x: "AA", y: "AA" },
+      { kty: "EC", kid: "d", crv: "P-256", x: "AA", y: "AA" },
+      { ...SHARED_KEY.jwk, use: "enc" },
+      { ...SHARED_KEY.jwk, key_ops: ["sign"] },
+      { ...SHARED_KEY.jwk, alg: "RSA-OAEP" },
+      { ...SHARED_KEY.privateKey.export({ format: "jwk" }), kid: "e" },
+      rsaKey("weak", "RS256", 1024).jwk,
+      SHARED_KEY.jwk,
+    ] as object[];
+    expect(await world.outcome(world.token())).toBe("passed");
+    expect(await world.outcome(world.token({}, { kid: "e" }))).toBe(UNKNOWN);
+    expect(await world.outcome(world.token({}, { kid: "weak" }))).toBe(UNKNOWN);
+  });
+
+  test("are where the configuration says", async () => {
+    const own = await JwtWorld.create({ oidc: { jwks_url: `${world.server.url}/keys` } });
+    expect(await own.outcome(own.token())).toBe("passed");
+    expect(own.server.asked).toEqual([]);
+    await own.close();
+    const discovered = await JwtWorld.create({
+      oidc: {
+        issuer: "https://id.example.com/",
+        discovery_url: `${world.server.url}/.well-known/openid-configuration`,
+      },
+    });
+    world.server.document = { issuer: "https://id.example.com/" };
+    const token = discovered.token({ iss: "https://id.example.com/" });
+    expect(await discovered.outcome(token)).toBe("passed");
+    expect(await discovered.outcome(discovered.token({ iss: "https://id.example.com" }))).toContain(
+      "its issuer is not accepted",
+    );
+    await discovered.close();
+  });
+});

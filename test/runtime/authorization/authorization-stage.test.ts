@@ -1,0 +1,292 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { afterAll, describe, expect, test } from "vitest";
+import { AuthzError, type AuthzErrorCode } from "../../../src/authz/authz-error.ts";
+import type { AuthorizationEngine, CallOptions } from "../../../src/authz/engine.ts";
+import type { AccessPolicy, AccessResourcePart } from "../../../src/runtime/access-policy.ts";
+import {
+  type AuthorizationOptions,
+  createAuthorization,
+} from "../../../src/runtime/authorization/authorization-stage.ts";
+import type { Call, CredentialKind } from "../../../src/runtime/call/call.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { engineOf, writeAll } from "../../authz/embedded/engine-of.ts";
+import { callOf, methodOf, principalOf } from "./calls.ts";
+import { messageOf, serviceMethod } from "./messages.ts";
+
+const engine = await engineOf(`definition user {}
+definition service {}
+definition doc { relation viewer: user | service\n permission view = viewer
+}`);
+await writeAll(engine, ["doc:d1#viewer@user:alice", "doc:acme/d1#viewer@user:alice"]);
+afterAll(() => engine.close());
+
+const outcomes: string[] = [];
+const events = { ...NO_EVENTS, authorization: (outcome: string) => void outcomes.push(outcome) };
+
+const stageOf = (options: Partial<AuthorizationOptions> = {}) =>
+  createAuthorization({
+    engine,
+    enabled: true,
+    devAllowAll: false,
+    authnDisabled: false,
+    events,
+    ...options,
+  });
+
+/** What a call comes to: the code, or what was decided. */
+async function outcome(call: Call, options?: Partial<AuthorizationOptions>): Promise<string> {
+  outcomes.length = 0;
+  try {
+    await stageOf(options)(call);
+    return call.decision ?? "passed";
+  } catch (error) {
+    expect(error).toBeInstanceOf(ServiceError);
+    return (error as ServiceError).code;
+  }
+}
+
+function authorized(id: "*" | readonly AccessResourcePart[], of: { audience?: string } = {}) {
+  const policy: Partial<AccessPolicy> = {
+    exposure: "AUTHORIZED",
+    authz: {
+      action: "view",
+      audience: of.audience ?? "user",
+      resource: { type: "doc", id },
+      mode: "CHECK_ONLY",
+    },
+  };
+  return methodOf(policy, { descriptor: serviceMethod("One") });
+}
+
+const D1 = [{ kind: "literal", text: "d1" }] as const;
+const alice = principalOf();
+const hub = principalOf({ subjectType: "service", subjectId: "hub", source: "internal" });
+
+describe("exposure", () => {
+  type Exposure = AccessPolicy["exposure"];
+  test.each<[Exposure, CredentialKind, string]>([
+    ["PUBLIC", "none", "passed"],
+    ["PUBLIC", "jwt", "passed"],
+    ["AUTHENTICATED", "none", "UNAUTHORIZED"],
+    ["AUTHENTICATED", "gateway", "passed"],
+    ["AUTHENTICATED", "internal", "passed"],
+    ["AUTHORIZED", "none", "UNAUTHORIZED"],
+    ["AUTHORIZED", "jwt", "allowed"],
+    ["AUTHORIZED", "internal", "FORBIDDEN"],
+    ["INTERNAL", "none", "UNAUTHORIZED"],
+    ["INTERNAL", "jwt", "FORBIDDEN"],
+    ["INTERNAL", "gateway", "FORBIDDEN"],
+    ["INTERNAL", "cookie", "FORBIDDEN"],
+    ["INTERNAL", "system", "FORBIDDEN"],
+    ["INTERNAL", "internal", "allowed"],
+    ["SYSTEM", "none", "UNAUTHORIZED"],
+    ["SYSTEM", "jwt", "FORBIDDEN"],
+    ["SYSTEM", "internal", "FORBIDDEN"],
+    ["SYSTEM", "system", "allowed"],
+  ])("%s for a caller by %s: %s", async (exposure, credential, expected) => {
+    const method = exposure === "AUTHORIZED" ? authorized(D1) : methodOf({ exposure });
+    const principal = credential === "internal" || credential === "system" ? hub : alice;
+    const call = callOf(method, credential === "none" ? {} : { principal, credential });
+    expect(await outcome(call)).toBe(expected);
+    expect(call.decision === "denied").toBe(expected === "FORBIDDEN");
+  });
+
+  test("an unidentified caller is told what is missing", async () => {
+    const call = callOf(authorized(D1));
+    await expect(async () => stageOf()(call)).rejects.toMatchObject({
+      message: "missing principal",
+      status: 401,
+    });
+  });
+});
+
+test.each<[string, Partial<AuthorizationOptions>, boolean, string]>([
+  ["checks are off", { enabled: false }, true, "passed"],
+  ["checks are off, nobody", { enabled: false }, false, "UNAUTHORIZED"],
+  ["all is allowed", { devAllowAll: true }, true, "allowed"],
+  ["all is allowed, nobody", { devAllowAll: true }, false, "UNAUTHORIZED"],
+  ["nobody is authenticated", { authnDisabled: true }, false, "UNAUTHORIZED"],
+  ["neither", { authnDisabled: true, enabled: false }, false, "passed"],
+  ["neither, all allowed", { authnDisabled: true, devAllowAll: true }, false, "passed"],
+  ["off, but identified", { authnDisabled: true }, true, "FORBIDDEN"],
+])("AUTHORIZED where %s", async (_, options, isIdentified, expected) => {
+  const call = callOf(
+    authorized([{ kind: "literal", text: "d2" }]),
+    isIdentified ? { principal: alice } : {},
+  );
+  expect(await outcome(call, options)).toBe(expected);
+});
+
+test("nobody passes as INTERNAL or SYSTEM where nobody is authenticated", async () => {
+  for (const exposure of ["INTERNAL", "SYSTEM"] as const) {
+    const call = callOf(methodOf({ exposure }));
+    expect(await outcome(call, { authnDisabled: true, enabled: false })).toBe("UNAUTHORIZED");
+  }
+});
+
+test("enabled checks without an engine are a mistake", () => {
+  expect(() => stageOf({ engine: undefined })).toThrow("has no engine");
+  expect(() => stageOf({ engine: undefined, enabled: false })).not.toThrow();
+});
+
+describe("a resource", () => {
+  const ID = { kind: "field", path: "id" } as const;
+  const PROJECT = { kind: "field", path: "project" } as const;
+  const SLASH = { kind: "literal", text: "/" } as const;
+  const ORGANIZATION = { kind: "principal", field: "organization_id" } as const;
+  const request = (init: object) =>
+    create(messageOf("a.v1.Request"), init as MessageInitShape<ReturnType<typeof messageOf>>);
+  const both = (id: string, project: string) =>
+    request({ id, target: { case: "project", value: project } });
+
+  test.each<[string, readonly AccessResourcePart[], unknown, string, string]>([
+    ["an empty field", [ID], request({}), "INVALID_ARGUMENT", "the field id is missing"],
+    ["a userset", [ID], request({ id: "d1#viewer" }), "INVALID_ARGUMENT", "makes no object id"],
+    ["a wildcard", [ID], request({ id: "*" }), "INVALID_ARGUMENT", "makes no object id"],
+    ["white space", [ID], request({ id: "d 1" }), "INVALID_ARGUMENT", "makes no object id"],
+    ["a line break", [ID], request({ id: "d1\n" }), "INVALID_ARGUMENT", "makes no object id"],
+    ["NUL", [ID], request({ id: "d\0" }), "INVALID_ARGUMENT", "makes no object id"],
+    ["a lone surrogate", [ID], request({ id: "\ud800" }), "INVALID_ARGUMENT", "makes no object id"],
+    ["257 bytes", [ID], request({ id: "d".repeat(257) }), "INVALID_ARGUMENT", "makes no object id"],
+    [
+      "257 bytes in all",
+      [{ kind: "literal", text: "dd" }, ID],
+      request({ id: "d".repeat(255) }),
+      "INVALID_ARGUMENT",
+      "the field id makes no object id",
+    ],
+    [
+      "an absent second",
+      [ID, SLASH, PROJECT],
+      request({ id: "a" }),
+      "INVALID_ARGUMENT",
+      "the field project is missing",
+    ],
+    [
+      "a moved border",
+      [ID, SLASH, PROJECT],
+      both("acme/d1", "x"),
+      "INVALID_ARGUMENT",
+      'the field id must not hold "/"',
+    ],
+  ])("of %s is refused", async (_, id, message, code, text) => {
+    const call = callOf(authorized(id), { principal: alice, request: message });
+    await expect(async () => stageOf()(call)).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(text),
+    });
+    expect(call.decision).toBeUndefined();
+    expect(outcomes.at(-1)).toBe("invalid");
+  });
+
+  test.each([
+    ["absent", "", [ORGANIZATION]],
+    ["a wildcard", "*", [ORGANIZATION]],
+    ["another reference", "acme#viewer", [ORGANIZATION]],
+    ["a moved border", "acme/d1", [ORGANIZATION, SLASH, ID]],
+  ])("of a claim that is %s is forbidden, without saying why", async (_, organizationId, id) => {
+    const principal = principalOf({ organizationId });
+    const call = callOf(authorized(id), { principal, request: request({ id: "d1" }) });
+    await expect(async () => stageOf()(call)).rejects.toMatchObject({
+      code: "FORBIDDEN",
+      message: "permission denied",
+      details: undefined,
+    });
+    expect(call.decision).toBe("denied");
+  });
+
+  test.each<[readonly AccessResourcePart[], unknown, string]>([
+    [[ID], request({ id: "d1" }), "doc:d1"],
+    [[ORGANIZATION, SLASH, ID], request({ id: "d1" }), "doc:acme/d1"],
+    [[ID, SLASH, PROJECT], both("acme", "d1"), "doc:acme/d1"],
+    [D1, request({}), "doc:d1"],
+  ])("is rendered: %j", async (id, message, expected) => {
+    const call = callOf(authorized(id), { principal: alice, request: message });
+    expect(await outcome(call)).toBe("allowed");
+    expect(call.resource).toBe(expected);
+    expect(outcomes).toEqual(["allowed"]);
+  });
+
+  test("type:* asks for at least one object", async () => {
+    const call = callOf(authorized("*"), { principal: alice });
+    expect(await outcome(call)).toBe("allowed");
+    expect(call.resource).toBe("doc:*");
+    const bob = callOf(authorized("*"), { principal: principalOf({ subjectId: "bob" }) });
+    expect(await outcome(bob)).toBe("FORBIDDEN");
+    expect(bob.decision).toBe("denied");
+  });
+});
+
+test.each([["a b"], ["alice#viewer"], ["*"], ["x".repeat(257)]])(
+  "a caller whose id no relationship can have holds nothing: %s",
+  async (subjectId) => {
+    const call = callOf(authorized(D1), { principal: principalOf({ subjectId }) });
+    expect(await outcome(call)).toBe("FORBIDDEN");
+    const any = callOf(authorized("*"), { principal: principalOf({ subjectId }) });
+    expect(await outcome(any)).toBe("FORBIDDEN");
+  },
+);
+
+describe("an engine that cannot answer", () => {
+  const failing = (error: unknown): AuthorizationEngine => ({
+    ...({} as AuthorizationEngine),
+    kind: "spicedb",
+    check: () => Promise.reject(error),
+    lookupResources: () => Promise.reject(error),
+  });
+
+  test.each<[AuthzErrorCode | "TypeError", string, number]>([
+    ["UNAVAILABLE", "UNAVAILABLE", 503],
+    ["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED", 504],
+    ["INTERNAL", "UNAVAILABLE", 503],
+    ["RESOURCE_EXHAUSTED", "UNAVAILABLE", 503],
+    ["FAILED_PRECONDITION", "UNAVAILABLE", 503],
+    ["INVALID_ARGUMENT", "UNAVAILABLE", 503],
+    ["UNIMPLEMENTED", "UNAVAILABLE", 503],
+    ["CANCELLED", "UNAVAILABLE", 503],
+    ["TypeError", "UNAVAILABLE", 503],
+  ])("%s is %s, never a decision", async (code, expected, status) => {
+    const error = code === "TypeError" ? new TypeError("secret") : new AuthzError(code, "secret");
+    for (const id of ["*", D1] as const) {
+      const call = callOf(authorized(id), { principal: alice });
+      const stage = stageOf({ engine: failing(error) });
+      outcomes.length = 0;
+      const failure = await Promise.resolve(stage(call)).catch((error_) => error_);
+      expect(failure).toMatchObject({ code: expected, status });
+      expect(failure.message).not.toContain("secret");
+      expect(call.decision).toBeUndefined();
+      expect(outcomes).toEqual(["unavailable"]);
+    }
+  });
+
+  test("the call's own end is what the caller is told, and ends a remote check", async () => {
+    let seen: CallOptions | undefined;
+    const slow: AuthorizationEngine = {
+      ...failing(undefined),
+      check: (_, options) =>
+        new Promise((_, reject) => {
+          seen = options;
+          options?.signal?.addEventListener("abort", () =>
+            reject(new AuthzError("CANCELLED", "gone")),
+          );
+        }),
+    };
+    const call = callOf(authorized(D1), { principal: alice });
+    const decided = Promise.resolve(stageOf({ engine: slow })(call));
+    call.abort(new ServiceError("DEADLINE_EXCEEDED"));
+    await expect(decided).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    expect(seen?.signal?.aborted).toBe(true);
+    expect(call.decision).toBeUndefined();
+  });
+
+  test("a closed embedded engine is unavailable", async () => {
+    const closed = await engineOf(
+      "definition user {}\ndefinition doc { relation viewer: user\n permission view = viewer\n}",
+    );
+    await closed.close();
+    expect(await outcome(callOf(authorized(D1), { principal: alice }), { engine: closed })).toBe(
+      "UNAVAILABLE",
+    );
+  });
+});

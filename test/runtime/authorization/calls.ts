@@ -1,0 +1,80 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { AccessPolicy } from "../../../src/runtime/access-policy.ts";
+import type { BoundMethod, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
+import { Call, type CredentialKind } from "../../../src/runtime/call/call.ts";
+import type { Principal } from "../../../src/runtime/principal.ts";
+
+/** A method with a policy; its handler is never called. */
+export function methodOf(
+  policy: Partial<AccessPolicy>,
+  of: {
+    readonly rpc?: string;
+    readonly index?: number;
+    readonly kind?: MethodKind;
+    readonly descriptor?: DescMethod | undefined;
+    readonly isWrite?: boolean;
+  } = {},
+): BoundMethod {
+  const { rpc = "a.v1.Service/Method", index = 0, kind = "unary", isWrite = true } = of;
+  return {
+    index,
+    rpc,
+    kind,
+    descriptor: of.descriptor,
+    policy: { exposure: "AUTHENTICATED", publish: false, ...policy },
+    isWrite,
+    routes: [],
+    handler: () => undefined,
+  };
+}
+
+/** Alice of acme, but for what is given. */
+export function principalOf(of: Partial<Principal> = {}): Principal {
+  return {
+    subjectId: "alice",
+    subjectType: "user",
+    username: "alice-name",
+    name: "Alice",
+    email: "alice@example.com",
+    organizationId: "acme",
+    groups: [],
+    roles: [],
+    scopes: [],
+    source: "jwt",
+    ...of,
+  };
+}
+
+/** A call that has come as far as authentication. */
+export function callOf(
+  method: BoundMethod,
+  of: {
+    readonly principal?: Principal;
+    readonly credential?: CredentialKind;
+    readonly request?: unknown;
+    readonly clientAddress?: string;
+    readonly requestId?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
+): Call {
+  const headers = new Map(Object.entries(of.headers ?? {}));
+  const call = new Call({
+    method,
+    transport: "http",
+    requestId: of.requestId ?? "request-1",
+    headers: {
+      all: (name) => (headers.has(name) ? [headers.get(name) as string] : []),
+      names: () => headers.keys(),
+    },
+    peer: { address: "10.0.0.1", certificateNames: [] },
+    target: "/v1/things?token=t0ps3cret",
+    httpMethod: "POST",
+    readRequest: () => of.request,
+  });
+  call.principal = of.principal;
+  call.credential = of.credential ?? (of.principal === undefined ? "none" : "jwt");
+  call.request = of.request;
+  call.clientAddress = of.clientAddress ?? "192.0.2.7";
+  call.deadline = Date.now() + 5000;
+  return call;
+}

@@ -1,0 +1,174 @@
+import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:http2";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Call } from "../../../src/runtime/call/call.ts";
+import { createGrpcClient } from "../../../src/runtime/client/grpc/grpc-client.ts";
+import type { GrpcClientOptions } from "../../../src/runtime/client/grpc/grpc-client-options.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { EchoResponseSchema, EchoService } from "../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
+import { startEchoServer } from "../grpc/support/echo-server.ts";
+import { frame } from "../grpc/support/raw-call.ts";
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+function clientOf(target: string, options: Partial<GrpcClientOptions> = {}) {
+  const client = createGrpcClient(EchoService, { target, retry: false, ...options });
+  closing.push(() => client.close());
+  return client;
+}
+
+/** A server that answers each stream by hand; resolves to its target and how many streams came. */
+async function foreignServer(answer: (stream: ServerHttp2Stream, count: number) => void) {
+  const seen = { count: 0 };
+  const server = createHttp2Server();
+  server.on("sessionError", () => undefined);
+  server.on("stream", (stream) => {
+    stream.on("error", () => undefined);
+    answer(stream, ++seen.count);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => void server.close());
+  const { port } = server.address() as { port: number };
+  return { target: `127.0.0.1:${port}`, seen };
+}
+
+const trailersOnly = (stream: ServerHttp2Stream, headers: Record<string, string | number>) =>
+  stream.respond({ ":status": 200, "content-type": "application/grpc", ...headers }, { endStream: true });
+
+describe("a target that cannot be reached", () => {
+  test.each(["127.0.0.1:1", "host.invalid:1"])("%s", async (target) => {
+    const error = await clientOf(target).echo({}).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "UNAVAILABLE", message: "unavailable", status: 503 });
+  });
+
+  test("any call is tried again, for nothing was sent", async () => {
+    const attempts: unknown[] = [];
+    const client = clientOf("127.0.0.1:1", {
+      retry: { initialDelayMs: 1 },
+      after: [(call, next) => (attempts.push(call), next())],
+    });
+    await expect(client.write({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(attempts.length).toBe(3);
+  });
+
+  test("streams", async () => {
+    const client = clientOf("127.0.0.1:1");
+    const read = async () => {
+      for await (const _ of client.expand({ count: 1 }));
+    };
+    await expect(read()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+});
+
+describe("a server that is not ours", () => {
+  test.each([
+    { name: "UNKNOWN", headers: { "grpc-status": 2 }, error: { code: "INTERNAL" } },
+    { name: "NOT_FOUND", headers: { "grpc-status": 5 }, error: { code: "RESOURCE_NOT_FOUND" } },
+    {
+      name: "UNAUTHENTICATED",
+      headers: { "grpc-status": 16, "grpc-message": "no%20token" },
+      error: { code: "UNAUTHORIZED", message: "no token" },
+    },
+    { name: "ABORTED", headers: { "grpc-status": 10 }, error: { code: "FAILED_PRECONDITION" } },
+    {
+      name: "details that are none",
+      headers: { "grpc-status": 7, "grpc-status-details-bin": "////" },
+      error: { code: "FORBIDDEN" },
+    },
+    { name: "a status of no meaning", headers: { "grpc-status": 99 }, error: { code: "INTERNAL" } },
+    { name: "HTML", headers: { "content-type": "text/html" }, error: { status: expect.any(Number) } },
+    { name: "503", headers: { ":status": 503 }, error: { code: "UNAVAILABLE" } },
+  ])("$name", async ({ headers, error }) => {
+    const { target } = await foreignServer((stream) => trailersOnly(stream, headers as never));
+    const thrown = await clientOf(target).echo({}).catch((each: unknown) => each);
+    expect(thrown).toBeInstanceOf(ServiceError);
+    expect(thrown).toMatchObject(error);
+  });
+
+  test.each([
+    { name: "no protobuf", body: frame(Buffer.from([0x0a, 0xff])), message: /no valid fixture.v1/ },
+    {
+      name: "more than the client takes",
+      body: frame(
+        toBinary(EchoResponseSchema, create(EchoResponseSchema, { data: new Uint8Array(5000) })),
+      ),
+      message: /larger than this client takes/,
+    },
+  ])("a response that is $name", async ({ body, message }) => {
+    const { target } = await foreignServer((stream) => {
+      stream.respond(
+        { ":status": 200, "content-type": "application/grpc" },
+        { waitForTrailers: true },
+      );
+      stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": 0 }));
+      stream.end(body);
+    });
+    const call = clientOf(target, { maxResponseBytes: 1000 }).echo({});
+    await expect(call).rejects.toMatchObject({ code: "INTERNAL", message: expect.stringMatching(message) });
+  });
+
+  test("one that drops the connection: only idempotent calls are tried again", async () => {
+    const { target, seen } = await foreignServer((stream, count) => {
+      if (count % 2 === 1) stream.session?.destroy();
+      else trailersOnly(stream, { "grpc-status": 5 });
+    });
+    const client = clientOf(target, { retry: { initialDelayMs: 1 } });
+    await expect(client.write({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(seen.count).toBe(1);
+    seen.count = 0;
+    await expect(client.replace({})).rejects.toMatchObject({ code: "RESOURCE_NOT_FOUND" });
+    expect(seen.count).toBe(2);
+  });
+
+  test("one that never answers", async () => {
+    const { target } = await foreignServer(() => undefined);
+    const client = clientOf(target, { timeoutMs: 80, streamTimeoutMs: 80 });
+    await expect(client.echo({})).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    const read = async () => {
+      for await (const _ of client.expand({}));
+    };
+    await expect(read()).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+  });
+});
+
+describe("our server", () => {
+  test("errors come back as they were thrown", async () => {
+    const thrown = ServiceError.of(409, "SKILL_PUBLISHED", "it is published", {
+      details: { id: "s1" },
+      retryAfterSeconds: 2.5,
+    });
+    const handlers = {
+      echo: () => {
+        throw thrown;
+      },
+    };
+    const echo = await startEchoServer({ handlers });
+    closing.push(echo.close);
+    const error = await clientOf(echo.target).echo({}).catch((each: unknown) => each);
+    expect(error).toMatchObject({
+      status: 409,
+      code: "SKILL_PUBLISHED",
+      message: "it is published",
+      details: { id: "s1" },
+      retryAfterSeconds: 2.5,
+    });
+  });
+
+  test("the chain sees what was sent along, and the deadline", async () => {
+    let seen: Call | undefined;
+    const echo = await startEchoServer({
+      chain: { authentication: (call) => void (seen = call) },
+    });
+    closing.push(echo.close);
+    const client = clientOf(echo.target, { internalToken: "t".repeat(20), userAgent: "hub/1" });
+    await client.echo({}, { timeoutMs: 1234, metadata: { "x-raw-bin": "AAE=" } });
+    expect(seen?.headers.all("x-svc-internal-token")).toEqual(["t".repeat(20)]);
+    expect(seen?.headers.all("x-raw-bin")).toEqual(["AAE="]);
+    expect(seen?.headers.all("user-agent")[0]).toMatch(/^hub\/1/);
+    expect(seen?.clientTimeoutMs).toBeLessThanOrEqual(1234);
+    expect(seen?.clientTimeoutMs).toBeGreaterThan(1000);
+  });
+});

@@ -1,0 +1,23 @@
+import { ClientChain } from "../../../../src/runtime/client/chain/client-chain.ts";
+import type { ClientCall, ClientTransport } from "../../../../src/runtime/client/client-call.ts";
+import type { ClientOptions } from "../../../../src/runtime/client/client-options.ts";
+import { type ServiceClient, typedClient } from "../../../../src/runtime/client/typed-client.ts";
+import { EchoService } from "../../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
+
+/** A client whose calls go nowhere: each is answered by `send`, which sees it and how many came before. */
+export function fakeClient(
+  send: (call: ClientCall, attempt: number) => unknown,
+  options: ClientOptions = {},
+): { client: ServiceClient<typeof EchoService>; calls: ClientCall[] } {
+  const calls: ClientCall[] = [];
+  const transport: ClientTransport = {
+    name: "grpc",
+    isIdempotent: ({ idempotency }) => idempotency !== 0,
+    async send(call) {
+      calls.push({ ...call, headers: new Map(call.headers) });
+      return send(call, calls.length - 1);
+    },
+    async close() {},
+  };
+  return { client: typedClient(EchoService, new ClientChain(transport, options)), calls };
+}

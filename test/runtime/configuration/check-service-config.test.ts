@@ -1,0 +1,132 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import ajvFormats from "ajv-formats";
+import { expect, test } from "vitest";
+import { parseServiceConfig } from "../../../src/runtime/configuration/load-service-config.ts";
+import { redactedConfig } from "../../../src/runtime/configuration/redacted-config.ts";
+import { ROOT } from "../../support/workspace.ts";
+import { fullService, MINIMAL, problemsOf, serviceWith } from "./sample.ts";
+
+const authz = (text: string) => MINIMAL.replace(/^security.*$/m, `security: {authz: {${text}}}`);
+const server = (text: string) => MINIMAL.replace(/^server.*$/m, `server: {${text}}`);
+
+test.each([
+  ["no server", server(""), "server must have http, grpc or both"],
+  ["metrics alone", server("metrics: {address: 'a:1'}"), "server must have http, grpc or both"],
+  [
+    "one port twice",
+    server("http: {address: 'a:1'}, grpc: {address: 'a:1'}"),
+    "server.grpc.address: has the port 1 of server.http",
+  ],
+  [
+    "one port on all addresses and on one",
+    server("http: {address: '0.0.0.0:1'}, metrics: {address: '127.0.0.1:1'}"),
+    "server.metrics.address: has the port 1 of server.http",
+  ],
+  [
+    "metrics at /healthz",
+    server("http: {address: 'a:1'}, metrics: {address: 'a:2', path: /healthz}"),
+    "server.metrics.path: must not be /healthz",
+  ],
+  ["no model", authz(""), "security.authz.model is missing"],
+  [
+    "no model for SpiceDB",
+    authz("provider: spicedb, spicedb: {endpoint: 'a:1', token: t}"),
+    "model is missing",
+  ],
+  ["no database", MINIMAL.replace(/^database.*$/m, ""), "database is missing"],
+  ["no SpiceDB", authz("provider: spicedb, model: m"), "security.authz.spicedb is missing"],
+  [
+    "a SpiceDB that is not used",
+    authz("model: m, spicedb: {endpoint: 'a:1', token: t}"),
+    "the provider is embedded",
+  ],
+  ["checks off", `environment: production\n${authz("enabled: false")}`, "refused in production"],
+  ["checks off", `environment: prod\n${authz("dev_allow_all: true")}`, "refused in prod"],
+  [
+    "more idle connections than connections",
+    MINIMAL.replace("file: hub.db", "file: hub.db, max_open_conns: 5"),
+    "database.max_idle_conns: must be at most max_open_conns, 5",
+  ],
+  [
+    "a user without password",
+    serviceWith("registry.etcd.password", undefined),
+    "username and password",
+  ],
+  [
+    "a password without user",
+    serviceWith("registry.etcd.username", undefined),
+    "username and password",
+  ],
+  [
+    "mixed endpoints",
+    serviceWith("registry.etcd.endpoints", ["https://a", "http://b"]),
+    "must be all https or all http",
+  ],
+  [
+    "a CA without TLS",
+    serviceWith("registry.etcd.endpoints", ["http://b"]),
+    "needs endpoints with https",
+  ],
+])("%s is refused", (_, text, why) => {
+  const problems = problemsOf(text);
+  expect(problems).toEqual([expect.stringContaining(why)]);
+  expect(problems[0]).toMatch(/^\d+:\d+ /);
+});
+
+test.each([
+  ["checks off", authz("enabled: false"), ["security.authz.enabled is false"]],
+  ["checks that allow all", authz("dev_allow_all: true"), ["security.authz.dev_allow_all is true"]],
+  [
+    "SpiceDB in plain text",
+    `environment: production\n${authz("provider: spicedb, model: m, spicedb: {endpoint: 'a:1', token: t, insecure: true}")}`,
+    ["security.authz.spicedb.insecure is true"],
+  ],
+  [
+    "etcd in plain text",
+    `${MINIMAL}registry: {etcd: {endpoints: [http://a], username: u, password: p}}\n`,
+    ["the password is sent in plain text"],
+  ],
+  ["any free port, twice", server("http: {address: 'a:0'}, grpc: {address: 'a:0'}"), []],
+  ["one port on two addresses", server("http: {address: 'a:1'}, grpc: {address: 'b:1'}"), []],
+])("%s is taken, with a warning where it is dangerous", (_, text, warnings) => {
+  const loaded = parseServiceConfig(text, "service.yaml", { variables: {} });
+  expect(loaded.warnings).toEqual(warnings.map((warning) => expect.stringContaining(warning)));
+});
+
+test("a configuration with every key is taken, and shown without its secrets", () => {
+  const { config, warnings } = parseServiceConfig(JSON.stringify(fullService()), "/a/b.yaml", {});
+  expect(warnings).toEqual([]);
+  const shown = JSON.stringify(redactedConfig(config));
+  expect(JSON.stringify(config)).toContain("SECRET");
+  expect(shown).not.toContain("SECRET");
+  const { security, database } = redactedConfig(config) as any;
+  expect(security.authn.internal_call.token).toEqual([{ service: "hub", token: "***" }]);
+  expect(security.authn.internal_call.system_token).toBe("***");
+  expect(security.authn.casdoor.client_secret).toBe("***");
+  expect(security.authz.spicedb).toMatchObject({ endpoint: "spicedb:50051", token: "***" });
+  expect(database.url).toBe("postgres://iam:***@db:5432/iam?password=***");
+});
+
+const ajv = new Ajv({ strict: false, allErrors: true });
+ajvFormats.default(ajv);
+const validate = ajv.compile(
+  JSON.parse(readFileSync(join(ROOT, "schemas/service.schema.json"), "utf8")),
+);
+
+test("the schema for editors takes every key, and variables", () => {
+  validate(fullService());
+  expect(validate.errors ?? []).toEqual([]);
+  expect(validate(JSON.parse(serviceWith("server.http.timeout_ns", "${TIMEOUT}")))).toBe(true);
+});
+
+test.each([
+  ["server.http.adress", "a:1"],
+  ["security.authn.mode", "none"],
+  ["security.authn.internal_call.token", "short"],
+  ["log.level", 1],
+  ["service", undefined],
+])("the schema for editors refuses %s of %j", (place, value) => {
+  expect(validate(JSON.parse(serviceWith(place, value)))).toBe(false);
+});

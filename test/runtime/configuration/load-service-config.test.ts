@@ -1,0 +1,329 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { ConfigurationError } from "../../../src/runtime/configuration/configuration-error.ts";
+import {
+  loadServiceConfig,
+  parseServiceConfig,
+} from "../../../src/runtime/configuration/load-service-config.ts";
+import { ROOT } from "../../support/workspace.ts";
+import { fullService, MINIMAL, problemsOf, serviceWith } from "./sample.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-config-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const write = (content: string | Uint8Array) => {
+  const file = join(folder, "service.yaml");
+  writeFileSync(file, content);
+  return file;
+};
+
+describe("a file that is no configuration", () => {
+  test.each([
+    ["of UTF-16", Buffer.from(`\ufeff${MINIMAL}`, "utf16le"), "is not UTF-8 text"],
+    ["of Latin-1", Buffer.from("service: caf\xe9\n", "latin1"), "is not UTF-8 text"],
+    ["of noise", Buffer.from([0x80, 0xff, 0x00, 0xc3]), "is not UTF-8 text"],
+    ["of nothing", "", "the file is empty"],
+    ["of a comment", "# later\n", "the file is empty"],
+    ["of a list", "- a\n", "the file must hold keys and values"],
+    ["of NUL", "service: \0\n", "service.yaml:1:"],
+    ["of 5 MB", `service: ${"x".repeat(5 * 1024 * 1024)}`, "the file has more than 4 MB"],
+  ])("%s is refused", (_, content, why) => {
+    const file = write(content);
+    expect(() => loadServiceConfig(file, { variables: {} })).toThrow(ConfigurationError);
+    expect(() => loadServiceConfig(file, { variables: {} })).toThrow(why);
+  });
+
+  test("is named where it does not exist, or is a folder", () => {
+    expect(() => loadServiceConfig("/no/such.yaml")).toThrow("/no/such.yaml does not exist");
+    expect(() => loadServiceConfig(folder)).toThrow("cannot be read (EISDIR)");
+  });
+
+  test("with aliases that grow without end is refused at once", () => {
+    const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    const lines = names.map((name, index) => {
+      const of = index === 0 ? "x" : `*${names[index - 1]}`;
+      return `${name}: &${name} [${Array(9).fill(of).join(", ")}]`;
+    });
+    const started = performance.now();
+    expect(problemsOf(`${lines.join("\n")}\n${MINIMAL}`)).toEqual([
+      expect.stringContaining("excessive alias count"),
+    ]);
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  test("with an alias in itself is refused", () => {
+    expect(problemsOf(`server: &s {http: *s}\n`)).not.toEqual([]);
+  });
+
+  test("with 3,000 levels is refused", () => {
+    expect(problemsOf(`service: ${"[".repeat(3000)}`)).not.toEqual([]);
+  });
+
+  test.each([
+    ["__proto__: {polluted: true}\n", "1:1 __proto__ is no key"],
+    ["log: {__proto__: {level: debug}}\n", "1:7 log.__proto__ is no key"],
+    ["server: {http: {address: 'a:1', __proto__: {}}}\n", "server.http.__proto__ is no key"],
+    ["constructor: {prototype: {polluted: true}}\n", "constructor is no key"],
+    ["prototype: 1\n", "prototype is no key"],
+    ["toString: 1\n", "toString is no key"],
+    ["<<: {service: x}\n", "<< is no key"],
+  ])("with the key of %j is refused", (line, why) => {
+    const text = line.includes("server") ? line : `${line}${MINIMAL}`;
+    expect(problemsOf(text).join("\n")).toContain(why);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  test("with a key twice is refused where the second is", () => {
+    expect(problemsOf(`${MINIMAL}service: other\n`)).toEqual(["5:1 map keys must be unique"]);
+  });
+});
+
+describe("a value", () => {
+  test.each([
+    ["environment", "Prod", "environment: must be a name"],
+    ["environment", "a/b", "environment: must be a name"],
+    ["service", undefined, "service is missing"],
+    ["service", "hub/x", "service: must be a name"],
+    ["server", undefined, "server is missing"],
+    ["server", null, "server: invalid input"],
+    ["server.htp", {}, 'server.htp is no key; did you mean "http"?'],
+    ["server.http.address", "18080", "server.http.address: must be host:port"],
+    ["server.http.address", ":18080", "server.http.address: must be host:port"],
+    ["server.http.address", "0.0.0.0:99999", "must have a port of at most 65535"],
+    ["server.http.address", 18080, "expected string, received number; write it in quotes"],
+    ["server.http.timeout_ns", 5, "must be nanoseconds, at least 1000000"],
+    ["server.http.timeout_ns", 1.5, "server.http.timeout_ns: "],
+    ["server.http.timeout_ns", "5s", "expected number, received string"],
+    ["server.http.timeout_ns", 9e15, "at most 1728000000000000 nanoseconds (20 days)"],
+    ["server.http.max_body_bytes", 0, "server.http.max_body_bytes: "],
+    ["server.http.cors.allowed_origins", ["*"], "allowed_origins[0]: must be an origin"],
+    ["server.http.cors.allowed_origins", ["null"], "allowed_origins[0]: must be an origin"],
+    ["server.http.cors.allowed_origins", ["https://a.b/"], "allowed_origins[0]: must be an origin"],
+    ["server.http.cors.allowed_origins", ["https://*.b"], "allowed_origins[0]: must be an origin"],
+    ["server.http.tls.key_file", undefined, "server.http.tls.key_file is missing"],
+    ["server.http.tls.key_file", "a\u0000b", "without control characters"],
+    ["server.metrics.path", "metrics", 'must be a path that starts with "/"'],
+    ["security.authn.mode", "none", "security.authn.mode: invalid option"],
+    ["security.authn.oidc.issuer", "id.example.com", "must be an http or https URL"],
+    ["security.authn.oidc.issuer", "javascript:alert(1)", "must be an http or https URL"],
+    ["security.authn.oidc.issuer", "https://u:p@id", "must not hold a user or a password"],
+    ["security.authn.oidc.audience", [], "security.authn.oidc.audience: "],
+    ["security.authn.oidc.audience", "x", "expected array"],
+    ["security.authn.oidc.allowed_algs", ["HS256"], "allowed_algs[0]: invalid option"],
+    ["security.authn.oidc.allowed_algs", ["none"], "allowed_algs[0]: invalid option"],
+    ["security.authn.oidc.clock_skew_ns", 1e15, "clock_skew_ns: "],
+    ["security.authn.internal_call.header", "X Token", "must be the name of a header"],
+    ["security.authn.internal_call.token", "short", "token: must have 16 characters at least"],
+    ["security.authn.internal_call.token", "", "token: must have 16 characters at least"],
+    [
+      "security.authn.internal_call.token",
+      12345678901234,
+      "must be text or a list; write it in quotes",
+    ],
+    ["security.authn.internal_call.token", {}, "must be text or a list"],
+    ["security.authn.internal_call.token", [{ service: "a" }], "token[0].token is missing"],
+    [
+      "security.authn.internal_call.token",
+      [{ service: "a", token: "x" }],
+      "token[0].token: must have 16",
+    ],
+    ["security.authn.internal_call.token", [{ servce: "a" }], 'did you mean "service"?'],
+    ["security.authn.internal_call.system_token", "with a space, long", "printable ASCII"],
+    ["security.authz.provider", "opa", "security.authz.provider: invalid option"],
+    ["security.authz.spicedb.endpoint", "http://spicedb:1", "must be host:port"],
+    ["database.url", "mysql://a:b@c/d", "must be a URL that starts with postgres://"],
+    ["database.url", undefined, "database.url: must be given with postgres"],
+    ["database.driver", "sqlite", "database.file: must be given with sqlite"],
+    ["database.max_open_conns", 0, "database.max_open_conns: "],
+    ["log.level", "verbose", "log.level: invalid option"],
+    ["access_log.skip_paths", ["healthz"], 'skip_paths[0]: must be a path that starts with "/"'],
+    ["access_log.skip_path", [], 'did you mean "skip_paths"?'],
+    ["registry.etcd.endpoints", [], "registry.etcd.endpoints: "],
+    ["registry.etcd.endpoints", ["etcd:2379"], "must be an http or https URL"],
+    ["registry.etcd.endpoints", ["http://u:SECRET-x@etcd"], "must not hold a user or a password"],
+    ["registry.etcd.lease_ttl_seconds", 1, "lease_ttl_seconds: "],
+  ])("of %s that is %j is refused", (place, value, why) => {
+    const problems = problemsOf(serviceWith(place, value));
+    expect(problems.join("\n")).toContain(why);
+    expect(problems[0]).toMatch(/^\d+:\d+ /);
+    expect(problems.join("\n")).not.toContain("SECRET");
+  });
+
+  test("is found where it stands, and all of them at once", () => {
+    const text = [
+      "service: Hub",
+      "servce: x",
+      "server:",
+      "  http:",
+      "    adress: 0.0.0.0:1",
+      "    timeout_ns: ten",
+      "log:",
+      "  level: ${LEVEL}",
+    ].join("\n");
+    const error = thrown(() => parseServiceConfig(text, "conf/hub.yaml", { variables: {} }));
+    expect(error.message.split("\n")).toEqual([
+      "the configuration conf/hub.yaml has 6 problems:",
+      "conf/hub.yaml:1:1 service: must be a name of lower-case letters, digits, - and .",
+      'conf/hub.yaml:2:1 servce is no key; did you mean "service"?',
+      "conf/hub.yaml:4:3 server.http.address is missing",
+      'conf/hub.yaml:5:5 server.http.adress is no key; did you mean "address"?',
+      expect.stringContaining("conf/hub.yaml:6:5 server.http.timeout_ns: "),
+      "conf/hub.yaml:8:10 the variable LEVEL is not set; set it, or write ${LEVEL:-default}",
+    ]);
+  });
+
+  test("that is a dollar sign and a brace as such is judged as text", () => {
+    expect(problemsOf(`environment: "$\${X}"\n${MINIMAL}`)).toEqual([
+      expect.stringContaining("environment: must be a name"),
+    ]);
+  });
+});
+
+describe("a secret is in no message", () => {
+  test.each([
+    ["token: *SECRET", "unresolved alias"],
+    ["token: !SECRET x", "unresolved tag"],
+    ["token: |SECRET", "block scalar header"],
+    ["token: ${SECRET-1}", "malformed reference"],
+    ["token: '${SECRET'", "malformed reference"],
+    ["token: SECRET", "16 characters"],
+    ["token: {SECRET: 1}", ""],
+    ["token: [SECRET]", ""],
+    ['token: "SECRET', ""],
+  ])("with %s", (line, why) => {
+    const text = `${MINIMAL.replace(/^security.*\n/m, "")}security:\n  authn:\n    internal_call:\n      ${line}\n`;
+    const problems = problemsOf(text).join("\n");
+    expect(problems).toContain(why);
+    expect(problems).not.toBe("");
+    expect(problems.replace("token.SECRET", "")).not.toContain("SECRET");
+  });
+
+  test("of a variable", () => {
+    const text = serviceWith("security.authn.internal_call.token", "${T}");
+    expect(problemsOf(text, { variables: { T: "hunter2" } }).join()).toContain("16 characters");
+    expect(problemsOf(text, { variables: { T: "hunter2" } }).join()).not.toContain("hunter2");
+  });
+});
+
+describe("a configuration", () => {
+  test("has the defaults of the specification", () => {
+    const { config, warnings } = parseServiceConfig(MINIMAL, "/etc/hub/service.yaml", {});
+    expect(warnings).toEqual([]);
+    expect(config).toMatchObject({
+      environment: "development",
+      service: "hub",
+      server: {
+        http: {
+          timeout_ns: 5_000_000_000,
+          cors: { allowed_origins: [], max_age_seconds: 3600 },
+        },
+      },
+      security: {
+        authn: {
+          enabled: true,
+          mode: "gateway_trusted",
+          cache_ttl_ns: 300_000_000_000,
+          internal_call: { enabled: false, header: "X-Svc-Internal-Token" },
+        },
+        authz: { enabled: true, provider: "embedded", dev_allow_all: false },
+      },
+      database: {
+        driver: "sqlite",
+        max_open_conns: 20,
+        max_idle_conns: 10,
+        conn_max_lifetime_ns: 1_800_000_000_000,
+        slow_query_threshold_ns: 200_000_000,
+      },
+      log: { level: "info" },
+      access_log: {
+        enabled: true,
+        skip_paths: ["/healthz", "/readyz", "/metrics"],
+        slow_threshold_ns: 1_000_000_000,
+      },
+    });
+    const oidc =
+      "security: {authn: {oidc: {issuer: 'https://a', audience: [b]}}, authz: {model: m}}";
+    expect(
+      parseServiceConfig(MINIMAL.replace(/^security.*$/m, oidc), "a", {}).config.security.authn
+        .oidc,
+    ).toMatchObject({
+      allowed_algs: ["RS256", "RS512", "ES256", "ES512"],
+      jwks_cache_ttl_ns: 600_000_000_000,
+      clock_skew_ns: 60_000_000_000,
+    });
+  });
+
+  test("has its files as paths from the root, relative to itself", () => {
+    const { config } = parseServiceConfig(JSON.stringify(fullService()), "/etc/iam/s.yaml", {});
+    expect(config.server.http?.tls?.client_ca_file).toBe("/etc/iam/ca.crt");
+    expect(config.security.authz.model).toBe("/etc/iam/iam.zed");
+    expect(config.registry?.etcd.ca_file).toBe("/etc/iam/etcd-ca.pem");
+    const absolute = parseServiceConfig(
+      MINIMAL.replace("hub.db", "/data/hub.db"),
+      "/etc/x.yaml",
+      {},
+    );
+    expect(absolute.config.database?.file).toBe("/data/hub.db");
+    const memory = parseServiceConfig(MINIMAL.replace("hub.db", "':memory:'"), "/etc/x.yaml", {});
+    expect(memory.config.database?.file).toBe(":memory:");
+  });
+
+  test("reads the environment of the process, and numbers from it", () => {
+    process.env["SVC_ACCESS_TEST_TTL"] = "7000000";
+    const text = `${MINIMAL}registry: {etcd: {endpoints: [http://e], lease_ttl_seconds: 5}}\naccess_log:\n  slow_threshold_ns: \${SVC_ACCESS_TEST_TTL}\n`;
+    const file = write(text);
+    expect(loadServiceConfig(file).config.access_log.slow_threshold_ns).toBe(7_000_000);
+    delete process.env["SVC_ACCESS_TEST_TTL"];
+  });
+
+  test("may begin with a byte-order mark and have Windows line ends", () => {
+    const file = write(`\ufeff${MINIMAL.replaceAll("\n", "\r\n")}`);
+    expect(loadServiceConfig(file).config.service).toBe("hub");
+  });
+
+  test("is checked by others too: problems refuse it, warnings do not", () => {
+    const checks = [
+      () => [{ path: ["server", "http"], message: "server.http: not today" }],
+      () => [{ path: [], message: "careful", severity: "warning" as const }],
+    ];
+    expect(problemsOf(MINIMAL, { checks })).toEqual(["2:10 server.http: not today"]);
+    expect(parseServiceConfig(MINIMAL, "x", { checks: checks.slice(1) }).warnings).toEqual([
+      "careful",
+    ]);
+  });
+
+  test("of the documentation is one, and every key is documented", () => {
+    const page = readFileSync(join(ROOT, "docs/configuration.md"), "utf8");
+    const [, example = ""] = /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page) ?? [];
+    const variables = {
+      HUB_TOKEN: "0123456789abcdef",
+      SYSTEM_TOKEN: "fedcba9876543210",
+      SPICEDB_TOKEN: "t",
+      DATABASE_URL: "postgres://a:b@c/d",
+      ETCD_PASSWORD: "p",
+    };
+    expect(parseServiceConfig(example, "/etc/iam.yaml", { variables }).warnings).toEqual([]);
+    for (const key of leaves(fullService(), "")) expect(page).toContain(`\`${key}\``);
+  });
+});
+
+function leaves(value: unknown, prefix: string): string[] {
+  if (typeof value !== "object" || value === null) return [prefix];
+  if (Array.isArray(value)) {
+    return typeof value[0] === "object" ? leaves(value[0], `${prefix}[]`) : [prefix];
+  }
+  return Object.entries(value).flatMap(([key, item]) =>
+    leaves(item, prefix === "" ? key : `${prefix}.${key}`),
+  );
+}
+
+function thrown(run: () => unknown): Error {
+  try {
+    run();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("nothing was thrown");
+}

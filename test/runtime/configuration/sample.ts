@@ -1,0 +1,128 @@
+import {
+  type LoadServiceConfigOptions,
+  parseServiceConfig,
+} from "../../../src/runtime/configuration/load-service-config.ts";
+
+/** A configuration that has every key, as the value that a file holds. */
+export function fullService() {
+  const tls = { certificate_file: "tls.crt", key_file: "tls.key", client_ca_file: "ca.crt" };
+  return {
+    environment: "staging",
+    service: "iam",
+    server: {
+      http: {
+        address: "0.0.0.0:18080",
+        timeout_ns: 5_000_000_000,
+        max_body_bytes: 1024,
+        cors: { allowed_origins: ["https://app.example.com"], max_age_seconds: 60 },
+        tls,
+      },
+      grpc: {
+        address: "[::]:19080",
+        timeout_ns: 1_000_000,
+        max_message_bytes: 1024,
+        reflection: false,
+        tls,
+      },
+      metrics: { address: "127.0.0.1:19180", path: "/metrics" },
+      stream_timeout_ns: 60_000_000_000,
+      shutdown_timeout_ns: 10_000_000_000,
+    },
+    security: {
+      authn: {
+        enabled: true,
+        mode: "hybrid",
+        provider: "casdoor",
+        cache_ttl_ns: 300_000_000_000,
+        gateway: { trusted_peers: ["10.0.0.0/8"], allow_any_peer: false },
+        oidc: {
+          provider: "casdoor",
+          issuer: "https://id.example.com",
+          discovery_url: "https://id.example.com/.well-known/openid-configuration",
+          jwks_url: "http://id.internal/jwks",
+          audience: ["2f6c1a54"],
+          allowed_owners: ["acme"],
+          allowed_algs: ["ES256"],
+          jwks_cache_ttl_ns: 600_000_000_000,
+          clock_skew_ns: 0,
+        },
+        casdoor: {
+          endpoint: "http://casdoor:8000",
+          organization_name: "acme",
+          application_name: "hub",
+          client_id: "2f6c1a54",
+          client_secret: "SECRET-client",
+        },
+        internal_call: {
+          enabled: true,
+          header: "X-Svc-Internal-Token",
+          token: [{ service: "hub", token: "SECRET-internal-token" }],
+          system_token: "SECRET-system-token",
+        },
+      },
+      authz: {
+        enabled: true,
+        provider: "spicedb",
+        dev_allow_all: false,
+        model: "iam.zed",
+        spicedb: {
+          endpoint: "spicedb:50051",
+          token: "SECRET-spicedb",
+          transport: "grpc",
+          insecure: false,
+        },
+      },
+    },
+    database: {
+      driver: "postgres",
+      url: "postgres://iam:SECRET-database@db:5432/iam?password=SECRET-query",
+      max_open_conns: 20,
+      max_idle_conns: 10,
+      conn_max_lifetime_ns: 1_800_000_000_000,
+      slow_query_threshold_ns: 200_000_000,
+    },
+    log: { level: "debug" },
+    access_log: { enabled: false, skip_paths: ["/healthz"], slow_threshold_ns: 1_000_000_000 },
+    registry: {
+      etcd: {
+        endpoints: ["https://etcd:2379"],
+        username: "iam",
+        password: "SECRET-etcd",
+        ca_file: "etcd-ca.pem",
+        lease_ttl_seconds: 15,
+      },
+    },
+  };
+}
+
+/** The full configuration with one value replaced, or removed where it is undefined, as JSON, which is YAML too. */
+export function serviceWith(place: string, value: unknown): string {
+  const config = fullService();
+  const path = place.split(/[.[\]]+/).filter((step) => step !== "");
+  const last = path.pop() as string;
+  const parent = path.reduce<unknown>(
+    (node, step) => (node as Record<string, unknown>)[step],
+    config,
+  );
+  (parent as Record<string, unknown>)[last] = value;
+  return JSON.stringify(config, undefined, 2);
+}
+
+/** All that is wrong with a text, one a line, without the file. */
+export function problemsOf(text: string, options: LoadServiceConfigOptions = {}): string[] {
+  try {
+    parseServiceConfig(text, "service.yaml", { variables: {}, ...options });
+    return [];
+  } catch (error) {
+    const { name, problems } = error as { name: string; problems: string[] };
+    if (name !== "ConfigurationError") throw error;
+    return problems.map((problem) => problem.replace(/^service\.yaml:/, ""));
+  }
+}
+
+/** The least that a service starts with. */
+export const MINIMAL = `service: hub
+server: {http: {address: "127.0.0.1:18001"}}
+security: {authz: {model: iam.zed}}
+database: {file: hub.db}
+`;

@@ -1,0 +1,180 @@
+import { fromBinary, toBinary, create } from "@bufbuild/protobuf";
+import { gunzipSync } from "node:zlib";
+import type { ClientHttp2Session } from "node:http2";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { CallContext } from "../../../src/runtime/call-context.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { decodeStatusDetails } from "../../../src/runtime/grpc/status-details.ts";
+import {
+  type EchoRequest,
+  EchoRequestSchema,
+  EchoResponseSchema,
+} from "./fixture/gen/fixture/v1/fixture_pb.ts";
+import { type EchoServer, startEchoServer } from "./support/echo-server.ts";
+import { frame, rawCall, rawSession } from "./support/raw-call.ts";
+
+const ECHO = "/fixture.v1.EchoService/Echo";
+let echo: EchoServer;
+let session: ClientHttp2Session;
+let behave: (context: CallContext) => unknown;
+const logged: object[] = [];
+
+beforeAll(async () => {
+  const log = (fields: object) => logged.push(fields);
+  echo = await startEchoServer({
+    config: { max_message_bytes: 64 * 1024 },
+    handlers: { echo: async (_request: EchoRequest, context: CallContext) => behave(context) },
+    options: { logger: { debug: log, info: log, warn: log, error: log } },
+  });
+  session = rawSession(echo.port);
+});
+afterAll(async () => {
+  session.destroy();
+  await echo.close();
+});
+
+const call = (headers = {}) =>
+  rawCall(session, ECHO, headers, frame(toBinary(EchoRequestSchema, create(EchoRequestSchema))));
+
+interface Thrown {
+  readonly name: string;
+  readonly error: unknown;
+  readonly status: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly metadata?: Record<string, string>;
+  readonly retryAfter?: number;
+}
+
+const cyclic: Record<string, unknown> = {};
+cyclic["self"] = cyclic;
+
+test.each<Thrown>([
+  {
+    name: "any error is INTERNAL without detail",
+    error: new Error("password=hunter2"),
+    status: 13,
+    reason: "INTERNAL",
+    message: "internal error",
+  },
+  {
+    name: "so is what is no error",
+    error: "secret",
+    status: 13,
+    reason: "INTERNAL",
+    message: "internal error",
+  },
+  {
+    name: "INTERNAL never tells, whoever throws it",
+    error: new ServiceError("INTERNAL", "at db:5432", { details: { dsn: "x" } }),
+    status: 13,
+    reason: "INTERNAL",
+    message: "internal error",
+  },
+  {
+    name: "rate limits say when",
+    error: new ServiceError("RATE_LIMITED", undefined, { retryAfterSeconds: 1.5 }),
+    status: 8,
+    reason: "RATE_LIMITED",
+    message: "rate limited",
+    retryAfter: 1.5,
+  },
+  {
+    name: "a code of the service's own, with details",
+    error: ServiceError.of(409, "SKILL_PUBLISHED", "it is", { details: { id: "s1", n: 2, a: ["x"] } }),
+    status: 6,
+    reason: "SKILL_PUBLISHED",
+    message: "it is",
+    metadata: { id: "s1", n: "2", a: '["x"]' },
+  },
+  {
+    name: "details that no text holds are left out",
+    error: new ServiceError("FORBIDDEN", "x", { details: { cyclic, f: () => 1, u: undefined } }),
+    status: 7,
+    reason: "FORBIDDEN",
+    message: "x",
+  },
+  {
+    name: "42: line ends, percent signs, other scripts, half a surrogate",
+    error: new ServiceError("FORBIDDEN", "a\r\nb 100% ü 漢 \u{1f600} \ud800"),
+    status: 7,
+    reason: "FORBIDDEN",
+    message: "a\r\nb 100% ü 漢 \u{1f600} \ufffd",
+  },
+  {
+    name: "a message too long for trailers is cut",
+    error: new ServiceError("FORBIDDEN", "x".repeat(100_000)),
+    status: 7,
+    reason: "FORBIDDEN",
+    message: "x".repeat(1024),
+  },
+  {
+    name: "details too large for trailers are left out, the code is not",
+    error: new ServiceError("FORBIDDEN", "x", { details: { text: "x".repeat(100_000) } }),
+    status: 7,
+    reason: "FORBIDDEN",
+    message: "x",
+  },
+])("$name", async ({ error, status, reason, message, metadata, retryAfter }) => {
+  behave = () => {
+    throw error;
+  };
+  const answer = await call({ "x-request-id": "r-1" });
+  expect(answer).toMatchObject({ grpcStatus: status, reason, message });
+  expect(answer.headers["x-request-id"]).toBe("r-1");
+  expect(JSON.stringify(answer)).not.toMatch(/hunter2|5432|secret/);
+  const bytes = Buffer.from(String(answer.headers["grpc-status-details-bin"]), "base64");
+  const details = decodeStatusDetails(bytes);
+  expect({ ...details?.metadata }).toEqual(metadata ?? {});
+  expect(details?.retryAfterSeconds).toBe(retryAfter);
+  expect(bytes.includes("type.googleapis.com/google.rpc.ErrorInfo")).toBe(true);
+  expect(bytes.includes("echo")).toBe(true);
+});
+
+test.each([
+  { name: "no message", response: undefined },
+  { name: "a wrong field", response: { count: 1.5 } },
+])("a handler that returns $name", async ({ response }) => {
+  behave = () => response;
+  expect(await call()).toMatchObject({ grpcStatus: 13, message: "internal error" });
+});
+
+test("a response over the limit", async () => {
+  behave = () => ({ data: new Uint8Array(65 * 1024) });
+  expect(await call()).toMatchObject({ grpcStatus: 8, reason: "PAYLOAD_TOO_LARGE" });
+});
+
+test("what cannot be encoded is logged", async () => {
+  logged.length = 0;
+  behave = () => ({ count: 1.5 });
+  await call();
+  expect(logged).toMatchObject([{ rpc: "fixture.v1.EchoService/Echo" }]);
+});
+
+test("headers of the handler come as initial metadata; those of the protocol cannot be set", async () => {
+  behave = (context) => {
+    context.setResponseHeader("X-Page", "2");
+    context.setResponseHeader("grpc-status", "0");
+    context.setResponseHeader("connection", "close");
+    return {};
+  };
+  const { headers, trailers } = await call();
+  expect(headers).toMatchObject({ "x-page": "2", "x-request-id": expect.any(String) });
+  expect(headers["grpc-status"]).toBeUndefined();
+  expect(trailers["grpc-status"]).toBe("0");
+});
+
+test.each([
+  { accept: "gzip", size: 32 * 1024, compressed: true },
+  { accept: "identity, gzip", size: 32 * 1024, compressed: true },
+  { accept: "gzip", size: 100, compressed: false },
+  { accept: "identity,deflate", size: 32 * 1024, compressed: false },
+  { accept: "", size: 32 * 1024, compressed: false },
+])("a response of $size bytes to a client that accepts '$accept'", async ({ accept, size, compressed }) => {
+  behave = () => ({ data: new Uint8Array(size) });
+  const { body, headers } = await call({ "grpc-accept-encoding": accept });
+  expect(body[0]).toBe(compressed ? 1 : 0);
+  if (compressed) expect(headers["grpc-encoding"]).toBe("gzip");
+  const bytes = compressed ? gunzipSync(body.subarray(5)) : body.subarray(5);
+  expect(fromBinary(EchoResponseSchema, bytes).data.length).toBe(size);
+});

@@ -1,0 +1,41 @@
+import type { ServerChainParts } from "../../../../src/runtime/chain/server-chain.ts";
+import { createGrpcServer } from "../../../../src/runtime/grpc/grpc-server.ts";
+import type { GrpcServerOptions } from "../../../../src/runtime/grpc/grpc-server-options.ts";
+import type { TransportServer } from "../../../../src/runtime/server/transport-server.ts";
+import { boundMethods, type EchoHandlers } from "./echo-methods.ts";
+import { openChain } from "./open-chain.ts";
+
+export interface EchoServer {
+  readonly server: TransportServer;
+  readonly port: number;
+  /** `127.0.0.1:port`. */
+  readonly target: string;
+  close(): Promise<void>;
+}
+
+export interface EchoServerOptions {
+  readonly handlers?: EchoHandlers;
+  readonly chain?: Partial<ServerChainParts>;
+  readonly config?: Partial<GrpcServerOptions["config"]>;
+  readonly options?: Partial<GrpcServerOptions>;
+}
+
+/** The fixture's service on a free port. */
+export async function startEchoServer(given: EchoServerOptions = {}): Promise<EchoServer> {
+  const server = createGrpcServer({
+    chain: openChain(given.chain),
+    methods: boundMethods(undefined, given.handlers),
+    service: "echo",
+    isReady: () => true,
+    config: {
+      address: "127.0.0.1:0",
+      timeout_ns: 5_000_000_000,
+      max_message_bytes: 1024 * 1024,
+      reflection: true,
+      ...given.config,
+    },
+    ...given.options,
+  });
+  const { port } = await server.listen();
+  return { server, port, target: `127.0.0.1:${port}`, close: () => server.close() };
+}

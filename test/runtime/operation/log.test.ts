@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { AccessLog } from "../../../src/runtime/operation/access-log/access-log.ts";
+import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
+import { callOf, headersOf, linesOf, methodOf } from "./calls.ts";
+
+describe("the log", () => {
+  test("is a line of JSON a message, with time, level, service and environment", () => {
+    const { destination, lines, parsed } = linesOf();
+    const log = createLogger({ service: "hub", environment: "test", destination });
+    log.info({ routes: 3 }, "routes published");
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.endsWith("\n")).toBe(true);
+    expect(parsed()[0]).toEqual({
+      level: "info",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      service: "hub",
+      environment: "test",
+      routes: 3,
+      message: "routes published",
+    });
+  });
+
+  test("has no secret, in fields and in messages", () => {
+    const { destination, lines } = linesOf();
+    const log = createLogger({ destination });
+    log.warn({ deep: { list: [{ Client_Secret: "SECRET" }] } }, "at postgres://u:SECRET@db");
+    log.error({ error: new Error("?token=SECRET") }, "failed");
+    log.error(new Error("password=SECRET"), "failed");
+    log.info({ token: "SECRET" }, "x");
+    expect(lines).toHaveLength(4);
+    expect(lines.join("")).not.toContain("SECRET");
+  });
+
+  test("cannot be given lines of one's own", () => {
+    const { destination, lines } = linesOf();
+    const log = createLogger({ destination });
+    log.info(
+      { agent: 'x"}\n{"level":"error","message":"forged"}', "a\nb": "c\u2028d" },
+      "one\r\ntwo",
+    );
+    expect(lines).toHaveLength(1);
+    expect(lines[0]?.split("\n")).toHaveLength(2);
+    expect(lines[0]).not.toMatch(/[\u2028\r\u001b]/);
+    expect(() => JSON.parse(lines[0] as string)).not.toThrow();
+  });
+
+  test("writes from its level on", () => {
+    const { destination, parsed } = linesOf();
+    const log = createLogger({ level: "warn", destination });
+    log.debug({}, "a");
+    log.info({}, "b");
+    log.line("info", '"x":1', "c");
+    log.warn({}, "d");
+    log.line("warn", '"x":1', "e");
+    expect(parsed().map(({ message }) => message)).toEqual(["d", "e"]);
+  });
+});
+
+describe("the access log", () => {
+  const open = (more = {}) => {
+    const { destination, lines, parsed } = linesOf();
+    const log = new AccessLog(createLogger({ service: "hub", destination }), {
+      enabled: true,
+      skipPaths: ["/healthz"],
+      slowThresholdMs: 1000,
+      ...more,
+    });
+    return { log, lines, parsed };
+  };
+
+  test("has a line for a call, with what is known of it", () => {
+    const { log, parsed } = open();
+    const call = callOf();
+    call.traceId = "0af7651916cd43dd8448eb211c80319c";
+    call.spanId = "b7ad6b7169203331";
+    call.clientAddress = "203.0.113.7";
+    call.principal = { subjectType: "user", subjectId: "alice", source: "gateway" } as never;
+    call.resource = "skill:abc";
+    call.decision = "allowed";
+    log.end(call, undefined);
+    // The adapter sends the response behind the chain.
+    call.responseBytes = 512;
+    log.flush();
+    expect(parsed()).toEqual([
+      {
+        level: "info",
+        time: expect.any(String),
+        service: "hub",
+        rpc: "hub.v1.HubService/Get",
+        transport: "http",
+        method: "GET",
+        path: "/v1/hub/get",
+        status: 200,
+        code: "OK",
+        duration_ms: expect.any(Number),
+        request_id: "req-1",
+        trace_id: "0af7651916cd43dd8448eb211c80319c",
+        span_id: "b7ad6b7169203331",
+        subject: "user:alice",
+        source: "gateway",
+        client_address: "203.0.113.7",
+        user_agent: "curl/8",
+        response_bytes: 512,
+        resource: "skill:abc",
+        decision: "allowed",
+        message: "call",
+      },
+    ]);
+  });
+
+  test("is written by itself once the event loop turns", async () => {
+    const { log, lines } = open();
+    log.end(callOf(), undefined);
+    expect(lines).toEqual([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lines).toHaveLength(1);
+  });
+
+  test("has the status of gRPC over gRPC", () => {
+    const { log, parsed } = open();
+    log.end(callOf({ transport: "grpc" }), new ServiceError("FORBIDDEN"));
+    log.flush();
+    expect(parsed()[0]).toMatchObject({ grpc_status: 7, code: "FORBIDDEN", level: "info" });
+    expect(parsed()[0]).not.toHaveProperty("path");
+  });
+
+  test("warns of slow calls, but not of long streams", () => {
+    const { log, parsed } = open({ slowThresholdMs: 0 });
+    log.end(callOf(), undefined);
+    log.end(callOf({ method: methodOf({ kind: "server_streaming" }) }), undefined);
+    log.flush();
+    expect(parsed()[0]).toMatchObject({ level: "warn", slow: true });
+    expect(parsed()[1]).toMatchObject({ level: "info" });
+    expect(parsed()[1]).not.toHaveProperty("slow");
+  });
+
+  test("tells the cause of what failed inside, without secrets, and only that where it is off", () => {
+    const cause = new Error("query failed: password=SECRET");
+    for (const enabled of [true, false]) {
+      const { log, lines, parsed } = open({ enabled });
+      log.end(callOf(), new ServiceError("INTERNAL", undefined, { cause }));
+      log.end(callOf(), undefined);
+      log.flush();
+      expect(parsed()[0]).toMatchObject({
+        level: "error",
+        code: "INTERNAL",
+        error: { message: "query failed: password=***", stack: expect.stringContaining("at ") },
+      });
+      expect(lines).toHaveLength(enabled ? 2 : 1);
+      expect(lines.join()).not.toContain("SECRET");
+    }
+  });
+
+  test("warns of a dependency that is down", () => {
+    const { log, parsed } = open();
+    const error = new ServiceError("UNAVAILABLE", undefined, { cause: new Error("no etcd") });
+    log.end(callOf(), error);
+    log.flush();
+    expect(parsed()[0]).toMatchObject({
+      level: "warn",
+      status: 503,
+      error: { message: "no etcd" },
+    });
+    expect(parsed()[0].error).not.toHaveProperty("stack");
+  });
+
+  test.each([
+    ["/healthz", true],
+    ["/healthz?x=1", true],
+    ["/healthz/", false],
+    ["//healthz", false],
+    ["/v1/x?p=/healthz", false],
+  ])("of %s is skipped: %s, whatever headers say", (target, skipped) => {
+    const { log, lines } = open();
+    const headers = headersOf({
+      "x-forwarded-uri": "/healthz",
+      "x-envoy-original-path": "/healthz",
+    });
+    log.end(callOf({ target, headers }), undefined);
+    log.flush();
+    expect(lines).toHaveLength(skipped ? 0 : 1);
+  });
+
+  test("is one line whatever a caller sends, and no secret of the path is in it", () => {
+    const { log, lines, parsed } = open();
+    const agent = `x\r\n{"level":"error"}\u001b[2J\u2028"\\ ${"y".repeat(5000)}`;
+    const call = callOf({
+      target: '/v1/"\u001b[31m\n/;token=SECRET/x?password=SECRET',
+      httpMethod: 'G"ET',
+      headers: headersOf({ "user-agent": agent }),
+      requestId: 'r"1',
+    });
+    call.principal = { subjectType: "user", subjectId: 'a"\n\u202e', source: "jwt" } as never;
+    log.end(call, ServiceError.of(409, 'SKILL"\n', "x"));
+    log.request({
+      transport: "http",
+      httpMethod: "G\nT",
+      target: `/${"z".repeat(9000)}\u001b?secret=SECRET`,
+      requestId: "r",
+      clientAddress: "10.0.0.1",
+      userAgent: agent,
+      status: 404,
+      code: "RESOURCE_NOT_FOUND",
+      durationMs: 0.12345,
+    });
+    log.flush();
+    expect(lines).toHaveLength(2);
+    for (const line of lines) {
+      expect(line.length).toBeLessThan(2000);
+      expect(line.trimEnd()).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u202e]|SECRET/);
+    }
+    expect(parsed()[0]).toMatchObject({ message: "request", status: 404, duration_ms: 0.123 });
+    expect(parsed()[1]).toMatchObject({ message: "call", status: 409 });
+  });
+});

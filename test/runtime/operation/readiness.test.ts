@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
+import { createReadiness, type Readiness } from "../../../src/runtime/operation/readiness.ts";
+import { linesOf } from "./calls.ts";
+
+const ask = (readiness: Readiness, path: string) =>
+  readiness
+    .probes()
+    .find((probe) => probe.path === path)
+    ?.handle();
+
+test("a process is healthy from its start to its end", async () => {
+  const readiness = createReadiness();
+  const healthy = { status: 200, body: { status: "ok" } };
+  expect(await ask(readiness, "/healthz")).toEqual(healthy);
+  readiness.draining();
+  expect(await ask(readiness, "/healthz")).toEqual(healthy);
+});
+
+test("a process is ready from the end of its start to the beginning of its end", async () => {
+  const readiness = createReadiness();
+  expect(await ask(readiness, "/readyz")).toEqual({
+    status: 503,
+    body: { status: "not_ready", reasons: ["starting"] },
+  });
+  readiness.started();
+  expect(await ask(readiness, "/readyz")).toEqual({ status: 200, body: { status: "ready" } });
+  readiness.draining();
+  const draining = { status: 503, body: { status: "not_ready", reasons: ["draining"] } };
+  expect(await ask(readiness, "/readyz")).toEqual(draining);
+  readiness.started();
+  expect(readiness.state).toBe("draining");
+});
+
+test("all that is missing is named, and what failed in detail is not told", async () => {
+  const readiness = createReadiness({ timeoutMs: 50 });
+  let signal: AbortSignal | undefined;
+  readiness.add("database", () => "token=SECRET is not there");
+  readiness.add("engine", () => {
+    throw new Error("password=SECRET");
+  });
+  readiness.add("registry", async () => Promise.reject(new Error("SECRET")));
+  readiness.add("audit", (given) => {
+    signal = given;
+    return new Promise(() => undefined);
+  });
+  readiness.add("fine", async () => undefined);
+  readiness.started();
+  expect(await ask(readiness, "/readyz")).toEqual({
+    status: 503,
+    body: {
+      status: "not_ready",
+      reasons: [
+        "database: token=*** is not there",
+        "engine: fails",
+        "registry: fails",
+        "audit: does not answer",
+      ],
+    },
+  });
+  expect(signal?.aborted).toBe(true);
+});
+
+test("checks are made once for many probes, and anew after a while", async () => {
+  const readiness = createReadiness({ cacheMs: 60 });
+  let asked = 0;
+  let missing: string | undefined = "gone";
+  readiness.add("database", () => {
+    asked++;
+    return missing;
+  });
+  readiness.started();
+  await Promise.all(Array.from({ length: 50 }, () => ask(readiness, "/readyz")));
+  expect(asked).toBe(1);
+  missing = undefined;
+  expect((await ask(readiness, "/readyz"))?.status).toBe(503);
+  await sleep(80);
+  expect((await ask(readiness, "/readyz"))?.status).toBe(200);
+  expect(asked).toBe(2);
+});
+
+test("only changes are logged", async () => {
+  const { destination, parsed } = linesOf();
+  const readiness = createReadiness({ cacheMs: 0, logger: createLogger({ destination }) });
+  let missing: string | undefined;
+  readiness.add("database", () => missing);
+  readiness.started();
+  for (const state of [undefined, "gone", "gone", undefined, undefined]) {
+    missing = state;
+    await ask(readiness, "/readyz");
+  }
+  expect(parsed().map(({ level, message }) => `${level} ${message}`)).toEqual([
+    "warn not ready",
+    "info ready",
+  ]);
+});

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BucketBudget, BucketTable } from "../../../src/runtime/rate-limit/bucket-table.ts";
+import { TokenBucket } from "../../../src/runtime/rate-limit/token-bucket.ts";
+
+const SECOND = 1_000_000;
+
+test("gives each caller what a bucket of its own would, whenever the table turns", () => {
+  const step = fc.record({
+    key: fc.constantFrom("a", "b", "c"),
+    elapsed: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5 * SECOND })),
+  });
+  const rate = fc
+    .tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 0, max: 3 }))
+    .map(([qps, more]) => ({ qps, burst: qps + more }));
+  fc.assert(
+    fc.property(rate, fc.array(step, { maxLength: 100 }), (rate, steps) => {
+      const table = new BucketTable(rate, new BucketBudget(100), 0);
+      const own = new Map<string, TokenBucket>();
+      let now = 0;
+      for (const { key, elapsed } of steps) {
+        now += elapsed;
+        if (!own.has(key)) own.set(key, new TokenBucket(rate, now));
+        expect(table.of(key, now).take(now)).toBe(own.get(key)?.take(now));
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a flood of names refills nobody", () => {
+  const rate = { qps: 1, burst: 2 };
+  const table = new BucketTable(rate, new BucketBudget(1000), 0);
+  const take = (key: string, now: number) => table.of(key, now).take(now);
+  expect([take("alice", 0), take("alice", 0), take("alice", 0)]).toEqual([true, true, false]);
+  for (let count = 0; count < 50_000; count++) take(`flood ${count}`, 1);
+  expect(take("alice", 1)).toBe(false);
+  expect(take("alice", SECOND)).toBe(true);
+  expect(take("alice", SECOND)).toBe(false);
+});
+
+test("who comes while there is no room is limited no less, also once there is", () => {
+  const table = new BucketTable({ qps: 1, burst: 2 }, new BucketBudget(10), 0);
+  const take = (key: string, now: number) => table.of(key, now).take(now);
+  for (let count = 0; count < 10; count++) take(`early ${count}`, 0);
+  expect([take("late", 0), take("late", 0), take("late", 0)]).toEqual([true, true, false]);
+  // The table turns twice, so that there is room; a token has come meanwhile, not a full bucket.
+  let taken = 0;
+  for (let now = 0; now <= 4 * SECOND; now += 100_000) if (take("late", now)) taken++;
+  expect(taken).toBe(4);
+});
+
+test("holds no more than its budget, and gives back what is full", () => {
+  const budget = new BucketBudget(100);
+  const first = new BucketTable({ qps: 1, burst: 1 }, budget, 0);
+  const second = new BucketTable({ qps: 1, burst: 1 }, budget, 0);
+  const own = new Set<TokenBucket>();
+  for (let count = 0; count < 100; count++) own.add(first.of(`${count}`, 0));
+  expect(own.size).toBe(100);
+  // There is no room in either: newcomers share.
+  const shared = new Set<TokenBucket>();
+  for (let count = 0; count < 100_000; count++) shared.add(second.of(`${count}`, 0));
+  expect(shared.size).toBeLessThanOrEqual(1024);
+  // The first table is asked by nobody any more, and yet its room is found.
+  const later = 3 * SECOND;
+  const bucket = second.of("new", later);
+  expect(second.of("new", later)).toBe(bucket);
+  const others = new Set<TokenBucket>();
+  for (let count = 0; count < 99; count++) others.add(second.of(`other ${count}`, later));
+  expect(others.size).toBe(99);
+});

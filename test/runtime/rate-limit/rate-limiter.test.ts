@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import type { Call } from "../../../src/runtime/call/call.ts";
+import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { createRateLimiter } from "../../../src/runtime/rate-limit/rate-limiter.ts";
+import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
+
+const SECOND = 1_000_000;
+
+function limiter() {
+  const clock = { now: 5 * SECOND };
+  const refused: string[] = [];
+  const events = { ...NO_EVENTS, rateLimited: (rpc: string) => void refused.push(rpc) };
+  const limit = createRateLimiter({ now: () => clock.now, events });
+  return { clock, refused, limit };
+}
+
+const headersOf = (call: Call) => Object.fromEntries(call.beginResponse() ?? []);
+const limited = methodOf({ rateLimit: { qps: 2, burst: 3 } }, { rpc: "a.v1.S/Limited" });
+
+test("an RPC without a limit has none, and says nothing of it", () => {
+  const { limit } = limiter();
+  const call = callOf(methodOf({}));
+  limit(call);
+  expect(headersOf(call)).toEqual({});
+});
+
+test("responses tell what is left, and refusals when to come again", () => {
+  const { limit, clock, refused } = limiter();
+  const seen: [string | undefined, string | undefined][] = [];
+  for (let count = 0; count < 3; count++) {
+    const call = callOf(limited);
+    limit(call);
+    const headers = headersOf(call);
+    expect(headers).toMatchObject({ "ratelimit-limit": "3", "ratelimit-policy": "3;w=2" });
+    seen.push([headers["ratelimit-remaining"], headers["ratelimit-reset"]]);
+  }
+  expect(seen).toEqual([
+    ["2", "1"],
+    ["1", "1"],
+    ["0", "2"],
+  ]);
+  const call = callOf(limited);
+  expect(() => limit(call)).toThrow(
+    expect.objectContaining({ code: "RATE_LIMITED", status: 429, retryAfterSeconds: 1 }),
+  );
+  expect(headersOf(call)).toMatchObject({ "ratelimit-remaining": "0", "ratelimit-reset": "2" });
+  expect(refused).toEqual(["a.v1.S/Limited"]);
+  clock.now += SECOND / 2;
+  limit(callOf(limited));
+  expect(() => limit(callOf(limited))).toThrow("rate limited");
+});
+
+const by = (subjectType: string, subjectId: string) => ({
+  principal: principalOf({ subjectType, subjectId }),
+});
+
+test.each([
+  ["two users", by("user", "a"), by("user", "b"), false],
+  ["a user and a service of one name", by("user", "a"), by("service", "a"), false],
+  ["a user at two addresses", by("user", "a"), { ...by("user", "a"), clientAddress: "::1" }, true],
+  ["two addresses", { clientAddress: "192.0.2.1" }, { clientAddress: "192.0.2.2" }, false],
+  ["two of one /64", { clientAddress: "2001:db8::1" }, { clientAddress: "2001:db8::2:3" }, true],
+  ["two of two /64", { clientAddress: "2001:db8::1" }, { clientAddress: "2001:db8:0:1::1" }, false],
+  [
+    "an address and a user of that name",
+    { clientAddress: "192.0.2.1" },
+    by("user", "192.0.2.1"),
+    false,
+  ],
+  ["names with spaces", by("user", "a b"), by("user", "a  b"), false],
+])("%s", (what, first, second, isShared) => {
+  const { limit } = limiter();
+  const one = methodOf({ rateLimit: { qps: 1, burst: 1 } });
+  limit(callOf(one, first));
+  const again = () => limit(callOf(one, second));
+  if (isShared) expect(again, what).toThrow("rate limited");
+  else again();
+});
+
+test("each RPC has buckets of its own", () => {
+  const { limit } = limiter();
+  const rate = { rateLimit: { qps: 1, burst: 1 } };
+  limit(callOf(methodOf(rate, { rpc: "a.v1.S/One", index: 0 })));
+  limit(callOf(methodOf(rate, { rpc: "a.v1.S/Two", index: 1 })));
+});

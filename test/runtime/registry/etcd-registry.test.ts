@@ -1,0 +1,317 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Etcd3 } from "etcd3";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { connectEtcd } from "../../../src/runtime/registry/etcd-client.ts";
+import {
+  publishRoutes,
+  type RegisteredRoute,
+  type RoutePublisher,
+  type RouteWatch,
+  watchRoutes,
+} from "../../../src/runtime/registry/index.ts";
+import { type EtcdServer, etcdIsAbsent, startEtcd } from "../../support/etcd.ts";
+import { documentOf, entryOf } from "./documents.ts";
+
+const PREFIX = "/svc/kernel/routes/test/";
+
+describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
+  let server: EtcdServer;
+  let client: Etcd3;
+  const opened: (RoutePublisher | RouteWatch)[] = [];
+
+  beforeAll(async () => {
+    server = await startEtcd();
+    client = connectEtcd({ endpoints: [server.endpoint] });
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((one) => one.close()));
+    await client.delete().prefix("/");
+  });
+  afterAll(async () => {
+    client?.close();
+    await server?.remove();
+  });
+
+  const publish = (instance: string, methods: readonly string[], ttl = 2) => {
+    const events: string[] = [];
+    const publisher = publishRoutes({
+      etcd: { endpoints: [server.endpoint] },
+      environment: "test",
+      documents: [documentOf(...methods.map((method) => entryOf(method)))],
+      instance,
+      leaseTtlSeconds: ttl,
+      events: { ...NO_EVENTS, registry: (outcome) => void events.push(outcome) },
+    });
+    opened.push(publisher);
+    return { publisher, events };
+  };
+  const watch = (graceMs = 30_000) => {
+    const told: (readonly RegisteredRoute[])[] = [];
+    const bad: string[] = [];
+    const watcher = watchRoutes({
+      etcd: { endpoints: [server.endpoint] },
+      environment: "test",
+      graceMs,
+      onRoutes: (routes) => void told.push(routes),
+      onBadEntry: (key, why) => void bad.push(`${key}: ${why}`),
+    });
+    opened.push(watcher);
+    return { watcher, told, bad };
+  };
+  const keys = async () => (await client.getAll().prefix(PREFIX).keys()).sort();
+  const seen = (routes: readonly RegisteredRoute[]) =>
+    routes.map(({ entry, instances }) => `${entry.rpc.split("/")[1]} ${instances.join(",")}`);
+
+  test("a publisher writes one key for each RPC, and removes its own on close", async () => {
+    const { publisher, events } = publish("one", ["Get", "List"]);
+    expect(publisher.readiness()).toBe("the routes are not published yet");
+    await until(() => publisher.readiness() === undefined);
+    expect(await keys()).toEqual([
+      `${PREFIX}hub/hub.v1.HubService/Get/one`,
+      `${PREFIX}hub/hub.v1.HubService/List/one`,
+    ]);
+    const value = await client.get(`${PREFIX}hub/hub.v1.HubService/Get/one`).string();
+    expect(JSON.parse(value ?? "")).toEqual(entryOf("Get"));
+    const other = publish("two", ["Get"]);
+    await until(() => other.publisher.readiness() === undefined);
+    await publisher.close();
+    expect(await keys()).toEqual([`${PREFIX}hub/hub.v1.HubService/Get/two`]);
+    expect(events).toEqual(["published"]);
+  });
+
+  test("a watcher sees the union of instances, and what changes", async () => {
+    const { watcher, told } = watch();
+    await until(() => told.length > 0);
+    expect(told[0]).toEqual([]);
+    const one = publish("one", ["Get", "List"]);
+    publish("two", ["Get"]);
+    await until(() => seen(watcher.routes).join() === "Get one,two,List one");
+    await one.publisher.close();
+    await until(() => seen(watcher.routes).join() === "Get two");
+    expect(watcher.routes[0]?.entry).toEqual(entryOf("Get"));
+  });
+
+  test("instances with different entries of one RPC are told apart", async () => {
+    const { watcher } = watch();
+    publish("one", ["Get"]);
+    const changed = publishRoutes({
+      etcd: { endpoints: [server.endpoint] },
+      environment: "test",
+      documents: [documentOf(entryOf("Get", { exposure: "PUBLIC" }))],
+      instance: "two",
+      leaseTtlSeconds: 2,
+    });
+    opened.push(changed);
+    await until(() => watcher.routes.length === 2);
+    expect(watcher.routes.map(({ entry }) => entry.exposure).sort()).toEqual([
+      "AUTHENTICATED",
+      "PUBLIC",
+    ]);
+  });
+
+  test("junk is passed over and told", async () => {
+    const { watcher, told, bad } = watch();
+    await until(() => told.length > 0);
+    const at = (rpc: string) => `${PREFIX}hub/${rpc}/x`;
+    const put = (key: string, value: unknown) =>
+      client.put(key).value(typeof value === "string" ? value : JSON.stringify(value));
+    await put(at("hub.v1.HubService/A"), "{");
+    await put(at("hub.v1.HubService/B"), "null");
+    await put(at("hub.v1.HubService/C"), { ...entryOf("C"), schemaVersion: 2 });
+    await put(at("hub.v1.HubService/D"), entryOf("E"));
+    await put(at("hub.v1.HubService/F"), { ...entryOf("F"), exposure: "AUTHORIZED" });
+    await put(at("hub.v1.HubService/G"), { ...entryOf("G"), http: [{ method: "GET", path: "x" }] });
+    await put(`${PREFIX}short`, entryOf("H"));
+    await put(at("hub.v1.HubService/Good"), { ...entryOf("Good"), later: "unknown" });
+    await until(() => watcher.routes.length === 1);
+    expect(watcher.routes[0]?.entry.rpc).toBe("hub.v1.HubService/Good");
+    const why = [
+      "is no JSON",
+      "no",
+      "version 2",
+      "another route",
+      "has authz",
+      "http.0.path",
+      "another",
+    ];
+    expect(bad).toHaveLength(why.length);
+    for (const [index, part] of why.entries()) expect(bad[index]).toContain(part);
+    // A good entry that becomes junk is no route any longer.
+    await put(at("hub.v1.HubService/Good"), "junk");
+    await until(() => watcher.routes.length === 0);
+  });
+
+  test("a process that is killed loses its entries when its lease expires", async () => {
+    const { watcher, told } = watch();
+    await until(() => told.length > 0);
+    const script = join(import.meta.dirname, "child-publisher.ts");
+    const child = spawn(process.execPath, [script, server.endpoint], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    await until(() => watcher.routes.length === 2);
+    // It is kept alive for longer than its lease.
+    await sleep(3000);
+    expect(watcher.routes).toHaveLength(2);
+    child.kill("SIGKILL");
+    await until(() => watcher.routes.length === 0);
+  });
+
+  test("entries whose lease was revoked are published anew", async () => {
+    const { publisher, events } = publish("one", ["Get"]);
+    await until(() => publisher.readiness() === undefined);
+    const [pair] = (await client.getAll().prefix(PREFIX).exec()).kvs;
+    await client.leaseClient.leaseRevoke({ ID: pair?.lease ?? "0" });
+    expect(await keys()).toEqual([]);
+    await until(async () => (await keys()).length === 1);
+    expect(events).toEqual(["published", "lost", "published"]);
+    expect(publisher.readiness()).toBeUndefined();
+  });
+
+  test.each(["kept", "lost"] as const)(
+    "after a restart of etcd with its data %s all is as before",
+    async (data) => {
+      const { publisher, events } = publish("one", ["Get", "List"]);
+      const { watcher, told } = watch();
+      await until(() => watcher.routes.length === 2);
+      const before = told.length;
+      await server.stop();
+      await sleep(1500);
+      // Losing etcd stops neither.
+      expect(publisher.readiness()).toBeUndefined();
+      expect(watcher.routes).toHaveLength(2);
+      await server.start(data);
+      await until(async () => (await keys().catch(() => [])).length === 2);
+      await until(() => events.at(-1) === "published" && events.includes("lost"));
+      // What changes from now on is seen: the watcher is on the new etcd.
+      publish("two", ["Get"]);
+      await until(() => seen(watcher.routes).join() === "Get one,two,List one");
+      // At no time were routes missing.
+      for (const routes of told.slice(before)) expect(routes.length).toBeGreaterThanOrEqual(2);
+    },
+  );
+
+  test("what is gone after a restart is forgotten after the time of grace", async () => {
+    const { publisher } = publish("one", ["Get"]);
+    const { watcher } = watch(1500);
+    await until(() => watcher.routes.length === 1);
+    await server.stop();
+    await publisher.close();
+    await server.start("lost");
+    await until(() => watcher.routes.length === 0);
+  });
+
+  test("a publisher that starts without etcd is not ready until etcd is there", async () => {
+    await server.stop();
+    const { publisher, events } = publish("one", ["Get"]);
+    await until(() => events.includes("failed"));
+    expect(publisher.readiness()).toBe("the routes are not published yet");
+    await server.start();
+    await until(() => publisher.readiness() === undefined);
+  });
+
+  test("a publisher that never reached etcd can be closed", async () => {
+    await server.stop();
+    const { publisher } = publish("one", ["Get"]);
+    await publisher.close();
+    await server.start();
+    expect(await keys()).toEqual([]);
+  });
+
+  test("a thousand routes are published in transactions that etcd takes, and read back", async () => {
+    const methods = Array.from({ length: 1000 }, (_, index) => `Method${index}`);
+    const started = performance.now();
+    const { publisher } = publish("one", methods, 10);
+    publish("two", methods, 10);
+    const { watcher } = watch();
+    await until(() => publisher.readiness() === undefined);
+    console.info(`1,000 routes published in ${Math.round(performance.now() - started)} ms`);
+    await until(() => watcher.routes.every(({ instances }) => instances.length === 2));
+    await until(() => watcher.routes.length === 1000);
+  });
+
+  test("history that was compacted away is read anew", async () => {
+    const { watcher } = watch();
+    const { publisher } = publish("one", ["Get"]);
+    await until(() => watcher.routes.length === 1 && publisher.readiness() === undefined);
+    const { header } = await client.getAll().prefix(PREFIX).exec();
+    await client.kv.compact({ revision: header.revision, physical: true });
+    await server.stop();
+    await server.start();
+    publish("two", ["List"]);
+    await until(() => seen(watcher.routes).join() === "Get one,List two");
+  });
+});
+
+describe.skipIf(etcdIsAbsent())("the route registry with user and password", () => {
+  let server: EtcdServer;
+  let admin: Etcd3;
+  beforeAll(async () => {
+    server = await startEtcd();
+    admin = connectEtcd({ endpoints: [server.endpoint], username: "root", password: "topsecret" });
+    const open = connectEtcd({ endpoints: [server.endpoint] });
+    await open.auth.userAdd({ name: "root", password: "topsecret" });
+    await open.auth.roleAdd({ name: "root" });
+    await open.auth.userGrantRole({ user: "root", role: "root" });
+    await open.auth.authEnable();
+    open.close();
+  });
+  afterAll(async () => {
+    admin?.close();
+    await server?.remove();
+  });
+
+  const publisherOf = (password: string, logged: string[] = []) =>
+    publishRoutes({
+      etcd: { endpoints: [server.endpoint], username: "root", password },
+      environment: "test",
+      documents: [documentOf(entryOf("Get"))],
+      leaseTtlSeconds: 2,
+      logger: {
+        debug: () => undefined,
+        info: () => undefined,
+        warn: (fields) => void logged.push(JSON.stringify(fields, Object.keys(Error.prototype))),
+        error: () => undefined,
+      },
+    });
+
+  test("is written with the right ones, also after etcd forgot the token", async () => {
+    const publisher = publisherOf("topsecret");
+    await until(() => publisher.readiness() === undefined);
+    await server.stop();
+    await server.start();
+    await sleep(1000);
+    await until(async () => (await admin.getAll().prefix(PREFIX).keys()).length === 1);
+    await publisher.close();
+    expect(await admin.getAll().prefix(PREFIX).keys()).toEqual([]);
+  });
+
+  test("is not written with a wrong one, and says so without it", async () => {
+    const logged: string[] = [];
+    const publisher = publisherOf("wrongpassword", logged);
+    await until(() => logged.length > 0);
+    expect(publisher.readiness()).toBeDefined();
+    expect(logged.join()).not.toContain("wrongpassword");
+    await publisher.close();
+  });
+});
+
+const NO_EVENTS = {
+  identityHeadersDropped() {},
+  authentication() {},
+  authorization() {},
+  rateLimited() {},
+  audit() {},
+  cache() {},
+};
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (await condition()) return;
+    await sleep(50);
+  }
+  throw new Error("it did not come to be");
+}
