@@ -49,10 +49,14 @@ async function compare(): Promise<void> {
     cpu: median(rounds.map(({ cpu }) => cpu)),
   })) as [{ rate: number; cpu: number }, { rate: number; cpu: number }];
   const print = (name: string, { rate, cpu }: { rate: number; cpu: number }) =>
-    console.log(`${name.padEnd(24)}${rate.toFixed(0)} calls/s   ${cpu.toFixed(1)} µs of CPU a call`);
+    console.log(
+      `${name.padEnd(24)}${rate.toFixed(0)} calls/s   ${cpu.toFixed(1)} µs of CPU a call`,
+    );
   print("grpc-js, bare", left);
   print("svc-access with chain", right);
-  console.log(`ratio ${(right.rate / left.rate).toFixed(2)} (at least 0.85), of CPU ${(left.cpu / right.cpu).toFixed(2)}`);
+  console.log(
+    `ratio ${(right.rate / left.rate).toFixed(2)} (at least 0.85), of CPU ${(left.cpu / right.cpu).toFixed(2)}`,
+  );
   load.kill();
   bare.server.forceShutdown();
   await own.close();

@@ -40,6 +40,11 @@ const common: BuildOptions = {
   minifySyntax: true,
 };
 
+/** yaml and handlebars are CommonJS, and require modules of Node. */
+const banner = {
+  js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+};
+
 /** buf starts the check plugin nine times a lint, so its entry is bare and loads the rest when it must. */
 const withoutCompiler: Plugin = {
   name: "without-compiler",
@@ -61,10 +66,7 @@ await build({
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
   plugins: [withoutTranspiler],
-  banner: {
-    // yaml and handlebars are CommonJS, and require modules of Node.
-    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-  },
+  banner,
 });
 await build({
   ...common,
@@ -83,6 +85,7 @@ await build({
   },
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
+  banner,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
 });
 const types = ["-p", "tsconfig.declarations.json", "--outDir", `${next}/types`];

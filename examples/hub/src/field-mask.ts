@@ -17,7 +17,8 @@ export function applyMask<Schema extends DescMessage>(
 ): void {
   const from = reflect(schema, source);
   const to = reflect(schema, target);
-  const paths = mask?.paths ?? from.fields.filter((field) => from.isSet(field)).map(({ name }) => name);
+  const paths =
+    mask?.paths ?? from.fields.filter((field) => from.isSet(field)).map(({ name }) => name);
   for (const path of paths) {
     const field = from.fields.find(({ name }) => name === path);
     if (field === undefined) {

@@ -58,8 +58,7 @@ export class Store {
     const children = database.prepare(
       "SELECT message FROM item WHERE collection = ? AND parent = ? AND id > ? ORDER BY id LIMIT ?",
     );
-    const read = (row: unknown) =>
-      fromBinary(schema, (row as { message: Uint8Array }).message);
+    const read = (row: unknown) => fromBinary(schema, (row as { message: Uint8Array }).message);
     return {
       get(id) {
         const row = get.get(name, id);

@@ -20,8 +20,9 @@ type Endpoint = (exchange: GrpcExchange) => Promise<void>;
 export class Dispatcher {
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #settings: ExchangeSettings;
-  /** Ends the calls that would go on for ever. */
-  readonly #drain = new AbortController();
+  /** Calls of the platform under way: some would go on for ever. */
+  readonly #platformCalls = new Set<AbortController>();
+  #draining = false;
 
   constructor(options: GrpcServerOptions) {
     const { chain, config, logger } = options;
@@ -37,7 +38,7 @@ export class Dispatcher {
       );
     }
     const names = [...services].map(({ typeName }) => typeName);
-    const isReady = () => !this.#drain.signal.aborted && options.isReady();
+    const isReady = () => !this.#draining && options.isReady();
     const platform = [...healthMethods(names, isReady)];
     if (config.reflection) platform.push(...reflectionMethods([...services]));
     for (const method of platform) this.#addPlatform(method);
@@ -45,7 +46,8 @@ export class Dispatcher {
 
   /** Has endless calls of the platform end, and health say so. */
   drain(): void {
-    this.#drain.abort();
+    this.#draining = true;
+    for (const call of this.#platformCalls) call.abort();
   }
 
   async serve(
@@ -72,9 +74,15 @@ export class Dispatcher {
 
   #addPlatform({ path, serve }: PlatformMethod): void {
     this.#endpoints.set(path, async (exchange) => {
-      const gone = new AbortController();
-      exchange.onCancel(() => gone.abort());
-      await serve(exchange, AbortSignal.any([gone.signal, this.#drain.signal]));
+      const call = new AbortController();
+      this.#platformCalls.add(call);
+      exchange.onCancel(() => call.abort());
+      if (this.#draining) call.abort();
+      try {
+        await serve(exchange, call.signal);
+      } finally {
+        this.#platformCalls.delete(call);
+      }
     });
   }
 }

@@ -1,4 +1,9 @@
-import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import {
+  constants,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+  type ServerStreamResponseOptions,
+} from "node:http2";
 import type { Peer } from "../call/peer.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
 import type { ServiceError } from "../error/service-error.ts";
@@ -84,7 +89,10 @@ export class GrpcExchange {
   begin(headers?: ReadonlyMap<string, string>): void {
     if (this.#begun || !this.isOpen) return;
     this.#begun = true;
-    this.#stream.respond(this.#initial(headers, this.#gzip), { waitForTrailers: true });
+    this.#stream.respond(this.#initial(headers, this.#gzip), {
+      waitForTrailers: true,
+      sendDate: false,
+    } as ServerStreamResponseOptions);
   }
 
   /**
@@ -122,11 +130,10 @@ export class GrpcExchange {
   #reply(buffers: readonly Buffer[], headers: ReadonlyMap<string, string> | undefined): void {
     if (!this.isOpen) return;
     this.begin(headers);
-    for (const buffer of buffers) {
-      this.sentBytes += buffer.length;
-      this.#stream.write(buffer);
-    }
-    this.#finish(OK_TRAILERS);
+    for (const buffer of buffers) this.sentBytes += buffer.length;
+    const last = buffers.at(-1);
+    for (const buffer of buffers) if (buffer !== last) this.#stream.write(buffer);
+    this.#finish(OK_TRAILERS, last);
   }
 
   /** Ends the call with an error; without effect once it has ended. */
@@ -141,7 +148,10 @@ export class GrpcExchange {
     this.#begun = true;
     this.#ended = true;
     // Trailers only: the status comes with the headers.
-    this.#stream.respond({ ...this.#initial(headers, false), ...trailers }, { endStream: true });
+    this.#stream.respond({ ...this.#initial(headers, false), ...trailers }, {
+      endStream: true,
+      sendDate: false,
+    } as ServerStreamResponseOptions);
     this.#stopReading();
   }
 
@@ -159,7 +169,7 @@ export class GrpcExchange {
     return initial;
   }
 
-  #finish(trailers: OutgoingHttpHeaders): void {
+  #finish(trailers: OutgoingHttpHeaders, last?: Buffer): void {
     this.#ended = true;
     this.#stream.once("wantTrailers", () => {
       // The client may have gone since.
@@ -167,7 +177,7 @@ export class GrpcExchange {
       this.#stream.sendTrailers(trailers);
       this.#stopReading();
     });
-    this.#stream.end();
+    this.#stream.end(last);
     if (this.#stream.writableNeedDrain) {
       this.#stream.setTimeout(LINGER_MS, () => this.#stream.close(constants.NGHTTP2_CANCEL));
     }

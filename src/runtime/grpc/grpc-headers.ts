@@ -15,9 +15,8 @@ export class GrpcHeaders implements CallHeaders {
   constructor(raw: readonly string[]) {
     const values = new Map<string, string[]>();
     for (let index = 0; index + 1 < raw.length; index += 2) {
-      const name = raw[index] as string;
-      // Pseudo-headers are no metadata.
-      if (name.startsWith(":")) continue;
+      const name = nameOf(raw[index] as string);
+      if (name === undefined) continue;
       const value = raw[index + 1] as string;
       const present = values.get(name);
       const occurrences = name.endsWith(BINARY_SUFFIX) ? binaryValues(value) : [value];
@@ -34,6 +33,12 @@ export class GrpcHeaders implements CallHeaders {
   names(): Iterable<string> {
     return this.#values.keys();
   }
+}
+
+/** Pseudo-headers are no metadata, but HTTP/2 has the host in one. */
+function nameOf(name: string): string | undefined {
+  if (!name.startsWith(":")) return name;
+  return name === ":authority" ? "host" : undefined;
 }
 
 /** Binary values may be joined by commas on their way, which base64 has none of. */

@@ -50,8 +50,7 @@ class GrpcServer implements TransportServer {
       config.tls === undefined
         ? createServer(http2Options)
         : createSecureServer({ ...http2Options, ...(await readTlsFiles(config.tls)) });
-    this.#server = server;
-    this.#connections = new Connections(server, limits.keepaliveMs);
+    const connections = new Connections(server, limits.keepaliveMs);
     // The types of Node leave out the raw header list, which its documentation has.
     server.on("stream", ((
       stream: ServerHttp2Stream,
@@ -62,10 +61,15 @@ class GrpcServer implements TransportServer {
     server.on("sessionError", () => undefined);
     const { host, port } = parseAddress(config.address);
     await new Promise<void>((resolve, reject) => {
-      server.once("error", (error) => reject(listenError(config.address, error)));
+      server.once("error", (error) => {
+        connections.destroy();
+        reject(listenError(config.address, error));
+      });
       server.listen(port, host, resolve);
     });
     server.removeAllListeners("error");
+    this.#server = server;
+    this.#connections = connections;
     server.on("error", (error) => {
       this.#options.logger?.error({ err: error }, "the gRPC server has a problem");
     });

@@ -16,6 +16,7 @@ export interface SessionWork {
 
 const FIRST_DELAY_MS = 200;
 const LAST_DELAY_MS = 10_000;
+const CLOSE_MS = 2000;
 
 /**
  * Keeps work going until the signal aborts. Each try has a client of its own: what a
@@ -46,4 +47,12 @@ export async function keepSession(work: SessionWork, signal: AbortSignal): Promi
     await sleep(delay * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
     delay = Math.min(delay * 2, LAST_DELAY_MS);
   }
+}
+
+/** Waits for work that was told to end, but not for an etcd that does not answer. */
+export async function settledSoon(work: Promise<void>): Promise<void> {
+  const late = new AbortController();
+  const timeout = sleep(CLOSE_MS, undefined, { signal: late.signal }).catch(() => undefined);
+  await Promise.race([work, timeout]);
+  late.abort();
 }

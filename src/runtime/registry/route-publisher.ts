@@ -3,7 +3,7 @@ import type { Etcd3 } from "etcd3";
 import type { Logger } from "../operation/logger.ts";
 import { NO_EVENTS, type RuntimeEvents } from "../operation/runtime-events.ts";
 import { connectEtcd, type EtcdConnection, etcdDeadline } from "./etcd-client.ts";
-import { keepSession } from "./etcd-session.ts";
+import { keepSession, settledSoon } from "./etcd-session.ts";
 import { grantLease, keepLeaseAlive, revokeLease } from "./lease.ts";
 import type { RouteDocument } from "./route-entry.ts";
 import { newInstanceId, routeKey } from "./route-keys.ts";
@@ -70,7 +70,7 @@ export class RoutePublisher {
   /** Takes the entries of this process back, and no others. Does not fail without etcd. */
   async close(): Promise<void> {
     this.#abort.abort();
-    await this.#running;
+    if (this.#running !== undefined) await settledSoon(this.#running);
   }
 
   async #publish(client: Etcd3, established: () => void, signal: AbortSignal): Promise<void> {

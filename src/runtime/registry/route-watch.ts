@@ -1,7 +1,7 @@
 import type { Etcd3, IDuplexStream, IKeyValue, IWatchRequest, IWatchResponse } from "etcd3";
 import type { Logger } from "../operation/logger.ts";
 import { connectEtcd, type EtcdConnection, etcdDeadline } from "./etcd-client.ts";
-import { keepSession } from "./etcd-session.ts";
+import { keepSession, settledSoon } from "./etcd-session.ts";
 import { parseRouteEntry } from "./route-entry.ts";
 import { environmentPrefix, parseRouteKey } from "./route-keys.ts";
 import { type RegisteredRoute, RouteTable } from "./route-table.ts";
@@ -62,7 +62,7 @@ export class RouteWatch {
   async close(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#grace);
-    await this.#running;
+    await settledSoon(this.#running);
   }
 
   async #follow(client: Etcd3, established: () => void, signal: AbortSignal): Promise<void> {
@@ -171,7 +171,13 @@ export class RouteWatch {
   }
 
   #tell(): void {
-    if (this.#isRead && !this.#abort.signal.aborted) this.#options.onRoutes(this.#table.routes());
+    if (!this.#isRead || this.#abort.signal.aborted) return;
+    try {
+      this.#options.onRoutes(this.#table.routes());
+    } catch (error) {
+      // A listener's mistake must not end the watch.
+      this.#options.logger?.error({ error }, "a listener of the route registry has failed");
+    }
   }
 }
 

@@ -70,7 +70,9 @@ describe("retry: never", () => {
 
   test("more often than allowed", async () => {
     const errors = Array.from({ length: 9 }, unavailable);
-    const { client, calls } = fakeClient(failing(...errors), { retry: { ...fast, maxAttempts: 4 } });
+    const { client, calls } = fakeClient(failing(...errors), {
+      retry: { ...fast, maxAttempts: 4 },
+    });
     await expect(client.echo({})).rejects.toBe(errors[3]);
     expect(calls.length).toBe(4);
   });
@@ -105,17 +107,17 @@ describe("retry", () => {
 });
 
 describe("circuit breaker", () => {
-  const options = { retry: false, circuitBreaker: { consecutiveFailures: 3, openMs: 150 } } as const;
+  const options = {
+    retry: false,
+    circuitBreaker: { consecutiveFailures: 3, openMs: 150 },
+  } as const;
 
   test("opens, tries one, and closes", async () => {
     let healthy = false;
-    const { client, calls } = fakeClient(
-      () => {
-        if (!healthy) throw unavailable();
-        return { text: "done" };
-      },
-      options,
-    );
+    const { client, calls } = fakeClient(() => {
+      if (!healthy) throw unavailable();
+      return { text: "done" };
+    }, options);
     for (let count = 0; count < 3; count++) await expect(client.echo({})).rejects.toThrow();
     for (let count = 0; count < 5; count++) {
       await expect(client.echo({})).rejects.toMatchObject({
@@ -150,7 +152,9 @@ describe("circuit breaker", () => {
     const { client, calls } = fakeClient(() => sleep(1000), options);
     for (let count = 0; count < 5; count++) {
       const context = contextOf({ deadline: Date.now() + 40 });
-      await expect(client.echo({}, { context })).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+      await expect(client.echo({}, { context })).rejects.toMatchObject({
+        code: "DEADLINE_EXCEEDED",
+      });
     }
     expect(calls.length).toBe(5);
   });
@@ -198,18 +202,21 @@ describe("timeout", () => {
     expect(calls.length).toBe(0);
   });
 
-  test.each(["signal", "context"] as const)("the %s cancels, also before the call", async (kind) => {
-    const abort = new AbortController();
-    const options = () =>
-      kind === "signal"
-        ? { signal: abort.signal }
-        : { context: contextOf({ signal: abort.signal }) };
-    const { client } = fakeClient(never);
-    const call = client.echo({}, options());
-    abort.abort();
-    await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
-    await expect(client.echo({}, options())).rejects.toMatchObject({ code: "CANCELLED" });
-  });
+  test.each(["signal", "context"] as const)(
+    "the %s cancels, also before the call",
+    async (kind) => {
+      const abort = new AbortController();
+      const options = () =>
+        kind === "signal"
+          ? { signal: abort.signal }
+          : { context: contextOf({ signal: abort.signal }) };
+      const { client } = fakeClient(never);
+      const call = client.echo({}, options());
+      abort.abort();
+      await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
+      await expect(client.echo({}, options())).rejects.toMatchObject({ code: "CANCELLED" });
+    },
+  );
 
   test("a closed client", async () => {
     const { client } = fakeClient(() => ({}));
@@ -255,16 +262,17 @@ describe("what is sent along", () => {
     });
   });
 
-  test.each([undefined, contextOf({ traceId: "", requestId: "r-2" }), contextOf({ traceId: "0".repeat(32) })])(
-    "a trace of its own where there is none",
-    async (context) => {
-      const { client, calls } = fakeClient(() => ({}));
-      await client.echo({}, context === undefined ? {} : { context });
-      const { traceparent, "x-request-id": id } = Object.fromEntries(calls[0]?.headers ?? []);
-      expect(traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/);
-      expect(id).toMatch(/^(r-\d|[0-9a-f-]{36})$/);
-    },
-  );
+  test.each([
+    undefined,
+    contextOf({ traceId: "", requestId: "r-2" }),
+    contextOf({ traceId: "0".repeat(32) }),
+  ])("a trace of its own where there is none", async (context) => {
+    const { client, calls } = fakeClient(() => ({}));
+    await client.echo({}, context === undefined ? {} : { context });
+    const { traceparent, "x-request-id": id } = Object.fromEntries(calls[0]?.headers ?? []);
+    expect(traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(id).toMatch(/^(r-\d|[0-9a-f-]{36})$/);
+  });
 
   test("the internal token, metadata of the client and of the call, the agent", async () => {
     let token = "one";

@@ -36,11 +36,16 @@ async function foreignServer(answer: (stream: ServerHttp2Stream, count: number) 
 }
 
 const trailersOnly = (stream: ServerHttp2Stream, headers: Record<string, string | number>) =>
-  stream.respond({ ":status": 200, "content-type": "application/grpc", ...headers }, { endStream: true });
+  stream.respond(
+    { ":status": 200, "content-type": "application/grpc", ...headers },
+    { endStream: true },
+  );
 
 describe("a target that cannot be reached", () => {
   test.each(["127.0.0.1:1", "host.invalid:1"])("%s", async (target) => {
-    const error = await clientOf(target).echo({}).catch((thrown: unknown) => thrown);
+    const error = await clientOf(target)
+      .echo({})
+      .catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "UNAVAILABLE", message: "unavailable", status: 503 });
   });
 
@@ -79,11 +84,17 @@ describe("a server that is not ours", () => {
       error: { code: "FORBIDDEN" },
     },
     { name: "a status of no meaning", headers: { "grpc-status": 99 }, error: { code: "INTERNAL" } },
-    { name: "HTML", headers: { "content-type": "text/html" }, error: { status: expect.any(Number) } },
+    {
+      name: "HTML",
+      headers: { "content-type": "text/html" },
+      error: { status: expect.any(Number) },
+    },
     { name: "503", headers: { ":status": 503 }, error: { code: "UNAVAILABLE" } },
   ])("$name", async ({ headers, error }) => {
     const { target } = await foreignServer((stream) => trailersOnly(stream, headers as never));
-    const thrown = await clientOf(target).echo({}).catch((each: unknown) => each);
+    const thrown = await clientOf(target)
+      .echo({})
+      .catch((each: unknown) => each);
     expect(thrown).toBeInstanceOf(ServiceError);
     expect(thrown).toMatchObject(error);
   });
@@ -107,7 +118,10 @@ describe("a server that is not ours", () => {
       stream.end(body);
     });
     const call = clientOf(target, { maxResponseBytes: 1000 }).echo({});
-    await expect(call).rejects.toMatchObject({ code: "INTERNAL", message: expect.stringMatching(message) });
+    await expect(call).rejects.toMatchObject({
+      code: "INTERNAL",
+      message: expect.stringMatching(message),
+    });
   });
 
   test("one that drops the connection: only idempotent calls are tried again", async () => {
@@ -147,7 +161,9 @@ describe("our server", () => {
     };
     const echo = await startEchoServer({ handlers });
     closing.push(echo.close);
-    const error = await clientOf(echo.target).echo({}).catch((each: unknown) => each);
+    const error = await clientOf(echo.target)
+      .echo({})
+      .catch((each: unknown) => each);
     expect(error).toMatchObject({
       status: 409,
       code: "SKILL_PUBLISHED",

@@ -202,7 +202,13 @@ describe("requests", () => {
 });
 
 describe("errors", () => {
-  const body = { status: 409, code: "SKILL_PUBLISHED", message: "it is", request_id: "r", details: { a: 1 } };
+  const body = {
+    status: 409,
+    code: "SKILL_PUBLISHED",
+    message: "it is",
+    request_id: "r",
+    details: { a: 1 },
+  };
 
   test.each([
     { name: "ours", answer: json(body, 409), error: { ...body, details: { a: 1 } } },
@@ -228,8 +234,14 @@ describe("errors", () => {
   });
 
   test.each([
-    { name: "no JSON", answer: (r: ServerResponse) => r.setHeader("content-type", "application/json").end("{") },
-    { name: "another type", answer: (r: ServerResponse) => r.setHeader("content-type", "text/html").end("{}") },
+    {
+      name: "no JSON",
+      answer: (r: ServerResponse) => r.setHeader("content-type", "application/json").end("{"),
+    },
+    {
+      name: "another type",
+      answer: (r: ServerResponse) => r.setHeader("content-type", "text/html").end("{}"),
+    },
     { name: "another message", answer: json({ count: "many" }) },
     { name: "too much", answer: json({ text: "x".repeat(5000) }) },
   ])("a response that is $name", async ({ answer }) => {
@@ -264,7 +276,11 @@ describe("errors", () => {
 
   test.each([
     { name: "no headers", answer: () => undefined },
-    { name: "no body", answer: (r: ServerResponse) => void r.writeHead(200, { "content-type": "application/json" }).flushHeaders() },
+    {
+      name: "no body",
+      answer: (r: ServerResponse) =>
+        void r.writeHead(200, { "content-type": "application/json" }).flushHeaders(),
+    },
   ])("a server that sends $name", async ({ answer }) => {
     const { client } = await start(answer as Answer, { timeoutMs: 80 });
     await expect(client.echo({ text: "a" })).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
@@ -292,21 +308,36 @@ describe("streams", () => {
     };
 
   test("lines, however they are cut", async () => {
-    const { client, received } = await start(lines('{"text":"a"}\n{"te', 'xt":"b"}\n', '{"count":1}\n'));
+    const { client, received } = await start(
+      lines('{"text":"a"}\n{"te', 'xt":"b"}\n', '{"count":1}\n'),
+    );
     const answers = await all(client.expand({ count: 2 }));
-    expect(answers.map(({ text, count }) => [text, count])).toEqual([["a", 0], ["b", 0], ["", 1]]);
-    expect(received).toMatchObject([{ body: '{"count":2}', headers: { accept: "application/x-ndjson" } }]);
+    expect(answers.map(({ text, count }) => [text, count])).toEqual([
+      ["a", 0],
+      ["b", 0],
+      ["", 1],
+    ]);
+    expect(received).toMatchObject([
+      { body: '{"count":2}', headers: { accept: "application/x-ndjson" } },
+    ]);
   });
 
   test.each([
     {
       name: "an error as the last line",
-      texts: ['{"text":"a"}\n', '{"error":{"status":403,"code":"FORBIDDEN","message":"no","request_id":"r"}}\n'],
+      texts: [
+        '{"text":"a"}\n',
+        '{"error":{"status":403,"code":"FORBIDDEN","message":"no","request_id":"r"}}\n',
+      ],
       error: { code: "FORBIDDEN", message: "no" },
     },
     { name: "half a line", texts: ['{"text":"a"}\n', '{"text"'], error: { code: "INTERNAL" } },
     { name: "no JSON", texts: ['{"text":"a"}\n', "x\n"], error: { code: "INTERNAL" } },
-    { name: "a long line", texts: ['{"text":"a"}\n', "x".repeat(5000)], error: { code: "INTERNAL" } },
+    {
+      name: "a long line",
+      texts: ['{"text":"a"}\n', "x".repeat(5000)],
+      error: { code: "INTERNAL" },
+    },
   ])("$name", async ({ texts, error }) => {
     const { client } = await start(lines(...texts), { maxResponseBytes: 1000 });
     const heard: string[] = [];

@@ -1,6 +1,6 @@
-import { fromBinary, toBinary, create } from "@bufbuild/protobuf";
-import { gunzipSync } from "node:zlib";
 import type { ClientHttp2Session } from "node:http2";
+import { gunzipSync } from "node:zlib";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CallContext } from "../../../src/runtime/call-context.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
@@ -81,7 +81,9 @@ test.each<Thrown>([
   },
   {
     name: "a code of the service's own, with details",
-    error: ServiceError.of(409, "SKILL_PUBLISHED", "it is", { details: { id: "s1", n: 2, a: ["x"] } }),
+    error: ServiceError.of(409, "SKILL_PUBLISHED", "it is", {
+      details: { id: "s1", n: 2, a: ["x"] },
+    }),
     status: 6,
     reason: "SKILL_PUBLISHED",
     message: "it is",
@@ -170,11 +172,14 @@ test.each([
   { accept: "gzip", size: 100, compressed: false },
   { accept: "identity,deflate", size: 32 * 1024, compressed: false },
   { accept: "", size: 32 * 1024, compressed: false },
-])("a response of $size bytes to a client that accepts '$accept'", async ({ accept, size, compressed }) => {
-  behave = () => ({ data: new Uint8Array(size) });
-  const { body, headers } = await call({ "grpc-accept-encoding": accept });
-  expect(body[0]).toBe(compressed ? 1 : 0);
-  if (compressed) expect(headers["grpc-encoding"]).toBe("gzip");
-  const bytes = compressed ? gunzipSync(body.subarray(5)) : body.subarray(5);
-  expect(fromBinary(EchoResponseSchema, bytes).data.length).toBe(size);
-});
+])(
+  "a response of $size bytes to a client that accepts '$accept'",
+  async ({ accept, size, compressed }) => {
+    behave = () => ({ data: new Uint8Array(size) });
+    const { body, headers } = await call({ "grpc-accept-encoding": accept });
+    expect(body[0]).toBe(compressed ? 1 : 0);
+    if (compressed) expect(headers["grpc-encoding"]).toBe("gzip");
+    const bytes = compressed ? gunzipSync(body.subarray(5)) : body.subarray(5);
+    expect(fromBinary(EchoResponseSchema, bytes).data.length).toBe(size);
+  },
+);

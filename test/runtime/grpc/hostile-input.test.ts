@@ -297,9 +297,10 @@ describe("11: metadata as the chain sees it", () => {
     expect([...(last?.headers.names() ?? [])].includes(header)).toBe(seen.length > 0);
   });
 
-  test("pseudo-headers are none", async () => {
+  test("pseudo-headers are none, but the host is one", async () => {
     await rawCall(session, ECHO, {}, frame(hello));
     expect([...(last as Call).headers.names()].filter((name) => name.startsWith(":"))).toEqual([]);
+    expect(last?.headers.all("host")).toEqual([`127.0.0.1:${echo.port}`]);
   });
 });
 

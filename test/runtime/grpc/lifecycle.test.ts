@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:http2";
-import { createServer, connect as connectSocket } from "node:net";
+import { connect as connectSocket, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -37,7 +37,10 @@ describe("listen", () => {
   test("IPv6, where a peer is told without brackets and port", async () => {
     let call: Call | undefined;
     const authentication = (each: Call) => void (call = each);
-    const echo = await startEchoServer({ config: { address: "[::]:0" }, chain: { authentication } });
+    const echo = await startEchoServer({
+      config: { address: "[::]:0" },
+      chain: { authentication },
+    });
     const session = rawSession(echo.port);
     expect((await rawCall(session, ECHO)).grpcStatus).toBe(0);
     expect(call?.peer).toEqual({ address: "127.0.0.1", certificateNames: [] });
@@ -243,7 +246,10 @@ describe("TLS", () => {
     const echo = await startEchoServer({ config: { tls: mutual() } });
     for (const own of [{}, { certificate: pem("stranger.pem"), key: pem("stranger.key") }]) {
       const options = { target: `localhost:${echo.port}`, retry: false as const, timeoutMs: 3000 };
-      const client = createGrpcClient(EchoService, { ...options, tls: { ca: pem("ca.pem"), ...own } });
+      const client = createGrpcClient(EchoService, {
+        ...options,
+        tls: { ca: pem("ca.pem"), ...own },
+      });
       await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
       await client.close();
     }

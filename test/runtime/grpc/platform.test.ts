@@ -34,7 +34,11 @@ const text = (field: number, value: string) =>
   new BinaryWriter().tag(field, WireType.LengthDelimited).string(value).finish();
 
 /** Makes a call with one request by grpc-js and returns the fields of the first response. */
-function ask(path: string, request: Uint8Array, target = echo.target): Promise<Map<number, Uint8Array>> {
+function ask(
+  path: string,
+  request: Uint8Array,
+  target = echo.target,
+): Promise<Map<number, Uint8Array>> {
   const client = new Client(target, credentials.createInsecure());
   const asIs = (bytes: Buffer) => bytes;
   return new Promise((resolve, reject) => {
@@ -95,7 +99,9 @@ describe("reflection", () => {
       expect(files.includes("svc/access/v1/policy.proto")).toBe(true);
       expect(files.includes("/v1/echo/{text}")).toBe(true);
     }
-    const numbers = (await ask(path, text(6, "google.protobuf.MethodOptions"))).get(5) as Uint8Array;
+    const numbers = (await ask(path, text(6, "google.protobuf.MethodOptions"))).get(
+      5,
+    ) as Uint8Array;
     expect(Buffer.from(numbers).includes("google.protobuf.MethodOptions")).toBe(true);
   });
 

@@ -7,7 +7,11 @@ import type { CallContext } from "../../../src/runtime/call-context.ts";
 import { createGrpcClient } from "../../../src/runtime/client/grpc/grpc-client.ts";
 import type { ServiceClient } from "../../../src/runtime/client/typed-client.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { type EchoRequest, EchoRequestSchema, EchoService } from "./fixture/gen/fixture/v1/fixture_pb.ts";
+import {
+  type EchoRequest,
+  EchoRequestSchema,
+  EchoService,
+} from "./fixture/gen/fixture/v1/fixture_pb.ts";
 import { type EchoServer, startEchoServer } from "./support/echo-server.ts";
 import { frame, rawCall, rawSession } from "./support/raw-call.ts";
 
@@ -31,7 +35,8 @@ beforeAll(async () => {
       expand: async function* (request: EchoRequest, { signal }: CallContext) {
         try {
           for (let count = 0; count < request.count; count++) {
-            if (request.text === "fail" && count === 3) throw new ServiceError("FORBIDDEN", "no more");
+            if (request.text === "fail" && count === 3)
+              throw new ServiceError("FORBIDDEN", "no more");
             if (request.text === "crash" && count === 3) throw new Error("secret");
             if (request.text === "wait") await sleep(20);
             seen.produced++;
@@ -84,7 +89,11 @@ describe("errors in streams", () => {
     const read = async () => {
       for await (const { count } of client.expand({ text: "fail", count: 9 })) counts.push(count);
     };
-    await expect(read()).rejects.toMatchObject({ code: "FORBIDDEN", message: "no more", status: 403 });
+    await expect(read()).rejects.toMatchObject({
+      code: "FORBIDDEN",
+      message: "no more",
+      status: 403,
+    });
     expect(counts).toEqual([0, 1, 2]);
   });
 
@@ -106,7 +115,8 @@ describe("errors in streams", () => {
 
 describe("the end of a call", () => {
   test("a client that leaves a stream ends the handler", async () => {
-    for await (const { count } of client.expand({ text: "wait", count: 1e6 })) if (count === 2) break;
+    for await (const { count } of client.expand({ text: "wait", count: 1e6 }))
+      if (count === 2) break;
     await expect.poll(() => seen.left).toBe(true);
     expect(seen.reason).toMatchObject({ code: "CANCELLED" });
     expect(seen.produced).toBeLessThan(10);
@@ -184,7 +194,8 @@ describe("backpressure", () => {
 });
 
 describe("all kinds", () => {
-  test("unary", async () => expect(await client.echo({ text: "hi" })).toMatchObject({ text: "hi" }));
+  test("unary", async () =>
+    expect(await client.echo({ text: "hi" })).toMatchObject({ text: "hi" }));
 
   test("server streaming", async () => {
     const counts = (await all(client.expand({ count: 5 }))).map(({ count }) => count);

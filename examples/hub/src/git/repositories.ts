@@ -25,7 +25,9 @@ export function repositoryHandlers(store: Store): RepositoryServiceHandlers {
     },
 
     async getRepository({ repositoryId }) {
-      return { repository: found(repositories.get(repositoryId), `the repository ${repositoryId}`) };
+      return {
+        repository: found(repositories.get(repositoryId), `the repository ${repositoryId}`),
+      };
     },
 
     async deleteRepository({ repositoryId }) {

@@ -112,7 +112,7 @@ export function authzHandlers(engine: AuthorizationEngine): AuthzServiceHandlers
 function relationOf(role: Role): string {
   const relation = ROLES.find((known) => known.role === role)?.relation;
   if (relation !== undefined) return relation;
-  const names = ROLES.map(({ role }) => `ROLE_${Role[role]}`).join(", ");
+  const names = ROLES.map(({ relation }) => `ROLE_${relation.toUpperCase()}`).join(", ");
   throw new ServiceError("INVALID_ARGUMENT", `role is one of ${names}`);
 }
 

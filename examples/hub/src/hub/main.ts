@@ -1,9 +1,9 @@
 /** The hub: `node src/hub/main.ts [CONFIGURATION]`. */
-import { readFileSync } from "node:fs";
 import {
   createAuthorizationEngine,
   createGrpcClient,
   loadServiceConfig,
+  readRouteDocument,
   runServer,
 } from "svc-access/runtime";
 import { RepositoryService } from "../../gen/git/v1/repository_service_pb.ts";
@@ -30,20 +30,20 @@ import { skillHandlers } from "./skills.ts";
 
 const { GIT_ADDRESS = "127.0.0.1:19002", HUB_TOKEN = "", DATA = "data" } = process.env;
 
-const config = loadServiceConfig(
+const configuration = loadServiceConfig(
   process.argv[2] ?? new URL("../../hub.yaml", import.meta.url).pathname,
 );
-const engine = await createAuthorizationEngine(config);
+const engine = await createAuthorizationEngine(configuration.config);
 const store = new Store(`${DATA}/hub.db`);
 const skills = store.collection("skill", SkillSchema);
 const packages = new Packages(store);
 const runs = new Runs(store, skills);
-const git = createGrpcClient(RepositoryService, { address: GIT_ADDRESS, internalToken: HUB_TOKEN });
+const git = createGrpcClient(RepositoryService, { target: GIT_ADDRESS, internalToken: HUB_TOKEN });
 
-if (config.environment === "development") await seed(engine);
+if (configuration.config.environment === "development") await seed(engine);
 
 await runServer({
-  config,
+  configuration,
   engine,
   bindings: [
     bindAuthnService(authnHandlers(store)),
@@ -55,9 +55,9 @@ await runServer({
     ),
     bindSkillPackageService(packageHandlers(skills, packages)),
   ],
-  routes: JSON.parse(readFileSync(new URL("../../gen/routes/hub.json", import.meta.url), "utf8")),
-  onClose() {
-    git.close();
+  routes: readRouteDocument(new URL("../../gen/routes/hub.json", import.meta.url).pathname),
+  async onClose() {
+    await git.close();
     store.close();
   },
 });

@@ -2,12 +2,17 @@ import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "svc-access/runtime";
-import type { SkillPackageServiceHandlers } from "../../gen/hub/skills/v1/skill_service_server.ts";
-import { type Skill, SkillSchema, type SkillVersion, SkillVersionSchema } from "../../gen/hub/skills/v1/skill_pb.ts";
+import {
+  type Skill,
+  SkillSchema,
+  type SkillVersion,
+  SkillVersionSchema,
+} from "../../gen/hub/skills/v1/skill_pb.ts";
 import {
   type GetSkillFileResponse,
   GetSkillFileResponseSchema,
 } from "../../gen/hub/skills/v1/skill_service_pb.ts";
+import type { SkillPackageServiceHandlers } from "../../gen/hub/skills/v1/skill_service_server.ts";
 import { type Collection, found, type Store } from "../store.ts";
 
 const MAX_PACKAGE = 16 * 1024 * 1024;
@@ -49,7 +54,11 @@ export class Packages {
     this.#files.deleteBelow(skillId);
     for (const [path, text] of files) {
       const bytes = new TextEncoder().encode(text);
-      const file = create(GetSkillFileResponseSchema, { path, content: bytes, digest: sha256(bytes) });
+      const file = create(GetSkillFileResponseSchema, {
+        path,
+        content: bytes,
+        digest: sha256(bytes),
+      });
       this.#files.put(`${skillId}/${path}`, file, skillId);
     }
     this.#versions.put(keyOf(skillId, version), added, skillId);
@@ -77,10 +86,14 @@ export function packageHandlers(
           header = part.value;
         } else if (part.case === "chunk" && header !== undefined) {
           size += part.value.length;
-          if (size > MAX_PACKAGE) throw new ServiceError("PAYLOAD_TOO_LARGE", "a package has at most 16 MiB");
+          if (size > MAX_PACKAGE)
+            throw new ServiceError("PAYLOAD_TOO_LARGE", "a package has at most 16 MiB");
           chunks.push(part.value);
         } else {
-          throw new ServiceError("INVALID_ARGUMENT", "the first message has the header, all others a chunk");
+          throw new ServiceError(
+            "INVALID_ARGUMENT",
+            "the first message has the header, all others a chunk",
+          );
         }
       }
       if (header === undefined) throw new ServiceError("INVALID_ARGUMENT", "there is no header");
@@ -88,7 +101,10 @@ export function packageHandlers(
       const skill = found(skills.get(skillId), `the skill ${skillId}`);
       const content = Buffer.concat(chunks);
       if (sha256(content) !== digest) {
-        throw new ServiceError("INVALID_ARGUMENT", "the package does not have the digest of its header");
+        throw new ServiceError(
+          "INVALID_ARGUMENT",
+          "the package does not have the digest of its header",
+        );
       }
       const version = packages.add(skillId, skill.latestVersion + 1, content, digest);
       skills.put(

@@ -41,7 +41,9 @@ export function projectHandlers({ store, engine, runs }: ProjectParts): ProjectS
     ...runs.projectHandlers(get),
 
     async listProjects(request, context) {
-      const keys = (await heldIds(engine, "project", "read", context)).map((id) => keyOf(BigInt(id)));
+      const keys = (await heldIds(engine, "project", "read", context)).map((id) =>
+        keyOf(BigInt(id)),
+      );
       keys.sort();
       const { items, nextPageToken } = page(
         request,
@@ -141,6 +143,11 @@ function startOfMonth(): Date {
 
 function durationOf({ startTime, endTime, state }: Run): number {
   if (startTime === undefined) return 0;
-  const end = endTime !== undefined ? timestampDate(endTime) : state === RunState.RUNNING ? new Date() : timestampDate(startTime);
+  const end =
+    endTime !== undefined
+      ? timestampDate(endTime)
+      : state === RunState.RUNNING
+        ? new Date()
+        : timestampDate(startTime);
   return end.getTime() - timestampDate(startTime).getTime();
 }

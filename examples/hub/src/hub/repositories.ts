@@ -1,6 +1,5 @@
-import type { CallContext } from "svc-access/runtime";
+import type { CallContext, ServiceClient } from "svc-access/runtime";
 import type { RepositoryService } from "../../gen/git/v1/repository_service_pb.ts";
-import type { GrpcClient } from "svc-access/runtime";
 
 /** The repositories of skills, which the Git service keeps. */
 export interface Repositories {
@@ -9,7 +8,7 @@ export interface Repositories {
 }
 
 /** Asks the Git service by its generated client, which carries the internal token. */
-export function gitRepositories(client: GrpcClient<typeof RepositoryService>): Repositories {
+export function gitRepositories(client: ServiceClient<typeof RepositoryService>): Repositories {
   return {
     async create(repositoryId, context) {
       await client.createRepository({ repositoryId }, { context });

@@ -98,7 +98,8 @@ export class Runs {
           }
           this.#changes.emit("change", run.runId);
         }
-        if (run === undefined) throw new ServiceError("INVALID_ARGUMENT", "the first message names the run");
+        if (run === undefined)
+          throw new ServiceError("INVALID_ARGUMENT", "the first message names the run");
         return { lineCount: BigInt(count) };
       },
 

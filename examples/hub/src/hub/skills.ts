@@ -3,9 +3,8 @@ import { clone, create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { AuthorizationEngine } from "svc-access/authz";
 import { requirePrincipal, ServiceError } from "svc-access/runtime";
+import { Catalog, type Skill, SkillSchema, SkillState } from "../../gen/hub/skills/v1/skill_pb.ts";
 import type { SkillServiceHandlers } from "../../gen/hub/skills/v1/skill_service_server.ts";
-import { Catalog } from "../../gen/hub/skills/v1/skill_pb.ts";
-import { type Skill, SkillSchema, SkillState } from "../../gen/hub/skills/v1/skill_pb.ts";
 import { etagOf, requireEtag } from "../etag.ts";
 import { applyMask } from "../field-mask.ts";
 import { page } from "../pages.ts";
@@ -14,7 +13,15 @@ import type { Packages } from "./packages.ts";
 import { heldIds, writeParent } from "./relationships.ts";
 import type { Repositories } from "./repositories.ts";
 
-const FIXED = ["skill_id", "space_id", "state", "latest_version", "create_time", "update_time", "etag"];
+const FIXED = [
+  "skill_id",
+  "space_id",
+  "state",
+  "latest_version",
+  "create_time",
+  "update_time",
+  "etag",
+];
 
 /** What serves skills: their store, who may what, their packages and their repositories. */
 export interface SkillParts {
@@ -25,7 +32,12 @@ export interface SkillParts {
 }
 
 /** The handlers of SkillService. */
-export function skillHandlers({ skills, packages, engine, repositories }: SkillParts): SkillServiceHandlers {
+export function skillHandlers({
+  skills,
+  packages,
+  engine,
+  repositories,
+}: SkillParts): SkillServiceHandlers {
   const get = (id: string) => found(skills.get(id), `the skill ${id}`);
   const save = (skill: Skill): Skill => {
     skill.updateTime = timestampNow();
@@ -125,7 +137,10 @@ export function skillHandlers({ skills, packages, engine, repositories }: SkillP
       const skill = clone(SkillSchema, get(skillId));
       const from = approved ? SkillState.DRAFT : SkillState.REVIEWED;
       if (skill.state !== from) {
-        throw new ServiceError("FAILED_PRECONDITION", `the skill is ${SkillState[skill.state]}`);
+        throw new ServiceError(
+          "FAILED_PRECONDITION",
+          approved ? "the skill is no draft" : "the skill is not under review",
+        );
       }
       skill.state = approved ? SkillState.REVIEWED : SkillState.DRAFT;
       return { skill: save(skill) };

@@ -59,7 +59,8 @@ async function watch(
     told = now;
     await pause(signal);
   }
-  if (told !== serving.NOT_SERVING) await exchange.send(encodeResponse(serving.NOT_SERVING), () => signal);
+  if (told !== serving.NOT_SERVING)
+    await exchange.send(encodeResponse(serving.NOT_SERVING), () => signal);
   throw new ServiceError("UNAVAILABLE", "the server shuts down");
 }
 

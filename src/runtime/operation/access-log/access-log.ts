@@ -56,7 +56,14 @@ export class AccessLog implements CallObserver {
   flush(): void {
     const ended = this.#ended;
     this.#ended = [];
-    for (const one of ended) this.#write(one);
+    for (const one of ended) {
+      try {
+        this.#write(one);
+      } catch (error) {
+        const told = JSON.stringify(redact(error));
+        this.#lines.line("error", `"error":${told}`, "a call cannot be logged");
+      }
+    }
   }
 
   #isSkipped({ transport, target }: Call): boolean {

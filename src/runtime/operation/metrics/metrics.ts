@@ -29,10 +29,10 @@ export interface Metrics {
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
-/** Makes the metrics of a process. Those of Node (memory, event loop) come with `process`, once for each process. */
+/** Makes the metrics of a server, with those of Node (memory, event loop) unless `process` is false. */
 export function createMetrics(options: { readonly process?: boolean } = {}): Metrics {
   const registry = new Registry();
-  if (options.process ?? true) collectDefaultMetrics({ register: registry });
+  const others = (options.process ?? true) ? [processRegistry()] : [];
   const unrouted = new OwnCounter(
     registry,
     "rpc_server_unrouted_requests_total",
@@ -61,7 +61,19 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     gauge: (name, help, value) =>
       registerOwnMetric(registry, "gauge", name, help, () => [{ labels: {}, value: value() }]),
     async text() {
-      return { contentType: registry.contentType, body: await registry.metrics() };
+      const texts = await Promise.all([registry, ...others].map((one) => one.metrics()));
+      return { contentType: registry.contentType, body: texts.join("\n") };
     },
   };
+}
+
+let ofProcess: Registry | undefined;
+
+/** Those of Node, once for each process: their observers cannot be taken down again. */
+function processRegistry(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
 }
