@@ -36,9 +36,10 @@ export function loadConfig(
     diagnostics.push({ rule, severity: "error", message, file, ...locate(path) });
 
   const parsed = configSchema.safeParse(value, { reportInput: true });
+  const isUnset = problems.some(({ rule }) => rule === "CONFIG_VARIABLE");
   for (const issue of parsed.error?.issues ?? []) {
     // Text whose variable is not set is not the value that the schema should see.
-    if (typeof issue.input === "string" && issue.input.includes("${")) continue;
+    if (isUnset && typeof issue.input === "string" && issue.input.includes("${")) continue;
     for (const { rule, message, path } of describeIssue(issue)) report(rule, message, path);
   }
   for (const path of namesThatVanish(value)) {

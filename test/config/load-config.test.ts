@@ -186,6 +186,11 @@ edge:
     expectFindings('model: ⟦"${1}"\n', ['CONFIG_VARIABLE "${1}" is no reference']);
   });
 
+  test("after $$ that is no value of its key is refused like any other", () => {
+    const result = loadConfig("environment: $${ENV}", "svc-access.yaml", {});
+    expect(result).toMatchObject({ diagnostics: [{ rule: "CONFIG_VALUE" }] });
+  });
+
   test("after $$ is text", () => {
     expect(load("model: $${ENV}")?.config.model).toBe("${ENV}");
   });

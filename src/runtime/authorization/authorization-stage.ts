@@ -86,8 +86,7 @@ async function checked(
   try {
     if (id === undefined) {
       const { type: resourceType, action: permission } = plan;
-      const request = { resourceType, permission, subject, pageSize: 1 };
-      allowed = (await engine.lookupResources(request, options)).items.length > 0;
+      allowed = (await engine.checkAny({ resourceType, permission, subject }, options)).allowed;
     } else {
       const request = { resource: { type: plan.type, id }, permission: plan.action, subject };
       allowed = (await engine.check(request, options)).allowed;

@@ -61,6 +61,8 @@ export class Call implements CallContext {
   decision: "allowed" | "denied" | undefined;
   /** How many bytes were sent, for the log; set by the adapter. */
   responseBytes = 0;
+  /** The HTTP status of the response where the handler chose it, as raw ones do. */
+  responseStatus = 200;
 
   readonly #readRequest: () => unknown;
   #responseHeaders: Map<string, string> | undefined;

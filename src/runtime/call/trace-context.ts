@@ -12,6 +12,8 @@ const NO_SPAN = "0".repeat(16);
 
 /** The stage "context injection": the trace that the call belongs to (W3C trace context), and its span. */
 export function injectTraceContext(call: Call): void {
+  // A tracer that watches the call has set its own.
+  if (call.traceId !== "") return;
   const sent = single(call.headers, TRACEPARENT);
   call.traceId = (sent === undefined ? undefined : traceIdOf(sent)) ?? randomHex(16);
   call.spanId = randomHex(8);

@@ -9,9 +9,9 @@ import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { GrpcHeaders } from "./grpc-headers.ts";
 import { clientTimeoutOf, TIMEOUT_HEADER } from "./grpc-timeout.ts";
+import { initialHeaders } from "./initial-headers.ts";
 import {
   ACCEPT_ENCODING_HEADER,
-  ACCEPTED_ENCODINGS,
   acceptsGzip,
   ENCODING_HEADER,
   requestEncodingOf,
@@ -89,7 +89,7 @@ export class GrpcExchange {
   begin(headers?: ReadonlyMap<string, string>): void {
     if (this.#begun || !this.isOpen) return;
     this.#begun = true;
-    this.#stream.respond(this.#initial(headers, this.#gzip), {
+    this.#stream.respond(initialHeaders(this.requestId, headers, this.#gzip), {
       waitForTrailers: true,
       sendDate: false,
     } as ServerStreamResponseOptions);
@@ -148,25 +148,11 @@ export class GrpcExchange {
     this.#begun = true;
     this.#ended = true;
     // Trailers only: the status comes with the headers.
-    this.#stream.respond({ ...this.#initial(headers, false), ...trailers }, {
+    this.#stream.respond({ ...initialHeaders(this.requestId, headers, false), ...trailers }, {
       endStream: true,
       sendDate: false,
     } as ServerStreamResponseOptions);
     this.#stopReading();
-  }
-
-  #initial(headers: ReadonlyMap<string, string> | undefined, gzip: boolean): OutgoingHttpHeaders {
-    const initial: OutgoingHttpHeaders = {
-      ":status": 200,
-      "content-type": "application/grpc+proto",
-      [ACCEPT_ENCODING_HEADER]: ACCEPTED_ENCODINGS,
-      [REQUEST_ID_HEADER]: this.requestId,
-    };
-    if (gzip) initial[ENCODING_HEADER] = "gzip";
-    if (headers !== undefined) {
-      for (const [name, value] of headers) if (!isReserved(name)) initial[name] = value;
-    }
-    return initial;
   }
 
   #finish(trailers: OutgoingHttpHeaders, last?: Buffer): void {
@@ -191,19 +177,4 @@ export class GrpcExchange {
       if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
     });
   }
-}
-
-/** What the protocol itself says in headers, and what HTTP/2 forbids: no handler sets those. */
-function isReserved(name: string): boolean {
-  return (
-    name.startsWith(":") ||
-    name.startsWith("grpc-") ||
-    name === "content-type" ||
-    name === "content-length" ||
-    name === "connection" ||
-    name === "transfer-encoding" ||
-    name === "keep-alive" ||
-    name === "upgrade" ||
-    name === "te"
-  );
 }

@@ -29,7 +29,7 @@ export async function readTlsFiles(
     read("key_file"),
     read("client_ca_file"),
   ]);
-  if (problems.length > 0) throw new StartUpError(problems);
+  if (problems.length > 0) throw new StartUpError(problems.sort());
   const pems = { ...(cert && { cert }), ...(key && { key }), ...(ca && { ca }) };
   try {
     createSecureContext(pems);

@@ -69,7 +69,10 @@ export class Exchange implements OnConnection {
   send(status: number, body: string | Uint8Array, headers: string[]): void {
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
     if (length > 0 || status !== 204) headers.push("Content-Length", String(length));
-    if (this.call !== undefined) this.call.responseBytes = length;
+    if (this.call !== undefined) {
+      this.call.responseBytes = length;
+      this.call.responseStatus = status;
+    }
     this.#finish(status, headers, body);
   }
 

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
-import type { AddressInfo, Socket } from "node:net";
-import type { SecureContextOptions, TlsOptions } from "node:tls";
-import Fastify from "fastify";
+import type { AddressInfo } from "node:net";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
@@ -10,6 +7,7 @@ import type { ListeningAddress, TransportServer } from "../server/transport-serv
 import { Connections } from "./connections.ts";
 import { Cors } from "./cors.ts";
 import { Dispatcher } from "./dispatcher.ts";
+import { type App, createApp } from "./fastify-app.ts";
 import { answerMalformed } from "./malformed-request.ts";
 import { messageRegistry } from "./message-registry.ts";
 import type { Probe } from "./probe.ts";
@@ -65,7 +63,7 @@ export function createHttpServer(options: HttpServerOptions): TransportServer {
     onUnrouted,
     onFault,
   });
-  const app = createApp(config, limits, connections, dispatcher, (error, socket) => {
+  const app = createApp(config.tls, limits, connections, dispatcher, (error, socket) => {
     answerMalformed(error, socket, connections, onUnrouted);
   });
   return new HttpServer(app, config.address, state);
@@ -96,71 +94,6 @@ function routerEntries(options: HttpServerOptions): RouterEntry<RouteService>[] 
   );
   return [...rpcs, ...raw];
 }
-
-type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
-
-/**
- * Fastify keeps the server; routes and bodies are ours. So each request is taken over
- * before Fastify looks at its content type or reads its body, which must wait for
- * authentication.
- */
-function createApp(
-  config: HttpServerOptions["config"],
-  limits: TransportLimits,
-  connections: Connections,
-  dispatcher: Dispatcher,
-  onClientError: ClientErrorHandler,
-) {
-  const transport = {
-    maxHeaderSize: limits.maxHeaderBytes,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    connectionsCheckingInterval: limits.checkingIntervalMs,
-    insecureHTTPParser: false,
-    requireHostHeader: true,
-  };
-  const app = Fastify({
-    http: transport,
-    ...(config.tls === undefined ? {} : { https: { ...transport, ...readTls(config.tls) } }),
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    forceCloseConnections: true,
-    clientErrorHandler: onClientError,
-    frameworkErrors: (_error, request, reply) => {
-      reply.hijack();
-      dispatcher.dispatch(request.raw, reply.raw);
-    },
-  });
-  app.addHook("onRequest", (request, reply, _done) => {
-    reply.hijack();
-    dispatcher.dispatch(request.raw, reply.raw);
-  });
-  app.all("*", () => undefined);
-  app.setNotFoundHandler(() => undefined);
-  const { server } = app;
-  // Node would drop headers past its limit without a word; too many are refused instead.
-  server.maxHeadersCount = 0;
-  server.on("connection", (socket) => connections.opened(socket));
-  // The body is asked for only once it is wanted.
-  server.on("checkContinue", (request, response) => server.emit("request", request, response));
-  return app;
-}
-
-function readTls(tls: NonNullable<HttpConfig["tls"]>): SecureContextOptions & TlsOptions {
-  const clients = tls.client_ca_file;
-  return {
-    cert: readFileSync(tls.certificate_file),
-    key: readFileSync(tls.key_file),
-    minVersion: "TLSv1.2",
-    ...(clients === undefined
-      ? {}
-      : { ca: readFileSync(clients), requestCert: true, rejectUnauthorized: true }),
-  };
-}
-
-type App = ReturnType<typeof createApp>;
 
 /** How often draining looks for connections that have become idle. */
 const DRAIN_INTERVAL_MS = 20;

@@ -9,7 +9,7 @@ import {
   type Registry,
   toJson,
 } from "@bufbuild/protobuf";
-import { fieldsByName } from "./field-names.ts";
+import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 import { valueOf } from "./field-setter.ts";
 
 /** A response message as JSON text. */
@@ -38,6 +38,13 @@ export function compileResponse(
   const field = fieldsByName(output).get(responseBody);
   if (field === undefined) {
     throw new Error(`${output.typeName} has no field "${responseBody}" to be a response`);
+  }
+  if (field.fieldKind === "message" && !hasOwnJsonForm(field.message)) {
+    const inner = field.message;
+    return (message) => {
+      const value = valueOf(message, field) as Message | undefined;
+      return value === undefined ? "null" : JSON.stringify(toJson(inner, value, options));
+    };
   }
   return (message) => JSON.stringify(fieldJson(message, field, output, options));
 }

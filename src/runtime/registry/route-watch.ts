@@ -1,7 +1,8 @@
-import type { Etcd3, IDuplexStream, IKeyValue, IWatchRequest, IWatchResponse } from "etcd3";
+import type { Etcd3, IKeyValue, IWatchResponse } from "etcd3";
 import type { Logger } from "../operation/logger.ts";
-import { connectEtcd, type EtcdConnection, etcdDeadline } from "./etcd-client.ts";
+import { connectEtcd, type EtcdConnection } from "./etcd-client.ts";
 import { keepSession, settledSoon } from "./etcd-session.ts";
+import { readPrefix, watchPrefix } from "./read-prefix.ts";
 import { parseRouteEntry } from "./route-entry.ts";
 import { environmentPrefix, parseRouteKey } from "./route-keys.ts";
 import { type RegisteredRoute, RouteTable } from "./route-table.ts";
@@ -23,8 +24,6 @@ export interface RouteWatchOptions {
 }
 
 const GRACE_MS = 30_000;
-/** The most keys in one answer. */
-const PAGE = 2000;
 
 /** Follows the routes of an environment, as gateways do. */
 export class RouteWatch {
@@ -80,7 +79,7 @@ export class RouteWatch {
           else if (answer.created) established();
           else this.#take(answer);
         });
-        this.#watchFrom(stream, revision + 1n);
+        watchPrefix(stream, this.#prefix, revision + 1n);
       });
     } finally {
       stream.on("error", () => undefined);
@@ -88,40 +87,15 @@ export class RouteWatch {
     }
   }
 
-  #watchFrom(stream: IDuplexStream<IWatchRequest, IWatchResponse>, revision: bigint): void {
-    stream.write({
-      create_request: {
-        key: Buffer.from(this.#prefix),
-        range_end: prefixEnd(this.#prefix),
-        start_revision: String(revision),
-      },
-    });
-  }
-
   /** Reads all entries as of one revision, and returns that. */
   async #readAll(client: Etcd3): Promise<bigint> {
-    const keys = new Set<string>();
-    let revision = "0";
-    let from = Buffer.from(this.#prefix);
-    for (;;) {
-      const page = await client.kv.range(
-        { key: from, range_end: prefixEnd(this.#prefix), limit: PAGE, revision },
-        etcdDeadline(),
-      );
-      if (revision === "0") revision = page.header.revision;
-      for (const pair of page.kvs) {
-        keys.add(pair.key.toString());
-        this.#put(pair);
-      }
-      const last = page.kvs.at(-1);
-      if (!page.more || last === undefined) break;
-      from = Buffer.concat([last.key, Buffer.from([0])]);
-    }
-    this.#table.keepOnly(keys);
+    const { revision, pairs } = await readPrefix(client, this.#prefix);
+    for (const pair of pairs) this.#put(pair);
+    this.#table.keepOnly(new Set(pairs.map(({ key }) => key.toString())));
     this.#forgetMissingLater();
     this.#isRead = true;
     this.#tell();
-    return BigInt(revision);
+    return revision;
   }
 
   #take({ events }: IWatchResponse): void {
@@ -184,11 +158,4 @@ export class RouteWatch {
 /** Watches the routes of an environment until it is closed: the union over all instances. */
 export function watchRoutes(options: RouteWatchOptions): RouteWatch {
   return new RouteWatch(options);
-}
-
-/** The first key behind all that begin with a prefix. */
-function prefixEnd(prefix: string): Buffer {
-  const end = Buffer.from(prefix);
-  end[end.length - 1] = (end.at(-1) as number) + 1;
-  return end;
 }

@@ -233,7 +233,7 @@ describe("an engine that cannot answer", () => {
     ...({} as AuthorizationEngine),
     kind: "spicedb",
     check: () => Promise.reject(error),
-    lookupResources: () => Promise.reject(error),
+    checkAny: () => Promise.reject(error),
   });
 
   test.each<[AuthzErrorCode | "TypeError", string, number]>([

@@ -224,7 +224,6 @@ describe("streams", () => {
   it("that fail before their first message are an error as any other", async () => {
     const { origin } = await start({
       methods: [
-        // biome-ignore lint/correctness/useYield: it fails before
         thingMethod("watchThings", WATCH, async function* () {
           throw new ServiceError("RESOURCE_NOT_FOUND");
         }),

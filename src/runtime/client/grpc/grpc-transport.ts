@@ -1,4 +1,4 @@
-import { type DescMessage, type DescMethod, fromBinary } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import {
   type CallOptions,
@@ -19,6 +19,11 @@ import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_USER_AGENT } from "../client-option
 import type { GrpcClientOptions } from "./grpc-client-options.ts";
 import { isGrpcError, toClientError } from "./grpc-error.ts";
 import { encodeRequest as encode, pumpRequests } from "./request-pump.ts";
+import {
+  decodeResponse as decode,
+  decodeResponses,
+  type ResponseStream,
+} from "./response-stream.ts";
 
 /** What grpc-js sends and gives; messages are encoded and decoded here. */
 const AS_IS = (bytes: Buffer): Buffer => bytes;
@@ -125,7 +130,7 @@ export class GrpcTransport implements ClientTransport {
       signal?.removeEventListener("abort", cancel);
       stopReading?.();
     };
-    const state: StreamState = {
+    const state: ResponseStream = {
       error: undefined,
       explain: (error) => requestError ?? failure(error, call, () => received.getPeer() !== target),
       leave: () => {
@@ -143,30 +148,7 @@ export class GrpcTransport implements ClientTransport {
       received.once("metadata", () => resolve());
       received.once("status", () => resolve());
     });
-    return decodeAll(received, method.output, state);
-  }
-}
-
-/** A stream of responses under way. */
-interface StreamState {
-  /** What grpc-js said of its end, which it says once only. */
-  error: unknown;
-  readonly explain: (error: unknown) => unknown;
-  readonly leave: () => void;
-}
-
-async function* decodeAll(
-  received: AsyncIterable<Buffer>,
-  output: DescMessage,
-  state: StreamState,
-): AsyncGenerator<unknown> {
-  try {
-    for await (const data of received) yield decode(output, data);
-    if (state.error !== undefined) throw state.error;
-  } catch (error) {
-    throw error instanceof ServiceError ? error : state.explain(error);
-  } finally {
-    state.leave();
+    return decodeResponses(received, method.output, state);
   }
 }
 
@@ -188,17 +170,6 @@ function metadataOf({ headers }: ClientCall): Metadata {
 
 function callOptionsOf({ deadline }: ClientCall): CallOptions {
   return Number.isFinite(deadline) ? { deadline } : {};
-}
-
-function decode(output: DescMessage, data: Buffer | undefined): unknown {
-  try {
-    const bytes = data as Buffer;
-    return fromBinary(output, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
-  } catch (error) {
-    throw new ServiceError("INTERNAL", `the response is no valid ${output.typeName}`, {
-      cause: error,
-    });
-  }
 }
 
 function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {

@@ -42,7 +42,7 @@ export function callLine(call: Call, error: ServiceError | undefined, durationMs
   const { principal, transport } = call;
   let line = rpcMembers(call.method);
   if (transport === "http") {
-    line += `"transport":"http","method":${quoted(call.httpMethod, MAX_NAME)},"path":${quotedPath(call.target)},"status":${error?.status ?? 200}`;
+    line += `"transport":"http","method":${quoted(call.httpMethod, MAX_NAME)},"path":${quotedPath(call.target)},"status":${error?.status ?? call.responseStatus}`;
   } else {
     line += `"transport":"grpc","grpc_status":${error?.grpcStatus ?? 0}`;
   }

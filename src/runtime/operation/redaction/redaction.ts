@@ -81,11 +81,7 @@ class Redaction {
     if (value instanceof RegExp) return redactText(String(value));
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
       return `[${value.byteLength} bytes]`;
-    // Headers, FormData and gRPC's Metadata are maps by another name.
-    const entries = (value as { entries?: unknown }).entries;
-    if (value instanceof Headers && typeof entries === "function") {
-      return this.#fields(value.entries(), depth);
-    }
+    if (value instanceof Headers) return this.#fields(value.entries(), depth);
     return this.#fields(Object.entries(value), depth);
   }
 

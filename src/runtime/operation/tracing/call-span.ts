@@ -63,7 +63,7 @@ export function endSpan(span: Span, call: Call, error: ServiceError | undefined)
   if (call.transport === "grpc") {
     span.setAttribute("rpc.grpc.status_code", error?.grpcStatus ?? status.OK);
   } else {
-    span.setAttribute("http.response.status_code", error?.status ?? 200);
+    span.setAttribute("http.response.status_code", error?.status ?? call.responseStatus);
   }
   if (call.clientAddress !== "") span.setAttribute("client.address", call.clientAddress);
   if (error !== undefined) {

@@ -1,0 +1,38 @@
+import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import { ServiceError } from "../../error/service-error.ts";
+
+/** A stream of responses under way. */
+export interface ResponseStream {
+  /** What grpc-js said of its end, which it says once only. */
+  error: unknown;
+  readonly explain: (error: unknown) => unknown;
+  readonly leave: () => void;
+}
+
+/** Decodes the responses as they are read; leaving them ends the call. */
+export async function* decodeResponses(
+  received: AsyncIterable<Buffer>,
+  output: DescMessage,
+  state: ResponseStream,
+): AsyncGenerator<unknown> {
+  try {
+    for await (const data of received) yield decodeResponse(output, data);
+    if (state.error !== undefined) throw state.error;
+  } catch (error) {
+    throw error instanceof ServiceError ? error : state.explain(error);
+  } finally {
+    state.leave();
+  }
+}
+
+/** @throws ServiceError INTERNAL for what is not the message that was promised */
+export function decodeResponse(output: DescMessage, data: Buffer | undefined): unknown {
+  try {
+    const bytes = data as Buffer;
+    return fromBinary(output, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
+  } catch (error) {
+    throw new ServiceError("INTERNAL", `the response is no valid ${output.typeName}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import type { SecureContextOptions, TlsOptions } from "node:tls";
+import Fastify from "fastify";
+import type { ServerConfig } from "../configuration/server-config.ts";
+import type { Connections } from "./connections.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import type { TransportLimits } from "./transport-limits.ts";
+
+type TlsConfig = NonNullable<NonNullable<ServerConfig["http"]>["tls"]>;
+
+type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
+
+/**
+ * Makes the server that Fastify keeps; routes and bodies are ours. So each request is taken over
+ * before Fastify looks at its content type or reads its body, which must wait for
+ * authentication.
+ */
+export function createApp(
+  tls: TlsConfig | undefined,
+  limits: TransportLimits,
+  connections: Connections,
+  dispatcher: Dispatcher,
+  onClientError: ClientErrorHandler,
+) {
+  const transport = {
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionsCheckingInterval: limits.checkingIntervalMs,
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+  };
+  const app = Fastify({
+    http: transport,
+    ...(tls === undefined ? {} : { https: { ...transport, ...readTls(tls) } }),
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: true,
+    clientErrorHandler: onClientError,
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack();
+      dispatcher.dispatch(request.raw, reply.raw);
+    },
+  });
+  app.addHook("onRequest", (request, reply, _done) => {
+    reply.hijack();
+    dispatcher.dispatch(request.raw, reply.raw);
+  });
+  app.all("*", () => undefined);
+  app.setNotFoundHandler(() => undefined);
+  const { server } = app;
+  // Node would drop headers past its limit without a word; too many are refused instead.
+  server.maxHeadersCount = 0;
+  server.on("connection", (socket) => connections.opened(socket));
+  // The body is asked for only once it is wanted.
+  server.on("checkContinue", (request, response) => server.emit("request", request, response));
+  return app;
+}
+
+function readTls(tls: TlsConfig): SecureContextOptions & TlsOptions {
+  const clients = tls.client_ca_file;
+  return {
+    cert: readFileSync(tls.certificate_file),
+    key: readFileSync(tls.key_file),
+    minVersion: "TLSv1.2",
+    ...(clients === undefined
+      ? {}
+      : { ca: readFileSync(clients), requestCert: true, rejectUnauthorized: true }),
+  };
+}
+
+/** The Fastify instance, and Node's server in it. */
+export type App = ReturnType<typeof createApp>;
