@@ -6,32 +6,41 @@ export interface PageRequest {
   readonly pageToken: string;
 }
 
+/** How many items a page has. */
+export interface PageBounds {
+  readonly otherwise: number;
+  readonly most: number;
+}
+
+/** The size of the page that a request asks for. */
+export function pageSizeOf({ pageSize }: PageRequest, { otherwise, most }: PageBounds): number {
+  if (pageSize < 0 || pageSize > most) {
+    throw new ServiceError("INVALID_ARGUMENT", `page_size is from 1 to ${most}`);
+  }
+  return pageSize === 0 ? otherwise : pageSize;
+}
+
 /**
- * Cuts a page out of a listing.
+ * Cuts a page out of a listing. Its token is the id of the last item, so that what is added
+ * or deleted meanwhile moves nothing.
  *
- * @param list the items behind a key, at most so many
- * @param keyOf the key that the listing is sorted by
+ * @param list the items behind an id, in the order of their ids, at most so many
  */
 export function page<Item>(
-  { pageSize, pageToken }: PageRequest,
-  bounds: { readonly otherwise: number; readonly most: number },
-  list: (after: string, limit: number) => readonly Item[],
-  keyOf: (item: Item) => string,
-): { readonly items: readonly Item[]; readonly nextPageToken: string } {
-  if (pageSize < 0 || pageSize > bounds.most) {
-    throw new ServiceError("INVALID_ARGUMENT", `page_size is from 1 to ${bounds.most}`);
-  }
-  const size = pageSize === 0 ? bounds.otherwise : pageSize;
-  const after = Buffer.from(pageToken, "base64url").toString();
-  if (Buffer.from(after).toString("base64url") !== pageToken) {
+  request: PageRequest,
+  bounds: PageBounds,
+  list: (after: string, limit: number) => Iterable<readonly [id: string, item: Item]>,
+): { readonly items: Item[]; readonly nextPageToken: string } {
+  const size = pageSizeOf(request, bounds);
+  const after = Buffer.from(request.pageToken, "base64url").toString();
+  if (Buffer.from(after).toString("base64url") !== request.pageToken) {
     throw new ServiceError("INVALID_ARGUMENT", "page_token is not one that this service gave");
   }
-  const items = list(after, size + 1);
-  const shown = items.slice(0, size);
-  const last = shown.at(-1);
-  const isMore = items.length > size && last !== undefined;
+  const listed = [...list(after, size + 1)];
+  const shown = listed.slice(0, size);
+  const last = listed.length > size ? (shown.at(-1)?.[0] ?? "") : "";
   return {
-    items: shown,
-    nextPageToken: isMore ? Buffer.from(keyOf(last)).toString("base64url") : "",
+    items: shown.map(([, item]) => item),
+    nextPageToken: Buffer.from(last).toString("base64url"),
   };
 }

@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { ServiceError } from "svc-access/runtime";
@@ -16,16 +18,24 @@ export interface Collection<Message> {
   get(id: string): Message | undefined;
   put(id: string, message: Message, parent?: string): void;
   delete(id: string): boolean;
-  list(request: ListRequest): Message[];
-  /** Deletes what is below a parent, and returns how many. */
-  deleteBelow(parent: string): number;
+  list(request: ListRequest): [id: string, message: Message][];
+  /** All items, or those below a parent; they are read as they are asked for. */
+  all(parent?: string): Iterable<[id: string, message: Message]>;
+  /** Deletes what is below a parent. */
+  deleteBelow(parent: string): void;
 }
 
-/** What a service keeps: collections of messages in an SQLite file. */
+const BATCH = 1000;
+
+/**
+ * What a service keeps: collections of messages in an SQLite file. Nothing in it waits, so
+ * what a handler does without `await` in between happens as one.
+ */
 export class Store {
   readonly #database: DatabaseSync;
 
   constructor(file: string) {
+    mkdirSync(dirname(file), { recursive: true });
     this.#database = new DatabaseSync(file);
     this.#database.exec(`
       PRAGMA journal_mode = WAL;
@@ -38,44 +48,78 @@ export class Store {
         PRIMARY KEY (collection, id)
       ) WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS item_parent ON item (collection, parent, id);
+      CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
     `);
+  }
+
+  /** Changes all or nothing, also where the process is killed meanwhile. */
+  transaction<Result>(change: () => Result): Result {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      const result = change();
+      this.#database.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** A number that was never given before, also not to what is deleted by now. */
+  nextNumber(name: string): bigint {
+    const next = this.#database.prepare(
+      "INSERT INTO counter VALUES (?, 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value",
+    );
+    next.setReadBigInts(true);
+    return next.get(name)?.["value"] as bigint;
   }
 
   collection<Schema extends DescMessage>(
     name: string,
     schema: Schema,
   ): Collection<MessageShape<Schema>> {
-    const database = this.#database;
-    const get = database.prepare("SELECT message FROM item WHERE collection = ? AND id = ?");
-    const put = database.prepare(
+    const prepare = (sql: string) => this.#database.prepare(sql);
+    const get = prepare("SELECT message FROM item WHERE collection = ? AND id = ?");
+    const put = prepare(
       "INSERT INTO item VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET message = excluded.message",
     );
-    const remove = database.prepare("DELETE FROM item WHERE collection = ? AND id = ?");
-    const below = database.prepare("DELETE FROM item WHERE collection = ? AND parent = ?");
-    const all = database.prepare(
-      "SELECT message FROM item WHERE collection = ? AND id > ? ORDER BY id LIMIT ?",
+    const remove = prepare("DELETE FROM item WHERE collection = ? AND id = ?");
+    const below = prepare("DELETE FROM item WHERE collection = ? AND parent = ?");
+    const everything = prepare(
+      "SELECT id, message FROM item WHERE collection = ? AND id > ? ORDER BY id LIMIT ?",
     );
-    const children = database.prepare(
-      "SELECT message FROM item WHERE collection = ? AND parent = ? AND id > ? ORDER BY id LIMIT ?",
+    const children = prepare(
+      "SELECT id, message FROM item WHERE collection = ? AND parent = ? AND id > ? ORDER BY id LIMIT ?",
     );
-    const read = (row: unknown) => fromBinary(schema, (row as { message: Uint8Array }).message);
+    const read = (message: unknown) => fromBinary(schema, message as Uint8Array);
+    const list = ({ parent, after = "", limit }: ListRequest) => {
+      const rows =
+        parent === undefined
+          ? everything.all(name, after, limit)
+          : children.all(name, parent, after, limit);
+      return rows.map(({ id, message }): [string, MessageShape<Schema>] => {
+        return [id as string, read(message)];
+      });
+    };
     return {
       get(id) {
         const row = get.get(name, id);
-        return row === undefined ? undefined : read(row);
+        return row === undefined ? undefined : read(row["message"]);
       },
       put(id, message, parent = "") {
         put.run(name, id, parent, toBinary(schema, message));
       },
       delete: (id) => Number(remove.run(name, id).changes) > 0,
-      list({ parent, after = "", limit }) {
-        const rows =
-          parent === undefined
-            ? all.all(name, after, limit)
-            : children.all(name, parent, after, limit);
-        return rows.map(read);
+      list,
+      *all(parent) {
+        let batch: [string, MessageShape<Schema>][] = [];
+        do {
+          const after = batch.at(-1)?.[0] ?? "";
+          batch = list({ ...(parent === undefined ? {} : { parent }), after, limit: BATCH });
+          yield* batch;
+        } while (batch.length === BATCH);
       },
-      deleteBelow: (parent) => Number(below.run(name, parent).changes),
+      deleteBelow: (parent) => void below.run(name, parent),
     };
   }
 

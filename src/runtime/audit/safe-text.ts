@@ -2,8 +2,11 @@
 export const MAX_TEXT = 512;
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/** Control characters, and surrogates without their other half, which have no UTF-8. */
-const UNSAFE = /[\p{Cc}\p{Cs}]/gu;
+/**
+ * Control characters, surrogates without their other half, which have no UTF-8, line and
+ * paragraph separators, and marks that turn the direction of the text around them.
+ */
+const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 /** A text that any database can store, and no log or terminal misreads; longer ones are cut. */
 export function safeText(text: string): string {

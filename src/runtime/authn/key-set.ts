@@ -17,6 +17,8 @@ export interface KeySetOptions {
 
 /** How long a call waits for a provider while the keys at hand are only just too old. */
 const PATIENCE_MS = 1000;
+/** How long calls wait where there are no such keys: less than a call may take, so that it hears that they cannot be had. */
+const PATIENCE_WITHOUT_MS = 3000;
 
 /** The keys of a provider, kept and read anew in time; one reading serves all calls that wait for it. */
 export class KeySet {
@@ -24,6 +26,8 @@ export class KeySet {
   readonly #age: KeySetAge;
   #keys: ReadonlyMap<string, VerificationKey> = new Map();
   #loading: Promise<void> | undefined;
+  /** When the reading under way began, in milliseconds of `performance.now()`. */
+  #loadingSince = 0;
 
   constructor(options: KeySetOptions) {
     this.#options = options;
@@ -56,13 +60,10 @@ export class KeySet {
       if (isUsable) return;
       throw new ServiceError("UNAVAILABLE");
     }
-    const loaded = this.#load();
-    if (isUsable)
-      await atMost(
-        PATIENCE_MS,
-        loaded.catch(() => undefined),
-      );
-    else await loaded;
+    if (isUsable) {
+      const loaded = this.#load().catch(() => undefined);
+      await isDoneWithin(PATIENCE_MS, loaded);
+    } else await this.#loaded();
   }
 
   /**
@@ -83,7 +84,7 @@ export class KeySet {
       if (this.#age.hasFailed) throw new ServiceError("UNAVAILABLE");
       return undefined;
     }
-    await this.#load();
+    await this.#loaded();
     return this.#select(keyId, algorithm);
   }
 
@@ -98,7 +99,18 @@ export class KeySet {
     return fitting.length === 1 ? fitting[0] : undefined;
   }
 
+  /**
+   * Waits until the keys are read, though not long for a provider that is silent: the
+   * reading goes on, and calls that come meanwhile are not kept waiting again.
+   */
+  async #loaded(): Promise<void> {
+    const loaded = this.#load();
+    const rest = this.#loadingSince + PATIENCE_WITHOUT_MS - performance.now();
+    if (!(await isDoneWithin(Math.max(0, rest), loaded))) throw new ServiceError("UNAVAILABLE");
+  }
+
   #load(): Promise<void> {
+    if (this.#loading === undefined) this.#loadingSince = performance.now();
     this.#loading ??= this.#loadNow().finally(() => {
       this.#loading = undefined;
     });
@@ -125,12 +137,15 @@ export class KeySet {
   }
 }
 
-/** Waits, but no longer than some time. */
-async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+/** Waits, but no longer than some time; says whether the work was done by then. */
+async function isDoneWithin(milliseconds: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const end = new Promise((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+  const end = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), milliseconds);
   });
-  await Promise.race([work, end]);
-  clearTimeout(timer);
+  try {
+    return await Promise.race([work.then(() => true), end]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

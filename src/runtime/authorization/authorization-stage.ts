@@ -79,9 +79,9 @@ async function checked(
   const id = renderId(call, principal, plan, events);
   call.resource = `${plan.type}:${id ?? "*"}`;
   const subject = { type: plan.audience, id: principal.subjectId };
-  // The embedded engine answers at once: a signal would be made for nothing.
+  // The embedded engine answers a check at once: a signal would be made for nothing.
   const options: CallOptions | undefined =
-    engine.kind === "embedded" ? undefined : { signal: call.signal };
+    engine.kind === "embedded" && id !== undefined ? undefined : { signal: call.signal };
   let allowed: boolean;
   try {
     if (id === undefined) {

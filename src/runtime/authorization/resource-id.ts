@@ -33,6 +33,7 @@ export function resourceId(
 ): ResourceId | undefined {
   if (resource.id === "*") return undefined;
   const parts = resource.id;
+  refuseNeighbours(parts);
   const pieces = parts.map((part) => pieceOf(part, input));
   const literal = literalOf(parts);
   if (literal !== undefined) return () => literal;
@@ -48,8 +49,9 @@ export function resourceId(
     for (const [index, piece] of pieces.entries()) {
       const text = piece.read(request, principal);
       const separator = separators[index];
-      // Else a caller could move the border between two fields and name another object by the same id.
-      if (separator !== undefined && text.includes(separator)) {
+      // Else a caller could move the border between two fields and name another object by the same
+      // id. Also a part of the separator at the end moves it: "x:" and "::" are "x" and ":::".
+      if (separator !== undefined && (text + separator).indexOf(separator) < text.length) {
         throw piece.refuse(
           `must not hold ${JSON.stringify(separator)}, which ends it in the object id`,
         );
@@ -113,6 +115,18 @@ function literalOf(parts: readonly AccessResourcePart[]): string | undefined {
   }
   if (OBJECT_IDS.allows(text)) return text;
   throw new Error(`${JSON.stringify(text)} is no object id: ${OBJECT_IDS.description}`);
+}
+
+/** Nothing would tell where the one ends and the other begins: "x", "yz" and "xy", "z" are one id. */
+function refuseNeighbours(parts: readonly AccessResourcePart[]): void {
+  for (const [index, { kind }] of parts.entries()) {
+    const next = parts[index + 1];
+    if (kind !== "literal" && next !== undefined && next.kind !== "literal") {
+      throw new Error(
+        "two placeholders of its resource stand next to each other; write a literal between them, such as {a}/{b}",
+      );
+    }
+  }
 }
 
 /** The literal between a placeholder and the next one. */

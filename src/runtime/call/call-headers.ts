@@ -5,7 +5,7 @@
 export interface CallHeaders {
   /** All values of a header; empty where it is absent. */
   all(name: string): readonly string[];
-  /** The names that occur, each once. */
+  /** The names that occur; one that occurs more than once may come more than once. */
   names(): Iterable<string>;
 }
 

@@ -15,8 +15,9 @@ export function injectTraceContext(call: Call): void {
   // A tracer that watches the call has set its own.
   if (call.traceId !== "") return;
   const sent = single(call.headers, TRACEPARENT);
-  call.traceId = (sent === undefined ? undefined : traceIdOf(sent)) ?? randomHex(16);
-  call.spanId = randomHex(8);
+  const random = randomHex(24);
+  call.spanId = random.slice(32);
+  call.traceId = (sent === undefined ? undefined : traceIdOf(sent)) ?? random.slice(0, 32);
 }
 
 /** The trace id of a `traceparent`; undefined where that is not valid, and a new trace begins. */

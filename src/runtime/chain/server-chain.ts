@@ -46,11 +46,12 @@ export class ServerChain {
     try {
       const response = await (before.length === 0
         ? this.#timed(call, progress)
-        : intercept(before, call, () => this.#timed(call, progress)));
+        : intercept(before, call, async () => this.#timed(call, progress)));
       if (streamsResponse(call.method)) {
         return this.#streamed(call, progress, response as AsyncIterable<unknown>);
       }
-      await this.#end(call, progress, undefined);
+      const ended = this.#end(call, progress, undefined);
+      if (ended !== undefined) await ended;
       return response;
     } catch (error) {
       const answer = toServiceError(error);
@@ -68,20 +69,26 @@ export class ServerChain {
     call.deadline = Date.now() + timeout;
     if (timeout <= 0) throw new ServiceError("DEADLINE_EXCEEDED");
     progress.timer = setTimeout(expire, timeout, call);
+    const rest = this.#identified(call, progress);
     return new Promise((resolve, reject) => {
       call.whenAborted(reject);
-      this.#identified(call, progress).then(resolve, reject);
+      rest.then(resolve, reject);
     });
   }
 
-  /** From context injection to the rate limit. */
-  async #identified(call: Call, progress: Progress): Promise<unknown> {
+  /** From context injection to the rate limit; none of it waits but authentication, and that seldom. */
+  #identified(call: Call, progress: Progress): Promise<unknown> {
     const { contextInjection, requestInfo, metadata, authentication, rateLimit } = this.#parts;
     contextInjection(call);
     requestInfo(call);
     metadata(call);
     const identified = authentication(call);
-    if (identified !== undefined) await identified;
+    if (identified !== undefined) {
+      return identified.then(() => {
+        rateLimit(call);
+        return this.#authorized(call, progress);
+      });
+    }
     rateLimit(call);
     return this.#authorized(call, progress);
   }
@@ -141,12 +148,14 @@ export class ServerChain {
     }
   }
 
-  async #end(call: Call, progress: Progress, error: ServiceError | undefined): Promise<void> {
+  #end(call: Call, progress: Progress, error: ServiceError | undefined): void | Promise<void> {
     clearTimeout(progress.timer);
-    if (progress.audited) {
-      const completed = this.#parts.audit.complete(call, error);
-      if (completed !== undefined) await completed;
-    }
+    const completed = progress.audited ? this.#parts.audit.complete(call, error) : undefined;
+    if (completed !== undefined) return completed.then(() => this.#tell(call, error));
+    this.#tell(call, error);
+  }
+
+  #tell(call: Call, error: ServiceError | undefined): void {
     for (const observer of this.#parts.observers) observer.end(call, error);
   }
 }

@@ -22,8 +22,8 @@ import { readTlsFiles } from "./tls-files.ts";
  *
  * It speaks gRPC on Node's own HTTP/2 server. The server of `@grpc/grpc-js` reads all of
  * a unary request and decompresses it before anybody is authenticated, gives duplicate
- * metadata joined, takes a malformed deadline or an unknown encoding for none, cannot
- * compress responses nor pass on the limits of HTTP/2, and is slower.
+ * metadata joined, takes a malformed deadline or an unknown encoding for none, and cannot
+ * compress responses nor pass on the limits of HTTP/2.
  */
 export function createGrpcServer(options: GrpcServerOptions): TransportServer {
   return new GrpcServer(options);

@@ -7,6 +7,7 @@ import { toServiceError } from "../error/to-service-error.ts";
 import { Exchange } from "./exchange.ts";
 import { HttpHeaders } from "./http-headers.ts";
 import { answerProbe, type Probe } from "./probe.ts";
+import { checkHead } from "./request-head.ts";
 import { parseTarget, type RequestTarget } from "./request-target.ts";
 import type { RouteService } from "./route-service.ts";
 import { type Router, segmentsOf } from "./router.ts";
@@ -39,7 +40,7 @@ export class Dispatcher {
     const headers = new HttpHeaders(incoming.rawHeaders);
     const exchange = new Exchange(state, incoming, response, headers, requestIdOf(headers));
     try {
-      if (incoming.rawHeaders.length > 2 * state.limits.maxHeaders) throw tooManyHeaders();
+      checkHead(incoming, headers, state.limits.maxHeaders);
       this.#route(exchange);
     } catch (error) {
       this.#refuse(exchange, toServiceError(error));
@@ -150,8 +151,4 @@ export class Dispatcher {
       peer: connection.peer,
     });
   }
-}
-
-function tooManyHeaders(): ServiceError {
-  return ServiceError.of(431, "REQUEST_HEADERS_TOO_LARGE", "the request has too many headers");
 }

@@ -29,7 +29,8 @@ export function createApp(
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: limits.checkingIntervalMs,
     insecureHTTPParser: false,
-    requireHostHeader: true,
+    // Node would answer without a body; the dispatcher refuses what has no host.
+    requireHostHeader: false,
   };
   const app = Fastify({
     http: transport,
@@ -55,8 +56,10 @@ export function createApp(
   // Node would drop headers past its limit without a word; too many are refused instead.
   server.maxHeadersCount = 0;
   server.on("connection", (socket) => connections.opened(socket));
-  // The body is asked for only once it is wanted.
-  server.on("checkContinue", (request, response) => server.emit("request", request, response));
+  // The body is asked for only once it is wanted; another expectation is refused in our form.
+  for (const event of ["checkContinue", "checkExpectation"] as const) {
+    server.on(event, (request, response) => server.emit("request", request, response));
+  }
   return app;
 }
 

@@ -27,7 +27,7 @@ export class HttpHeaders implements CallHeaders {
   }
 
   names(): Iterable<string> {
-    return new Set((this.#lowered ??= lowerNames(this.#raw)));
+    return (this.#lowered ??= lowerNames(this.#raw));
   }
 }
 

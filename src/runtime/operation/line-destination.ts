@@ -9,13 +9,15 @@ export interface LineDestination {
 
 /** More is not kept in memory: it is written at once. */
 const MAX_WAITING = 64 * 1024;
+/** How long a line may wait for others to be written with. */
+const DELAY_MS = 10;
 const BUSY_WAIT_MS = 5;
 /** How long a reader may leave a pipe full before lines are dropped. */
 const MAX_BUSY_MS = 2000;
 
 /**
- * Writes lines to a file descriptor, those of one turn of the event loop in one
- * write: a write for each would cost more than all the rest of a line.
+ * Writes lines to a file descriptor, those of a few milliseconds in one write: a
+ * write for each would cost more than all the rest of a line.
  */
 export function createLineDestination(descriptor = 1): LineDestination {
   let waiting = "";
@@ -28,7 +30,7 @@ export function createLineDestination(descriptor = 1): LineDestination {
     waiting = "";
     if (text === "" || isBroken) return;
     try {
-      writeAll(descriptor, Buffer.from(text));
+      writeText(descriptor, text);
     } catch (error) {
       // Nobody reads any longer; the service goes on without a log.
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") isBroken = true;
@@ -43,15 +45,26 @@ export function createLineDestination(descriptor = 1): LineDestination {
         flushSync();
       } else if (!isScheduled) {
         isScheduled = true;
-        setImmediate(flushSync);
+        setTimeout(flushSync, DELAY_MS).unref();
       }
     },
   };
 }
 
-function writeAll(descriptor: number, bytes: Buffer): void {
+function writeText(descriptor: number, text: string): void {
+  let written = 0;
+  try {
+    written = writeSync(descriptor, text);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+  }
+  if (written < Buffer.byteLength(text)) writeRest(descriptor, Buffer.from(text), written);
+}
+
+/** A pipe takes what it has room for. */
+function writeRest(descriptor: number, bytes: Buffer, from: number): void {
   const deadline = performance.now() + MAX_BUSY_MS;
-  for (let offset = 0; offset < bytes.length; ) {
+  for (let offset = from; offset < bytes.length; ) {
     try {
       offset += writeSync(descriptor, bytes, offset);
     } catch (error) {

@@ -27,10 +27,7 @@ import type { ServerOptions } from "./server-options.ts";
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { config, warnings } = options.configuration;
-  const plan = planServer(options);
   const logger = options.logger ?? createLogger(loggerOptionsOf(config));
-  for (const warning of new Set([...warnings, ...authnWarnings(config)])) logger.warn({}, warning);
-
   const metrics = createMetrics();
   const { events } = metrics;
   const readiness = createReadiness({ logger });
@@ -38,13 +35,19 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const cleanup = new Cleanup();
   try {
     if (options.onClose !== undefined) cleanup.add(options.onClose);
+    const given = options.engine;
+    if (given !== undefined) cleanup.add(() => given.close());
+    const plan = planServer(options);
+    for (const warning of new Set([...warnings, ...authnWarnings(config)])) {
+      logger.warn({}, warning);
+    }
     const { authz } = config.security;
-    const engine = plan.needsEngine
-      ? (options.engine ?? (await createAuthorizationEngine(config)))
-      : options.engine;
+    const engine =
+      given ?? (plan.needsEngine ? await createAuthorizationEngine(config) : undefined);
     if (engine !== undefined) {
-      cleanup.add(() => engine.close());
-      readiness.add("authorization", async () => (await engine.ready()).reason);
+      if (given === undefined) cleanup.add(() => engine.close());
+      // Not "authorization": behind that name a log hides whatever follows.
+      readiness.add("authorization engine", async () => (await engine.ready()).reason);
     }
     const database =
       config.database === undefined ? undefined : openDatabase(config.database, { logger });
@@ -83,7 +86,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       rateLimit: createRateLimiter({ events }),
       authorization: createAuthorization({
         engine,
-        enabled: authz.enabled,
+        // Without an engine there is no AUTHORIZED method: the plan says so.
+        enabled: authz.enabled && (authz.dev_allow_all || engine !== undefined),
         devAllowAll: authz.dev_allow_all,
         authnDisabled: !config.security.authn.enabled || config.security.authn.mode === "disabled",
         events,

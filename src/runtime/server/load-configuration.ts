@@ -12,7 +12,10 @@ import {
  * @throws ConfigurationError all that is wrong, each with its place
  *
  * @example
- * await runServer({ configuration: loadServiceConfig("hub.yaml"), bindings: [bindSkillService(handlers)] });
+ * await runServer(() => ({
+ *   configuration: loadServiceConfig("hub.yaml"),
+ *   bindings: [bindSkillService(handlers)],
+ * }));
  */
 export function loadServiceConfig(
   file: string,

@@ -1,4 +1,6 @@
+import { AuthzError } from "../../authz/authz-error.ts";
 import { ConfigurationError } from "../configuration/configuration-error.ts";
+import { redactText } from "../operation/redaction/redact-text.ts";
 import { createServer } from "./create-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { StartUpError } from "./start-up-error.ts";
@@ -13,10 +15,21 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
  *
  * Where the server does not start, the reasons go to standard error and the exit
  * code is 2 for what a person must mend, else 1.
+ *
+ * @param options what the server is made of, or a function that loads and opens it: what
+ * that throws is told in the same way
+ *
+ * @example
+ * await runServer(() => ({
+ *   configuration: loadServiceConfig("hub.yaml"),
+ *   bindings: [bindSkillService(handlers)],
+ * }));
  */
-export async function runServer(options: ServerOptions): Promise<void> {
+export async function runServer(
+  options: ServerOptions | (() => ServerOptions | Promise<ServerOptions>),
+): Promise<void> {
   try {
-    const server = await createServer(options);
+    const server = await createServer(typeof options === "function" ? await options() : options);
     const stop = (): void => {
       for (const signal of SIGNALS) {
         process.off(signal, stop);
@@ -28,13 +41,14 @@ export async function runServer(options: ServerOptions): Promise<void> {
     for (const signal of SIGNALS) process.on(signal, stop);
     await server.start();
   } catch (error) {
-    process.exitCode = tell(error);
+    // Here too: the function may have opened something before it failed.
+    process.exit(tell(error));
   }
 }
 
 function tell(error: unknown): number {
   const isForeseen = error instanceof StartUpError || error instanceof ConfigurationError;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = redactText(error instanceof Error ? error.message : String(error));
   process.stderr.write(`${isForeseen ? message : `the server does not start: ${message}`}\n`);
-  return isForeseen ? EXIT_UNUSABLE : 1;
+  return isForeseen || error instanceof AuthzError ? EXIT_UNUSABLE : 1;
 }

@@ -10,6 +10,7 @@ import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import type { RouteDocument } from "../registry/route-entry.ts";
 import type { RoutePublisher } from "../registry/route-publisher.ts";
 import type { Cleanup } from "./cleanup.ts";
+import { StartUpError } from "./start-up-error.ts";
 import type { ListeningAddress, TransportServer } from "./transport-server.ts";
 
 /** Where the parts of a server listen, by their name: `http`, `grpc`, `metrics`. */
@@ -62,7 +63,7 @@ export class RunningServer implements Server {
     const { transports, readiness, logger } = this.#parts;
     const addresses: Record<string, ListeningAddress> = {};
     try {
-      for (const transport of transports) addresses[transport.name] = await transport.listen();
+      for (const transport of transports) addresses[transport.name] = await listen(transport);
       await this.#publish();
     } catch (error) {
       await this.stop();
@@ -114,4 +115,13 @@ export class RunningServer implements Server {
     logger.info({ duration_ms: Math.round(performance.now() - begin) }, "stopped");
     logger.flush();
   }
+}
+
+/** An address that cannot be had is for a person to mend, whichever server wants it. */
+function listen(transport: TransportServer): Promise<ListeningAddress> {
+  return transport.listen().catch((error: unknown) => {
+    throw error instanceof StartUpError
+      ? error
+      : new StartUpError([(error as Error).message], { cause: error });
+  });
 }

@@ -187,9 +187,7 @@ describe("the access log", () => {
     const agent = `x\r\n{"level":"error"}\u001b[2J\u2028"\\ ${"y".repeat(5000)}`;
     const call = callOf({
       target: '/v1/"\u001b[31m\n/;token=SECRET/x?password=SECRET',
-      httpMethod: 'G"ET',
       headers: headersOf({ "user-agent": agent }),
-      requestId: 'r"1',
     });
     call.principal = { subjectType: "user", subjectId: 'a"\n\u202e', source: "jwt" } as never;
     log.end(call, ServiceError.of(409, 'SKILL"\n', "x"));

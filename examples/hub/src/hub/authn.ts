@@ -28,16 +28,16 @@ export function authnHandlers(store: Store): AuthnServiceHandlers {
 
     async listMyLogins(request, context) {
       const since = request.since === undefined ? 0 : timestampMs(request.since);
-      const { items, nextPageToken } = page(
-        request,
-        { otherwise: 20, most: 100 },
-        (after, limit) =>
-          logins
-            .list({ parent: requirePrincipal(context).subjectId, after, limit })
-            .filter(({ loginTime }) => loginTime !== undefined && timestampMs(loginTime) >= since),
-        keyOf,
+      const { subjectType, subjectId } = requirePrincipal(context);
+      // A service may have the name of a user, and does not log in.
+      if (subjectType !== "user") return {};
+      const { items, nextPageToken } = page(request, { otherwise: 20, most: 100 }, (after, limit) =>
+        // The newest come first, so what is too old is at the end.
+        logins
+          .list({ parent: subjectId, after, limit })
+          .filter(([, login]) => timeOf(login) >= since),
       );
-      return { logins: [...items], nextPageToken };
+      return { logins: items, nextPageToken };
     },
 
     async recordLogin({ login }) {
@@ -55,21 +55,23 @@ export function authnHandlers(store: Store): AuthnServiceHandlers {
 
     async purgeLogins({ before }) {
       if (before === undefined) throw new ServiceError("INVALID_ARGUMENT", "before is required");
-      let purged = 0n;
-      for (const login of logins.list({ limit: 1_000_000 })) {
-        if (login.loginTime === undefined || timestampMs(login.loginTime) >= timestampMs(before)) {
-          continue;
+      let purgedCount = 0n;
+      store.transaction(() => {
+        for (const [key, login] of logins.all()) {
+          if (timeOf(login) < timestampMs(before) && logins.delete(key)) purgedCount++;
         }
-        if (logins.delete(keyOf(login))) purged++;
-      }
-      return { purgedCount: purged };
+      });
+      return { purgedCount };
     },
   };
 }
 
-/** The newest first: keys count down. */
+function timeOf({ loginTime }: Login): number {
+  return loginTime === undefined ? 0 : timestampMs(loginTime);
+}
+
+/** The newest first: keys count down. The same login has the same key. */
 function keyOf(login: Login): string {
-  const time = login.loginTime === undefined ? 0 : timestampMs(login.loginTime);
   const digest = createHash("sha256").update(toBinary(LoginSchema, login)).digest("hex");
-  return `${login.userId}/${String(Number.MAX_SAFE_INTEGER - time)}/${digest.slice(0, 8)}`;
+  return `${login.userId}/${Number.MAX_SAFE_INTEGER - timeOf(login)}/${digest.slice(0, 16)}`;
 }

@@ -1,7 +1,9 @@
-import type { AuthorizationEngine, Relationship } from "svc-access/authz";
-import { requirePrincipal, ServiceError } from "svc-access/runtime";
+import type { AuthorizationEngine, Precondition, Relationship } from "svc-access/authz";
+import { ServiceError } from "svc-access/runtime";
 import { type Member, Role } from "../../gen/hub/authz/v1/authz_pb.ts";
 import type { AuthzServiceHandlers } from "../../gen/hub/authz/v1/authz_server.ts";
+import { pageSizeOf } from "../pages.ts";
+import { callerOf } from "./relationships.ts";
 
 /** The relation of each role (spec 2.6, rule 4), the mightiest first, with the permissions that it brings. */
 const ROLES = [
@@ -26,7 +28,7 @@ export function authzHandlers(engine: AuthorizationEngine): AuthzServiceHandlers
     },
 
     async listMyPermissions({ projectId }, context) {
-      const subject = { type: "user", id: requirePrincipal(context).subjectId };
+      const subject = callerOf(context);
       const resource = { type: "project", id: String(projectId) };
       const { items } = await engine.checkBulk(
         PERMISSIONS.map((permission) => ({ resource, permission, subject })),
@@ -37,10 +39,8 @@ export function authzHandlers(engine: AuthorizationEngine): AuthzServiceHandlers
       return { permissions: PERMISSIONS.filter((_, index) => items[index]?.allowed === true) };
     },
 
-    async listMembers({ projectId, role, pageSize, pageToken }, { signal }) {
-      if (pageSize < 0 || pageSize > 1000) {
-        throw new ServiceError("INVALID_ARGUMENT", "page_size is from 1 to 1000");
-      }
+    async listMembers(request, { signal }) {
+      const { projectId, role, pageToken } = request;
       const relation = role === Role.UNSPECIFIED ? undefined : relationOf(role);
       const page = await engine.readRelationships(
         {
@@ -49,7 +49,7 @@ export function authzHandlers(engine: AuthorizationEngine): AuthzServiceHandlers
           ...(relation === undefined ? {} : { relation }),
         },
         {
-          pageSize: pageSize === 0 ? 50 : pageSize,
+          pageSize: pageSizeOf(request, { otherwise: 50, most: 1000 }),
           ...(pageToken === "" ? {} : { cursor: pageToken }),
         },
         { signal },
@@ -71,22 +71,11 @@ export function authzHandlers(engine: AuthorizationEngine): AuthzServiceHandlers
 
     async revokeRole({ projectId, member }, { signal }) {
       const relationship = relationshipOf(projectId, member);
-      const filter = {
-        resourceType: "project",
-        resourceId: String(projectId),
-        relation: "owner",
-      };
-      if (relationship.relation === "owner") {
-        const { items } = await engine.readRelationships(filter, { pageSize: 2 }, { signal });
-        const [only] = items;
-        const isLast =
-          items.length === 1 &&
-          only?.subject.type === relationship.subject.type &&
-          only.subject.id === relationship.subject.id;
-        if (isLast) throw new ServiceError("FAILED_PRECONDITION", "the last owner stays");
-      }
       await engine.writeRelationships(
-        { updates: [{ operation: "DELETE", relationship }] },
+        {
+          updates: [{ operation: "DELETE", relationship }],
+          preconditions: await anotherOwner(engine, relationship, signal),
+        },
         { signal },
       );
       return {};
@@ -107,6 +96,25 @@ export function authzHandlers(engine: AuthorizationEngine): AuthzServiceHandlers
       return { allowed, message: allowed ? "" : `you may not write to project ${projectId}` };
     },
   };
+}
+
+/**
+ * What must hold for a relationship to be deleted: of an owner, that another one stays. As a
+ * condition of the write it also holds where two owners are revoked at the same time.
+ */
+async function anotherOwner(
+  engine: AuthorizationEngine,
+  { resource, relation, subject }: Relationship,
+  signal: AbortSignal,
+): Promise<Precondition[]> {
+  if (relation !== "owner") return [];
+  const filter = { resourceType: resource.type, resourceId: resource.id, relation };
+  const { items } = await engine.readRelationships(filter, { pageSize: 2 }, { signal });
+  const other = items.find(({ subject: { type, id } }) => {
+    return type !== subject.type || id !== subject.id;
+  });
+  if (other === undefined) throw new ServiceError("FAILED_PRECONDITION", "the last owner stays");
+  return [{ kind: "MUST_MATCH", filter: { ...filter, subject: other.subject } }];
 }
 
 function relationOf(role: Role): string {

@@ -1,22 +1,22 @@
-import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "svc-access/runtime";
 import {
   type Skill,
-  SkillSchema,
   type SkillVersion,
   SkillVersionSchema,
 } from "../../gen/hub/skills/v1/skill_pb.ts";
 import {
   type GetSkillFileResponse,
   GetSkillFileResponseSchema,
+  type PackageHeader,
 } from "../../gen/hub/skills/v1/skill_service_pb.ts";
 import type { SkillPackageServiceHandlers } from "../../gen/hub/skills/v1/skill_service_server.ts";
 import { type Collection, found, type Store } from "../store.ts";
+import { readPackage, sha256 } from "./read-package.ts";
+import type { Skills } from "./skill-store.ts";
 
 const MAX_PACKAGE = 16 * 1024 * 1024;
-const MAX_FILE = 1024 * 1024;
 
 /** The packages of skills: each version, and the files of the latest one. */
 export class Packages {
@@ -29,40 +29,27 @@ export class Packages {
   }
 
   /** @param version 0 for the latest */
-  version(skillId: string, version: number): SkillVersion {
-    const wanted =
-      version === 0
-        ? this.#versions.list({ parent: skillId, limit: 100_000 }).at(-1)
-        : this.#versions.get(keyOf(skillId, version));
-    return found(wanted, `version ${version === 0 ? "latest" : version} of the skill ${skillId}`);
+  version({ skillId, latestVersion }: Skill, version: number): SkillVersion {
+    const wanted = version === 0 ? latestVersion : version;
+    return found(
+      this.#versions.get(`${skillId}/${wanted}`),
+      `version ${wanted === 0 ? 1 : wanted} of the skill ${skillId}`,
+    );
   }
 
-  file(skillId: string, path: string): GetSkillFileResponse {
+  file({ skillId }: Skill, path: string): GetSkillFileResponse {
     return found(this.#files.get(`${skillId}/${path}`), `the file ${path}`);
   }
 
-  /** Adds a version whose files are those of a package: a JSON object of paths and texts. */
-  add(skillId: string, version: number, content: Uint8Array, digest: string): SkillVersion {
-    const files = readPackage(content);
-    const added = create(SkillVersionSchema, {
-      skillId,
-      version,
-      digest,
-      sizeBytes: BigInt(content.length),
-      createTime: timestampNow(),
-    });
+  /** Adds a version, whose files replace those of the one before. */
+  add(version: SkillVersion, files: Iterable<readonly [path: string, content: Uint8Array]>): void {
+    const { skillId } = version;
+    this.#versions.put(`${skillId}/${version.version}`, version, skillId);
     this.#files.deleteBelow(skillId);
-    for (const [path, text] of files) {
-      const bytes = new TextEncoder().encode(text);
-      const file = create(GetSkillFileResponseSchema, {
-        path,
-        content: bytes,
-        digest: sha256(bytes),
-      });
+    for (const [path, content] of files) {
+      const file = create(GetSkillFileResponseSchema, { path, content, digest: sha256(content) });
       this.#files.put(`${skillId}/${path}`, file, skillId);
     }
-    this.#versions.put(keyOf(skillId, version), added, skillId);
-    return added;
   }
 
   deleteAll(skillId: string): void {
@@ -71,47 +58,58 @@ export class Packages {
   }
 }
 
+/** What serves packages. */
+export interface PackageParts {
+  readonly store: Store;
+  readonly skills: Skills;
+  readonly packages: Packages;
+}
+
 /** The handlers of SkillPackageService. */
-export function packageHandlers(
-  skills: Collection<Skill>,
-  packages: Packages,
-): SkillPackageServiceHandlers {
+export function packageHandlers({
+  store,
+  skills,
+  packages,
+}: PackageParts): SkillPackageServiceHandlers {
   return {
     async uploadPackage(requests) {
-      let header: { readonly skillId: string; readonly digest: string } | undefined;
+      let header: PackageHeader | undefined;
       const chunks: Uint8Array[] = [];
       let size = 0;
       for await (const { part } of requests) {
         if (part.case === "header" && header === undefined) {
           header = part.value;
+          skills.get(header.skillId);
         } else if (part.case === "chunk" && header !== undefined) {
           size += part.value.length;
-          if (size > MAX_PACKAGE)
+          if (size > MAX_PACKAGE) {
             throw new ServiceError("PAYLOAD_TOO_LARGE", "a package has at most 16 MiB");
+          }
           chunks.push(part.value);
         } else {
-          throw new ServiceError(
-            "INVALID_ARGUMENT",
-            "the first message has the header, all others a chunk",
-          );
+          throw wrong("the first message has the header, all others a chunk");
         }
       }
-      if (header === undefined) throw new ServiceError("INVALID_ARGUMENT", "there is no header");
+      if (header === undefined) throw wrong("there is no header");
       const { skillId, digest } = header;
-      const skill = found(skills.get(skillId), `the skill ${skillId}`);
       const content = Buffer.concat(chunks);
       if (sha256(content) !== digest) {
-        throw new ServiceError(
-          "INVALID_ARGUMENT",
-          "the package does not have the digest of its header",
-        );
+        throw wrong("the package does not have the digest of its header");
       }
-      const version = packages.add(skillId, skill.latestVersion + 1, content, digest);
-      skills.put(
+      const files = readPackage(content);
+      // Read again: it may have changed while the package came.
+      const skill = skills.get(skillId);
+      const version = create(SkillVersionSchema, {
         skillId,
-        create(SkillSchema, { ...skill, latestVersion: version.version }),
-        skill.spaceId,
-      );
+        version: skill.latestVersion + 1,
+        digest,
+        sizeBytes: BigInt(size),
+        createTime: timestampNow(),
+      });
+      store.transaction(() => {
+        packages.add(version, files);
+        skills.save({ ...skill, latestVersion: version.version });
+      });
       return { version };
     },
 
@@ -122,26 +120,6 @@ export function packageHandlers(
   };
 }
 
-function readPackage(content: Uint8Array): [string, string][] {
-  let files: unknown;
-  try {
-    files = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
-  } catch {
-    throw new ServiceError("INVALID_ARGUMENT", "the package is no JSON");
-  }
-  const entries = typeof files === "object" && files !== null ? Object.entries(files) : [];
-  for (const [path, text] of entries) {
-    if (typeof text !== "string" || text.length > MAX_FILE) {
-      throw new ServiceError("INVALID_ARGUMENT", `the file ${path} is no text of at most 1 MiB`);
-    }
-  }
-  return entries as [string, string][];
-}
-
-function keyOf(skillId: string, version: number): string {
-  return `${skillId}/${String(version).padStart(10, "0")}`;
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+function wrong(message: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", message);
 }

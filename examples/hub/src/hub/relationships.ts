@@ -1,52 +1,79 @@
-import type { AuthorizationEngine, ObjectReference } from "svc-access/authz";
-import { type CallContext, requirePrincipal } from "svc-access/runtime";
+import {
+  type AuthorizationEngine,
+  AuthzError,
+  MAX_UPDATES,
+  type ObjectReference,
+  type Relationship,
+} from "svc-access/authz";
+import { type CallContext, requirePrincipal, ServiceError } from "svc-access/runtime";
 
-/** The ids of the objects of a type that the caller holds a permission on, sorted. */
+/** The caller as a subject of the authorization model: a person, or a service. */
+export function callerOf(context: CallContext): ObjectReference {
+  const { subjectType: type, subjectId: id } = requirePrincipal(context);
+  return { type, id };
+}
+
+/** The ids of the objects of a type that the caller holds a permission on. */
 export async function heldIds(
   engine: AuthorizationEngine,
-  resourceType: string,
-  permission: string,
+  { resourceType, permission }: { readonly resourceType: string; readonly permission: string },
   context: CallContext,
-): Promise<readonly string[]> {
-  const subject = { type: "user", id: requirePrincipal(context).subjectId };
+): Promise<string[]> {
+  const request = { resourceType, permission, subject: callerOf(context) };
   const ids: string[] = [];
   let cursor: string | undefined;
   do {
     const page = await engine.lookupResources(
-      { resourceType, permission, subject, ...(cursor === undefined ? {} : { cursor }) },
+      { ...request, ...(cursor === undefined ? {} : { cursor }) },
       { signal: context.signal },
     );
     ids.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
-  return ids.sort();
+  return ids;
 }
 
-/** Writes where a new object belongs and who owns it, both or none. */
-export async function writeParent(
+/**
+ * Writes where a new object belongs, and that the caller owns it. Of two who create the same
+ * object at the same time, one is refused.
+ */
+export async function placeObject(
   engine: AuthorizationEngine,
-  {
-    resource,
-    parent,
-    owner,
-    context,
-  }: {
-    readonly resource: ObjectReference;
-    readonly parent: ObjectReference;
-    readonly owner: string;
-    readonly context: CallContext;
-  },
+  resource: ObjectReference,
+  parent: ObjectReference,
+  context: CallContext,
 ): Promise<void> {
-  await engine.writeRelationships(
-    {
-      updates: [
-        { operation: "TOUCH", relationship: { resource, relation: "parent", subject: parent } },
-        {
-          operation: "TOUCH",
-          relationship: { resource, relation: "owner", subject: { type: "user", id: owner } },
-        },
-      ],
-    },
-    { signal: context.signal },
-  );
+  const relationships: Relationship[] = [
+    { resource, relation: "parent", subject: parent },
+    { resource, relation: "owner", subject: callerOf(context) },
+  ];
+  const isNew = { resourceType: resource.type, resourceId: resource.id };
+  try {
+    await engine.writeRelationships(
+      {
+        updates: relationships.map((relationship) => ({ operation: "TOUCH", relationship })),
+        preconditions: [{ kind: "MUST_NOT_MATCH", filter: isNew }],
+      },
+      { signal: context.signal },
+    );
+  } catch (error) {
+    if (!(error instanceof AuthzError) || error.code !== "FAILED_PRECONDITION") throw error;
+    const message = `the ${resource.type} ${resource.id} exists`;
+    throw new ServiceError("ALREADY_EXISTS", message, { cause: error });
+  }
+}
+
+/** Deletes all relationships of an object, so that a later one of the same id inherits none. */
+export async function forgetObject(
+  engine: AuthorizationEngine,
+  { type, id }: ObjectReference,
+  { signal }: CallContext,
+): Promise<void> {
+  const filter = { resourceType: type, resourceId: id };
+  for (;;) {
+    const { items } = await engine.readRelationships(filter, { pageSize: MAX_UPDATES }, { signal });
+    if (items.length === 0) return;
+    const updates = items.map((relationship) => ({ operation: "DELETE" as const, relationship }));
+    await engine.writeRelationships({ updates }, { signal });
+  }
 }

@@ -1,58 +1,61 @@
 import { randomUUID } from "node:crypto";
-import { EventEmitter, on } from "node:events";
-import { clone, create } from "@bufbuild/protobuf";
-import { timestampDate, timestampMs, timestampNow } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
+import { timestampMs, timestampNow } from "@bufbuild/protobuf/wkt";
 import { requirePrincipal, ServiceError } from "svc-access/runtime";
 import {
-  type LogLine,
-  LogLineSchema,
   type Project,
   type Run,
   RunSchema,
   RunState,
-  type WatchRunResponse,
 } from "../../gen/hub/projects/v1/project_service_pb.ts";
 import type {
   ProjectServiceHandlers,
   RunnerServiceHandlers,
 } from "../../gen/hub/projects/v1/project_service_server.ts";
-import { type Skill, SkillState } from "../../gen/hub/skills/v1/skill_pb.ts";
+import { SkillState } from "../../gen/hub/skills/v1/skill_pb.ts";
 import { type Collection, found, type Store } from "../store.ts";
-
-const MAX_LINES = 100_000;
+import type { Packages } from "./packages.ts";
+import { RunLog } from "./run-log.ts";
+import type { Skills } from "./skill-store.ts";
 
 type RunHandlers = Pick<ProjectServiceHandlers, "startRun" | "cancelRun" | "getRun" | "watchRun">;
 
-/** The runs of projects and what they log. */
+/** What can be run. */
+export interface RunParts {
+  readonly skills: Skills;
+  readonly packages: Packages;
+}
+
+/** The runs of projects. */
 export class Runs {
   readonly #runs: Collection<Run>;
-  readonly #lines: Collection<LogLine>;
-  readonly #skills: Collection<Skill>;
-  /** Emits the id of a run that has changed. */
-  readonly #changes = new EventEmitter().setMaxListeners(0);
+  readonly #log: RunLog;
+  readonly #parts: RunParts;
 
-  constructor(store: Store, skills: Collection<Skill>) {
+  constructor(store: Store, parts: RunParts) {
     this.#runs = store.collection("run", RunSchema);
-    this.#lines = store.collection("log_line", LogLineSchema);
-    this.#skills = skills;
+    this.#log = new RunLog(store);
+    this.#parts = parts;
   }
 
-  all(projectId: bigint): Run[] {
-    return this.#runs.list({ parent: String(projectId), limit: 1_000_000 });
+  all(projectId: bigint): Iterable<[string, Run]> {
+    return this.#runs.all(String(projectId));
   }
 
   deleteAll(projectId: bigint): void {
-    for (const { runId } of this.all(projectId)) this.#lines.deleteBelow(runId);
+    for (const [runId] of this.all(projectId)) this.#log.delete(runId);
     this.#runs.deleteBelow(String(projectId));
   }
 
   /** What the service of projects serves of runs. */
   projectHandlers(projectOf: (id: bigint) => Project): RunHandlers {
-    const watch = this.#watch.bind(this);
+    const { skills, packages } = this.#parts;
+    const log = this.#log;
+    const get = this.#get.bind(this);
     return {
       startRun: async ({ projectId, skillId, skillVersion, input }, context) => {
         projectOf(projectId);
-        const skill = found(this.#skills.get(skillId), `the skill ${skillId}`);
+        const skill = skills.get(skillId);
         if (skill.state !== SkillState.PUBLISHED) {
           throw new ServiceError("FAILED_PRECONDITION", `the skill ${skillId} is not published`);
         }
@@ -60,7 +63,7 @@ export class Runs {
           runId: randomUUID(),
           projectId,
           skillId,
-          skillVersion: skillVersion === 0 ? skill.latestVersion : skillVersion,
+          skillVersion: packages.version(skill, skillVersion).version,
           state: RunState.RUNNING,
           startedBy: requirePrincipal(context).subjectId,
           startTime: timestampNow(),
@@ -70,13 +73,23 @@ export class Runs {
       },
 
       cancelRun: async ({ projectId, runId }) => {
-        return { run: this.#end(this.#get(projectId, runId), RunState.CANCELLED) };
+        return { run: this.#end(get(projectId, runId), RunState.CANCELLED) };
       },
 
-      getRun: async ({ projectId, runId }) => ({ run: this.#get(projectId, runId) }),
+      getRun: async ({ projectId, runId }) => ({ run: get(projectId, runId) }),
 
       async *watchRun({ projectId, runId, since }, { signal }) {
-        yield* watch(projectId, runId, since === undefined ? 0 : timestampMs(since), signal);
+        const from = since === undefined ? 0 : timestampMs(since);
+        for await (const line of log.follow(
+          runId,
+          () => isRunning(get(projectId, runId)),
+          signal,
+        )) {
+          if (line.time === undefined || timestampMs(line.time) >= from) {
+            yield { event: { case: "line", value: line } };
+          }
+        }
+        yield { event: { case: "ended", value: get(projectId, runId).state } };
       },
     };
   }
@@ -85,21 +98,20 @@ export class Runs {
   runnerHandlers(): RunnerServiceHandlers {
     return {
       reportLog: async (requests) => {
-        let run: Run | undefined;
+        let run: Pick<Run, "projectId" | "runId"> | undefined;
         let count = 0;
         for await (const { projectId, runId, lines } of requests) {
-          run ??= this.#get(projectId, runId);
-          if (count + lines.length > MAX_LINES) {
-            throw new ServiceError("PAYLOAD_TOO_LARGE", `a report has at most ${MAX_LINES} lines`);
+          run ??= { projectId, runId };
+          const current = this.#get(run.projectId, run.runId);
+          if (!isRunning(current)) {
+            throw new ServiceError("FAILED_PRECONDITION", `the run ${run.runId} has ended`);
           }
-          for (const line of lines) {
-            const number = String(Date.now()).padStart(15, "0") + String(count++).padStart(6, "0");
-            this.#lines.put(`${run.runId}/${number}`, line, run.runId);
-          }
-          this.#changes.emit("change", run.runId);
+          this.#log.append(run.runId, lines);
+          count += lines.length;
         }
-        if (run === undefined)
+        if (run === undefined) {
           throw new ServiceError("INVALID_ARGUMENT", "the first message names the run");
+        }
         return { lineCount: BigInt(count) };
       },
 
@@ -114,47 +126,24 @@ export class Runs {
     };
   }
 
-  async *#watch(
-    projectId: bigint,
-    runId: string,
-    since: number,
-    signal: AbortSignal,
-  ): AsyncGenerator<{ event: WatchRunResponse["event"] }> {
-    let after = `${runId}/`;
-    // Listens before it reads, so that nothing falls in between.
-    const changes = on(this.#changes, "change", { signal });
-    for (;;) {
-      const { state } = this.#get(projectId, runId);
-      for (const line of this.#lines.list({ parent: runId, after, limit: MAX_LINES })) {
-        if (line.time !== undefined && timestampDate(line.time).getTime() < since) continue;
-        yield { event: { case: "line", value: line } };
-      }
-      after = `${runId}/${String(Date.now()).padStart(15, "0")}`;
-      if (state !== RunState.RUNNING) {
-        yield { event: { case: "ended", value: state } };
-        return;
-      }
-      for await (const [changed] of changes) if (changed === runId) break;
-    }
-  }
-
   /** A run of another project is not found. */
   #get(projectId: bigint, runId: string): Run {
     const run = this.#runs.get(runId);
     return found(run?.projectId === projectId ? run : undefined, `the run ${runId}`);
   }
 
+  /** A run ends once: whoever comes later changes nothing. */
   #end(run: Run, state: RunState): Run {
-    if (run.state !== RunState.RUNNING) return run;
-    const ended = clone(RunSchema, run);
-    ended.state = state;
-    ended.endTime = timestampNow();
-    return this.#save(ended);
+    return isRunning(run) ? this.#save({ ...run, state, endTime: timestampNow() }) : run;
   }
 
   #save(run: Run): Run {
     this.#runs.put(run.runId, run, String(run.projectId));
-    this.#changes.emit("change", run.runId);
+    this.#log.changed(run.runId);
     return run;
   }
+}
+
+function isRunning({ state }: Run): boolean {
+  return state === RunState.RUNNING;
 }

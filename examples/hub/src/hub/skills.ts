@@ -2,16 +2,18 @@ import { randomUUID } from "node:crypto";
 import { clone, create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import type { AuthorizationEngine } from "svc-access/authz";
-import { requirePrincipal, ServiceError } from "svc-access/runtime";
-import { Catalog, type Skill, SkillSchema, SkillState } from "../../gen/hub/skills/v1/skill_pb.ts";
+import { ServiceError } from "svc-access/runtime";
+import { Catalog, SkillSchema, SkillState } from "../../gen/hub/skills/v1/skill_pb.ts";
 import type { SkillServiceHandlers } from "../../gen/hub/skills/v1/skill_service_server.ts";
-import { etagOf, requireEtag } from "../etag.ts";
+import { requireEtag } from "../etag.ts";
 import { applyMask } from "../field-mask.ts";
 import { page } from "../pages.ts";
-import { type Collection, found } from "../store.ts";
+import type { Store } from "../store.ts";
+import type { Catalogs } from "./catalogs.ts";
 import type { Packages } from "./packages.ts";
-import { heldIds, writeParent } from "./relationships.ts";
+import { callerOf, forgetObject, heldIds, placeObject } from "./relationships.ts";
 import type { Repositories } from "./repositories.ts";
+import type { Skills } from "./skill-store.ts";
 
 const FIXED = [
   "skill_id",
@@ -22,71 +24,61 @@ const FIXED = [
   "update_time",
   "etag",
 ];
+const MAX_FEATURED = 20;
 
-/** What serves skills: their store, who may what, their packages and their repositories. */
+/** What serves skills: their stores, who may what, and their repositories. */
 export interface SkillParts {
-  readonly skills: Collection<Skill>;
+  readonly store: Store;
+  readonly skills: Skills;
   readonly packages: Packages;
+  readonly catalogs: Catalogs;
   readonly engine: AuthorizationEngine;
   readonly repositories: Repositories;
 }
 
 /** The handlers of SkillService. */
-export function skillHandlers({
-  skills,
-  packages,
-  engine,
-  repositories,
-}: SkillParts): SkillServiceHandlers {
-  const get = (id: string) => found(skills.get(id), `the skill ${id}`);
-  const save = (skill: Skill): Skill => {
-    skill.updateTime = timestampNow();
-    skill.etag = "";
-    skill.etag = etagOf(SkillSchema, skill);
-    skills.put(skill.skillId, skill, skill.spaceId);
-    return skill;
-  };
+export function skillHandlers(parts: SkillParts): SkillServiceHandlers {
+  const { store, skills, packages, catalogs, engine, repositories } = parts;
   return {
     async listFeaturedSkills() {
-      const featured = skills
-        .list({ limit: 1000 })
-        .filter(({ state, labels }) => {
-          return state === SkillState.PUBLISHED && labels["catalog"] === "recommended";
-        })
-        .slice(0, 20);
-      return {
-        skills: featured.map(({ skillId, displayName, description }) => {
-          return { skillId, displayName, summary: description.split("\n", 1)[0] ?? "" };
-        }),
-      };
+      const featured = [];
+      for (const id of catalogs.skillIds(Catalog.RECOMMENDED)) {
+        const skill = skills.find(id);
+        if (skill?.state !== SkillState.PUBLISHED) continue;
+        const { skillId, displayName, description } = skill;
+        featured.push({ skillId, displayName, summary: description.split("\n", 1)[0] ?? "" });
+        if (featured.length === MAX_FEATURED) break;
+      }
+      return { skills: featured };
     },
 
     async listSkills(request, context) {
-      const visible = await heldIds(engine, "skill", "view", context);
+      const { spaceId, states } = request;
+      const visible = { resourceType: "skill", permission: "view" };
+      const ids = (await heldIds(engine, visible, context)).sort();
       const { items, nextPageToken } = page(
         request,
         { otherwise: 50, most: 1000 },
-        (after, limit) =>
-          visible
-            .filter((id) => id > after)
-            .map((id) => skills.get(id))
-            .filter((skill) => skill !== undefined)
-            .filter(({ spaceId }) => request.spaceId === "" || spaceId === request.spaceId)
-            .filter(({ state }) => request.states.length === 0 || request.states.includes(state))
-            .slice(0, limit),
-        ({ skillId }) => skillId,
+        function* (after, limit) {
+          for (const id of ids) {
+            const skill = id > after ? skills.find(id) : undefined;
+            if (skill === undefined) continue;
+            if (spaceId !== "" && skill.spaceId !== spaceId) continue;
+            if (states.length > 0 && !states.includes(skill.state)) continue;
+            yield [id, skill];
+            if (--limit === 0) return;
+          }
+        },
       );
-      return { skills: [...items], nextPageToken };
+      return { skills: items, nextPageToken };
     },
 
     async getSkill({ skillId }) {
-      return { skill: get(skillId) };
+      return { skill: skills.get(skillId) };
     },
 
     async createSkill({ skill, validateOnly }, context) {
-      if (skill === undefined || skill.displayName === "") {
-        throw new ServiceError("INVALID_ARGUMENT", "skill.display_name is required");
-      }
+      if (skill === undefined) throw new ServiceError("INVALID_ARGUMENT", "skill is required");
       const made = create(SkillSchema, {
         ...skill,
         skillId: skill.skillId === "" ? randomUUID() : skill.skillId,
@@ -94,92 +86,101 @@ export function skillHandlers({
         latestVersion: 0,
         createTime: timestampNow(),
       });
-      if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(made.skillId)) {
+      const { skillId, spaceId } = made;
+      requireName(made.displayName);
+      if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(skillId)) {
         throw new ServiceError(
           "INVALID_ARGUMENT",
           "skill.skill_id has 1 to 64 lower-case letters, digits and hyphens",
         );
       }
-      if (skills.get(made.skillId) !== undefined) {
-        throw new ServiceError("ALREADY_EXISTS", `the skill ${made.skillId} exists`);
+      if (skills.find(skillId) !== undefined) {
+        throw new ServiceError("ALREADY_EXISTS", `the skill ${skillId} exists`);
       }
       if (validateOnly) return { skill: made };
-      // Who owns it before it can be found, and its repository before it can be used.
-      await writeParent(engine, {
-        resource: { type: "skill", id: made.skillId },
-        parent: { type: "skill_space", id: made.spaceId },
-        owner: requirePrincipal(context).subjectId,
-        context,
-      });
-      await repositories.create(made.skillId, context);
-      return { skill: save(made) };
+      // First what may fail and can be repeated; it is found by others only when all is there.
+      await repositories.create(skillId, context);
+      const resource = { type: "skill", id: skillId };
+      await placeObject(engine, resource, { type: "skill_space", id: spaceId }, context);
+      return { skill: skills.save(made) };
     },
 
     async updateSkill({ skill, updateMask }) {
       if (skill === undefined) throw new ServiceError("INVALID_ARGUMENT", "skill is required");
-      const current = get(skill.skillId);
+      const current = skills.get(skill.skillId);
       requireEtag(skill.etag, current.etag, `the skill ${skill.skillId}`);
       const changed = clone(SkillSchema, current);
       applyMask(SkillSchema, changed, skill, updateMask, FIXED);
-      return { skill: save(changed) };
+      requireName(changed.displayName);
+      return { skill: skills.save(changed) };
     },
 
     async deleteSkill({ skillId, etag }, context) {
-      const current = get(skillId);
-      requireEtag(etag, current.etag, `the skill ${skillId}`);
+      // One that was deleted by half is not there, and is deleted to the end.
+      const current = skills.find(skillId);
+      if (current !== undefined) requireEtag(etag, current.etag, `the skill ${skillId}`);
       await repositories.delete(skillId, context);
-      packages.deleteAll(skillId);
-      skills.delete(skillId);
+      store.transaction(() => {
+        packages.deleteAll(skillId);
+        catalogs.deleteAll(skillId);
+        skills.delete(skillId);
+      });
+      // Last, since they are what allows the caller to try again.
+      await forgetObject(engine, { type: "skill", id: skillId }, context);
       return {};
     },
 
     async reviewSkill({ skillId, approved }) {
-      const skill = clone(SkillSchema, get(skillId));
-      const from = approved ? SkillState.DRAFT : SkillState.REVIEWED;
-      if (skill.state !== from) {
-        throw new ServiceError(
-          "FAILED_PRECONDITION",
-          approved ? "the skill is no draft" : "the skill is not under review",
-        );
+      const skill = skills.get(skillId);
+      if (skill.state !== (approved ? SkillState.DRAFT : SkillState.REVIEWED)) {
+        const message = approved ? "the skill is no draft" : "the skill is not under review";
+        throw new ServiceError("FAILED_PRECONDITION", message);
       }
-      skill.state = approved ? SkillState.REVIEWED : SkillState.DRAFT;
-      return { skill: save(skill) };
+      const state = approved ? SkillState.REVIEWED : SkillState.DRAFT;
+      return { skill: skills.save({ ...skill, state }) };
     },
 
     async publishSkill({ skillId, version }) {
-      const skill = clone(SkillSchema, get(skillId));
+      const skill = skills.get(skillId);
       if (skill.state === SkillState.DRAFT) {
         throw new ServiceError("FAILED_PRECONDITION", "the skill has not been reviewed");
       }
-      packages.version(skillId, version);
-      skill.state = SkillState.PUBLISHED;
-      return { skill: save(skill) };
+      packages.version(skill, version);
+      return { skill: skills.save({ ...skill, state: SkillState.PUBLISHED }) };
     },
 
-    async addSkillToCatalog({ catalog, skillId }, context) {
+    async addSkillToCatalog(entry, context) {
       const { allowed } = await engine.check(
         {
-          resource: { type: "skill", id: skillId },
+          resource: { type: "skill", id: entry.skillId },
           permission: "view",
-          subject: { type: "user", id: requirePrincipal(context).subjectId },
+          subject: callerOf(context),
         },
         { signal: context.signal },
       );
       if (!allowed) throw new ServiceError("FORBIDDEN");
-      const skill = clone(SkillSchema, get(skillId));
-      skill.labels["catalog"] = catalog === Catalog.RECOMMENDED ? "recommended" : "community";
-      save(skill);
+      if (skills.get(entry.skillId).state !== SkillState.PUBLISHED) {
+        throw new ServiceError(
+          "FAILED_PRECONDITION",
+          `the skill ${entry.skillId} is not published`,
+        );
+      }
+      catalogs.add(entry);
       return {};
     },
 
     async getSkillVersion({ skillId, version }) {
-      get(skillId);
-      return { version: packages.version(skillId, version) };
+      return { version: packages.version(skills.get(skillId), version) };
     },
 
     async getSkillFile({ skillId, path }) {
-      get(skillId);
-      return packages.file(skillId, path);
+      return packages.file(skills.get(skillId), path);
     },
   };
+}
+
+function requireName(displayName: string): void {
+  if (displayName === "") {
+    throw new ServiceError("INVALID_ARGUMENT", "skill.display_name is required");
+  }
 }

@@ -8,7 +8,6 @@ import {
   credentials,
   Metadata,
 } from "@grpc/grpc-js";
-import { ServiceError } from "../../error/service-error.ts";
 import {
   type ClientCall,
   type ClientTransport,

@@ -36,20 +36,21 @@ export function pathOf(target: string): string {
 
 /**
  * The members of the line of a call, as JSON without braces; what the caller sent is
- * cleaned and shortened. They are written by hand, since a line goes out for each call.
+ * cleaned and shortened. They are written by hand, since a line goes out for each call,
+ * and what was made or checked here (ids, methods, addresses) is taken as it is.
  */
 export function callLine(call: Call, error: ServiceError | undefined, durationMs: number): string {
   const { principal, transport } = call;
   let line = rpcMembers(call.method);
   if (transport === "http") {
-    line += `"transport":"http","method":${quoted(call.httpMethod, MAX_NAME)},"path":${quotedPath(call.target)},"status":${error?.status ?? call.responseStatus}`;
+    line += `"transport":"http","method":"${call.httpMethod}","path":${quotedPath(call.target)},"status":${error?.status ?? call.responseStatus}`;
   } else {
     line += `"transport":"grpc","grpc_status":${error?.grpcStatus ?? 0}`;
   }
   line += error === undefined ? ',"code":"OK"' : `,"code":${quoted(error.code, MAX_NAME)}`;
-  line += `,"duration_ms":${rounded(durationMs)},"request_id":${quoted(call.requestId, MAX_NAME)}`;
-  if (call.traceId !== "") line += `,"trace_id":${quoted(call.traceId, MAX_NAME)}`;
-  if (call.spanId !== "") line += `,"span_id":${quoted(call.spanId, MAX_NAME)}`;
+  line += `,"duration_ms":${rounded(durationMs)},"request_id":"${call.requestId}"`;
+  if (call.traceId !== "") line += `,"trace_id":"${call.traceId}"`;
+  if (call.spanId !== "") line += `,"span_id":"${call.spanId}"`;
   if (principal !== undefined) {
     const subject = `${principal.subjectType}:${principal.subjectId}`;
     line += `,"subject":${quoted(subject, MAX_NAME)},"source":"${principal.source}"`;

@@ -1,0 +1,193 @@
+/**
+ * A new service as docs/runtime.md has it: the page is followed to the letter. Its files are
+ * written, its commands are run, what they print is compared, and its other TypeScript is checked.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BIN, runProgram } from "../support/programs.ts";
+import { ROOT } from "../support/workspace.ts";
+
+/** A fenced block of a page, with the line that leads to it. */
+interface Block {
+  readonly language: string;
+  /** The file that it is, where the line above names one. */
+  readonly file: string | undefined;
+  readonly text: string;
+}
+
+const START = "node src/main.ts";
+const PORTS = { "18010": "HTTP_ADDRESS", "19010": "GRPC_ADDRESS", "19110": "METRICS_ADDRESS" };
+
+let folder: string;
+let repo: string;
+let env: NodeJS.ProcessEnv;
+/** The ports of the page, and those that are free here. */
+let ports: ReadonlyMap<string, string>;
+let service: ChildProcess | undefined;
+let log = "";
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-access-new-service-")));
+  repo = join(folder, "notes");
+  mkdirSync(repo);
+  ports = new Map(await Promise.all(Object.keys(PORTS).map(freePort)));
+  // What this run of npm was told must not be told to those of the page.
+  const inherited = Object.entries(process.env).filter(([name]) => !/^npm_config_/i.test(name));
+  env = {
+    ...Object.fromEntries(inherited),
+    PATH: [BIN, process.env["PATH"]].join(delimiter),
+    NO_COLOR: "1",
+    npm_config_fund: "false",
+    npm_config_audit: "false",
+    npm_config_update_notifier: "false",
+    npm_config_loglevel: "error",
+    npm_config_prefer_offline: "true",
+  };
+  for (const [port, name] of Object.entries(PORTS)) env[name] = `127.0.0.1:${ports.get(port)}`;
+});
+
+afterAll(() => {
+  service?.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("docs/runtime.md does what it says", async () => {
+  const tarball = pack();
+  for (const { language, file, text } of blocksOf("docs/runtime.md")) {
+    if (file !== undefined) write(file, text);
+    else if (language === "console") await follow(text, tarball);
+  }
+  await stopService();
+  expect(log).toContain('"message":"stopped"');
+  // Each SetItem that came to its audit was told, the refused one too.
+  expect(log.match(/"type":"notes.item.set"/g)?.length).toBe(3);
+  expect(log).toMatch(/"decision":"denied","status":403,"code":"FORBIDDEN"/);
+}, 180_000);
+
+test("the TypeScript of the pages has the types that it says", () => {
+  let count = 0;
+  for (const page of ["docs/runtime.md", "docs/operations.md"]) {
+    for (const { language, file, text } of blocksOf(page)) {
+      // What needs packages of others is not checked.
+      if (language !== "ts" || file !== undefined || text.includes("@opentelemetry/")) continue;
+      writeFileSync(join(repo, `src/page-${count++}.ts`), text);
+    }
+  }
+  expect(count).toBeGreaterThan(5);
+  expect(runProgram("npx", ["tsc"], { cwd: repo, env })).toMatchObject({ status: 0, stdout: "" });
+}, 60_000);
+
+test("a name that is none is refused", () => {
+  const init = (name: string) =>
+    runProgram("svc-access", ["init", "--service", name], { cwd: repo });
+  expect(init("Notes")).toMatchObject({ status: 2 });
+  expect(init("../notes").stderr).toContain("is no name of a service");
+});
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  const blocks = text.matchAll(/(?:^`([^`\n]+)`:\n\n)?^```(\w+)\n([\s\S]*?)^```$/gm);
+  return [...blocks].map(([, file, language = "", content = ""]) => {
+    return { file, language, text: content };
+  });
+}
+
+/** Files that `init` wrote must be what the page shows; others are the reader's to write. */
+function write(file: string, text: string): void {
+  const path = join(repo, file);
+  if (existsSync(path)) expect(readFileSync(path, "utf8"), file).toBe(text);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+/** Runs the commands of a block, and compares what they print where the page shows it. */
+async function follow(text: string, tarball: string): Promise<void> {
+  for (const step of text.split(/^\$ /m).slice(1)) {
+    const [command = "", ...lines] = step.trimEnd().split("\n");
+    const expected = lines.join("\n");
+    const printed =
+      command === START ? await startService(lines.length) : run(localOf(command, tarball));
+    if (expected === "") continue;
+    expect(pageOf(printed).trim(), command).toMatch(patternOf(expected));
+  }
+}
+
+function run(command: string): string {
+  const { stdout, stderr } = runProgram("bash", ["-c", `set -o pipefail; ${command} 2>&1`], {
+    cwd: repo,
+    env,
+  });
+  return stdout + stderr;
+}
+
+async function startService(lines: number): Promise<string> {
+  service = spawn("bash", ["-c", `exec ${START}`], { cwd: repo, env });
+  const take = (chunk: Buffer): void => {
+    log += chunk.toString();
+  };
+  service.stdout?.on("data", take);
+  service.stderr?.on("data", take);
+  for (let wait = 0; wait < 400 && log.split("\n").length <= lines; wait++) {
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return log;
+}
+
+async function stopService(): Promise<void> {
+  const ended = once(service as ChildProcess, "exit");
+  service?.kill("SIGINT");
+  expect(await ended).toEqual([0, null]);
+}
+
+/** The command of the page, for this machine: the packed package, and ports that are free. */
+function localOf(command: string, tarball: string): string {
+  const local = command.replace(/(npm install) svc-access/, `$1 ${tarball}`);
+  return [...ports].reduce((text, [page, port]) => text.replaceAll(page, port), local);
+}
+
+function pageOf(text: string): string {
+  return [...ports]
+    .reduce((result, [page, port]) => result.replaceAll(port, page), text)
+    .replace(/\r/g, "");
+}
+
+/** `…` stands for any characters of a line, and on a line of its own for any lines. */
+function patternOf(expected: string): RegExp {
+  const lines = expected.split("\n").map((line) => {
+    if (line === "…") return "[\\s\\S]*";
+    return line
+      .split("…")
+      .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"))
+      .join("[^\\n]*");
+  });
+  return new RegExp(`^${lines.join("\\n")}$`);
+}
+
+function pack(): string {
+  const args = ["pack", ROOT, "--ignore-scripts", "--pack-destination", folder, "--json"];
+  const { status, stdout, stderr } = runProgram("npm", args, { cwd: folder, env });
+  if (status !== 0) throw new Error(`npm pack: ${stderr}`);
+  return join(folder, (JSON.parse(stdout) as [{ filename: string }])[0].filename);
+}
+
+async function freePort(page: string): Promise<[string, string]> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return [page, String(port)];
+}

@@ -1,0 +1,43 @@
+import { BUF } from "../../support/workspace.ts";
+import type { Answer, Caller, Headers, Json } from "./caller.ts";
+import { runProgram } from "./run-program.ts";
+
+const GRPC = ["curl", "--http2-prior-knowledge", "--protocol", "grpc"];
+
+/** Calls with `buf curl`, which learns what there is by server reflection. */
+export class BufCurl implements Caller {
+  readonly #url: string;
+
+  constructor(address: string) {
+    this.#url = `http://${address}`;
+  }
+
+  /** The RPCs that it lists. */
+  async methods(): Promise<string[]> {
+    const { output } = await runProgram(BUF, [...GRPC, "--list-methods", this.#url]);
+    return output.split("\n").filter((line) => line !== "");
+  }
+
+  async call(rpc: string, request: Json, headers: Headers): Promise<Answer> {
+    const requests: Json[] = Array.isArray(request) ? request : [request];
+    const fields = Object.entries(headers).flatMap(([key, value]) => ["-H", `${key}: ${value}`]);
+    const { exitCode, output, errors } = await runProgram(
+      BUF,
+      [...GRPC, "--emit-defaults", ...fields, "-d", "@-", `${this.#url}/${rpc}`],
+      requests.map((message) => JSON.stringify(message)).join("\n"),
+    );
+    const messages = documentsOf(output);
+    if (exitCode === 0) return { code: "ok", error: "", messages };
+    const [error] = documentsOf(errors);
+    if (error?.code === undefined) throw new Error(`buf curl: ${errors}`);
+    return { code: error.code, error: error.message ?? "", messages };
+  }
+}
+
+/** The JSON documents of an output; buf indents them, so a document ends where a line is `}`. */
+function documentsOf(output: string): Json[] {
+  return output
+    .split(/(?<=^(?:\}|\{\}))\n/m)
+    .filter((text) => text.trim() !== "")
+    .map((text) => JSON.parse(text));
+}

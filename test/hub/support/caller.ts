@@ -1,0 +1,65 @@
+import { TOKENS } from "./hub-process.ts";
+
+/** A message as ProtoJSON; a test reads into answers whose types are known at run time only. */
+export type Json = any;
+
+/** What came of a call, however it was made. */
+export interface Answer {
+  /** The code of gRPC in lower case, such as `permission_denied`; `ok` where it went well. */
+  readonly code: string;
+  /** The error's message. */
+  readonly error: string;
+  /** The responses: one, or those of a stream. */
+  readonly messages: readonly Json[];
+}
+
+/** A way to call the hub that nobody here wrote. */
+export interface Caller {
+  /** @param request one message, or those of a stream */
+  call(rpc: string, request: Json, headers: Headers): Promise<Answer>;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+/** Who calls. */
+export const AS = {
+  nobody: {},
+  alice: { "x-svc-external-sub": "alice", "x-svc-external-owner": "acme" },
+  bob: { "x-svc-external-sub": "bob" },
+  mallory: { "x-svc-external-sub": "mallory", "x-svc-external-owner": "acme" },
+  git: { "x-svc-internal-token": TOKENS.GIT_TOKEN },
+  system: { "x-svc-internal-token": TOKENS.SYSTEM_TOKEN },
+  thief: { "x-svc-internal-token": "a-token-that-nobody-gave" },
+} satisfies Record<string, Headers>;
+
+/** Short names, as the example's services have them. */
+export const PACKAGES: Readonly<Record<string, string>> = {
+  AuthnService: "hub.authn.v1",
+  AuthzService: "hub.authz.v1",
+  ProjectService: "hub.projects.v1",
+  RunnerService: "hub.projects.v1",
+  SkillService: "hub.skills.v1",
+  SkillPackageService: "hub.skills.v1",
+};
+
+/** The full name of `Service/Method`. */
+export function fullName(rpc: string): string {
+  const [service = ""] = rpc.split("/");
+  return `${PACKAGES[service]}.${rpc}`;
+}
+
+/** Remembers which RPCs were called with success. */
+export class CountingCaller implements Caller {
+  readonly succeeded = new Set<string>();
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  async call(rpc: string, request: Json, headers: Headers): Promise<Answer> {
+    const answer = await this.#caller.call(rpc, request, headers);
+    if (answer.code === "ok") this.succeeded.add(rpc);
+    return answer;
+  }
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../../support/workspace.ts";
+
+export const HUB = join(ROOT, "examples/hub");
+
+/** The tokens of a test, as the environment gives them to the services. */
+export const TOKENS = {
+  HUB_TOKEN: "token-of-the-hub-5d1f0c7a",
+  GIT_TOKEN: "token-of-git-9b3e6a21",
+  SYSTEM_TOKEN: "token-of-the-system-4f8c",
+};
+
+/** A line of a service's log. */
+export type LogEntry = Readonly<Record<string, unknown>>;
+
+/** How a service is started. */
+export interface StartOptions {
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Another configuration than the one of the example. */
+  readonly configuration?: string;
+  /** Another copy of the example. */
+  readonly folder?: string;
+}
+
+/** A service of the example as a process. */
+export class ServiceProcess {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+  #output = "";
+  errors = "";
+  #listeners: (() => void)[] = [];
+
+  constructor(name: "hub" | "git", options: StartOptions) {
+    const { folder = HUB, configuration, environment } = options;
+    const main = join(folder, "src", name, "main.ts");
+    this.child = spawn(
+      process.execPath,
+      [main, ...(configuration === undefined ? [] : [configuration])],
+      { env: { PATH: process.env["PATH"], ...environment }, stdio: ["ignore", "pipe", "pipe"] },
+    );
+    this.child.stdout?.on("data", (chunk: Buffer) => {
+      this.#output += chunk.toString();
+      for (const listener of this.#listeners.splice(0)) listener();
+    });
+    this.child.stderr?.on("data", (chunk: Buffer) => {
+      this.errors += chunk.toString();
+    });
+    this.exited = new Promise((resolve) => {
+      this.child.once("close", (code) => {
+        resolve(code);
+        for (const listener of this.#listeners.splice(0)) listener();
+      });
+    });
+  }
+
+  /** All that it wrote to standard output. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get lines(): readonly LogEntry[] {
+    const complete = this.#output.slice(0, this.#output.lastIndexOf("\n") + 1);
+    return complete.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+  }
+
+  /** The line that fits, now or when it comes. */
+  async line(fits: (entry: LogEntry) => boolean): Promise<LogEntry> {
+    for (;;) {
+      const entry = this.lines.find(fits);
+      if (entry !== undefined) return entry;
+      if (this.child.exitCode !== null) throw new Error(`it has ended: ${this.errors}`);
+      await new Promise<void>((resolve) => this.#listeners.push(resolve));
+    }
+  }
+
+  /** Where it listens. */
+  async addresses(): Promise<Readonly<Record<string, string>>> {
+    const { addresses } = await this.line(({ message }) => message === "started");
+    const entries = Object.entries(addresses as Record<string, { host: string; port: number }>);
+    return Object.fromEntries(entries.map(([name, { host, port }]) => [name, `${host}:${port}`]));
+  }
+
+  /** Ends it, and returns its exit code. */
+  async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<number | null> {
+    this.child.kill(signal);
+    return this.exited;
+  }
+}
+
+/** The hub and the Git service, on a folder of data and ports of their own. */
+export class HubProcesses {
+  readonly data = mkdtempSync(join(tmpdir(), "svc-access-hub-"));
+  git!: ServiceProcess;
+  hub!: ServiceProcess;
+  http = "";
+  grpc = "";
+  metrics = "";
+  gitGrpc = "";
+
+  static async start(options: StartOptions = {}): Promise<HubProcesses> {
+    const processes = new HubProcesses();
+    await processes.startGit();
+    await processes.startHub(options);
+    return processes;
+  }
+
+  /** Starts the Git service, on its port of before where it had one. */
+  async startGit(environment: StartOptions["environment"] = {}): Promise<void> {
+    this.git = new ServiceProcess("git", {
+      environment: {
+        ...TOKENS,
+        DATA: this.data,
+        GIT_ADDRESS: this.gitGrpc || "127.0.0.1:0",
+        GIT_METRICS_ADDRESS: "127.0.0.1:0",
+        ...environment,
+      },
+    });
+    const { grpc = "" } = await this.git.addresses();
+    this.gitGrpc = grpc;
+  }
+
+  async startHub(options: StartOptions = {}): Promise<void> {
+    this.hub = this.newHub(options);
+    const { http = "", grpc = "", metrics = "" } = await this.hub.addresses();
+    Object.assign(this, { http: `http://${http}`, grpc, metrics: `http://${metrics}` });
+  }
+
+  /** A further hub on the same data, on free ports. */
+  newHub({ environment, ...options }: StartOptions = {}): ServiceProcess {
+    return new ServiceProcess("hub", {
+      ...options,
+      environment: {
+        ...TOKENS,
+        DATA: this.data,
+        HTTP_ADDRESS: "127.0.0.1:0",
+        GRPC_ADDRESS: "127.0.0.1:0",
+        METRICS_ADDRESS: "127.0.0.1:0",
+        GIT_ADDRESS: this.gitGrpc,
+        ...environment,
+      },
+    });
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all([this.hub?.stop("SIGKILL"), this.git?.stop("SIGKILL")]);
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { HUB } from "./hub-process.ts";
+
+/** An HTTP route of an RPC. */
+export interface HttpRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly responseBody?: string;
+}
+
+/** An RPC, as `gen/routes/hub.json` has it. */
+export interface RouteEntry {
+  readonly rpc: string;
+  readonly stream: string;
+  readonly exposure: string;
+  readonly http?: readonly HttpRoute[];
+}
+
+/** All RPCs of the hub. */
+export const ROUTES: readonly RouteEntry[] = JSON.parse(
+  readFileSync(join(HUB, "gen/routes/hub.json"), "utf8"),
+).routes.map(({ entry }: { entry: RouteEntry }) => entry);
+
+/** The RPC of a full name. */
+export function routeOf(rpc: string): RouteEntry {
+  const route = ROUTES.find((one) => one.rpc === rpc);
+  if (route === undefined) throw new Error(`${rpc} is no RPC of the hub`);
+  return route;
+}

@@ -1,0 +1,32 @@
+import { expect } from "vitest";
+import { AS, type Caller, fullName, type Headers, type Json } from "./caller.ts";
+
+/** Calls that must end as they are said to. */
+export class Scene {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** A call that succeeds: all its responses. */
+  async all(rpc: string, request: Json, headers: Headers = AS.alice): Promise<readonly Json[]> {
+    const { code, error, messages } = await this.#caller.call(fullName(rpc), request, headers);
+    expect({ rpc, code, error }).toEqual({ rpc, code: "ok", error: "" });
+    return messages;
+  }
+
+  /** A call that succeeds with one response. */
+  async one(rpc: string, request: Json, headers: Headers = AS.alice): Promise<Json> {
+    const messages = await this.all(rpc, request, headers);
+    expect(messages).toHaveLength(1);
+    return messages[0];
+  }
+
+  /** A call that is refused with this code. */
+  async refused(rpc: string, request: Json, headers: Headers, code: string): Promise<string> {
+    const answer = await this.#caller.call(fullName(rpc), request, headers);
+    expect({ rpc, code: answer.code }).toEqual({ rpc, code });
+    return answer.error;
+  }
+}

@@ -1,0 +1,45 @@
+/** Ten thousand connections that do nothing: the service answers, and its memory is bounded. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { fileLimit, startChild, startChildVault } from "./support/child.ts";
+import { Load } from "./support/load.ts";
+
+const MIB = 1024 * 1024;
+/** What a process needs beside. */
+const SPARE = 500;
+const COUNT = Math.min(5000, Math.floor((fileLimit() - SPARE) / 2));
+/** What an idle connection may cost, in bytes; about a third is used. */
+const BYTES_EACH = 64 * 1024;
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-idle-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test(`${COUNT} idle connections over HTTP and as many over HTTP/2 cost little, and nobody else waits`, async () => {
+  const vault = await startChildVault({ folder });
+  const warm = new Load(vault);
+  await warm.phase("warm", 50);
+  await warm.stop();
+  const before = await vault.ask<{ rss: number }>("memory");
+  const clients = startChild("idle-clients.ts", [vault.http, vault.grpc, COUNT].map(String));
+  const opened = await new Promise<{ lost: number }>((resolve) => {
+    clients.process.once("message", (message) => resolve(message as { lost: number }));
+  });
+  expect(opened.lost).toBe(0);
+  const during = await vault.ask<{ rss: number }>("memory");
+  const load = new Load(vault);
+  await load.phase("beside idle ones", 30);
+  await load.stop();
+  load.expectPhase("beside idle ones");
+  load.expectNoWrongAnswer([]);
+  expect(await clients.ask<{ lost: number }>("lost")).toEqual({ lost: 0 });
+  const grown = during.rss - before.rss;
+  console.log(`${2 * COUNT} idle connections: ${(grown / MIB).toFixed(0)} MiB`);
+  expect(grown).toBeLessThan(2 * COUNT * BYTES_EACH);
+  // It ends with all of them open, and tells them.
+  vault.process.kill("SIGTERM");
+  expect(await vault.ended).toBe(0);
+  clients.process.kill("SIGKILL");
+  await clients.ended;
+});

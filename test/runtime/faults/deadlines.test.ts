@@ -1,0 +1,200 @@
+/** Calls whose time is up, or whose caller has gone: all that works for them hears of it, and nothing late is sent. */
+import { request } from "node:http";
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AuthzError } from "../../../src/authz/authz-error.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine.ts";
+import { createGrpcClient, createHttpClient } from "../../../src/runtime/index.ts";
+import { VaultService } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
+import { bindVaultService, VaultServiceRoutes } from "../fixture/gen/acme/vault/v1/vault_server.ts";
+import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
+import { storedEvents } from "./support/audited.ts";
+import { grpcCaller, httpCaller, noticeOf, type Request, requestOf } from "./support/calls.ts";
+import { faultHandlers } from "./support/fault-handlers.ts";
+import { until } from "./support/until.ts";
+
+/** How long a call may take here, in nanoseconds. */
+const TIMEOUT = 500_000_000;
+/** Longer than that, in milliseconds. */
+const LATE = 1200;
+
+const { handlers, seen } = faultHandlers();
+const behind = faultHandlers();
+let vault: RunningVault;
+let back: RunningVault;
+let checks: string[];
+let isEngineSlow = false;
+
+beforeAll(async () => {
+  back = await startVault({ bindings: [bindVaultService(behind.handlers)] });
+  const clients = {
+    grpc: createGrpcClient(VaultService, { target: `127.0.0.1:${back.grpc}` }),
+    http: createHttpClient(VaultService, VaultServiceRoutes, {
+      baseUrl: `http://127.0.0.1:${back.http}`,
+    }),
+  };
+  checks = [];
+  const own = await startVault();
+  vault = await startVault({
+    engine: slowEngine(own.engine),
+    bindings: [
+      bindVaultService({
+        ...handlers,
+        async getNotice(notice, context) {
+          const [what, by] = notice.noticeId.split("-");
+          if (what !== "via") return handlers.getNotice(notice, context);
+          return clients[by as "grpc" | "http"].getNotice({ noticeId: "wait" }, { context });
+        },
+      }),
+    ],
+    config: {
+      server: {
+        http: { address: "127.0.0.1:0", timeout_ns: TIMEOUT },
+        grpc: { address: "127.0.0.1:0", timeout_ns: TIMEOUT },
+      },
+    },
+  });
+  await shareDocument(vault.engine);
+  afterThat.push(
+    () => clients.grpc.close(),
+    () => clients.http.close(),
+    () => vault.stop(),
+    () => own.stop(),
+    () => back.stop(),
+  );
+});
+const afterThat: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of afterThat) await close();
+});
+
+test("a handler that hears no signal is answered 504, and what it says later is dropped", async () => {
+  const statuses = await bothOf(noticeOf(`sleep-${LATE}`));
+  expect(statuses).toEqual([504, 504]);
+  expect(seen.finished).not.toContain(`sleep-${LATE}`);
+  await until("the handlers are done", () => {
+    return seen.finished.filter((id) => id === `sleep-${LATE}`).length === 2;
+  });
+  // On the connections of before.
+  expect(await bothOf(noticeOf("n"))).toEqual([200, 200]);
+});
+
+test("handlers hear that the time is up", async () => {
+  seen.aborts.length = 0;
+  expect(await bothOf(noticeOf("wait"))).toEqual([504, 504]);
+  expect(seen.aborts).toEqual(["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED"]);
+});
+
+test("the deadline of a gRPC client counts where it is the shorter one", async () => {
+  const left: number[] = [];
+  const client = new Client(`127.0.0.1:${vault.grpc}`, credentials.createInsecure());
+  seen.aborts.length = 0;
+  const begin = Date.now();
+  const code = await new Promise<number>((resolve) => {
+    const { rpc, message } = noticeOf("wait");
+    client.makeUnaryRequest(
+      rpc,
+      (data: Uint8Array) => Buffer.from(data),
+      (data: Buffer) => data,
+      message,
+      new Metadata(),
+      { deadline: begin + 100 },
+      (error) => resolve(error?.code ?? 0),
+    );
+  });
+  left.push(Date.now() - begin);
+  client.close();
+  expect(code).toBe(4);
+  await until("the handler has heard", () => seen.aborts.length === 1);
+  expect(["DEADLINE_EXCEEDED", "CANCELLED"]).toContain(seen.aborts[0]);
+});
+
+test("clients that handlers call with give up with the call", async () => {
+  behind.seen.aborts.length = 0;
+  for (const by of ["grpc", "http"])
+    expect(await bothOf(noticeOf(`via-${by}`))).toEqual([504, 504]);
+  await until("the service behind has heard", () => behind.seen.aborts.length === 4);
+  for (const code of behind.seen.aborts) expect(["DEADLINE_EXCEEDED", "CANCELLED"]).toContain(code);
+});
+
+test("the engine hears it, and there is no decision", async () => {
+  isEngineSlow = true;
+  expect(await bothOf(requestOf("allowed", ""))).toEqual([504, 504]);
+  expect(await bothOf(requestOf("denied", ""))).toEqual([504, 504]);
+  isEngineSlow = false;
+  expect(checks).toEqual(new Array(4).fill("DEADLINE_EXCEEDED"));
+});
+
+test("audit says that the time was up, and what comes later changes nothing", async () => {
+  const slow = requestOf("write", `sleep ${LATE}`);
+  expect(await bothOf(slow, "late")).toEqual([504, 504]);
+  await until("the handlers are done", () => {
+    return seen.finished.filter((text) => text === `sleep ${LATE}`).length === 2;
+  });
+  for (const transport of ["http", "grpc"]) {
+    const found = (await storedEvents(vault.server)).get(`late-${transport}`);
+    expect(found).toHaveLength(1);
+    expect(found?.[0]?.data).toMatchObject({
+      state: "completed",
+      code: "DEADLINE_EXCEEDED",
+      status: 504,
+      decision: "allowed",
+    });
+  }
+});
+
+test("a caller who goes away cancels what is done for it", async () => {
+  seen.aborts.length = 0;
+  const outgoing = request({ port: vault.http, host: "127.0.0.1", path: "/v1/notices/wait" });
+  outgoing.on("error", () => undefined);
+  outgoing.end();
+  const client = new Client(`127.0.0.1:${vault.grpc}`, credentials.createInsecure());
+  const { rpc, message } = noticeOf("wait");
+  const call = client.makeUnaryRequest(
+    rpc,
+    (data: Uint8Array) => Buffer.from(data),
+    (data: Buffer) => data,
+    message,
+    () => undefined,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  outgoing.destroy();
+  call.cancel();
+  await until("the handlers have heard", () => seen.aborts.length === 2);
+  expect(seen.aborts).toEqual(["CANCELLED", "CANCELLED"]);
+  client.close();
+});
+
+/** The statuses over HTTP and gRPC. */
+async function bothOf(request: Request, requestId = "one"): Promise<number[]> {
+  const callers = { http: httpCaller(vault.http), grpc: grpcCaller(vault.grpc) };
+  const statuses = await Promise.all([
+    callers.http.call(request, `${requestId}-http`),
+    callers.grpc.call(request, `${requestId}-grpc`),
+  ]);
+  for (const { close } of Object.values(callers)) close();
+  return statuses;
+}
+
+/** An engine that, while it is slow, answers nothing before its signal aborts. */
+function slowEngine(engine: AuthorizationEngine): AuthorizationEngine {
+  const check: AuthorizationEngine["check"] = (request, options) => {
+    if (!isEngineSlow) return engine.check(request, options);
+    return new Promise((_, reject) => {
+      options?.signal?.addEventListener("abort", () => {
+        checks.push((options.signal?.reason as { code: string }).code);
+        reject(new AuthzError("DEADLINE_EXCEEDED", "the caller waits no more"));
+      });
+    });
+  };
+  const writeRelationships: AuthorizationEngine["writeRelationships"] = (request, options) =>
+    engine.writeRelationships(request, options);
+  return Object.assign(Object.create(engine) as AuthorizationEngine, {
+    // One that works elsewhere, so that it is given a signal.
+    kind: "spicedb" as const,
+    check,
+    writeRelationships,
+    ready: () => engine.ready(),
+    close: async () => undefined,
+  });
+}

@@ -1,0 +1,144 @@
+/** The key-set endpoint stopped, silent, and answering what is no key set: 503 without keys, never 401. */
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
+import { grpcCaller, httpCaller, type Kind, requestOf } from "./support/calls.ts";
+import { FAULTS, type Fault, FaultyKeyServer } from "./support/faulty-key-server.ts";
+import { Load } from "./support/load.ts";
+import { until } from "./support/until.ts";
+
+const AUDIENCE = "vault-client";
+const SECOND = 1_000_000_000;
+const FLOOD = 200;
+/** There are no keys to tell with. */
+const NOT_NOW = [503];
+
+let known: CryptoKeyPair;
+let keys: readonly object[];
+
+beforeAll(async () => {
+  known = await generateKeyPair("RS256", { extractable: true });
+  const jwk = await exportJWK(known.publicKey);
+  keys = [{ ...jwk, kid: "one", alg: "RS256", use: "sig" }];
+});
+
+describe.concurrent.each(FAULTS)("the key set is %s", (fault) => {
+  const open: (RunningVault | FaultyKeyServer)[] = [];
+  afterAll(() => Promise.all(open.map((one) => one.stop())));
+
+  const serverAndVault = async (mode: "idp_jwt" | "hybrid", first: Fault | undefined) => {
+    const server = await new FaultyKeyServer(keys).start();
+    server.fault = first;
+    const oidc = { issuer: server.url, audience: [AUDIENCE] };
+    const vault = await startVault({
+      security: {
+        authn: { mode, oidc: { ...oidc, jwks_cache_ttl_ns: 600 * SECOND } },
+      },
+    });
+    open.push(server, vault);
+    await shareDocument(vault.engine);
+    return { server, vault };
+  };
+
+  test("with keys at hand valid tokens go on, and a flood of unknown ones asks once", async () => {
+    const { server, vault } = await serverAndVault("idp_jwt", undefined);
+    const token = await tokenOf(server.url);
+    const load = loadOf(vault, token);
+    await load.phase("healthy");
+    server.fault = fault;
+    const asked = server.asked;
+    await load.phase("faulty");
+    const flood = Array.from({ length: FLOOD }, async (_, number) => {
+      const stranger = await tokenOf(server.url, `unknown-${number}`);
+      return statusOf(vault, "profile", { authorization: `Bearer ${stranger}` });
+    });
+    const fresh = await tokenOf(server.url, "one", { jti: "another" });
+    expect(await statusOf(vault, "allowed", { authorization: `Bearer ${fresh}` })).toEqual([
+      200, 200,
+    ]);
+    // Which keys there are now is not known: that a key is unknown is no answer.
+    for (const statuses of await Promise.all(flood)) {
+      for (const status of statuses) expect(NOT_NOW).toContain(status);
+    }
+    // Discovery and key set, once.
+    expect(server.asked - asked).toBeLessThanOrEqual(2);
+    server.fault = undefined;
+    await load.phase("mended");
+    await load.stop();
+    for (const phase of ["healthy", "faulty", "mended"]) load.expectPhase(phase);
+    load.expectNoWrongAnswer([]);
+  });
+
+  test("without keys tokens are 503, whoever needs none is served, and it recovers alone", async () => {
+    const { server, vault } = await serverAndVault("idp_jwt", fault);
+    const token = await tokenOf(server.url);
+    const load = loadOf(vault, token);
+    const forged = { authorization: `Bearer ${token.slice(0, -8)}AAAAAAAA` };
+    await load.phase("faulty", 3);
+    for (const status of await statusOf(vault, "profile", forged)) {
+      expect(NOT_NOW).toContain(status);
+    }
+    server.fault = undefined;
+    await until("the keys are read", async () => {
+      const statuses = await statusOf(vault, "allowed", { authorization: `Bearer ${token}` });
+      return statuses.every((status) => status === 200);
+    });
+    await load.phase("mended");
+    await load.stop();
+    load.expectPhase("faulty", {
+      profile: NOT_NOW,
+      allowed: NOT_NOW,
+      denied: NOT_NOW,
+      write: NOT_NOW,
+    });
+    load.expectPhase("mended");
+    load.expectNoWrongAnswer(NOT_NOW);
+    expect(await statusOf(vault, "profile", forged)).toEqual([401, 401]);
+  });
+
+  test("in hybrid the gateway's headers stand in for a token that cannot be verified", async () => {
+    const { server, vault } = await serverAndVault("hybrid", fault);
+    const authorization = `Bearer ${await tokenOf(server.url)}`;
+    const headers = { authorization, "x-svc-external-sub": "alice" };
+    for (const status of await statusOf(vault, "profile", { authorization })) {
+      expect(NOT_NOW).toContain(status);
+    }
+    expect(await statusOf(vault, "allowed", headers)).toEqual([200, 200]);
+    server.fault = undefined;
+    await until("the keys are read", async () => {
+      return (await statusOf(vault, "allowed", { authorization }))[0] === 200;
+    });
+  });
+});
+
+function loadOf(vault: RunningVault, token: string): Load {
+  const kinds = ["public", "profile", "allowed", "denied", "write"] as const;
+  return new Load(vault, { kinds, credentials: { authorization: `Bearer ${token}` } });
+}
+
+function tokenOf(issuer: string, kid = "one", claims: JWTPayload = {}): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  return new SignJWT({
+    iss: issuer,
+    aud: AUDIENCE,
+    sub: "alice",
+    iat: now,
+    exp: now + 300,
+    ...claims,
+  })
+    .setProtectedHeader({ alg: "RS256", kid, typ: "JWT" })
+    .sign(known.privateKey);
+}
+
+/** What both transports answer. */
+async function statusOf(
+  vault: RunningVault,
+  kind: Kind,
+  headers: Record<string, string>,
+): Promise<number[]> {
+  const callers = [httpCaller(vault.http), grpcCaller(vault.grpc)];
+  const request = requestOf(kind, "", headers);
+  const statuses = await Promise.all(callers.map(({ call }) => call(request, "one-more")));
+  for (const caller of callers) caller.close();
+  return statuses;
+}

@@ -1,0 +1,76 @@
+/** The database of audit and relationships killed and started again under load. */
+import { afterEach, describe, expect, test } from "vitest";
+import { onPostgres } from "../../authz/on-postgres.ts";
+import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
+import { expectAudited, storedEvents, untilCompleted } from "./support/audited.ts";
+import { Load } from "./support/load.ts";
+import { readyz, untilReady } from "./support/until.ts";
+import { valveTo } from "./support/valve.ts";
+
+/** An audited write needs its intent stored. */
+const NO_INTENT = [503, 504];
+const DOWN = { write: NO_INTENT, "internal write": NO_INTENT };
+
+await onPostgres("PostgreSQL killed and started again", ({ url, stop, start }) => {
+  const open: RunningVault[] = [];
+  afterEach(async () => {
+    for (const vault of open.splice(0)) await vault.stop();
+  });
+  const onDatabase = async (at: string) => {
+    const vault = await startVault({ config: { database: { driver: "postgres", url: at } } });
+    open.push(vault);
+    await shareDocument(vault.engine);
+    return vault;
+  };
+
+  describe.skipIf(stop === undefined || start === undefined)("where it is our own", () => {
+    test("writes are refused meanwhile, all else goes on, and nothing acknowledged is lost", async () => {
+      const vault = await onDatabase(url);
+      const load = new Load(vault);
+      for (const round of [1, 2]) {
+        await load.phase(`healthy ${round}`);
+        stop?.();
+        await load.phase(`down ${round}`);
+        await untilReady(vault.http, false);
+        expect((await readyz(vault.http)).reasons).toContain("database: ");
+        start?.();
+        await untilReady(vault.http);
+        await load.phase(`again ${round}`);
+      }
+      await load.stop();
+      for (const round of [1, 2]) {
+        load.expectPhase(`healthy ${round}`);
+        load.expectPhase(`down ${round}`, DOWN);
+        load.expectPhase(`again ${round}`);
+      }
+      load.expectNoWrongAnswer();
+      await untilCompleted(vault.server);
+      expectAudited(load, await storedEvents(vault.server));
+    });
+  });
+
+  test("a network that swallows all: writes are refused in time, and go on when it is mended", async () => {
+    const at = new URL(url);
+    const valve = await valveTo(Number(at.port || 5432));
+    at.port = String(valve.port);
+    const vault = await onDatabase(at.href);
+    const load = new Load(vault);
+    await load.phase("healthy");
+    valve.silence();
+    await load.phase("silent", 2);
+    expect((await readyz(vault.http)).status).toBe(503);
+    valve.open();
+    await untilReady(vault.http);
+    await load.phase("again");
+    await load.stop();
+    load.expectPhase("healthy");
+    load.expectPhase("silent", DOWN);
+    load.expectPhase("again");
+    load.expectNoWrongAnswer();
+    await untilCompleted(vault.server);
+    expectAudited(load, await storedEvents(vault.server));
+    await vault.stop();
+    open.length = 0;
+    await valve.close();
+  });
+});

@@ -1,0 +1,43 @@
+/**
+ * A vault in a process of its own, as a user runs one: `node child-server.ts JSON`. It sends
+ * where it listens, and answers "memory" with what it has after a collection.
+ */
+import {
+  createAuthorizationEngine,
+  createLogger,
+  runServer,
+  type ServerAddresses,
+} from "../../../../src/runtime/index.ts";
+import { bindVaultService } from "../../fixture/gen/acme/vault/v1/vault_server.ts";
+import { shareDocument, vaultConfiguration } from "../../support/vault-server.ts";
+import type { ChildOptions } from "./child.ts";
+import { faultHandlers } from "./fault-handlers.ts";
+
+const { folder, security = {}, config = {} } = JSON.parse(process.argv[2] ?? "") as ChildOptions;
+const configuration = vaultConfiguration(folder, security, config);
+const engine = await createAuthorizationEngine(configuration.config);
+await shareDocument(engine);
+const { handlers } = faultHandlers(() => engine);
+
+await runServer({
+  configuration,
+  bindings: [bindVaultService(handlers)],
+  engine,
+  logger: createLogger({ destination: { write: tell } }),
+});
+
+function tell(line: string): void {
+  const { message, addresses } = JSON.parse(line) as {
+    message: string;
+    addresses?: ServerAddresses;
+  };
+  if (message !== "started" || addresses === undefined) return;
+  process.send?.({ http: addresses["http"]?.port, grpc: addresses["grpc"]?.port });
+}
+
+process.on("message", () => {
+  globalThis.gc?.();
+  process.send?.({ rss: process.memoryUsage().rss });
+});
+// The channel to the test must not keep the process.
+process.channel?.unref();

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import {
+  ALICE,
+  type Caller,
+  type Credentials,
+  grpcCaller,
+  HEALTHY,
+  httpCaller,
+  KINDS,
+  type Kind,
+  requestOf,
+} from "./calls.ts";
+
+/** What came of a call, and in which phase it began and ended: an independent record. */
+export interface Answer {
+  readonly kind: Kind;
+  readonly transport: string;
+  readonly requestId: string;
+  readonly status: number;
+  readonly began: string;
+  readonly ended: string;
+}
+
+/** What is unlike the usual load. */
+export interface LoadOptions {
+  readonly kinds?: readonly Kind[];
+  /** The callers of each kind over each transport. */
+  readonly width?: number;
+  readonly credentials?: Credentials;
+  /** What a write says. */
+  readonly textOf?: (requestId: string) => string;
+}
+
+/** How many answers of each kind over each transport make a phase. */
+const PER_PHASE = 15;
+/** Refusals come at once: without a pause they would be all that the machine does. */
+const PAUSE = 3;
+let loads = 0;
+
+/** Calls of all kinds, without end, over HTTP and gRPC at once. */
+export class Load {
+  readonly answers: Answer[] = [];
+  readonly #kinds: readonly Kind[];
+  readonly #workers: Promise<void>[] = [];
+  readonly #close: (() => void)[] = [];
+  readonly #counts = new Map<string, number>();
+  #phase = "before";
+  #stopped = false;
+
+  constructor(ports: { http: number; grpc: number }, options: LoadOptions = {}) {
+    const { width = 1, credentials = ALICE, textOf = (id: string) => id } = options;
+    this.#kinds = options.kinds ?? KINDS;
+    const name = `load${++loads}-${process.pid}`;
+    for (const transport of ["http", "grpc"] as const) {
+      const { call, close } = (transport === "http" ? httpCaller : grpcCaller)(ports[transport]);
+      this.#close.push(close);
+      for (const kind of this.#kinds) {
+        for (let worker = 0; worker < width; worker++) {
+          const prefix = `${name}-${transport}-${kind.replaceAll(" ", "-")}-${worker}`;
+          const next = (id: string) => requestOf(kind, textOf(id), credentials);
+          this.#workers.push(this.#work(call, kind, transport, prefix, next));
+        }
+      }
+    }
+  }
+
+  /** Begins a phase, and ends when all kinds of calls have been answered often enough in it. */
+  async phase(name: string, count = PER_PHASE): Promise<void> {
+    this.#phase = name;
+    const wanted = ["http", "grpc"].flatMap((transport) =>
+      this.#kinds.map((kind) => `${name} ${transport} ${kind}`),
+    );
+    const end = performance.now() + 60_000;
+    const missing = () => wanted.filter((key) => (this.#counts.get(key) ?? 0) < count);
+    while (missing().length > 0) {
+      if (performance.now() > end) throw new Error(`too few answers: ${missing().join(", ")}`);
+      await sleep(10);
+    }
+    this.#phase = `after ${name}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#workers);
+    for (const close of this.#close) close();
+  }
+
+  /** The statuses of a kind in a phase, without the calls that came from another or led into one. */
+  statuses(phase: string, kind: Kind): number[] {
+    const within = this.answers.filter(
+      (one) => one.kind === kind && one.began === phase && one.ended === phase,
+    );
+    return [...new Set(within.map(({ status }) => status))].sort();
+  }
+
+  /** Every answer of a phase is the one of a service without faults, but for those named. */
+  expectPhase(phase: string, others: Partial<Record<Kind, readonly number[]>> = {}): void {
+    for (const kind of this.#kinds) {
+      const allowed = others[kind] ?? [HEALTHY[kind]];
+      const statuses = this.statuses(phase, kind);
+      expect(statuses.length, `answers of ${kind} ${phase}`).toBeGreaterThan(0);
+      for (const status of statuses) expect(allowed, `${kind} ${phase}`).toContain(status);
+    }
+  }
+
+  /** Whatever happened, nobody was told anything but what is right, or that there is no answer now. */
+  expectNoWrongAnswer(others: readonly number[] = [503, 504]): void {
+    for (const { kind, status, requestId } of this.answers) {
+      if (status !== HEALTHY[kind]) expect(others, `${kind} ${requestId}`).toContain(status);
+    }
+  }
+
+  /** The request ids of the audited calls that were answered so. */
+  audited(status: (status: number) => boolean = () => true): string[] {
+    return this.answers
+      .filter((one) => one.kind.endsWith("write") && status(one.status))
+      .map(({ requestId }) => requestId);
+  }
+
+  async #work(
+    call: Caller,
+    kind: Kind,
+    transport: string,
+    prefix: string,
+    next: (id: string) => ReturnType<typeof requestOf>,
+  ): Promise<void> {
+    for (let number = 0; !this.#stopped; number++) {
+      const requestId = `${prefix}-${number}`;
+      const began = this.#phase;
+      const status = await call(next(requestId), requestId);
+      const ended = this.#phase;
+      this.answers.push({ kind, transport, requestId, status, began, ended });
+      if (began === ended) {
+        const key = `${began} ${transport} ${kind}`;
+        this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+      }
+      await sleep(PAUSE);
+    }
+  }
+}

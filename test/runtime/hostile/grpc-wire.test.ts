@@ -1,0 +1,264 @@
+/** gRPC calls that no client library makes. */
+import type { ClientHttp2Session, OutgoingHttpHeaders } from "node:http2";
+import { connect as connectSocket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { targetOf } from "../access-table/call.ts";
+import {
+  ConverseRequestSchema,
+  UpdateDocumentRequestSchema,
+} from "../fixture/gen/acme/vault/v1/vault_pb.ts";
+import { frame, rawCall } from "../grpc/support/raw-call.ts";
+import { INTERNAL_TOKEN } from "../support/vault-server.ts";
+import { laxSession } from "./support/send.ts";
+import { startWorld, type World } from "./support/world.ts";
+
+const SERVICE = "/acme.vault.v1.VaultService";
+const MAX = 64 * 1024;
+const ALICE: OutgoingHttpHeaders = { "x-svc-auth-verified": "true", "x-svc-user-id": "alice" };
+const INTERNAL: OutgoingHttpHeaders = { "x-svc-internal-token": INTERNAL_TOKEN };
+const profile = targetOf("AUTHENTICATED");
+const document = targetOf("AUTHORIZED, allowed");
+
+let world: World;
+let session: ClientHttp2Session;
+beforeAll(async () => {
+  const address = { address: "127.0.0.1:0" };
+  const config = { server: { http: address, grpc: { ...address, max_message_bytes: MAX } } };
+  world = await startWorld({ mode: "gateway_trusted", config });
+});
+afterAll(() => world.stop());
+beforeEach(() => {
+  world.handled.length = 0;
+  session = laxSession(world.port("grpc", "trusted"));
+});
+afterEach(() => session.destroy());
+
+describe("37 paths that are no RPC", () => {
+  test.each([
+    ["37 without a slash", `${SERVICE.slice(1)}/GetProfile`],
+    ["37 two slashes", `/${SERVICE}/GetProfile`],
+    ["37 a slash behind", `${SERVICE}/GetProfile/`],
+    ["37 dots", `/x/..${SERVICE}/GetProfile`],
+    ["37 an encoded slash", `${SERVICE}%2FGetProfile`],
+    ["37 a query", `${SERVICE}/GetProfile?x-svc-user-id=alice`],
+    ["37 a parameter", `${SERVICE}/GetProfile;x`],
+    ["37 letter case", `${SERVICE}/getProfile`],
+    ["37 a NUL", `${SERVICE}/GetProfile\0`],
+    ["37 another service", "/acme.vault.v1.AdminService/GetProfile"],
+    ["37 the HTTP path", "/v1/profile"],
+    ["37 a star", "*"],
+    ["37 nothing", ""],
+  ])("%s", async (_title, path) => {
+    const answer = await rawCall(session, path, ALICE, frame(profile.message)).catch(
+      () => undefined,
+    );
+    if (answer?.grpcStatus !== undefined)
+      expect(answer).toMatchObject({ grpcStatus: 12, reason: "UNIMPLEMENTED" });
+    expect(world.handled).toEqual([]);
+  });
+});
+
+describe("38 what is no gRPC", () => {
+  test.each([
+    ["38 JSON", { "content-type": "application/json" }, 415],
+    ["38 gRPC-Web", { "content-type": "application/grpc-web+proto" }, 415],
+    ["38 a type that begins alike", { "content-type": "application/grpcx" }, 415],
+    ["38 two types", { "content-type": ["application/grpc", "application/json"] }, undefined],
+    ["8 OPTIONS", { ":method": "OPTIONS" }, 405],
+    ["8 PUT", { ":method": "PUT" }, 405],
+  ] as [string, OutgoingHttpHeaders, number | undefined][])(
+    "%s runs nothing",
+    async (_title, headers, status) => {
+      const answer = await rawCall(
+        session,
+        profile.rpc,
+        { ...ALICE, ...headers },
+        frame(profile.message),
+      );
+      if (status !== undefined) expect(answer.httpStatus).toBe(status);
+      else expect([0, 200, 400, 415]).toContain(answer.httpStatus);
+      if (answer.grpcStatus !== 0) expect(world.handled).toEqual([]);
+      if (status !== undefined) expect(world.handled).toEqual([]);
+    },
+  );
+});
+
+describe("39 calls that are refused whoever makes them", () => {
+  const INVALID = { grpcStatus: 3, reason: "INVALID_ARGUMENT" };
+  const LARGE = { grpcStatus: 8, reason: "PAYLOAD_TOO_LARGE" };
+  test.each([
+    ["39 a timeout without a unit", { "grpc-timeout": "1" }, undefined, INVALID],
+    ["39 a negative timeout", { "grpc-timeout": "-1S" }, undefined, INVALID],
+    ["39 a timeout of nine digits", { "grpc-timeout": "999999999S" }, undefined, INVALID],
+    ["39 two timeouts", { "grpc-timeout": ["1S", "9H"] }, undefined, INVALID],
+    ["39 a timeout of nothing", { "grpc-timeout": "0n" }, undefined, { grpcStatus: 4 }],
+    ["39 an unknown encoding", { "grpc-encoding": "br" }, undefined, { grpcStatus: 12 }],
+    ["39 two encodings", { "grpc-encoding": ["gzip", "identity"] }, undefined, INVALID],
+    ["39 a frame over the limit", {}, frame(Buffer.alloc(MAX + 1)), LARGE],
+    ["39 a frame that promises 4 GiB", {}, frame(Buffer.alloc(8), 0, 0xffff_ffff), LARGE],
+    ["39 a bomb", { "grpc-encoding": "gzip" }, frame(gzipSync(Buffer.alloc(1e7)), 1), LARGE],
+    ["39 compressed without an encoding", {}, frame(gzipSync(document.message), 1), INVALID],
+    ["39 a flag of no meaning", {}, frame(document.message, 7), INVALID],
+    [
+      "39 two messages",
+      {},
+      Buffer.concat([frame(document.message), frame(document.message)]),
+      INVALID,
+    ],
+    ["39 no message", {}, Buffer.alloc(0), INVALID],
+    ["39 half a message", {}, frame(document.message, 0, 99), INVALID],
+    ["39 no protobuf", {}, frame(Buffer.from("{}")), INVALID],
+    ["39 invalid UTF-8 as the id", {}, frame(Buffer.from([0x0a, 1, 0xff])), INVALID],
+    ["39 an empty id", {}, frame(Buffer.alloc(0)), INVALID],
+    ["39 a wildcard id", {}, frame(Buffer.from([0x0a, 1, 0x2a])), INVALID],
+  ] as [string, OutgoingHttpHeaders, Buffer | undefined, object][])(
+    "%s",
+    async (_title, headers, body, expected) => {
+      const answer = await rawCall(
+        session,
+        document.rpc,
+        { ...ALICE, ...headers },
+        body ?? frame(document.message),
+      );
+      expect(answer).toMatchObject(expected);
+      expect(world.handled).toEqual([]);
+    },
+  );
+
+  test("39 of a field that comes twice the last one is both checked and handled", async () => {
+    const one = (documentId: string, text = "") =>
+      toBinary(
+        UpdateDocumentRequestSchema,
+        create(UpdateDocumentRequestSchema, { documentId, text }),
+      );
+    const call = (...parts: Uint8Array[]) =>
+      rawCall(session, `${SERVICE}/UpdateDocument`, ALICE, frame(Buffer.concat(parts)));
+    expect((await call(one("open"), one("closed"))).grpcStatus).toBe(7);
+    expect(world.handled).toEqual([]);
+    expect((await call(one("closed"), one("open"))).grpcStatus).toBe(0);
+    expect(world.handled[0]?.request).toMatchObject({ documentId: "open" });
+    expect((await call(one("open"), Buffer.from([0x0a, 0x00]))).grpcStatus).toBe(3);
+  });
+});
+
+describe("11 identities of a stream", () => {
+  const say = (text: string) =>
+    frame(toBinary(ConverseRequestSchema, create(ConverseRequestSchema, { text })));
+
+  test("11 a stream has the caller of its headers from the first message to the last", async () => {
+    const answer = await rawCall(
+      session,
+      `${SERVICE}/Converse`,
+      ALICE,
+      Buffer.concat([say("a"), say("b")]),
+    );
+    expect(answer.grpcStatus).toBe(0);
+    expect(world.handled.map(({ principal }) => principal?.subjectId)).toEqual(["alice"]);
+  });
+
+  test("11 trailers of the client are no headers", async () => {
+    const stream = session.request(
+      {
+        ":method": "POST",
+        ":path": profile.rpc,
+        "content-type": "application/grpc",
+        te: "trailers",
+      },
+      { waitForTrailers: true },
+    );
+    stream.on("wantTrailers", () => stream.sendTrailers(ALICE));
+    stream.end(frame(profile.message));
+    const status = await new Promise((resolve) => {
+      stream.on("response", (headers) => resolve(headers["grpc-status"]));
+      stream.on("trailers", (headers) => resolve(headers["grpc-status"]));
+      stream.resume();
+    });
+    expect(status).toBe("16");
+    expect(world.handled).toEqual([]);
+  });
+
+  test("11 calls at once on one connection keep to their own callers", async () => {
+    const callers = [ALICE, { ...ALICE, "x-svc-user-id": "bob" }, {}, INTERNAL];
+    const names = ["alice", "bob", undefined, "hub"];
+    const answers = await Promise.all(
+      new Array(200).fill(0).map(async (_, index) => {
+        const answer = await rawCall(
+          session,
+          profile.rpc,
+          callers[index % 4],
+          frame(profile.message),
+        );
+        return { name: names[index % 4], status: answer.grpcStatus, text: answer.body.toString() };
+      }),
+    );
+    for (const { name, status, text } of answers) {
+      expect(status).toBe(name === undefined ? 16 : 0);
+      if (name !== undefined) expect(text).toContain(name);
+    }
+  });
+
+  test("11 :authority and host in one call name nobody", async () => {
+    const answer = await rawCall(
+      session,
+      profile.rpc,
+      { ":authority": "alice@vault", host: "admin" },
+      frame(profile.message),
+    );
+    expect(answer.grpcStatus).not.toBe(0);
+    expect(world.handled).toEqual([]);
+  });
+});
+
+describe("40 connections that are misused", () => {
+  test("40 a client that takes back its calls at once is cut off, and others are served", async () => {
+    const attacker = laxSession(world.port("grpc", "stranger"));
+    const gone = new Promise<void>((resolve) => attacker.once("close", resolve));
+    await new Promise((resolve) => attacker.once("connect", resolve));
+    const flood = async () => {
+      while (!attacker.destroyed && !attacker.closed) {
+        for (let index = 0; index < 200 && !attacker.destroyed && !attacker.closed; index++) {
+          const stream = attacker.request({
+            ":method": "POST",
+            ":path": profile.rpc,
+            "content-type": "application/grpc",
+          });
+          stream.on("error", () => undefined);
+          stream.close(8);
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    await Promise.all([flood(), gone]);
+    expect((await rawCall(session, profile.rpc, ALICE, frame(profile.message))).grpcStatus).toBe(0);
+  });
+
+  test("40 129 fields are too many", async () => {
+    const fields = Object.fromEntries(
+      new Array(140).fill(0).map((_, index) => [`x-${index}`, "1"]),
+    );
+    const answer = await rawCall(
+      session,
+      profile.rpc,
+      { ...ALICE, ...fields },
+      frame(profile.message),
+    );
+    expect(answer.grpcStatus).not.toBe(0);
+    expect(world.handled).toEqual([]);
+  });
+
+  test("40 bytes that are no HTTP/2 leave the server standing", async () => {
+    for (const text of [
+      "GET /v1/profile HTTP/1.1\r\nHost: x\r\n\r\n",
+      "\0".repeat(1000),
+      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff",
+    ]) {
+      const socket = connectSocket(world.vault.grpc, "127.0.0.1");
+      socket.on("error", () => undefined).resume();
+      socket.end(Buffer.from(text, "latin1"));
+      await new Promise((resolve) => socket.once("close", resolve));
+    }
+    expect((await rawCall(session, profile.rpc, ALICE, frame(profile.message))).grpcStatus).toBe(0);
+  });
+});

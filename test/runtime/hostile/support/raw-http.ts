@@ -1,0 +1,95 @@
+import { connect } from "node:net";
+
+/** One response, as it came over the wire. */
+export interface RawResponse {
+  readonly status: number;
+  /** Names in lower case; what occurs twice is two entries. */
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+}
+
+/** A name and a value, as they are to be sent. */
+export type Field = readonly [name: string, value: string];
+
+/** The text of a request: fields to the letter, one character a byte. */
+export function requestText(
+  line: string,
+  fields: readonly Field[],
+  body = "",
+  closes = true,
+): string {
+  const own = fields.map(([name]) => name.toLowerCase());
+  const all: Field[] = [...(own.includes("host") ? [] : [["Host", "vault"] as const]), ...fields];
+  if (body !== "" && !own.includes("content-length") && !own.includes("transfer-encoding")) {
+    all.push(["Content-Length", String(Buffer.byteLength(body, "latin1"))]);
+  }
+  if (closes && !own.includes("connection")) all.push(["Connection", "close"]);
+  const lines = all.map(([name, value]) => `${name}: ${value}`);
+  return [`${line} HTTP/1.1`, ...lines, "", body].join("\r\n");
+}
+
+/**
+ * Sends bytes over one connection and reads until the server ends it; what it does not end,
+ * is given up after a while of silence.
+ */
+export function sendText(port: number, text: string, silenceMs = 2_000): Promise<RawResponse[]> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, "127.0.0.1");
+    const done = () => {
+      socket.destroy();
+      resolve(parseResponses(Buffer.concat(chunks).toString("latin1")));
+    };
+    socket.setTimeout(silenceMs, done);
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("error", () => undefined);
+    socket.once("close", done);
+    socket.write(Buffer.from(text, "latin1"));
+  });
+}
+
+/** Takes the responses apart that stand behind each other; the last one may be cut off. */
+export function parseResponses(text: string): RawResponse[] {
+  const responses: RawResponse[] = [];
+  let rest = text;
+  while (rest.startsWith("HTTP/1.1 ")) {
+    const end = rest.indexOf("\r\n\r\n");
+    if (end < 0) break;
+    const [statusLine = "", ...lines] = rest.slice(0, end).split("\r\n");
+    const headers = lines.map((line): Field => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    });
+    const status = Number(statusLine.slice(9, 12));
+    const { body, length } = bodyOf(status, headers, rest.slice(end + 4));
+    responses.push({ status, headers, body: Buffer.from(body, "latin1").toString("utf8") });
+    rest = rest.slice(end + 4 + length);
+  }
+  return responses;
+}
+
+function bodyOf(
+  status: number,
+  headers: readonly Field[],
+  rest: string,
+): { body: string; length: number } {
+  const value = (name: string) => headers.find(([one]) => one === name)?.[1];
+  if (status < 200 || status === 204) return { body: "", length: 0 };
+  if (value("transfer-encoding") !== "chunked") {
+    const length = Number(value("content-length") ?? 0);
+    return { body: rest.slice(0, length), length };
+  }
+  let body = "";
+  let at = 0;
+  for (;;) {
+    const line = rest.indexOf("\r\n", at);
+    const size = line < 0 ? Number.NaN : Number.parseInt(rest.slice(at, line), 16);
+    if (!(size > 0)) return { body, length: line < 0 ? rest.length : line + 4 };
+    body += rest.slice(line + 2, line + 2 + size);
+    at = line + 2 + size + 2;
+  }
+}
+
+export function headerOf(response: RawResponse, name: string): string | undefined {
+  return response.headers.find(([one]) => one === name)?.[1];
+}

@@ -1,0 +1,110 @@
+import { expect } from "vitest";
+import type { CallContext, Principal } from "../../../../src/runtime/index.ts";
+import { bindVaultService } from "../../fixture/gen/acme/vault/v1/vault_server.ts";
+import { forwardFrom, type LocalPeer } from "../../support/local-peer.ts";
+import { vaultHandlers } from "../../support/vault-handlers.ts";
+import {
+  INTERNAL_TOKEN,
+  type RunningVault,
+  SYSTEM_TOKEN,
+  shareDocument,
+  startVault,
+  type VaultOptions,
+} from "../../support/vault-server.ts";
+
+export const MODES = ["gateway_trusted", "idp_jwt", "hybrid"] as const;
+export type Mode = (typeof MODES)[number];
+
+/** Where trusted calls come from; the others come from 127.0.0.1. */
+export const TRUSTED = "127.0.0.2";
+/** What tokens of the worlds are for. */
+export const AUDIENCE = "vault-client";
+
+/** What a handler was called with. */
+export interface Handled {
+  readonly rpc: string;
+  readonly principal: Principal | undefined;
+  readonly request: unknown;
+  readonly context: CallContext;
+}
+
+/** A vault in one mode, its doors for trusted peers and for others, and what its handlers saw. */
+export interface World {
+  readonly vault: RunningVault;
+  readonly handled: Handled[];
+  /** The port of a transport, for a trusted peer or a stranger. */
+  port(transport: "http" | "grpc", from: "trusted" | "stranger"): number;
+  stop(): Promise<void>;
+}
+
+export interface WorldOptions extends VaultOptions {
+  readonly mode: Mode;
+  /** The issuer of tokens; needed in `idp_jwt` and `hybrid`. */
+  readonly issuer?: string;
+  /** More of `security.authn.oidc`. */
+  readonly oidc?: object;
+  /** More of `security.authn`. */
+  readonly authn?: object;
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { mode, issuer, oidc, authn, ...rest } = options;
+  const handled: Handled[] = [];
+  const security = {
+    authn: {
+      mode,
+      gateway: { trusted_peers: [`${TRUSTED}/32`] },
+      ...(issuer === undefined ? {} : { oidc: { issuer, audience: [AUDIENCE], ...oidc } }),
+      internal_call: {
+        enabled: true,
+        token: [{ service: "hub", token: INTERNAL_TOKEN }],
+        system_token: SYSTEM_TOKEN,
+      },
+      ...authn,
+    },
+  };
+  const bindings = [bindVaultService(recording(handled))];
+  const vault = await startVault({ security, bindings, ...rest });
+  await shareDocument(vault.engine);
+  const doors: Record<"http" | "grpc", LocalPeer> = {
+    http: await forwardFrom(TRUSTED, vault.http),
+    grpc: await forwardFrom(TRUSTED, vault.grpc),
+  };
+  return {
+    vault,
+    handled,
+    port: (transport, from) => (from === "trusted" ? doors[transport].port : vault[transport]),
+    async stop() {
+      await vault.stop();
+      for (const door of Object.values(doors)) door.close();
+    },
+  };
+}
+
+/** The usual handlers, and a note of each call before them. */
+function recording(handled: Handled[]): ReturnType<typeof vaultHandlers> {
+  const handlers = vaultHandlers();
+  const noted = Object.entries(handlers).map(([name, handler]) => [
+    name,
+    (request: never, context: CallContext) => {
+      const { rpc, principal } = context;
+      handled.push({ rpc: rpc.slice(rpc.indexOf("/") + 1), principal, request, context });
+      return (handler as (request: never, context: CallContext) => unknown)(request, context);
+    },
+  ]);
+  return Object.fromEntries(noted) as ReturnType<typeof vaultHandlers>;
+}
+
+/** The form of every error body (design.md, "Errors"). */
+export function expectErrorBody(text: string, status: number, requestId: string | undefined): void {
+  const body = JSON.parse(text) as Record<string, unknown>;
+  expect(Object.keys(body).filter((key) => key !== "details")).toEqual([
+    "status",
+    "code",
+    "message",
+    "request_id",
+  ]);
+  expect(body).toMatchObject({ status, request_id: requestId });
+  expect(body["code"]).toMatch(/^[A-Z][A-Z_]*$/);
+  expect(requestId).toMatch(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/);
+}
