@@ -140,7 +140,7 @@ async function startService(lines: number): Promise<string> {
   };
   service.stdout?.on("data", take);
   service.stderr?.on("data", take);
-  for (let wait = 0; wait < 400 && log.split("\n").length <= lines; wait++) {
+  for (let wait = 0; wait < 1200 && log.split("\n").length <= lines; wait++) {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   return log;

@@ -5,7 +5,8 @@ import { ServiceError } from "../error/service-error.ts";
 /**
  * Reads a field out of a request, as text; undefined where it is absent or empty.
  *
- * @throws ServiceError INVALID_ARGUMENT for an enum number that has no name
+ * @throws ServiceError INVALID_ARGUMENT for an enum number that has no name, and a number that
+ * is written as no other of its value is
  */
 export type FieldReader = (request: unknown) => string | undefined;
 
@@ -98,8 +99,20 @@ function formatterOf(field: DescField, path: string): (value: unknown) => string
       field.fieldKind === "scalar" ? ScalarType[field.scalar].toLowerCase() : field.fieldKind;
     throw new Error(`{${path}} is a ${what}; a placeholder names a string, integer or enum field`);
   }
-  if (field.scalar !== ScalarType.STRING) return String;
+  if (field.scalar !== ScalarType.STRING) return (value) => plainNumber(value, path);
   return (value) => (value === "" ? undefined : (value as string));
+}
+
+const PLAIN_NUMBER = /^(?:0|-?[1-9][0-9]*)$/;
+
+/** Longs with jstype are text as JSON had it: "01" would be checked as another object than "1". */
+function plainNumber(value: unknown, path: string): string {
+  const text = String(value);
+  if (typeof value !== "string" || PLAIN_NUMBER.test(text)) return text;
+  throw new ServiceError(
+    "INVALID_ARGUMENT",
+    `the field ${path} must be a number without zeros in front`,
+  );
 }
 
 const CHECKABLE: ReadonlySet<ScalarType> = new Set([

@@ -21,6 +21,8 @@ export interface CallStart {
   readonly clientTimeoutMs?: number;
   /** Reads and decodes the request, once: a message, or an async iterable of messages. */
   readonly readRequest: () => unknown;
+  /** Encodes a response message, so that what cannot be encoded is an error of the call; absent where that comes later. */
+  readonly encodeResponse?: (response: unknown) => unknown;
 }
 
 /** By which kind of credential the caller was identified. */
@@ -65,6 +67,7 @@ export class Call implements CallContext {
   responseStatus = 200;
 
   readonly #readRequest: () => unknown;
+  readonly #encodeResponse: ((response: unknown) => unknown) | undefined;
   #responseHeaders: Map<string, string> | undefined;
   #responseBegun = false;
   #abort: AbortController | undefined;
@@ -81,6 +84,7 @@ export class Call implements CallContext {
     this.clientTimeoutMs = start.clientTimeoutMs;
     this.requestId = start.requestId;
     this.#readRequest = start.readRequest;
+    this.#encodeResponse = start.encodeResponse;
   }
 
   get rpc(): string {
@@ -117,6 +121,11 @@ export class Call implements CallContext {
 
   readRequest(): unknown {
     return this.#readRequest();
+  }
+
+  /** For the chain: a response message as the adapter wants it. */
+  encodeResponse(response: unknown): unknown {
+    return this.#encodeResponse === undefined ? response : this.#encodeResponse(response);
   }
 
   setResponseHeader(name: string, value: string): void {

@@ -36,7 +36,7 @@ export class ServerChain {
    * Serves a call. A streamed response must be read to its end, or be returned:
    * only then is the call over.
    *
-   * @returns the response: a message, or an async iterable of messages
+   * @returns the response: a message, or an async iterable of messages, as the call encodes them
    * @throws ServiceError always of this type; the whole answer to the caller
    */
   async run(call: Call): Promise<unknown> {
@@ -50,9 +50,11 @@ export class ServerChain {
       if (streamsResponse(call.method)) {
         return this.#streamed(call, progress, response as AsyncIterable<unknown>);
       }
+      // Before the end, which is told of what cannot be encoded, and of the bytes.
+      const answer = call.encodeResponse(response);
       const ended = this.#end(call, progress, undefined);
       if (ended !== undefined) await ended;
-      return response;
+      return answer;
     } catch (error) {
       const answer = toServiceError(error);
       await this.#end(call, progress, answer);
@@ -135,7 +137,7 @@ export class ServerChain {
           else iterator.next().then(resolve, reject);
         });
         if (step.done === true) break;
-        yield step.value;
+        yield call.encodeResponse(step.value);
       }
       outcome = undefined;
     } catch (error) {

@@ -1,4 +1,5 @@
-import type { ServerOptions } from "node:http2";
+import type { ServerOptions as Http2Options } from "node:http2";
+import type { ServerOptions } from "@grpc/grpc-js";
 
 /** What one connection may ask of the server; clients that behave never come near. */
 export interface ConnectionLimits {
@@ -29,8 +30,20 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
  */
 const SESSION_MEMORY = 128;
 
-/** The options of Node's HTTP/2 server for these limits. */
-export function http2OptionsOf(limits: ConnectionLimits): ServerOptions {
+/** The options of grpc-js's server. */
+export function serverOptionsOf(limits: ConnectionLimits, maxMessageBytes: number): ServerOptions {
+  return {
+    "grpc.max_receive_message_length": maxMessageBytes,
+    "grpc.max_send_message_length": maxMessageBytes,
+    "grpc.keepalive_time_ms": limits.keepaliveMs,
+    "grpc.keepalive_timeout_ms": limits.keepaliveMs,
+    // Statistics of each call and connection that nobody reads here.
+    "grpc.enable_channelz": 0,
+  };
+}
+
+/** The options of Node's HTTP/2 server, most of which grpc-js has no name for. */
+export function http2OptionsOf(limits: ConnectionLimits): Http2Options {
   return {
     settings: {
       maxConcurrentStreams: limits.maxConcurrentStreams,

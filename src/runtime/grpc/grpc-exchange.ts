@@ -1,61 +1,60 @@
-import {
-  constants,
-  type OutgoingHttpHeaders,
-  type ServerHttp2Stream,
-  type ServerStreamResponseOptions,
-} from "node:http2";
+import { constants, type ServerHttp2Stream } from "node:http2";
+import type { ServerDuplexStream } from "@grpc/grpc-js";
 import type { Peer } from "../call/peer.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
-import type { ServiceError } from "../error/service-error.ts";
+import { ServiceError } from "../error/service-error.ts";
 import type { GrpcHeaders } from "./grpc-headers.ts";
+import { peerOf } from "./grpc-peer.ts";
 import { clientTimeoutOf, TIMEOUT_HEADER } from "./grpc-timeout.ts";
-import { initialHeaders } from "./initial-headers.ts";
 import {
   ACCEPT_ENCODING_HEADER,
-  acceptsGzip,
+  ACCEPTED_ENCODINGS,
+  checkEncoding,
   ENCODING_HEADER,
-  requestEncodingOf,
 } from "./message-encoding.ts";
-import { MessageReader } from "./message-reader.ts";
-import { frameMessage, writeFrame } from "./message-writer.ts";
-import { errorTrailers, OK_TRAILERS } from "./response-status.ts";
+import { refusalOf } from "./refusal.ts";
+import { RequestReader } from "./request-reader.ts";
+import { initialMetadata } from "./response-metadata.ts";
+import { statusOf } from "./response-status.ts";
+import type { Arrival } from "./stream-guard.ts";
+
+/** The bytes that may wait for a client before the handler does. */
+const MAX_UNSENT_BYTES = 64 * 1024;
 
 /** How long a client may take nothing of what is left of a call that is over. */
 const LINGER_MS = 30_000;
 
-/** What is the same for all calls of a server. */
-export interface ExchangeSettings {
-  /** The name of the deployed service: the domain of errors. */
-  readonly domain: string;
-  readonly maxMessageBytes: number;
-}
-
-/** One gRPC call on the wire: an HTTP/2 stream, its messages and its status. It knows nothing of policies. */
+/** One gRPC call, as grpc-js has it and with what the guard saw. It knows nothing of policies. */
 export class GrpcExchange {
   readonly headers: GrpcHeaders;
   readonly peer: Peer;
   readonly requestId: string;
-  /** How many bytes of messages were sent. */
-  sentBytes = 0;
 
+  readonly #call: ServerDuplexStream<Buffer, Uint8Array>;
   readonly #stream: ServerHttp2Stream;
-  readonly #settings: ExchangeSettings;
-  readonly #gzip: boolean;
+  readonly #domain: string;
+  #onCancel: ((reason: ServiceError) => void) | undefined;
+  #unsentBytes = 0;
   #begun = false;
   #ended = false;
 
+  /** @param domain the name of the deployed service: the domain of errors */
   constructor(
-    stream: ServerHttp2Stream,
-    headers: GrpcHeaders,
-    peer: Peer,
-    settings: ExchangeSettings,
+    call: ServerDuplexStream<Buffer, Uint8Array>,
+    { stream, headers }: Arrival,
+    domain: string,
   ) {
+    this.#call = call;
     this.#stream = stream;
+    this.#domain = domain;
     this.headers = headers;
-    this.peer = peer;
     this.requestId = requestIdOf(headers);
-    this.#settings = settings;
-    this.#gzip = acceptsGzip(headers.all(ACCEPT_ENCODING_HEADER));
+    this.peer = peerOf(stream.session as Parameters<typeof peerOf>[0]);
+    // grpc-js says so at the end of every call, however it came.
+    call.once("cancelled", () => {
+      if (this.#ended) this.#stopReading();
+      else this.#onCancel?.(refusalOf(stream) ?? new ServiceError("CANCELLED"));
+    });
   }
 
   /**
@@ -68,9 +67,9 @@ export class GrpcExchange {
   }
 
   /** @throws ServiceError for an encoding that is not known */
-  reader(): MessageReader {
-    const encoding = requestEncodingOf(this.headers.all(ENCODING_HEADER));
-    return new MessageReader(this.#stream, encoding, this.#settings.maxMessageBytes);
+  reader(): RequestReader {
+    checkEncoding(this.headers.all(ENCODING_HEADER));
+    return new RequestReader(this.#call);
   }
 
   /** Whether the client can still be told anything. */
@@ -78,21 +77,16 @@ export class GrpcExchange {
     return !this.#ended && !this.#stream.closed && !this.#stream.destroyed;
   }
 
-  /** Calls back when the client has gone before the call was over. */
-  onCancel(listener: () => void): void {
-    this.#stream.once("close", () => {
-      if (!this.#ended) listener();
-    });
+  /** Calls back when the client has gone, or grpc-js has refused it, before the call was over. */
+  onCancel(listener: (reason: ServiceError) => void): void {
+    this.#onCancel = listener;
   }
 
   /** Sends the initial metadata; without effect once it was sent. */
   begin(headers?: ReadonlyMap<string, string>): void {
     if (this.#begun || !this.isOpen) return;
+    this.#call.sendMetadata(initialMetadata(this.requestId, headers));
     this.#begun = true;
-    this.#stream.respond(initialHeaders(this.requestId, headers, this.#gzip), {
-      waitForTrailers: true,
-      sendDate: false,
-    } as ServerStreamResponseOptions);
   }
 
   /**
@@ -102,69 +96,64 @@ export class GrpcExchange {
    */
   async send(data: Uint8Array, signal: () => AbortSignal): Promise<void> {
     this.begin();
-    const frame = frameMessage(data, this.#gzip, this.#settings.maxMessageBytes);
-    const buffers = frame instanceof Promise ? await frame : frame;
     if (!this.isOpen) return;
-    this.sentBytes += data.length;
-    await writeFrame(this.#stream, buffers, signal);
+    let wake: (() => void) | undefined;
+    this.#unsentBytes += data.length;
+    this.#call.write(data, () => {
+      this.#unsentBytes -= data.length;
+      wake?.();
+    });
+    if (this.#unsentBytes <= MAX_UNSENT_BYTES) return;
+    const aborted = signal();
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        this.#call.removeListener("close", done);
+        aborted.removeEventListener("abort", done);
+        resolve();
+      };
+      wake = done;
+      this.#call.on("close", done);
+      aborted.addEventListener("abort", done);
+      if (aborted.aborted) done();
+    });
   }
 
   /** Ends the call well. */
   succeed(): void {
     if (!this.isOpen) return;
     this.begin();
-    this.#finish(OK_TRAILERS);
+    this.#finish();
+    this.#call.end();
   }
 
   /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
-  reply(
-    data: Uint8Array,
-    headers: ReadonlyMap<string, string> | undefined,
-  ): undefined | Promise<void> {
-    const frame = frameMessage(data, this.#gzip, this.#settings.maxMessageBytes);
-    if (frame instanceof Promise) return frame.then((buffers) => this.#reply(buffers, headers));
-    this.#reply(frame, headers);
-    return undefined;
-  }
-
-  #reply(buffers: readonly Buffer[], headers: ReadonlyMap<string, string> | undefined): void {
+  reply(data: Uint8Array, headers?: ReadonlyMap<string, string>): void {
     if (!this.isOpen) return;
     this.begin(headers);
-    for (const buffer of buffers) this.sentBytes += buffer.length;
-    const last = buffers.at(-1);
-    for (const buffer of buffers) if (buffer !== last) this.#stream.write(buffer);
-    this.#finish(OK_TRAILERS, last);
+    this.#call.write(data);
+    this.#finish();
+    this.#call.end();
   }
 
   /** Ends the call with an error; without effect once it has ended. */
   fail(error: ServiceError, headers?: ReadonlyMap<string, string>): void {
     if (!this.isOpen) return;
-    const trailers = errorTrailers(error, this.#settings.domain);
-    if (this.#begun) {
-      // Behind what the client does not take, it would not see the status either.
-      if (this.#stream.writableNeedDrain) return this.#stream.close(constants.NGHTTP2_CANCEL);
-      return this.#finish({ ...trailers, [REQUEST_ID_HEADER]: this.requestId });
+    // Behind what the client does not take, it would not see the status either.
+    if (this.#unsentBytes > MAX_UNSENT_BYTES) return this.#stream.close(constants.NGHTTP2_CANCEL);
+    const status = statusOf(error, this.#domain);
+    if (this.#begun) status.metadata.set(REQUEST_ID_HEADER, this.requestId);
+    else {
+      // Trailers only: the status comes with the headers.
+      status.metadata.merge(initialMetadata(this.requestId, headers));
+      status.metadata.set(ACCEPT_ENCODING_HEADER, ACCEPTED_ENCODINGS);
     }
-    this.#begun = true;
-    this.#ended = true;
-    // Trailers only: the status comes with the headers.
-    this.#stream.respond({ ...initialHeaders(this.requestId, headers, false), ...trailers }, {
-      endStream: true,
-      sendDate: false,
-    } as ServerStreamResponseOptions);
-    this.#stopReading();
+    this.#finish();
+    this.#call.emit("error", status);
   }
 
-  #finish(trailers: OutgoingHttpHeaders, last?: Buffer): void {
+  #finish(): void {
     this.#ended = true;
-    this.#stream.once("wantTrailers", () => {
-      // The client may have gone since.
-      if (this.#stream.destroyed || this.#stream.closed) return;
-      this.#stream.sendTrailers(trailers);
-      this.#stopReading();
-    });
-    this.#stream.end(last);
-    if (this.#stream.writableNeedDrain) {
+    if (this.#stream.writableNeedDrain || this.#unsentBytes > 0) {
       this.#stream.setTimeout(LINGER_MS, () => this.#stream.close(constants.NGHTTP2_CANCEL));
     }
   }

@@ -1,106 +1,88 @@
-import {
-  constants,
-  createSecureServer,
-  createServer,
-  type Http2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-} from "node:http2";
-import type { AddressInfo } from "node:net";
-import { toServiceError } from "../error/to-service-error.ts";
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from "node:net";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
-import { DEFAULT_CONNECTION_LIMITS, http2OptionsOf } from "./connection-limits.ts";
-import { Connections } from "./connections.ts";
-import { Dispatcher } from "./dispatcher.ts";
+import { DEFAULT_CONNECTION_LIMITS, serverOptionsOf } from "./connection-limits.ts";
+import { GrpcMethods } from "./grpc-methods.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
-import { readTlsFiles } from "./tls-files.ts";
+import { StreamGuard } from "./stream-guard.ts";
+import { readCredentials } from "./tls-files.ts";
 
 /**
- * The gRPC server of a process. It translates between HTTP/2 and the chain; what a call
- * may do is decided there.
- *
- * It speaks gRPC on Node's own HTTP/2 server. The server of `@grpc/grpc-js` reads all of
- * a unary request and decompresses it before anybody is authenticated, gives duplicate
- * metadata joined, takes a malformed deadline or an unknown encoding for none, and cannot
- * compress responses nor pass on the limits of HTTP/2.
+ * The gRPC server of a process, by grpc-js. It translates between gRPC and the chain; what
+ * a call may do is decided there.
  */
 export function createGrpcServer(options: GrpcServerOptions): TransportServer {
   return new GrpcServer(options);
 }
 
+/**
+ * Listens by itself and hands the connections to grpc-js, whose own listening tells errors
+ * as text, prints them, and whose forced end leaves connections open.
+ */
 class GrpcServer implements TransportServer {
   readonly name = "grpc";
   readonly #options: GrpcServerOptions;
-  readonly #dispatcher: Dispatcher;
-  #server: Http2Server | undefined;
-  #connections: Connections | undefined;
+  readonly #methods: GrpcMethods;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #listener: NetServer | undefined;
+  #ended: Promise<void> | undefined;
 
   constructor(options: GrpcServerOptions) {
     this.#options = options;
-    this.#dispatcher = new Dispatcher(options);
+    const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
+    const methods = new GrpcMethods(options);
+    this.#methods = methods;
+    this.#server = new Server(serverOptionsOf(limits, options.config.max_message_bytes));
+    methods.addTo(this.#server, new StreamGuard(this.#server, limits, (path) => methods.has(path)));
   }
 
   async listen(): Promise<ListeningAddress> {
-    if (this.#server !== undefined) throw new Error("the gRPC server listens already");
-    const { config, limits: given } = this.#options;
-    const limits = { ...DEFAULT_CONNECTION_LIMITS, ...given };
-    const http2Options = http2OptionsOf(limits);
-    const server =
+    if (this.#listener !== undefined) throw new Error("the gRPC server listens already");
+    const { config, logger } = this.#options;
+    const credentials =
       config.tls === undefined
-        ? createServer(http2Options)
-        : createSecureServer({ ...http2Options, ...(await readTlsFiles(config.tls)) });
-    const connections = new Connections(server, limits.keepaliveMs);
-    // The types of Node leave out the raw header list, which its documentation has.
-    server.on("stream", ((
-      stream: ServerHttp2Stream,
-      headers: IncomingHttpHeaders,
-      _flags: number,
-      raw: string[],
-    ) => this.#serve(stream, headers, raw)) as (stream: ServerHttp2Stream) => void);
-    server.on("sessionError", () => undefined);
+        ? ServerCredentials.createInsecure()
+        : await readCredentials(config.tls);
+    const injector = this.#server.createConnectionInjector(credentials);
+    const listener = createServer((socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+      injector.injectConnection(socket);
+    });
     const { host, port } = parseAddress(config.address);
     await new Promise<void>((resolve, reject) => {
-      server.once("error", (error) => {
-        connections.destroy();
-        reject(listenError(config.address, error));
-      });
-      server.listen(port, host, resolve);
+      listener.once("error", (error) => reject(listenError(config.address, error)));
+      listener.listen(port, host, resolve);
     });
-    server.removeAllListeners("error");
-    this.#server = server;
-    this.#connections = connections;
-    server.on("error", (error) => {
-      this.#options.logger?.error({ err: error }, "the gRPC server has a problem");
-    });
-    return { host, port: (server.address() as AddressInfo).port };
+    listener.removeAllListeners("error");
+    listener.on("error", (error) => logger?.error({ err: error }, "the gRPC server has a problem"));
+    this.#listener = listener;
+    return { host, port: (listener.address() as AddressInfo).port };
   }
 
   async drain(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    this.#dispatcher.drain();
-    await this.#connections?.drain();
-    await closed;
+    if (this.#listener === undefined) return;
+    this.#methods.drain();
+    const ended = this.#end(this.#listener);
+    this.#server.tryShutdown(() => undefined);
+    await ended;
   }
 
   async close(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    this.#dispatcher.drain();
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    this.#connections?.destroy();
-    await closed;
+    if (this.#listener === undefined) return;
+    this.#methods.drain();
+    const ended = this.#end(this.#listener);
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.forceShutdown();
+    await ended;
   }
 
-  /** Nothing that happens in a call may end the process. */
-  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
-    stream.on("error", () => undefined);
-    this.#dispatcher.serve(stream, headers, raw).catch((error: unknown) => {
-      this.#options.logger?.error({ err: toServiceError(error) }, "a gRPC call went wrong");
-      if (!stream.destroyed) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-    });
+  /** Takes no more connections; resolves when there are none. */
+  #end(listener: NetServer): Promise<void> {
+    this.#ended ??= new Promise<void>((resolve) => listener.close(() => resolve()));
+    return this.#ended;
   }
 }
 

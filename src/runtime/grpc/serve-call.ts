@@ -5,19 +5,24 @@ import type { ServerChain } from "../chain/server-chain.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { GrpcExchange } from "./grpc-exchange.ts";
-import type { MessageReader } from "./message-reader.ts";
+import type { RequestReader } from "./request-reader.ts";
+
+/** What is the same for all calls of a server. */
+export interface CallSettings {
+  readonly chain: ServerChain;
+  readonly maxMessageBytes: number;
+  /** Is told of what went wrong behind the chain, which nobody else logs. */
+  readonly onDefect: (error: unknown, rpc: string) => void;
+}
 
 /**
  * Serves one call of an RPC: makes it a `Call` for the chain, and the chain's answer
  * messages and a status.
- *
- * @param onDefect is told of what went wrong behind the chain, which nobody else logs
  */
 export async function serveCall(
   exchange: GrpcExchange,
   method: BoundMethod,
-  chain: ServerChain,
-  onDefect: (error: unknown, rpc: string) => void,
+  { chain, maxMessageBytes, onDefect }: CallSettings,
 ): Promise<void> {
   const { input, output } = descriptorOf(method);
   const timeout = exchange.clientTimeout();
@@ -34,43 +39,46 @@ export async function serveCall(
     // The chain asks for it behind authentication and rate limit.
     readRequest: () =>
       streamsRequest(method) ? decodeAll(reader, input) : decodeSingle(reader, input),
+    encodeResponse: (response) => {
+      const data = encode(output, response, maxMessageBytes);
+      call.responseBytes += data.length;
+      return data;
+    },
   });
-  exchange.onCancel(() => call.abort(new ServiceError("CANCELLED")));
+  exchange.onCancel((reason) => call.abort(reason));
   try {
     const response = await chain.run(call);
     if (streamsResponse(method)) {
-      await sendAll(exchange, call, output, response as AsyncIterable<unknown>);
+      await sendAll(exchange, call, response as AsyncIterable<Uint8Array>);
     } else {
-      const replied = exchange.reply(encode(output, response), call.beginResponse());
-      if (replied !== undefined) await replied;
+      exchange.reply(response as Uint8Array, call.beginResponse());
     }
   } catch (error) {
-    if (!(error instanceof ServiceError)) onDefect(error, method.rpc);
-    exchange.fail(toServiceError(error), call.beginResponse());
+    if (error instanceof ServiceError) return exchange.fail(error, call.beginResponse());
+    // Such as a header of the handler that is none; it would be none here either.
+    onDefect(error, method.rpc);
+    exchange.fail(toServiceError(error));
   }
-  call.responseBytes = exchange.sentBytes;
 }
 
 async function sendAll(
   exchange: GrpcExchange,
   call: Call,
-  output: DescMessage,
-  responses: AsyncIterable<unknown>,
+  responses: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   for await (const response of responses) {
     exchange.begin(call.beginResponse());
-    await exchange.send(encode(output, response), () => call.signal);
-    call.responseBytes = exchange.sentBytes;
+    await exchange.send(response, () => call.signal);
   }
   exchange.begin(call.beginResponse());
   exchange.succeed();
 }
 
-async function decodeSingle(reader: MessageReader, input: DescMessage): Promise<unknown> {
+async function decodeSingle(reader: RequestReader, input: DescMessage): Promise<unknown> {
   return decode(input, await reader.single());
 }
 
-async function* decodeAll(reader: MessageReader, input: DescMessage): AsyncGenerator<unknown> {
+async function* decodeAll(reader: RequestReader, input: DescMessage): AsyncGenerator<unknown> {
   for await (const data of reader.messages()) yield decode(input, data);
 }
 
@@ -84,8 +92,13 @@ function decode(input: DescMessage, data: Uint8Array): unknown {
   }
 }
 
-function encode(output: DescMessage, message: unknown): Uint8Array {
-  return toBinary(output, message as Parameters<typeof toBinary>[1]);
+function encode(output: DescMessage, message: unknown, maxBytes: number): Uint8Array {
+  const data = toBinary(output, message as Parameters<typeof toBinary>[1]);
+  if (data.length <= maxBytes) return data;
+  throw new ServiceError(
+    "PAYLOAD_TOO_LARGE",
+    `the response message is larger than ${maxBytes} bytes`,
+  );
 }
 
 function descriptorOf(method: BoundMethod): { input: DescMessage; output: DescMessage } {

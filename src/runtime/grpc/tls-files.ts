@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { SecureServerOptions } from "node:http2";
 import { createSecureContext } from "node:tls";
+import { ServerCredentials } from "@grpc/grpc-js";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { GrpcServerConfig } from "./grpc-server-options.ts";
 
@@ -10,9 +10,9 @@ import type { GrpcServerConfig } from "./grpc-server-options.ts";
  *
  * @throws StartUpError which names the files that cannot be read
  */
-export async function readTlsFiles(
+export async function readCredentials(
   tls: NonNullable<GrpcServerConfig["tls"]>,
-): Promise<SecureServerOptions> {
+): Promise<ServerCredentials> {
   const problems: string[] = [];
   const read = async (key: keyof typeof tls): Promise<Buffer | undefined> => {
     const path = tls[key];
@@ -30,15 +30,14 @@ export async function readTlsFiles(
     read("client_ca_file"),
   ]);
   if (problems.length > 0) throw new StartUpError(problems.sort());
-  const pems = { ...(cert && { cert }), ...(key && { key }), ...(ca && { ca }) };
   try {
-    createSecureContext(pems);
+    createSecureContext({ ...(cert && { cert }), ...(key && { key }), ...(ca && { ca }) });
   } catch (error) {
     const reason = (error as Error).message;
     throw new StartUpError([`server.grpc.tls has no certificate and key that fit: ${reason}`], {
       cause: error,
     });
   }
-  const mutual = ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true };
-  return { ...pems, ...mutual, allowHTTP1: false, minVersion: "TLSv1.2" };
+  const pair = { private_key: key as Buffer, cert_chain: cert as Buffer };
+  return ServerCredentials.createSsl(ca ?? null, [pair], ca !== undefined);
 }

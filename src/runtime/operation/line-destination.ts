@@ -20,6 +20,18 @@ const MAX_BUSY_MS = 2000;
  * write for each would cost more than all the rest of a line.
  */
 export function createLineDestination(descriptor = 1): LineDestination {
+  let destination = destinations.get(descriptor);
+  if (destination === undefined) {
+    destination = openDestination(descriptor);
+    destinations.set(descriptor, destination);
+  }
+  return destination;
+}
+
+/** One for each descriptor, however many servers a process has. */
+const destinations = new Map<number, LineDestination>();
+
+function openDestination(descriptor: number): LineDestination {
   let waiting = "";
   let isScheduled = false;
   let isBroken = false;

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 /** What a process needs beside. */
 const SPARE = 500;
 const COUNT = Math.min(5000, Math.floor((fileLimit() - SPARE) / 2));
-/** What an idle connection may cost, in bytes; about a third is used. */
+/** What an idle connection may cost, in bytes; about a quarter is used. */
 const BYTES_EACH = 64 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-idle-"));

@@ -13,7 +13,7 @@ const FLOOD = 200;
 /** There are no keys to tell with. */
 const NOT_NOW = [503];
 
-let known: CryptoKeyPair;
+let known: Awaited<ReturnType<typeof generateKeyPair>>;
 let keys: readonly object[];
 
 beforeAll(async () => {

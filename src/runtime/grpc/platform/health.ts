@@ -11,7 +11,9 @@ type ServingStatus = (typeof serving)[keyof typeof serving];
 const WATCH_INTERVAL_MS = 500;
 
 /**
- * The service `grpc.health.v1.Health`. All services of a process have its readiness,
+ * The service `grpc.health.v1.Health`. Not by `grpc-health-check`: its watchers never end, so
+ * that a server could not drain, it is told each change rather than asks, and it reads a .proto
+ * file at run time. All services of a process have its readiness,
  * and so has the name `""`, which stands for the process.
  *
  * @param services full service names
@@ -33,7 +35,7 @@ export function healthMethods(
         if (status === serving.SERVICE_UNKNOWN) {
           throw new ServiceError("RESOURCE_NOT_FOUND", "the service is not served here");
         }
-        await exchange.reply(encodeResponse(status), undefined);
+        exchange.reply(encodeResponse(status));
       },
     },
     {

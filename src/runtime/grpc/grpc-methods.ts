@@ -1,0 +1,122 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { MethodDefinition, Server, ServerDuplexStream } from "@grpc/grpc-js";
+import { ServiceError } from "../error/service-error.ts";
+import { toServiceError } from "../error/to-service-error.ts";
+import { GrpcExchange } from "./grpc-exchange.ts";
+import type { GrpcServerOptions } from "./grpc-server-options.ts";
+import { healthMethods } from "./platform/health.ts";
+import type { PlatformMethod } from "./platform/platform-method.ts";
+import { reflectionMethods } from "./platform/reflection.ts";
+import { serveCall } from "./serve-call.ts";
+import { type StreamGuard, UNKNOWN_PATH } from "./stream-guard.ts";
+
+type Endpoint = (exchange: GrpcExchange) => Promise<void>;
+
+/** All that a server serves, by path: the RPCs, health and reflection. */
+export class GrpcMethods {
+  readonly #domain: string;
+  readonly #endpoints = new Map<string, Endpoint>();
+  /** Calls of the platform under way: some would go on for ever. */
+  readonly #platformCalls = new Set<AbortController>();
+  #draining = false;
+
+  constructor(options: GrpcServerOptions) {
+    const { chain, config, logger } = options;
+    this.#domain = options.service;
+    const settings = {
+      chain,
+      maxMessageBytes: config.max_message_bytes,
+      onDefect: (error: unknown, rpc: string) =>
+        logger?.error({ err: error, rpc }, "the response of a call could not be sent"),
+    };
+    const services = new Set<DescService>();
+    for (const method of options.methods) {
+      if (method.descriptor === undefined) continue;
+      services.add(method.descriptor.parent);
+      this.#endpoints.set(`/${method.rpc}`, (exchange) => serveCall(exchange, method, settings));
+    }
+    const names = [...services].map(({ typeName }) => typeName);
+    const isReady = () => !this.#draining && options.isReady();
+    const platform = [...healthMethods(names, isReady)];
+    if (config.reflection) platform.push(...reflectionMethods([...services]));
+    for (const method of platform) this.#addPlatform(method);
+    this.#endpoints.set(UNKNOWN_PATH, async () => {
+      throw new ServiceError("UNIMPLEMENTED", "there is no such RPC");
+    });
+  }
+
+  has(path: string): boolean {
+    return this.#endpoints.has(path);
+  }
+
+  /** Has endless calls of the platform end, and health say so. */
+  drain(): void {
+    this.#draining = true;
+    for (const call of this.#platformCalls) call.abort();
+  }
+
+  /** Adds all to a server of grpc-js. */
+  addTo(server: Server, guard: StreamGuard): void {
+    const paths = [...this.#endpoints.keys()];
+    server.addService(
+      Object.fromEntries(paths.map((path) => [path, definitionOf(path)])),
+      Object.fromEntries(
+        [...this.#endpoints].map(([path, endpoint]) => [
+          path,
+          (call: ServerDuplexStream<Buffer, Uint8Array>) => void this.#serve(call, guard, endpoint),
+        ]),
+      ),
+    );
+  }
+
+  async #serve(
+    call: ServerDuplexStream<Buffer, Uint8Array>,
+    guard: StreamGuard,
+    endpoint: Endpoint,
+  ): Promise<void> {
+    const arrival = guard.take(call.metadata);
+    // What did not come by the guard was not checked.
+    if (arrival === undefined) return void call.emit("error", toServiceError(undefined));
+    const exchange = new GrpcExchange(call, arrival, this.#domain);
+    try {
+      await endpoint(exchange);
+    } catch (error) {
+      exchange.fail(toServiceError(error));
+    }
+  }
+
+  #addPlatform({ path, serve }: PlatformMethod): void {
+    this.#endpoints.set(path, async (exchange) => {
+      const call = new AbortController();
+      this.#platformCalls.add(call);
+      exchange.onCancel(() => call.abort());
+      if (this.#draining) call.abort();
+      try {
+        await serve(exchange, call.signal);
+      } finally {
+        this.#platformCalls.delete(call);
+      }
+    });
+  }
+}
+
+/**
+ * All kinds are streams both ways to grpc-js: of a unary call it would read and decompress
+ * the whole request before anybody is authenticated. Messages stay bytes, as the chain
+ * says when they are decoded.
+ */
+function definitionOf(path: string): MethodDefinition<Uint8Array, Uint8Array> {
+  return {
+    path,
+    requestStream: true,
+    responseStream: true,
+    requestSerialize: bufferOf,
+    requestDeserialize: (data) => data,
+    responseSerialize: bufferOf,
+    responseDeserialize: (data) => data,
+  };
+}
+
+function bufferOf(data: Uint8Array): Buffer {
+  return Buffer.from(data.buffer, data.byteOffset, data.length);
+}

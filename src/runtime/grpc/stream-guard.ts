@@ -1,0 +1,127 @@
+import type { Http2Server, IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
+import { StartUpError } from "../server/start-up-error.ts";
+import { type ConnectionLimits, http2OptionsOf } from "./connection-limits.ts";
+import { GrpcHeaders } from "./grpc-headers.ts";
+import { ENCODING_HEADER, isKnownEncoding } from "./message-encoding.ts";
+
+/** What is known of a call when its headers have come. */
+export interface Arrival {
+  readonly stream: ServerHttp2Stream;
+  /** As they came over the wire. */
+  readonly headers: GrpcHeaders;
+}
+
+/** The path that calls of what there is not are served at. */
+export const UNKNOWN_PATH = "/";
+
+/** `application/grpc`, also with the name of the codec, and with parameters. */
+const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
+
+/** The metadata that names an arrival to the handler. No client can send it: all others are left out. */
+const ARRIVAL_KEY = "svc-access-arrival";
+
+/** The two private members of grpc-js's server that the guard stands on. */
+interface Seam {
+  commonServerOptions?: object;
+  createHttp2Server?: (credentials: ServerCredentials) => Http2Server;
+}
+
+type StreamListener = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  raw: readonly string[],
+) => void;
+
+/**
+ * Stands between Node's HTTP/2 server and that of grpc-js, which joins or drops duplicate
+ * metadata, drops (and logs) what is not ASCII, reads a malformed deadline as it likes, and
+ * cannot pass on the limits of HTTP/2.
+ *
+ * grpc-js has no public place for this. The guard wraps the private `createHttp2Server`, adds to
+ * the private `commonServerOptions`, and takes over the one listener of `stream`; with a
+ * version of grpc-js that has moved these, it refuses to start.
+ */
+export class StreamGuard {
+  readonly #isServed: (path: string) => boolean;
+  readonly #arrivals = new Map<string, Arrival>();
+  #count = 0;
+
+  /**
+   * @param server before it is bound or has an injector
+   * @param isServed whether a path is that of an RPC
+   * @throws StartUpError
+   */
+  constructor(server: Server, limits: ConnectionLimits, isServed: (path: string) => boolean) {
+    this.#isServed = isServed;
+    const seam = server as unknown as Seam;
+    const create = seam.createHttp2Server;
+    if (typeof create !== "function" || typeof seam.commonServerOptions !== "object") {
+      throw moved("createHttp2Server or commonServerOptions");
+    }
+    Object.assign(seam.commonServerOptions, http2OptionsOf(limits));
+    seam.createHttp2Server = (credentials) => {
+      const http2Server = create.call(server, credentials);
+      this.#takeOver(http2Server);
+      return http2Server;
+    };
+  }
+
+  /** The arrival that a handler was called for; once. */
+  take(metadata: Metadata): Arrival | undefined {
+    const key = String(metadata.get(ARRIVAL_KEY)[0]);
+    const arrival = this.#arrivals.get(key);
+    this.#arrivals.delete(key);
+    return arrival;
+  }
+
+  #takeOver(http2Server: Http2Server): void {
+    const [listener, ...others] = http2Server.listeners("stream");
+    if (listener === undefined || others.length > 0) throw moved("the listener of streams");
+    const serve = listener as StreamListener;
+    http2Server.removeAllListeners("stream");
+    // The types of Node leave out the raw header list, which its documentation has.
+    http2Server.on("stream", ((stream, headers, flags, raw) => {
+      // An error of one stream concerns that one only; it closes.
+      stream.on("error", () => undefined);
+      if (headers[":method"] !== "POST") return refuse(stream, 405);
+      if (!CONTENT_TYPE.test(headers["content-type"] ?? "")) return refuse(stream, 415);
+      this.#serve(serve, stream, headers, flags, raw);
+    }) as StreamListener as (stream: ServerHttp2Stream) => void);
+  }
+
+  #serve(
+    serve: StreamListener,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    flags: number,
+    raw: readonly string[],
+  ): void {
+    const key = String(this.#count++);
+    this.#arrivals.set(key, { stream, headers: new GrpcHeaders(raw) });
+    const path = headers[":path"] ?? "";
+    const passedOn: IncomingHttpHeaders = {
+      ":path": this.#isServed(path) ? path : UNKNOWN_PATH,
+      "content-type": "application/grpc",
+      [ARRIVAL_KEY]: key,
+    };
+    // One that is not known is refused by the handler. The deadline is the chain's.
+    const encoding = headers[ENCODING_HEADER];
+    if (isKnownEncoding(encoding)) passedOn[ENCODING_HEADER] = encoding;
+    serve(stream, passedOn, flags, raw);
+    // Handlers are called within the event. Should they ever not be, nothing is left behind.
+    if (this.#arrivals.has(key)) stream.once("close", () => this.#arrivals.delete(key));
+  }
+}
+
+/** What is no gRPC is told so in plain HTTP. */
+function refuse(stream: ServerHttp2Stream, httpStatus: number): void {
+  stream.respond({ ":status": httpStatus }, { endStream: true });
+}
+
+function moved(what: string): StartUpError {
+  return new StartUpError([
+    `this version of @grpc/grpc-js does not have ${what} where gRPC calls are checked: install the version that svc-access was made with`,
+  ]);
+}

@@ -1,0 +1,134 @@
+/** Clients that are slow on purpose: each is given up in time, holds little, and keeps nobody else waiting. */
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { WatchDocumentRequestSchema } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
+import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
+import { frame, rawCall, rawSession } from "../grpc/support/raw-call.ts";
+import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
+import { ALICE, bytes, SERVICE } from "./support/calls.ts";
+import { FLOOD, faultHandlers } from "./support/fault-handlers.ts";
+import { Load } from "./support/load.ts";
+import { until } from "./support/until.ts";
+
+const SECOND = 1_000_000_000;
+const DRIP = 300;
+
+const { handlers, seen } = faultHandlers();
+let vault: RunningVault;
+let load: Load;
+
+beforeAll(async () => {
+  vault = await startVault({
+    bindings: [bindVaultService(handlers)],
+    config: {
+      server: {
+        http: { address: "127.0.0.1:0", timeout_ns: 2 * SECOND },
+        grpc: { address: "127.0.0.1:0", timeout_ns: 2 * SECOND },
+        stream_timeout_ns: 3 * SECOND,
+      },
+    },
+  });
+  await shareDocument(vault.engine);
+  load = new Load(vault);
+});
+afterAll(async () => {
+  await load.phase("after slow ones");
+  await load.stop();
+  await vault.stop();
+  // Nobody else noticed.
+  load.expectNoWrongAnswer([]);
+});
+
+test.concurrent("headers that never end, and connections that say nothing, are cut off", async () => {
+  const headers = "GET /v1/notices/n HTTP/1.1\r\nHost: vault\r\n";
+  const dripping = Array.from({ length: 300 }, () => drip(vault.http, headers, "X-A: b\r\n"));
+  const silent = Array.from({ length: 300 }, () => drip(vault.http, "", ""));
+  for (const answer of await Promise.all(dripping)) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  for (const answer of await Promise.all(silent)) expect(answer).toMatch(/^$|^HTTP\/1\.1 408 /);
+});
+
+test.concurrent("bodies that never end are answered when the time is up", async () => {
+  const request = [
+    "PUT /v1/documents/open HTTP/1.1",
+    "Host: vault",
+    "Content-Type: application/json",
+    "Content-Length: 100000",
+    ...Object.entries(ALICE).map(([name, value]) => `${name}: ${value}`),
+    "\r\n",
+  ].join("\r\n");
+  const bodies = Array.from({ length: 300 }, () => drip(vault.http, request, " "));
+  for (const answer of await Promise.all(bodies)) expect(answer).toMatch(/^HTTP\/1\.1 504 /);
+});
+
+test.concurrent("calls whose request never comes are answered when the time is up", async () => {
+  const sessions = [0, 1, 2].map(() => rawSession(vault.grpc));
+  const calls = sessions.flatMap((session) =>
+    Array.from({ length: 900 }, () => rawCall(session, `${SERVICE}/UpdateDocument`, ALICE, null)),
+  );
+  for (const { grpcStatus } of await Promise.all(calls)) expect(grpcStatus).toBe(4);
+  for (const session of sessions) session.close();
+});
+
+test.concurrent("streams that nobody reads are held back, and end with their time", async () => {
+  const count = 20;
+  const target = `/v1/documents/open:watch?count=${FLOOD}`;
+  const identity = Object.entries(ALICE).map(([name, value]) => `${name}: ${value}\r\n`);
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect(vault.http, "127.0.0.1");
+    socket.on("error", () => undefined);
+    socket.pause();
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: vault\r\n${identity.join("")}\r\n`);
+    return socket;
+  });
+  const sessions = Array.from({ length: count }, () => unread(vault.grpc));
+  await until("streams have begun", () => seen.messages > 2 * count);
+  await until("streams are held back", async () => {
+    const before = seen.messages;
+    await sleep(300);
+    return seen.messages === before && seen.streamsEnded === 0;
+  });
+  await until("the streams have ended", () => seen.streamsEnded === 2 * count);
+  await until("the calls have ended", () => {
+    const ends = vault.lines.filter((line) => line.includes("VaultService/WatchDocument"));
+    return ends.filter((line) => line.includes("DEADLINE_EXCEEDED")).length === 2 * count;
+  });
+  for (const one of [...sockets, ...sessions]) one.destroy();
+});
+
+/** Sends a beginning, and then a little at a time, until the server ends it; gives what it answered. */
+function drip(port: number, beginning: string, piece: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(beginning));
+    const timer = setInterval(() => {
+      if (socket.writable && piece !== "") socket.write(piece);
+    }, DRIP);
+    socket.setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      answer += text;
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      clearInterval(timer);
+      resolve(answer);
+    });
+  });
+}
+
+/** A connection with a stream whose messages are not taken. */
+function unread(port: number): ClientHttp2Session {
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  session.on("error", () => undefined);
+  const stream = session.request({
+    ":method": "POST",
+    ":path": `${SERVICE}/WatchDocument`,
+    "content-type": "application/grpc",
+    te: "trailers",
+    ...ALICE,
+  });
+  stream.on("error", () => undefined);
+  stream.end(frame(bytes(WatchDocumentRequestSchema, { documentId: "open", count: FLOOD })));
+  return session;
+}

@@ -1,0 +1,163 @@
+/** What a server refuses to start with, and what it leaves behind then. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer as createTcpServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ServerOptions } from "../../../src/runtime/index.ts";
+import { createServer, readRouteDocument, StartUpError } from "../../../src/runtime/index.ts";
+import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
+import { vaultHandlers } from "../support/vault-handlers.ts";
+import { FIXTURE, startVault, vaultConfiguration } from "../support/vault-server.ts";
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-access-start-"));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const routes = readRouteDocument(join(FIXTURE, "gen/routes/vault.json"));
+const binding = bindVaultService(vaultHandlers());
+
+async function problemsOf(
+  options: Partial<ServerOptions>,
+  { security = {}, config = {} }: { security?: object; config?: object } = {},
+): Promise<readonly string[]> {
+  const configuration = vaultConfiguration(folder, security, config);
+  const started = createServer({ configuration, bindings: [binding], ...options });
+  const error = await started.then(
+    async (server) => {
+      await server.stop();
+      return undefined;
+    },
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(StartUpError);
+  return (error as StartUpError).problems;
+}
+
+describe("a server does not start where", () => {
+  test("the routes are of another service", async () => {
+    const problems = await problemsOf({ routes: { ...routes, service: "hub" } });
+    expect(problems.join("\n")).toContain("the routes are those of hub");
+  });
+
+  test("the routes name an RPC that is not bound, and miss one that is", async () => {
+    const [first, ...others] = routes.routes;
+    if (first === undefined) throw new Error("the fixture has no routes");
+    const stray = { ...first, entry: { ...first.entry, rpc: "acme.vault.v1.VaultService/Other" } };
+    const problems = await problemsOf({ routes: { ...routes, routes: [stray, ...others] } });
+    expect(problems).toEqual([
+      expect.stringContaining("VaultService/Other, which is not bound"),
+      expect.stringContaining("GetNotice is bound and is not in the routes"),
+    ]);
+  });
+
+  test("the routes have another exposure than the binding", async () => {
+    const changed = routes.routes.map(({ key, entry }) => {
+      return { key, entry: { ...entry, exposure: "PUBLIC" as const } };
+    });
+    const problems = await problemsOf({ routes: { ...routes, routes: changed } });
+    expect(problems).toContainEqual(expect.stringMatching(/is PUBLIC, and its binding AUTHORIZED/));
+  });
+
+  test("a raw handler has no declared path", async () => {
+    const problems = await problemsOf({
+      routes,
+      rawHandlers: [{ path: "/open", handle: () => ({ status: 200 }) }],
+    });
+    expect(problems).toEqual([
+      expect.stringMatching(/\/open has no declared path.*\/pages, \/account/),
+    ]);
+  });
+
+  test("a raw handler is there twice", async () => {
+    const handler = { path: "/pages", handle: () => ({ status: 200 }) };
+    const problems = await problemsOf({ routes, rawHandlers: [handler, handler] });
+    expect(problems).toEqual(["there are two raw handlers of /pages"]);
+  });
+
+  test("there is no gRPC server for RPCs without a route", async () => {
+    const problems = await problemsOf(
+      {},
+      { config: { server: { http: { address: "127.0.0.1:0" } } } },
+    );
+    expect(problems).toContainEqual(expect.stringMatching(/UploadDocument has no HTTP route/));
+  });
+
+  test("an RPC is audited and there is no database", async () => {
+    const { engine, stop } = await startVault();
+    const problems = await problemsOf({ engine }, { config: { database: undefined } }).catch(
+      (error: unknown) => [String(error)],
+    );
+    await stop();
+    expect(problems.join("\n")).toMatch(/database/);
+  });
+
+  test("the model is missing, or wrong", async () => {
+    const file = join(folder, "wrong.zed");
+    writeFileSync(file, "definition user {}\ndefinition document { permission view = viewer }\n");
+    for (const model of [file, join(folder, "none.zed")]) {
+      const problems = await problemsOf({}, { security: { authz: { model } } });
+      expect(problems.join("\n")).toMatch(/wrong\.zed:2:\d+ |none\.zed cannot be read/);
+    }
+  });
+
+  test("the model lacks what policies ask for", async () => {
+    const file = join(folder, "small.zed");
+    writeFileSync(
+      file,
+      "definition user {}\ndefinition document { relation viewer: user\n permission view = viewer\n }\n",
+    );
+    const problems = await problemsOf({}, { security: { authz: { model: file } } });
+    expect(problems).toEqual([expect.stringMatching(/UpdateDocument could never be authorized/)]);
+  });
+
+  test("several things are wrong: all are told", async () => {
+    const problems = await problemsOf({
+      bindings: [{ ...binding, policies: {} }],
+      routes: { ...routes, service: "hub" },
+      rawHandlers: [{ path: "/open", handle: () => ({ status: 200 }) }],
+    });
+    expect(problems.length).toBeGreaterThan(10);
+  });
+});
+
+test("a port in use is told, and nothing is left open", async () => {
+  const taken = createTcpServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as AddressInfo;
+  let isClosed = false;
+  const configuration = vaultConfiguration(
+    folder,
+    {},
+    {
+      server: { http: { address: "127.0.0.1:0" }, grpc: { address: `127.0.0.1:${port}` } },
+    },
+  );
+  const server = await createServer({
+    configuration,
+    bindings: [binding],
+    onClose: () => {
+      isClosed = true;
+    },
+  });
+  await expect(server.start()).rejects.toThrow(new RegExp(`${port}.*(in use|taken)`));
+  expect(isClosed).toBe(true);
+  taken.close();
+  // The store's lock is free again.
+  const again = await createServer({
+    configuration: vaultConfiguration(folder, {}, {}),
+    bindings: [binding],
+  });
+  await again.stop();
+});
+
+test("dangerous settings are warned of at every start", async () => {
+  const vault = await startVault({ security: { authn: { mode: "disabled" } } });
+  await vault.stop();
+  expect(vault.lines.join("")).toMatch(/"level":"warn".*security\.authn\.mode is disabled/);
+});
