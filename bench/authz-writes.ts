@@ -1,4 +1,8 @@
-/** Durable writes of the embedded engine against the bare store's one-row commits, in turn. */
+/**
+ * Durable writes of the embedded engine against the bare store's one-row commits: a relationship
+ * row with the same key, by the same library, as durable. The two take short turns, and each pair
+ * of turns is compared by itself, for a disk's speed changes from one moment to the next.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +16,11 @@ import { parseModel } from "../src/model/index.ts";
 import { openPostgres } from "../test/support/postgres.ts";
 
 const CALLERS = [1, 16];
-const WRITES = 200;
-const ROUNDS = 75;
+/** The writes of a turn, for each caller. */
+const WRITES = 20;
+const ROUNDS = 400;
+/** Not counted: code is compiled in them. */
+const WARM_UP = 100;
 const LIMIT = 0.7;
 const SCHEMA = `definition user {}
 definition document {
@@ -39,15 +46,15 @@ async function benchSqlite(): Promise<void> {
   try {
     for (const connection of connections) {
       connection.exec(
-        "pragma journal_mode=wal; pragma synchronous=full; create table if not exists row (id text primary key)",
+        `pragma journal_mode=wal; pragma synchronous=full; create table if not exists bare_row (${KEY}) without rowid`,
       );
     }
     const inserts = connections.map((connection) =>
-      connection.prepare("insert into row values (?)"),
+      connection.prepare("insert into bare_row values (?, ?, ?, ?, ?, ?)"),
     );
     await compare(
       "SQLite, WAL, synchronous=FULL",
-      async (caller) => inserts[caller]?.run(nextId()),
+      async (caller) => inserts[caller]?.run(...nextRow()),
       await openSqliteStore({ file: join(folder, "engine.db") }),
     );
   } finally {
@@ -68,14 +75,16 @@ async function benchPostgres(): Promise<void> {
   );
   try {
     for (const client of clients) await client.connect();
-    await clients[0]?.query("create table if not exists bare_row (id text primary key)");
+    await clients[0]?.query(
+      `create table bare_row (${KEY.replaceAll(" text", ' text collate "C"')})`,
+    );
     await compare(
       "PostgreSQL, synchronous_commit on",
       async (caller) =>
         clients[caller]?.query({
           name: "insert",
-          text: "insert into bare_row values ($1)",
-          values: [nextId()],
+          text: "insert into bare_row values ($1, $2, $3, $4, $5, $6)",
+          values: nextRow(),
         }),
       await openPostgresStore({ url: server.url, schema: `bench_${process.pid}` }),
     );
@@ -107,12 +116,14 @@ async function compare(name: string, bare: Write, store: RelationshipStore): Pro
   process.stdout.write(`\nauthz-writes: ${name}\n`);
   for (const callers of CALLERS) {
     const rates: { readonly bare: number; readonly engine: number }[] = [];
-    // The first round is not counted: code is compiled in it.
-    for (let round = 0; round <= ROUNDS; round++) {
-      const pair = { bare: await rate(bare, callers), engine: await rate(write, callers) };
-      if (round > 0) rates.push(pair);
+    for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+      const turns = { bare: 0, engine: 0 };
+      // Who comes first changes, for what one leaves to the disk may fall on the other.
+      for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
+        turns[side] = await rate(side === "bare" ? bare : write, callers);
+      }
+      if (round >= WARM_UP) rates.push(turns);
     }
-    // Of the same moment: the disk's speed changes more than ours.
     const ratio = middle(rates.map(({ bare, engine }) => engine / bare));
     const of = `${middle(rates.map(({ engine }) => engine)).toFixed(0)} of ${middle(rates.map(({ bare }) => bare)).toFixed(0)}`;
     const line = `${callers === 1 ? "one caller" : `${callers} callers`}: ${of} a second`;
@@ -123,6 +134,15 @@ async function compare(name: string, bare: Write, store: RelationshipStore): Pro
   await engine.close();
 }
 
+/** The columns of a relationship. */
+const COLUMNS = ["r_type", "r_id", "relation", "s_type", "s_id", "s_relation"];
+const KEY = `${COLUMNS.map((name) => `${name} text not null`).join(", ")}, primary key (${COLUMNS.join(", ")})`;
+const SIDES = ["bare", "engine"] as const;
+
+function nextRow(): string[] {
+  return ["document", nextId(), "viewer", "user", "u", ""];
+}
+
 let ids = 0;
 /** In the order of their making, so that neither side's index is favoured. */
 function nextId(): string {
@@ -130,14 +150,15 @@ function nextId(): string {
 }
 
 async function rate(write: Write, callers: number): Promise<number> {
-  let left = WRITES;
+  const writes = WRITES * Math.min(callers, 4);
+  let left = writes;
   const begin = performance.now();
   await Promise.all(
     Array.from({ length: callers }, async (_, caller) => {
       while (left-- > 0) await write(caller);
     }),
   );
-  return (WRITES / (performance.now() - begin)) * 1000;
+  return (writes / (performance.now() - begin)) * 1000;
 }
 
 function middle(values: readonly number[]): number {

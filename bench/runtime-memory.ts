@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { JWTPayload } from "jose";
 import {
   createGrpcClient,
   createLogger,
@@ -92,7 +93,7 @@ async function sampleOf(service: ChildProcess): Promise<Sample> {
 }
 
 /** Calls of all kinds, each kind one after the other. */
-function startLoad(addresses: ServerAddresses, tokenOf: (claims: object) => Promise<string>) {
+function startLoad(addresses: ServerAddresses, tokenOf: (claims: JWTPayload) => Promise<string>) {
   const http = addresses["http"]?.port ?? 0;
   const client = createGrpcClient(VaultService, { target: `127.0.0.1:${addresses["grpc"]?.port}` });
   const internal = { metadata: { "x-svc-internal-token": INTERNAL_TOKEN } };

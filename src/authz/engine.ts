@@ -27,6 +27,14 @@ export interface CheckRequest {
   readonly subject: SubjectReference;
 }
 
+/** Whether a subject holds a permission or relation on at least one resource of a type. */
+export interface CheckAnyRequest {
+  readonly resourceType: string;
+  /** A permission or a relation of the type. */
+  readonly permission: string;
+  readonly subject: SubjectReference;
+}
+
 /** The decision of a check. */
 export interface CheckResult {
   readonly allowed: boolean;
@@ -87,11 +95,7 @@ export interface Page<Item> {
 }
 
 /** Which resources of a type a subject holds a permission on. */
-export interface LookupResourcesRequest extends PageRequest {
-  readonly resourceType: string;
-  readonly permission: string;
-  readonly subject: SubjectReference;
-}
+export interface LookupResourcesRequest extends CheckAnyRequest, PageRequest {}
 
 /** Which subjects of a type hold a permission on a resource. */
 export interface LookupSubjectsRequest extends PageRequest {
@@ -164,6 +168,12 @@ export interface AuthorizationEngine {
     requests: readonly CheckRequest[],
     options?: CallOptions,
   ): Promise<{ readonly items: readonly BulkCheckItem[]; readonly revision: Revision }>;
+
+  /**
+   * Decides whether `lookupResources` would find anything; it ends with the first resource
+   * that is found.
+   */
+  checkAny(request: CheckAnyRequest, options?: CallOptions): Promise<CheckResult>;
 
   /** Says which path allowed a check; on a denial, which branches were tried. */
   explain(request: CheckRequest, options?: CallOptions): Promise<ExplainResult>;

@@ -13,6 +13,7 @@ export {
   type BulkCheckItem,
   type CallOptions,
   type Change,
+  type CheckAnyRequest,
   type CheckRequest,
   type CheckResult,
   type ExplainResult,

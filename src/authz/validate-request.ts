@@ -1,8 +1,8 @@
 import type { Definition, Model } from "../model/index.ts";
 import { AuthzError } from "./authz-error.ts";
 import {
+  type CheckAnyRequest,
   type CheckRequest,
-  type LookupResourcesRequest,
   type LookupSubjectsRequest,
   MAX_PAGE_SIZE,
   MAX_PRECONDITIONS,
@@ -35,7 +35,8 @@ export class RequestValidator {
     this.#requireSubject(subject);
   }
 
-  lookupResources({ resourceType, permission, subject }: LookupResourcesRequest): void {
+  /** Also a lookup of resources, but for its page. */
+  checkAny({ resourceType, permission, subject }: CheckAnyRequest): void {
     this.#concreteId(subject);
     this.#requireMember(resourceType, permission);
     this.#requireSubject(subject);
@@ -61,6 +62,7 @@ export class RequestValidator {
         throw invalid(`an update is CREATE, TOUCH or DELETE, not ${JSON.stringify(operation)}`);
       }
       this.relationship(relationship);
+      if (updates.length === 1) continue;
       const text = formatRelationship(relationship);
       if (seen.has(text)) throw invalid(`${text} is in the write twice`);
       seen.add(text);

@@ -8,6 +8,7 @@ export type {
   AccessResourcePart,
 } from "./access-policy.ts";
 export type { AuditEvent } from "./audit/audit-event.ts";
+export type { AuditFilter } from "./audit/audit-filter.ts";
 export type { AuditLog, AuditPage, AuditPageRequest } from "./audit/audit-log.ts";
 export type { AuthenticationRequest, Authenticator, Identity } from "./authn/authenticator.ts";
 export { MemoryRevocationList, type RevocationList } from "./authn/revocation-list.ts";

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { build } from "esbuild";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { documentEngine, viewersOf, views } from "./document-engine.ts";
 import { CALLERS, expectedOf } from "./kill-load.ts";
 import { onPostgres } from "./on-postgres.ts";
@@ -15,11 +16,32 @@ import { openSoon, openTarget, type StoreTarget } from "./store/store-target.ts"
 /** Fewer where a developer waits for it. */
 const KILLS = process.env["CI"] === "true" ? 50 : 10;
 /** Stores that are written to at once, each killed in its turn. */
-const LANES = 5;
-const SCRIPT = fileURLToPath(new URL("child-engine.ts", import.meta.url));
+const LANES = 10;
+const SOURCE = fileURLToPath(new URL("child-engine.ts", import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-kill-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// Where its packages are found.
+const built = fileURLToPath(
+  new URL(`../../node_modules/.cache/kill-${process.pid}/`, import.meta.url),
+);
+const script = join(built, "child-engine.js");
+beforeAll(async () => {
+  // As one file: most of a process's short life would be the loading of its modules.
+  await build({
+    entryPoints: [SOURCE],
+    outfile: script,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    external: ["pg-native"],
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+  });
+});
+afterAll(() => {
+  for (const path of [folder, built]) rmSync(path, { recursive: true, force: true });
+});
 
 test(`SQLite: nothing acknowledged is lost when ${KILLS} writing processes are killed`, async () => {
   await inLanes((lane) => ({ sqlite: { file: join(folder, `lane-${lane}.db`) } }));
@@ -89,10 +111,8 @@ async function killOne(
 
 /** The number of the last write that each caller saw acknowledged; -1 for none. */
 async function writeUntilKilled(target: StoreTarget, run: string): Promise<number[]> {
-  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(target), run], {
+  const child = spawn(process.execPath, [script, JSON.stringify(target), run], {
     stdio: ["ignore", "pipe", "inherit"],
-    // Most of a process's short life would be the compiling of its modules.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, "compiled") },
   });
   const ended = once(child, "exit");
   const acknowledged = Array.from({ length: CALLERS }, () => -1);

@@ -170,7 +170,8 @@ test("a store that holds a part of a group is no longer trusted", async () => {
 function breakCommits(
   store: RelationshipStore,
   ends: readonly End[],
-  look: (writes: Parameters<RelationshipStore["commit"]>[0]) => Promise<void> = async () => undefined,
+  look: (writes: Parameters<RelationshipStore["commit"]>[0]) => Promise<void> = async () =>
+    undefined,
 ): void {
   const left = [...ends];
   const commit = store.commit.bind(store);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AS } from "./support/caller.ts";
+import { AS, type Json } from "./support/caller.ts";
 import { HubProcesses, TOKENS } from "./support/hub-process.ts";
 import { ReflectionClient } from "./support/reflection-client.ts";
 import { auditedIn, storedIn } from "./support/stored.ts";
@@ -18,7 +18,7 @@ const createSkill = async (skillId: string) => {
     headers: { ...AS.alice, "content-type": "application/json" },
     body: JSON.stringify({ skillId, spaceId: "tools", displayName: "Skill" }),
   });
-  const body = await response.json();
+  const body = (await response.json()) as Json;
   return { status: response.status, body, retryAfter: response.headers.get("retry-after") };
 };
 
@@ -52,7 +52,7 @@ test("of two who create the same skill at once one is refused, and owns nothing"
   const statuses = await Promise.all([1, 2, 3].map(async () => (await createSkill("race")).status));
   expect(statuses.sort()).toEqual([200, 409, 409]);
   const after = storedIn(processes.data)["platform.relationships.db relationships"]?.length ?? 0;
-  expect(after - before).toBe(before === 0 ? 0 : 2);
+  expect(after - before).toBe(2);
 });
 
 test("without the Git service a skill is 503, nothing is half-made, and later it is made", async () => {

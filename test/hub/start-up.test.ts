@@ -1,9 +1,18 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { ROOT } from "../support/workspace.ts";
 import { HUB, ServiceProcess, type StartOptions, TOKENS } from "./support/hub-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-start-up-"));
@@ -23,7 +32,9 @@ function copyWith(file: string, from: string, to: string): string {
   for (const name of ["src", "gen", "hub.yaml", "package.json"]) {
     cpSync(join(HUB, name), join(copy, name), { recursive: true });
   }
-  symlinkSync(join(HUB, "node_modules"), join(copy, "node_modules"));
+  mkdirSync(join(copy, "node_modules"));
+  symlinkSync(join(HUB, "node_modules/svc-access"), join(copy, "node_modules/svc-access"));
+  symlinkSync(join(ROOT, "node_modules/@bufbuild"), join(copy, "node_modules/@bufbuild"));
   const text = readFileSync(join(copy, file), "utf8");
   expect(text).toContain(from);
   writeFileSync(join(copy, file), text.replace(from, to));
@@ -51,7 +62,11 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
     "an unknown key",
     /hub\.yaml:\d+:\d+ .*trusted_pears/,
     () => ({
-      folder: copyWith("hub.yaml", "mode: gateway_trusted", "mode: gateway_trusted\n    trusted_pears: []"),
+      folder: copyWith(
+        "hub.yaml",
+        "mode: gateway_trusted",
+        "mode: gateway_trusted\n    trusted_pears: []",
+      ),
     }),
   ],
   [
@@ -96,25 +111,28 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
   ],
 ];
 
-test.concurrent.each(CASES)("%s is told in a line, and ends the process", async (_, message, options) => {
-  const { environment, ...rest } = options();
-  const hub = new ServiceProcess("hub", {
-    ...rest,
-    environment: {
-      ...TOKENS,
-      DATA: join(folder, `data-${count++}`),
-      HTTP_ADDRESS: "127.0.0.1:0",
-      GRPC_ADDRESS: "127.0.0.1:0",
-      METRICS_ADDRESS: "127.0.0.1:0",
-      ...environment,
-    },
-  });
-  const exitCode = await hub.exited;
-  expect(hub.errors).toMatch(message);
-  expect(exitCode).toBe(2);
-  expect(hub.errors).not.toMatch(/^\s+at |node:internal|Error:/m);
-  for (const token of [...Object.values(TOKENS), "short"]) {
-    expect(hub.errors + hub.output).not.toContain(token);
-  }
-  expect(hub.lines.filter(({ message }) => message === "started")).toEqual([]);
-});
+test.concurrent.each(CASES)(
+  "%s is told in a line, and ends the process",
+  async (_, message, options) => {
+    const { environment, ...rest } = options();
+    const hub = new ServiceProcess("hub", {
+      ...rest,
+      environment: {
+        ...TOKENS,
+        DATA: join(folder, `data-${count++}`),
+        HTTP_ADDRESS: "127.0.0.1:0",
+        GRPC_ADDRESS: "127.0.0.1:0",
+        METRICS_ADDRESS: "127.0.0.1:0",
+        ...environment,
+      },
+    });
+    const exitCode = await hub.exited;
+    expect(hub.errors).toMatch(message);
+    expect(exitCode).toBe(2);
+    expect(hub.errors).not.toMatch(/^\s+at |node:internal|Error:/m);
+    for (const token of [...Object.values(TOKENS), "short"]) {
+      expect(hub.errors + hub.output).not.toContain(token);
+    }
+    expect(hub.lines.filter(({ message }) => message === "started")).toEqual([]);
+  },
+);

@@ -1,17 +1,11 @@
 import { AuthzError } from "../authz-error.ts";
 import { type Frame, isCombined, openFrame } from "./check-frame.ts";
 import type { CheckSubject } from "./check-subject.ts";
-import { GroupSearch } from "./group-search.ts";
-import { grown } from "./grown.ts";
 import { NodeMemo } from "./node-memo.ts";
-import { type ArrowStep, NO_MEMBER, type Node, type Program, type ReachNode } from "./program.ts";
-import {
-  groupsOf,
-  othersOf,
-  plainOf,
-  type RelationshipGraph,
-  usersetsOf,
-} from "./relationship-graph.ts";
+import type { PendingNodes } from "./pending-nodes.ts";
+import type { ArrowStep, Node, Program, ReachNode } from "./program.ts";
+import { ReachWalk } from "./reach-walk.ts";
+import { plainOf, type RelationshipGraph, usersetsOf } from "./relationship-graph.ts";
 import { VisitedSet } from "./visited-set.ts";
 
 /** What a frame that ended hands to the one below. */
@@ -22,8 +16,6 @@ const TRUE = 1;
 const OPEN = 2;
 /** A check is made without a pause, so it is bounded: about a second. */
 const MAX_STEPS = 10_000_000;
-/** Up to how many items a list is looked through rather than asking the table of edges. */
-const SHORT_LIST = 16;
 /** How many frames are kept from check to check. */
 const KEPT_FRAMES = 64;
 
@@ -41,35 +33,28 @@ const KEPT_FRAMES = 64;
 export class Checker {
   readonly #graph: RelationshipGraph;
   readonly #program: Program;
-  readonly #types: number;
   /** The open frames are those below the depth; the others are kept to be used again. */
   readonly #frames: Frame[] = [];
   #depth = 0;
   readonly #visitedSets: VisitedSet[] = [];
-  /** Pending objects and nodes, of all frames. */
-  #objects = new Int32Array(256);
-  #nodes = new Int32Array(256);
-  #top = 0;
+  /** Its pending list is that of all frames. */
+  readonly #walk: ReachWalk;
+  readonly #pending: PendingNodes;
   /** What is known of the combined nodes: by object and node. */
   readonly #memo = new NodeMemo();
-  readonly #groups: GroupSearch;
   #steps = 0;
-  #subject: CheckSubject = { type: 0, object: -2, member: 0, pair: -1, wildcard: -1 };
 
   constructor(graph: RelationshipGraph) {
     this.#graph = graph;
-    this.#groups = new GroupSearch(graph);
     this.#program = graph.program;
-    this.#types = graph.program.typeNames.length;
+    this.#walk = new ReachWalk(graph);
+    this.#pending = this.#walk.pending;
   }
 
   /** Whether the subject is found at a node of an object; -1 is an object without relationships. */
   check(object: number, node: number, subject: CheckSubject): boolean {
-    if (this.#program.reaches[node * this.#types + subject.type] === 0) return false;
-    this.#subject = subject;
-    this.#groups.begin(subject);
+    if (!this.#walk.begin(node, subject)) return false;
     this.#depth = 0;
-    this.#top = 0;
     this.#steps = 0;
     this.#memo.clear();
     this.#enter(object, node);
@@ -98,7 +83,7 @@ export class Checker {
       result = PENDING;
       if (answer === PENDING) continue;
       this.#depth--;
-      this.#top = frame.base;
+      this.#pending.top = frame.base;
       if (isCombined(node)) this.#remember(frame, answer);
       if (this.#depth === 0) return answer === TRUE;
       const below = this.#frames[this.#depth - 1] as Frame;
@@ -127,7 +112,7 @@ export class Checker {
       }
       this.#memo.set(object, id, OPEN + depth);
     }
-    this.#frames[depth] = openFrame(this.#frames[depth], node, id, object, this.#top);
+    this.#frames[depth] = openFrame(this.#frames[depth], node, id, object, this.#pending.top);
     this.#depth++;
     if (node.kind === "reach") {
       // Frames alternate, so the places of the others stay empty.
@@ -135,7 +120,7 @@ export class Checker {
       const visited = this.#visitedSets[depth];
       visited.clear();
       visited.add(object, id);
-      this.#append(object, id);
+      this.#pending.append(object, id);
     }
     return PENDING;
   }
@@ -143,14 +128,15 @@ export class Checker {
   #resumeReach(frame: Frame, result: number): number {
     if (result === TRUE) return TRUE;
     const visited = this.#visitedSets[this.#depth - 1] as VisitedSet;
-    while (this.#top > frame.base) {
-      this.#top--;
-      const object = this.#objects[this.#top] as number;
-      const id = this.#nodes[this.#top] as number;
+    const pending = this.#pending;
+    while (pending.top > frame.base) {
+      const top = --pending.top;
+      const object = pending.object(top);
+      const id = pending.node(top);
       const node = this.#program.nodes[id] as Node;
       if (++this.#steps > MAX_STEPS) throw tooManySteps();
       if (node.kind === "reach") {
-        if (this.#visit(node, object, visited)) return TRUE;
+        if (this.#walk.visit(node, object, visited)) return TRUE;
         continue;
       }
       const answer = this.#enter(object, id);
@@ -158,99 +144,6 @@ export class Checker {
       if (answer === PENDING) return PENDING;
     }
     return FALSE;
-  }
-
-  /** Looks at an object's own relationships, and notes where to go on. */
-  #visit(node: ReachNode, object: number, visited: VisitedSet): boolean {
-    const subject = this.#subject;
-    if (object === subject.object) {
-      if (subject.member === NO_MEMBER ? node.self : node.names.has(subject.member)) return true;
-    }
-    const { pairs, subjects } = this.#graph;
-    for (const relation of node.relations) {
-      const pair = pairs.find(object, relation.member);
-      if (pair < 0) continue;
-      if (subject.member === NO_MEMBER) {
-        const list = plainOf(pair);
-        if (subjects.length(list) > 0) {
-          if (this.#names(list, pair, subject.pair)) return true;
-          if (relation.wildcard && this.#names(list, pair, subject.wildcard)) return true;
-        }
-      }
-      if (!relation.usersets) continue;
-      const list = usersetsOf(pair);
-      if (subjects.length(list) === 0) continue;
-      if (subject.member !== NO_MEMBER && this.#names(list, pair, subject.pair)) return true;
-      if (this.#visitUsersets(list, relation.onlyGroups, visited)) return true;
-    }
-    for (const arrow of node.arrows) this.#follow(arrow, object, visited);
-    for (const other of node.combined) this.#push(visited, object, other);
-    return false;
-  }
-
-  /** Whether the subject is in one of a list of usersets; notes those that have to be walked through. */
-  #visitUsersets(list: number, onlyGroups: boolean, visited: VisitedSet): boolean {
-    const { pairs, subjects, program } = this.#graph;
-    const groups = this.#groups;
-    const length = subjects.length(list);
-    if (groups.expect(length)) return true;
-    for (let index = 0; index < length; index++) {
-      const userset = subjects.item(list, index);
-      const member = onlyGroups ? NO_MEMBER : pairs.member(userset);
-      if (onlyGroups || program.groups[member] === 1) {
-        if (groups.ask(userset)) return true;
-      } else this.#push(visited, pairs.object(userset), member);
-    }
-    return groups.run();
-  }
-
-  #follow(arrow: ArrowStep, object: number, visited: VisitedSet): void {
-    const { pairs, subjects, objects } = this.#graph;
-    const pair = pairs.find(object, arrow.relation);
-    if (pair < 0) return;
-    const { only, targets } = arrow;
-    const plain = plainOf(pair);
-    const plainLength = subjects.length(plain);
-    for (let index = 0; index < plainLength; index++) {
-      const related = subjects.item(plain, index);
-      const target = only >= 0 ? only : (targets[objects.types[related] as number] as number);
-      if (target >= 0) this.#push(visited, related, target);
-    }
-    if (!arrow.usersets) return;
-    const usersets = usersetsOf(pair);
-    const length = subjects.length(usersets);
-    for (let index = 0; index < length; index++) {
-      const related = pairs.object(subjects.item(usersets, index));
-      const target = targets[objects.types[related] as number] as number;
-      if (target >= 0) this.#push(visited, related, target);
-    }
-  }
-
-  /** Whether a list of a pair's subjects, which is not empty, holds one; the shorter way of three. */
-  #names(list: number, pair: number, subject: number): boolean {
-    if (subject < 0) return false;
-    const { subjects, resources, edges, pairs, program } = this.#graph;
-    if (subjects.length(list) <= SHORT_LIST) return subjects.includes(list, subject);
-    const isGroup = program.groups[pairs.member(pair)] === 1;
-    const back = isGroup ? groupsOf(subject) : othersOf(subject);
-    return resources.length(back) <= SHORT_LIST
-      ? resources.includes(back, pair)
-      : edges.find(pair, subject) >= 0;
-  }
-
-  #push(visited: VisitedSet, object: number, node: number): void {
-    if (this.#program.reaches[node * this.#types + this.#subject.type] === 0) return;
-    if (visited.add(object, node)) this.#append(object, node);
-  }
-
-  #append(object: number, node: number): void {
-    const top = this.#top++;
-    if (top === this.#objects.length) {
-      this.#objects = grown(this.#objects, top + 1);
-      this.#nodes = grown(this.#nodes, top + 1);
-    }
-    this.#objects[top] = object;
-    this.#nodes[top] = node;
   }
 
   /** Goes on with a combined node, given what its last operand came to. */

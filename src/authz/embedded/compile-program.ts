@@ -3,7 +3,7 @@ import { AuthzError } from "../authz-error.ts";
 import { collectGrants } from "./collect-grants.ts";
 import { combiningNodes } from "./combining-nodes.ts";
 import { findGroups, usersetsOf } from "./find-groups.ts";
-import { findRecursion, invertRecursion } from "./find-recursion.ts";
+import { findRecursion, invertRecursion, recurringRelations } from "./find-recursion.ts";
 import type { Names } from "./names.ts";
 import { layoutPairs } from "./pair-layout.ts";
 import type { ArrowStep, Member, Node, Program, ReachNode, RelationStep } from "./program.ts";
@@ -29,6 +29,7 @@ export function compileProgram(model: Model): Program {
     combines: combiningNodes(names, nodes, model),
     recursion,
     recursionInto: invertRecursion(recursion),
+    recurringRelations: recurringRelations(recursion),
     ...grants,
     groups,
     layout: layoutPairs({ ...names, ...grants }),

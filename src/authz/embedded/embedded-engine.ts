@@ -5,6 +5,7 @@ import {
   type BulkCheckItem,
   type CallOptions,
   type Change,
+  type CheckAnyRequest,
   type CheckRequest,
   type CheckResult,
   type ExplainResult,
@@ -23,12 +24,12 @@ import type { Relationship, RelationshipFilter } from "../relationship.ts";
 import type { RelationshipStore } from "../relationship-store.ts";
 import { formatRelationship, invalid, RequestValidator } from "../validate-request.ts";
 import { abortError } from "./abort-error.ts";
-import { checkSubject } from "./check-subject.ts";
 import { Checker } from "./checker.ts";
+import { Checks } from "./checks.ts";
 import { compileProgram } from "./compile-program.ts";
 import { Explainer } from "./explainer.ts";
-import { findEdges } from "./find-edges.ts";
-import { Listings, MAX_RESULTS, tooManyResults } from "./listings.ts";
+import { listRelationships } from "./list-relationships.ts";
+import { Listings, MAX_RESULTS } from "./listings.ts";
 import { loadGraph } from "./load-graph.ts";
 import { paced, type Steps } from "./paced.ts";
 import type { RelationshipGraph } from "./relationship-graph.ts";
@@ -37,10 +38,6 @@ import { formatRevision, parseRevision } from "./revision-token.ts";
 import { SubjectFinder } from "./subject-finder.ts";
 import { Watcher } from "./watcher.ts";
 import { Writer } from "./writer.ts";
-
-/** How many checks of a bulk check, or relationships of a listing, come before a pause is possible. */
-const CHECKS_A_STEP = 64;
-const EDGES_A_STEP = 1024;
 
 /** What an embedded engine is made of. */
 export interface EmbeddedEngineOptions {
@@ -75,7 +72,7 @@ class EmbeddedEngine implements AuthorizationEngine {
   readonly #store: RelationshipStore;
   readonly #validator: RequestValidator;
   readonly #graph: RelationshipGraph;
-  readonly #checker: Checker;
+  readonly #checks: Checks;
   readonly #explainer: Explainer;
   readonly #resources: ResourceFinder;
   readonly #subjects: SubjectFinder;
@@ -101,17 +98,18 @@ class EmbeddedEngine implements AuthorizationEngine {
     this.#store = store;
     this.#validator = validator;
     this.#graph = graph;
-    this.#checker = new Checker(graph);
-    this.#explainer = new Explainer(model, graph, this.#checker);
-    this.#resources = new ResourceFinder(graph, this.#checker, maxResults);
-    this.#subjects = new SubjectFinder(graph, this.#checker, maxResults);
+    const checker = new Checker(graph);
+    this.#checks = new Checks(graph, checker, validator);
+    this.#explainer = new Explainer(model, graph, checker);
+    this.#resources = new ResourceFinder(graph, checker, maxResults);
+    this.#subjects = new SubjectFinder(graph, checker, maxResults);
     this.#watcher = new Watcher(store, () => this.#writer.sequence);
     this.#writer = new Writer(graph, store, () => this.#watcher.notify());
   }
 
   async check(request: CheckRequest, options?: CallOptions): Promise<CheckResult> {
     this.#begin(options);
-    return { allowed: this.#check(request), revision: this.#revision() };
+    return { allowed: this.#checks.one(request), revision: this.#revision() };
   }
 
   async checkBulk(
@@ -122,24 +120,15 @@ class EmbeddedEngine implements AuthorizationEngine {
     if (requests.length > MAX_BULK_CHECKS) {
       throw invalid(`a bulk check has at most ${MAX_BULK_CHECKS} checks, not ${requests.length}`);
     }
-    return this.#paced(() => this.#checkAll(requests), options);
+    const items = await this.#paced(() => this.#checks.all(requests), options);
+    return { items, revision: this.#revision() };
   }
 
-  *#checkAll(requests: readonly CheckRequest[]): Steps<{
-    items: readonly BulkCheckItem[];
-    revision: Revision;
-  }> {
-    const items: BulkCheckItem[] = [];
-    for (const request of requests) {
-      try {
-        items.push({ allowed: this.#check(request) });
-      } catch (error) {
-        if (!(error instanceof AuthzError)) throw error;
-        items.push({ error });
-      }
-      if (items.length % CHECKS_A_STEP === 0) yield;
-    }
-    return { items, revision: this.#revision() };
+  async checkAny(request: CheckAnyRequest, options?: CallOptions): Promise<CheckResult> {
+    this.#begin(options);
+    this.#validator.checkAny(request);
+    const allowed = await this.#paced(() => this.#resources.any(request), options);
+    return { allowed, revision: this.#revision() };
   }
 
   async explain(request: CheckRequest, options?: CallOptions): Promise<ExplainResult> {
@@ -170,7 +159,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     const of = [resourceType, resourceId, relation, subject?.type, subject?.id, subject?.relation];
     // Text that stays as it is: the object that was asked with may change before the next page.
     const listing = ["relationships", ...of.map((part) => part ?? null)];
-    const all = () => this.#relationships(filter);
+    const all = () => listRelationships(this.#graph, filter, this.#maxResults);
     return this.#paced(
       () => this.#listings.page(listing, page, this.#state(), all, formatRelationship),
       options,
@@ -182,7 +171,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     options?: CallOptions,
   ): Promise<Page<string>> {
     this.#begin(options);
-    this.#validator.lookupResources(request);
+    this.#validator.checkAny(request);
     const { resourceType, permission, subject } = request;
     const { type, id, relation = null } = subject;
     const listing = ["resources", resourceType, permission, type, id, relation];
@@ -258,37 +247,6 @@ class EmbeddedEngine implements AuthorizationEngine {
     if (this.#writer.failure !== undefined) throw this.#writer.failure;
     if (options?.signal?.aborted) throw abortError(options.signal);
     if (options?.atLeastAsFresh !== undefined) this.#parse(options.atLeastAsFresh);
-  }
-
-  #check(request: CheckRequest): boolean {
-    const { resource, permission, subject } = request;
-    if (!resource || !subject) this.#validator.check(request);
-    const { typeIds, memberIds } = this.#graph.program;
-    const type = typeIds.get(resource.type) ?? -1;
-    const node = memberIds[type]?.get(permission) ?? -1;
-    const object = this.#graph.objects.find(type, resource.id);
-    const who = checkSubject(this.#graph, subject, resource);
-    const { wildcards } = this.#graph.objects;
-    // Names that relationships hold are right, so that only others have to be looked at.
-    const isKnown = object >= 0 && node >= 0 && who.object >= 0 && who.member >= 0;
-    if (!isKnown || object === wildcards[type] || who.object === wildcards[who.type]) {
-      this.#validator.check(request);
-    }
-    return this.#checker.check(object, node, who);
-  }
-
-  *#relationships(filter: RelationshipFilter): Steps<Relationship[]> {
-    const found: { readonly key: string; readonly relationship: Relationship }[] = [];
-    let steps = 0;
-    for (const edge of findEdges(this.#graph, filter)) {
-      if (++steps % EDGES_A_STEP === 0) yield;
-      const relationship = this.#graph.relationshipOf(edge);
-      if (found.push({ key: formatRelationship(relationship), relationship }) > this.#maxResults) {
-        throw tooManyResults(this.#maxResults);
-      }
-    }
-    found.sort(({ key: left }, { key: right }) => (left < right ? -1 : 1));
-    return found.map(({ relationship }) => relationship);
   }
 
   /** Does what may take long in turns. */

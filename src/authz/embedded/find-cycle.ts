@@ -39,48 +39,37 @@ export function findCycle(
 
 /** Whether a relationship can be a part of a cycle at all. */
 export function mayCloseCycle(graph: RelationshipGraph, relationship: Relationship): boolean {
-  const { resource, relation, subject } = relationship;
-  const { typeIds, memberIds } = graph.program;
-  const type = typeIds.get(resource.type) as number;
-  const member = memberIds[type]?.get(relation) as number;
-  return (
-    recursive(graph, type, member, graph.memberOf(subject), typeIds.get(subject.type)).length > 0
-  );
+  for (const _ of recursive(graph, relationship)) return true;
+  return false;
 }
 
 /** What is computed from other things because of a relationship. */
-function affected(
-  graph: RelationshipGraph,
-  { resource, relation, subject }: Relationship,
-): Computed[] {
-  const object = graph.findObject(resource.type, resource.id);
-  const { typeIds, memberIds } = graph.program;
-  const type = typeIds.get(resource.type) as number;
-  const member = memberIds[type]?.get(relation) as number;
-  return recursive(graph, type, member, graph.memberOf(subject), typeIds.get(subject.type)).map(
-    (member) => ({ object, member }),
-  );
+function affected(graph: RelationshipGraph, relationship: Relationship): Computed[] {
+  const { type, id } = relationship.resource;
+  const object = graph.findObject(type, id);
+  return [...recursive(graph, relationship)].map((member) => ({ object, member }));
 }
 
-/** The members of a type that recur through such a relationship. */
-function recursive(
-  { program }: RelationshipGraph,
-  type: number,
-  relation: number,
-  subjectMember: number,
-  subjectType: number | undefined,
-): number[] {
-  const found: number[] = [];
-  for (const member of program.memberIds[type]?.values() ?? []) {
-    const { usersets, arrows } = program.recursion[member] as Recursion;
+/** The members of a relationship's resource that recur through it. */
+function* recursive(
+  graph: RelationshipGraph,
+  { resource, relation: name, subject }: Relationship,
+): Generator<number> {
+  const { typeIds, memberIds, recursion, recurringRelations } = graph.program;
+  const members = memberIds[typeIds.get(resource.type) as number];
+  const relation = members?.get(name) as number;
+  if (members === undefined || recurringRelations[relation] === 0) return;
+  const subjectType = typeIds.get(subject.type) ?? -1;
+  const subjectMember = graph.memberOf(subject);
+  for (const member of members.values()) {
+    const { usersets, arrows } = recursion[member] as Recursion;
     const through =
       (member === relation && subjectMember !== NO_MEMBER && usersets.has(subjectMember)) ||
       arrows.some(
-        (arrow) => arrow.relation === relation && (arrow.targets[subjectType ?? -1] ?? -1) >= 0,
+        (arrow) => arrow.relation === relation && (arrow.targets[subjectType] ?? -1) >= 0,
       );
-    if (through) found.push(member);
+    if (through) yield member;
   }
-  return found;
 }
 
 function describe(graph: RelationshipGraph, path: readonly Computed[]): string {

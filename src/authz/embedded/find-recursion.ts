@@ -44,6 +44,16 @@ export function invertRecursion(recursion: readonly Recursion[]): RecursionInto[
   }));
 }
 
+/** By member: whether it is a relation that something recurs through; most are none. */
+export function recurringRelations(recursion: readonly Recursion[]): Uint8Array {
+  const recurring = new Uint8Array(recursion.length);
+  recursion.forEach(({ usersets, arrows }, member) => {
+    if (usersets.size > 0) recurring[member] = 1;
+    for (const { relation } of arrows) recurring[relation] = 1;
+  });
+  return recurring;
+}
+
 function dependenciesOf(model: Model, names: Names, id: number): Recursion {
   const usersets = new Set<number>();
   const references: number[] = [];

@@ -113,6 +113,8 @@ export interface Program {
   readonly recursion: readonly Recursion[];
   /** By member: what may recur because of it. */
   readonly recursionInto: readonly RecursionInto[];
+  /** By member: whether it is a relation that something recurs through. */
+  readonly recurringRelations: Uint8Array;
   /** By member: the permissions of its type that it may grant. */
   readonly grants: readonly (readonly number[])[];
   /** By member: the permissions that it may grant through an arrow. */

@@ -1,25 +1,23 @@
-import type { LookupResourcesRequest } from "../engine.ts";
+import type { CheckAnyRequest } from "../engine.ts";
+import { WILDCARD } from "../object-id.ts";
 import { type CheckSubject, checkSubject } from "./check-subject.ts";
 import type { Checker } from "./checker.ts";
 import { tooManyResults } from "./listings.ts";
 import type { Steps } from "./paced.ts";
-import { NO_MEMBER, type Program } from "./program.ts";
-import { listsOf, type RelationshipGraph } from "./relationship-graph.ts";
+import type { Program } from "./program.ts";
+import type { RelationshipGraph } from "./relationship-graph.ts";
+import { ResourceWalk } from "./resource-walk.ts";
 import { VisitedPool } from "./visited-pool.ts";
-import type { VisitedSet } from "./visited-set.ts";
 
-/** How many visits, or checks of what was found, are done before a pause is possible. */
-const VISITS_A_STEP = 4096;
+/** How many checks of what was found are done before a pause is possible. */
 const CHECKS_A_STEP = 64;
 
-/** One walk that is under way. */
-interface Walk {
-  readonly visited: VisitedSet;
-  /** By member: whether it can lead to what is looked for. */
-  readonly leads: Uint8Array;
-  /** What is still to be visited. */
-  readonly objects: number[];
-  readonly members: number[];
+/** What is looked for, as integers. */
+interface Lookup {
+  readonly who: CheckSubject;
+  readonly target: number;
+  /** Whether what the walk finds is held only if a check says so. */
+  readonly confirm: boolean;
 }
 
 /**
@@ -44,96 +42,58 @@ export class ResourceFinder {
   }
 
   /** The ids, sorted. */
-  *find({ resourceType, permission, subject }: LookupResourcesRequest): Steps<string[]> {
-    const type = this.#program.typeIds.get(resourceType) as number;
-    const target = this.#program.memberIds[type]?.get(permission) as number;
-    const who = checkSubject(this.#graph, subject);
-    const confirm = this.#program.combines[target] === 1;
+  *find(request: CheckAnyRequest): Steps<string[]> {
+    const lookup = this.#lookup(request);
+    const found: number[] = [];
+    for (const object of this.#walk(lookup)) {
+      if (object === undefined) yield;
+      else if (found.push(object) > this.#maxResults) throw tooManyResults(this.#maxResults);
+    }
     const ids: string[] = [];
     let checks = 0;
-    for (const object of yield* this.#walk(who, target)) {
-      if (confirm && ++checks % CHECKS_A_STEP === 0) yield;
-      // An object that no relationship names can only be the subject itself.
-      const known = object >= 0;
-      const id = known ? this.#graph.objects.idOf(object) : subject.id;
-      if (id === "*") continue;
-      if (confirm && !this.#checker.check(object, target, who)) continue;
-      ids.push(id);
+    for (const object of found) {
+      if (lookup.confirm && ++checks % CHECKS_A_STEP === 0) yield;
+      const id = this.#idOf(object, request);
+      if (id !== WILDCARD && this.#isHeld(object, lookup)) ids.push(id);
     }
     return ids.sort();
   }
 
-  *#walk(who: CheckSubject, target: number): Steps<readonly number[]> {
-    const walk: Walk = {
-      visited: this.#visited.take(),
-      leads: this.#leadingTo(target),
-      objects: [],
-      members: [],
-    };
+  /** Whether there is any: each that the walk finds is checked at once, until one is held. */
+  *any(request: CheckAnyRequest): Steps<boolean> {
+    const lookup = this.#lookup(request);
+    let checks = 0;
+    for (const object of this.#walk(lookup)) {
+      if (object === undefined || ++checks % CHECKS_A_STEP === 0) yield;
+      if (object === undefined || this.#idOf(object, request) === WILDCARD) continue;
+      if (this.#isHeld(object, lookup)) return true;
+    }
+    return false;
+  }
+
+  #lookup({ resourceType, permission, subject }: CheckAnyRequest): Lookup {
+    const type = this.#program.typeIds.get(resourceType) as number;
+    const target = this.#program.memberIds[type]?.get(permission) as number;
+    const confirm = this.#program.combines[target] === 1;
+    return { who: checkSubject(this.#graph, subject), target, confirm };
+  }
+
+  *#walk({ who, target }: Lookup): Generator<number | undefined, void> {
+    const visited = this.#visited.take();
     try {
-      if (who.member === NO_MEMBER) {
-        this.#pushResources(walk, who.pair);
-        this.#pushResources(walk, who.wildcard);
-        for (const permission of this.#program.selfGrants[who.type] ?? []) {
-          push(walk, who.object, permission);
-        }
-      } else {
-        push(walk, who.object, who.member);
-        this.#pushResources(walk, who.pair);
-      }
-      const found: number[] = [];
-      let steps = 0;
-      for (let object = walk.objects.pop(); object !== undefined; object = walk.objects.pop()) {
-        if (++steps % VISITS_A_STEP === 0) yield;
-        const member = walk.members.pop() as number;
-        if (member === target && found.push(object) > this.#maxResults) {
-          throw tooManyResults(this.#maxResults);
-        }
-        this.#visit(walk, object, member);
-      }
-      return found;
+      yield* new ResourceWalk(this.#graph, this.#leadingTo(target), visited).run(who, target);
     } finally {
-      this.#visited.give(walk.visited);
+      this.#visited.give(visited);
     }
   }
 
-  /** Goes on from a member of an object. */
-  #visit(walk: Walk, object: number, member: number): void {
-    const { grants, arrowsInto, acceptedBy, subjectMembers } = this.#program;
-    const { pairs, resources, objects } = this.#graph;
-    for (const permission of grants[member] ?? []) push(walk, object, permission);
-    if (object < 0) return;
-    if ((acceptedBy[member] as readonly number[]).length > 0) {
-      this.#pushResources(walk, pairs.find(object, member));
-    }
-    const arrows = arrowsInto[member] as Program["arrowsInto"][number];
-    if (arrows.length === 0) return;
-    for (const as of subjectMembers[objects.types[object] as number] ?? []) {
-      const pair = pairs.find(object, as);
-      if (pair < 0) continue;
-      for (const list of listsOf(pair)) {
-        const length = resources.length(list);
-        for (let index = 0; index < length; index++) {
-          const from = resources.item(list, index);
-          for (const { relation, permission } of arrows) {
-            if (pairs.member(from) === relation) push(walk, pairs.object(from), permission);
-          }
-        }
-      }
-    }
+  /** An object that no relationship names can only be the subject itself. */
+  #idOf(object: number, { subject }: CheckAnyRequest): string {
+    return object >= 0 ? this.#graph.objects.idOf(object) : subject.id;
   }
 
-  /** Goes on from a subject to the resources that it has a relation to. */
-  #pushResources(walk: Walk, pair: number): void {
-    if (pair < 0) return;
-    const { pairs, resources } = this.#graph;
-    for (const list of listsOf(pair)) {
-      const length = resources.length(list);
-      for (let index = 0; index < length; index++) {
-        const from = resources.item(list, index);
-        push(walk, pairs.object(from), pairs.member(from));
-      }
-    }
+  #isHeld(object: number, { who, target, confirm }: Lookup): boolean {
+    return !confirm || this.#checker.check(object, target, who);
   }
 
   #leadingTo(target: number): Uint8Array {
@@ -156,10 +116,4 @@ export class ResourceFinder {
     this.#leading.set(target, leads);
     return leads;
   }
-}
-
-function push({ visited, leads, objects, members }: Walk, object: number, member: number): void {
-  if (leads[member] === 0 || !visited.add(object, member)) return;
-  objects.push(object);
-  members.push(member);
 }

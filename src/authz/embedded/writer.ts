@@ -1,12 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { AuthzError } from "../authz-error.ts";
-import type { RelationshipUpdate, WriteRequest } from "../engine.ts";
-import type { Relationship } from "../relationship.ts";
+import type { AuthzError } from "../authz-error.ts";
+import type { WriteRequest } from "../engine.ts";
 import type { RelationshipStore } from "../relationship-store.ts";
-import { formatRelationship } from "../validate-request.ts";
-import { abortError } from "./abort-error.ts";
-import { findCycle, mayCloseCycle } from "./find-cycle.ts";
-import { findEdges } from "./find-edges.ts";
+import { Committer } from "./committer.ts";
+import { type Outcome, rehearse, type TriedWrite } from "./rehearsal.ts";
 import type { RelationshipGraph } from "./relationship-graph.ts";
 
 /** The most writes that are committed together, and the most updates of them, where there is more than one. */
@@ -15,12 +12,8 @@ const MAX_GROUP_UPDATES = 5000;
 /** The most groups of one write between two turns of the event loop. */
 const MAX_ALONE = 8;
 
-type Updates = readonly RelationshipUpdate[];
-
 /** A write that waits for its turn. */
-interface PendingWrite {
-  readonly request: WriteRequest;
-  readonly signal: AbortSignal | undefined;
+interface PendingWrite extends TriedWrite {
   readonly resolve: (sequence: number) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -31,58 +24,43 @@ interface Group {
   updates: number;
 }
 
-/** A write of a group and why it is refused, where it is. */
-interface Outcome {
-  readonly write: PendingWrite;
-  readonly refusal: { readonly error: unknown } | undefined;
-}
-
 /**
  * Writes in groups, in the order of the calls: those that arrive while a commit
  * is under way are checked against memory one after the other, committed by the
- * store together, applied to memory, acknowledged. Memory is never ahead of the store.
+ * store together, applied to memory, acknowledged.
  */
 export class Writer {
   readonly #graph: RelationshipGraph;
-  readonly #store: RelationshipStore;
-  readonly #onApplied: () => void;
+  readonly #committer: Committer;
   #queue: Promise<unknown> = Promise.resolve();
   /** The last group of the queue, where it may still be joined. */
   #group: Group | undefined;
   /** How many writes the last group had, and how many groups of one there were since the last turn. */
   #last = 0;
   #alone = 0;
-  #sequence: number;
-  /** The writes whose commit failed without saying whether it happened. */
-  #uncertain: readonly Updates[] | undefined;
-  /** Whether the store may have been taken by another process. */
-  #interrupted = false;
-  #failure: AuthzError | undefined;
 
   constructor(graph: RelationshipGraph, store: RelationshipStore, onApplied: () => void) {
     this.#graph = graph;
-    this.#store = store;
-    this.#onApplied = onApplied;
-    this.#sequence = store.sequence;
+    this.#committer = new Committer(graph, store, onApplied);
     store.onInterrupted?.(() => {
-      this.#interrupted = true;
+      this.#committer.interrupt();
       void this.settle().catch(() => undefined);
     });
   }
 
   /** The number of the last write that memory holds. */
   get sequence(): number {
-    return this.#sequence;
+    return this.#committer.sequence;
   }
 
   /** Why memory can be relied on no longer: another process may write. */
   get failure(): AuthzError | undefined {
-    return this.#failure;
+    return this.#committer.failure;
   }
 
   /** Whether the store may hold a write that memory does not. */
   get isUncertain(): boolean {
-    return this.#interrupted || this.#uncertain !== undefined;
+    return this.#committer.isUncertain;
   }
 
   /** Writes; the request is valid by itself. Returns the number of the write. */
@@ -95,11 +73,7 @@ export class Writer {
   /** Finds out what the store holds, where that is uncertain; behind the writes that were begun. */
   settle(): Promise<void> {
     this.#group = undefined;
-    return this.#enqueue(() => this.#settle());
-  }
-
-  #enqueue(task: () => Promise<void>): Promise<void> {
-    const result = this.#queue.then(task);
+    const result = this.#queue.then(() => this.#committer.settle());
     this.#queue = result.catch(() => undefined);
     return result;
   }
@@ -114,35 +88,31 @@ export class Writer {
     ) {
       const opened: Group = { writes: [], updates: 0 };
       group = this.#group = opened;
-      void this.#enqueue(() => this.#writeGroup(opened));
+      this.#queue = this.#queue.then(() => this.#writeGroup(opened));
     }
     group.updates += updates;
     return group.writes;
   }
 
+  /** Never rejects: whatever happens is told to those whose writes they are. */
   async #writeGroup(group: Group): Promise<void> {
-    await this.#gather();
+    if (this.#isTurnDue()) await turn();
     if (this.#group === group) this.#group = undefined;
-    this.#last = group.writes.length;
+    const { writes } = group;
+    this.#last = writes.length;
+    let outcomes: readonly Outcome<PendingWrite>[] = [];
+    let sequence: number;
     try {
-      if (this.#failure !== undefined) throw this.#failure;
-      await this.#settle();
-    } catch (error) {
-      for (const { reject } of group.writes) reject(error);
-      return;
-    }
-    const outcomes = rehearse(this.#graph, group.writes);
-    const accepted = outcomes.filter(({ refusal }) => refusal === undefined);
-    let sequence = this.#sequence;
-    try {
-      if (accepted.length > 0)
-        await this.#commit(accepted.map(({ write }) => write.request.updates));
-    } catch (error) {
-      // Who was refused behind a write that was not committed may have been refused because of it.
-      const first = outcomes.findIndex(({ refusal }) => refusal === undefined);
-      for (const [index, { write, refusal }] of outcomes.entries()) {
-        write.reject(refusal !== undefined && index < first ? refusal.error : error);
+      if (this.failure !== undefined) throw this.failure;
+      if (this.isUncertain) await this.#committer.settle();
+      outcomes = rehearse(this.#graph, writes);
+      ({ sequence } = this);
+      const accepted = outcomes.filter(isAccepted);
+      if (accepted.length > 0) {
+        await this.#committer.commit(accepted.map(({ write }) => write.request.updates));
       }
+    } catch (error) {
+      refuseAll(writes, outcomes, error);
       return;
     }
     for (const { write, refusal } of outcomes) {
@@ -152,128 +122,30 @@ export class Writer {
   }
 
   /**
-   * Lets join what has arrived at the process by now, and reads have their turn. A store may
-   * keep the process busy while it commits; a turn takes a tenth of that time, so one who
-   * writes alone seldom waits for it.
+   * Whether to wait for a turn of the event loop: it lets join what has arrived at the process by
+   * now, and reads have their turn. A store may keep the process busy while it commits; a turn
+   * takes a tenth of that time, so one who writes alone seldom waits for it.
    */
-  async #gather(): Promise<void> {
-    if (this.#last === 1 && this.#alone++ < MAX_ALONE) return;
+  #isTurnDue(): boolean {
+    if (this.#last === 1 && this.#alone++ < MAX_ALONE) return false;
     this.#alone = 0;
-    await turn();
-  }
-
-  async #commit(writes: readonly Updates[]): Promise<void> {
-    const before = this.#sequence;
-    try {
-      const head = await this.#store.commit(writes);
-      if (head !== before + writes.length) throw this.#fail();
-    } catch (error) {
-      if (this.#failure !== undefined) throw this.#failure;
-      if ((error as Partial<AuthzError>).code === "FAILED_PRECONDITION") throw this.#fail(error);
-      this.#uncertain = writes;
-      await this.#settle(error);
-      if (this.#sequence === before) throw error;
-      return;
-    }
-    this.#apply(writes);
-  }
-
-  /** @param cause what to throw where it cannot be found out now */
-  async #settle(cause?: unknown): Promise<void> {
-    if (!this.isUncertain) return;
-    try {
-      await this.#store.recover();
-    } catch (error) {
-      if ((error as Partial<AuthzError>).code === "FAILED_PRECONDITION") throw this.#fail(error);
-      throw cause ?? error;
-    }
-    const writes = this.#uncertain ?? [];
-    const committed = this.#store.sequence - this.#sequence;
-    if (committed !== 0 && committed !== writes.length) throw this.#fail();
-    this.#uncertain = undefined;
-    this.#interrupted = false;
-    if (committed > 0) this.#apply(writes);
-  }
-
-  #apply(writes: readonly Updates[]): void {
-    for (const { operation, relationship } of writes.flat()) {
-      if (operation === "DELETE") this.#graph.remove(relationship);
-      else this.#graph.add(relationship);
-    }
-    this.#sequence += writes.length;
-    this.#onApplied();
-  }
-
-  #fail(cause?: unknown): AuthzError {
-    const why = cause instanceof Error ? ` (${cause.message})` : "";
-    this.#failure ??= new AuthzError(
-      "UNAVAILABLE",
-      `the store is no longer this process's own, so its relationships may have changed; start the process anew${why}`,
-      { cause },
-    );
-    return this.#failure;
+    return true;
   }
 }
 
-/**
- * Tries writes in memory in their order, each on what those before have made, and takes
- * them all back, without waiting for anything in between: no read sees what is not committed.
- */
-function rehearse(graph: RelationshipGraph, writes: readonly PendingWrite[]): Outcome[] {
-  const made: RelationshipUpdate[] = [];
-  const outcomes = writes.map((write): Outcome => {
-    const mark = made.length;
-    try {
-      if (write.signal?.aborted) throw abortError(write.signal);
-      tryWrite(graph, write.request, made);
-      return { write, refusal: undefined };
-    } catch (error) {
-      takeBack(graph, made, mark);
-      return { write, refusal: { error } };
-    }
-  });
-  takeBack(graph, made, 0);
-  return outcomes;
+function isAccepted({ refusal }: Outcome<PendingWrite>): boolean {
+  return refusal === undefined;
 }
 
-/**
- * Makes a write in memory; what it changes is added to `made`.
- *
- * @throws AuthzError where it is refused, maybe only after some of it was made
- */
-function tryWrite(
-  graph: RelationshipGraph,
-  { updates, preconditions = [] }: WriteRequest,
-  made: RelationshipUpdate[],
+/** Who was refused behind a write that was not committed may have been refused because of it. */
+function refuseAll(
+  writes: readonly PendingWrite[],
+  outcomes: readonly Outcome<PendingWrite>[],
+  error: unknown,
 ): void {
-  for (const { kind, filter } of preconditions) {
-    const matches = !findEdges(graph, filter).next().done;
-    if (matches === (kind === "MUST_MATCH")) continue;
-    throw new AuthzError(
-      "FAILED_PRECONDITION",
-      `the precondition ${kind} ${JSON.stringify(filter)} does not hold`,
-    );
-  }
-  const added: Relationship[] = [];
-  for (const update of updates) {
-    const { operation, relationship } = update;
-    if (operation === "DELETE" ? graph.remove(relationship) : graph.add(relationship)) {
-      made.push(update);
-      if (operation !== "DELETE") added.push(relationship);
-    } else if (operation === "CREATE") {
-      throw new AuthzError("ALREADY_EXISTS", `${formatRelationship(relationship)} exists`);
-    }
-  }
-  const closing = added.filter((relationship) => mayCloseCycle(graph, relationship));
-  const cycle = closing.length === 0 ? undefined : findCycle(graph, closing);
-  if (cycle === undefined) return;
-  throw new AuthzError("FAILED_PRECONDITION", `the write would close a cycle: ${cycle}`);
-}
-
-/** Takes back what was made, the last first, until so much of it is left. */
-function takeBack(graph: RelationshipGraph, made: RelationshipUpdate[], left: number): void {
-  for (const { operation, relationship } of made.splice(left).reverse()) {
-    if (operation === "DELETE") graph.add(relationship);
-    else graph.remove(relationship);
+  const first = outcomes.findIndex(isAccepted);
+  for (const [index, { reject }] of writes.entries()) {
+    const refusal = index < first ? outcomes[index]?.refusal : undefined;
+    reject(refusal === undefined ? error : refusal.error);
   }
 }

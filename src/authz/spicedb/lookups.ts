@@ -1,6 +1,7 @@
 import { v1 } from "@authzed/authzed-node";
 import type {
   CallOptions,
+  CheckAnyRequest,
   FoundSubject,
   LookupResourcesRequest,
   LookupSubjectsRequest,
@@ -26,24 +27,13 @@ export async function lookupResources(
   request: LookupResourcesRequest,
   options: CallOptions = {},
 ): Promise<Page<string>> {
-  session.validator.lookupResources(request);
-  const { connection } = session;
+  session.validator.checkAny(request);
   const { resourceType, permission } = request;
-  const subject = toSubject(request.subject);
   const lookup: Lookup<string> = {
-    key: ["resources", resourceType, permission, subject],
+    key: ["resources", resourceType, permission, toSubject(request.subject)],
     idOf: (id) => id,
     read: async (consistency) => {
-      const message: v1.LookupResourcesRequest = {
-        consistency,
-        resourceObjectType: resourceType,
-        permission,
-        subject,
-        optionalLimit: 0,
-      };
-      const messages = await connection.collect(options.signal, MAX_RESULTS, (call) =>
-        connection.client.lookupResources(message, call),
-      );
+      const messages = await findResources(session, request, consistency, options.signal);
       return messages
         .filter(({ permissionship }) => isGranted(permissionship))
         .map((found) => ({
@@ -53,6 +43,26 @@ export async function lookupResources(
     },
   };
   return page(session, cache, lookup, request, options);
+}
+
+/** What SpiceDB finds of the resources that a subject holds a permission on; only the first with `limit`. */
+export function findResources(
+  { connection }: Session,
+  { resourceType, permission, subject }: CheckAnyRequest,
+  consistency: v1.Consistency,
+  signal: AbortSignal | undefined,
+  limit = 0,
+): Promise<v1.LookupResourcesResponse[]> {
+  const message: v1.LookupResourcesRequest = {
+    consistency,
+    resourceObjectType: resourceType,
+    permission,
+    subject: toSubject(subject),
+    optionalLimit: limit,
+  };
+  return connection.collect(signal, MAX_RESULTS, (call) =>
+    connection.client.lookupResources(message, call),
+  );
 }
 
 /** Lists the subjects that hold a permission on a resource, sorted. */
@@ -148,7 +158,8 @@ function foundSubject({ subject, excludedSubjects }: v1.LookupSubjectsResponse):
   };
 }
 
-function isGranted(permissionship: v1.LookupPermissionship | undefined): boolean {
+/** Whether what was found is held without a condition. */
+export function isGranted(permissionship: v1.LookupPermissionship | undefined): boolean {
   return permissionship === v1.LookupPermissionship.HAS_PERMISSION;
 }
 

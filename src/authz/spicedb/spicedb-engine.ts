@@ -2,6 +2,7 @@ import type { Model } from "../../model/index.ts";
 import type {
   AuthorizationEngine,
   CallOptions,
+  CheckAnyRequest,
   CheckRequest,
   LookupResourcesRequest,
   LookupSubjectsRequest,
@@ -12,6 +13,7 @@ import type {
 import type { RelationshipFilter } from "../relationship.ts";
 import { RequestValidator } from "../validate-request.ts";
 import type { ConnectionOptions } from "./channel.ts";
+import { checkAny } from "./check-any.ts";
 import { check, checkBulk } from "./checks.ts";
 import { Connection } from "./connection.ts";
 import { explain } from "./explain.ts";
@@ -75,6 +77,8 @@ export async function createSpicedbEngine(options: SpicedbEngineOptions): Promis
       run(call, (call) => check(session, request, call)),
     checkBulk: (requests: readonly CheckRequest[], call?: CallOptions) =>
       run(call, (call) => checkBulk(session, requests, call)),
+    checkAny: (request: CheckAnyRequest, call?: CallOptions) =>
+      run(call, (call) => checkAny(session, request, call)),
     explain: (request: CheckRequest, call?: CallOptions) =>
       run(call, (call) => explain(session, request, call)),
     writeRelationships: (request: WriteRequest, call?: CallOptions) =>

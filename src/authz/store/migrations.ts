@@ -8,7 +8,7 @@ import { inTransaction } from "./transaction.ts";
 type Migration = (connection: Kysely<Tables>, kind: DatabaseKind) => Promise<void>;
 
 /** The steps from an empty database to the tables of this version; only ever appended to. */
-const MIGRATIONS: readonly Migration[] = [createTables];
+const MIGRATIONS: readonly Migration[] = [createTables, dropHead];
 
 /** The version of the tables that this program makes and knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -76,12 +76,17 @@ async function createTables(connection: Kysely<Tables>, kind: DatabaseKind): Pro
     .createTable("meta")
     .addColumn("singleton", "integer", (column) => column.primaryKey().check(sql`singleton = 1`))
     .addColumn("store_id", "text", (column) => column.notNull())
-    .addColumn("head", whole, (column) => column.notNull())
+    .addColumn("head", whole, (column) => column.notNull().defaultTo(0))
     .addColumn("epoch", whole, (column) => column.notNull())
     .addColumn("holder", "text", (column) => column.notNull())
     .execute();
   await connection
     .insertInto("meta")
-    .values({ singleton: 1, store_id: randomUUID(), head: 0, epoch: 0, holder: "" })
+    .values({ singleton: 1, store_id: randomUUID(), epoch: 0, holder: "" })
     .execute();
+}
+
+/** The head is that of the changes: a row that every write changes costs each of them a page. */
+async function dropHead(connection: Kysely<Tables>): Promise<void> {
+  await connection.schema.alterTable("meta").dropColumn("head").execute();
 }

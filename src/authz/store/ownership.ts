@@ -22,19 +22,30 @@ export async function claim(database: StoreDatabase): Promise<Ownership> {
   const row = await database.writer
     .updateTable("meta")
     .set({ epoch: sql<number>`epoch + 1`, holder: JSON.stringify(thisProcess()) })
-    .returning(["store_id", "head", "epoch"])
+    .returning(["store_id", "epoch"])
     .executeTakeFirstOrThrow();
-  return { storeId: row.store_id, head: Number(row.head), epoch: Number(row.epoch) };
+  const { store_id: storeId, epoch } = row;
+  // Behind the new epoch: no commit of an earlier one comes in between.
+  return { storeId, head: await readHead(database), epoch: Number(epoch) };
 }
 
 /** Reads the store anew whose lock this process held all the time. */
 export async function readOwnership(database: StoreDatabase, epoch: number): Promise<Ownership> {
   const row = await database.writer
     .selectFrom("meta")
-    .select(["store_id", "head", "epoch", "holder"])
+    .select(["store_id", "epoch", "holder"])
     .executeTakeFirstOrThrow();
   if (Number(row.epoch) !== epoch) throw lostError(database.name, parseHolder(row.holder));
-  return { storeId: row.store_id, head: Number(row.head), epoch };
+  return { storeId: row.store_id, head: await readHead(database), epoch };
+}
+
+/** The number of the last write. */
+async function readHead(database: StoreDatabase): Promise<number> {
+  const { head } = await database.writer
+    .selectFrom("changes")
+    .select((eb) => eb.fn.max("sequence").as("head"))
+    .executeTakeFirstOrThrow();
+  return Number(head ?? 0);
 }
 
 /** Says that nobody holds the store; best effort, for the lock itself is what counts. */

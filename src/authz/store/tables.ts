@@ -19,7 +19,7 @@ export interface RelationshipTable {
   readonly subject_relation: string;
 }
 
-/** A committed write a row: the last ones only. */
+/** A committed write a row: the last ones only, and always the last one, whose number is the store's head. */
 export interface ChangeTable {
   readonly sequence: Whole;
   /** JSON as `change-updates.ts` writes it. */
@@ -33,8 +33,6 @@ export interface MetaTable {
   /** Always 1. */
   readonly singleton: Whole;
   readonly store_id: string;
-  /** The sequence number of the last write. */
-  readonly head: Whole;
   /** Counts the processes that took the store: a commit of an earlier one is refused. */
   readonly epoch: Whole;
   /** JSON of `LockHolder`; empty while nobody holds the store. */

@@ -6,8 +6,6 @@ import { type RelationshipValues, toValues } from "./relationship-row.ts";
 export interface WriteBatch {
   /** The number of the last write before these. */
   readonly before: number;
-  /** The number of the last of these. */
-  readonly head: number;
   /** Of the process that commits: where another has taken the store since, nothing is written. */
   readonly epoch: number;
   readonly removed: readonly RelationshipValues[];
@@ -30,18 +28,17 @@ export function writeBatch(
   writes: readonly (readonly RelationshipUpdate[])[],
   place: BatchPlace,
 ): WriteBatch {
-  const values: Record<WriteOperation, RelationshipValues[]> = {
-    CREATE: [],
-    TOUCH: [],
-    DELETE: [],
-  };
-  for (const { operation, row } of netEffect(writes)) values[operation].push(row);
+  const removed: RelationshipValues[] = [];
+  const created: RelationshipValues[] = [];
+  const touched: RelationshipValues[] = [];
+  for (const { operation, row } of netEffect(writes)) {
+    (operation === "CREATE" ? created : operation === "TOUCH" ? touched : removed).push(row);
+  }
   return {
     ...place,
-    head: place.before + writes.length,
-    removed: values.DELETE,
-    created: values.CREATE,
-    touched: values.TOUCH,
+    removed,
+    created,
+    touched,
     changes: writes.map(encodeUpdates),
     time: new Date().toISOString(),
   };
@@ -55,7 +52,7 @@ interface Effect {
 /** What writes one after the other come to for each relationship: a statement sees what was before it, not its own rows. */
 function netEffect(writes: readonly (readonly RelationshipUpdate[])[]): Iterable<Effect> {
   // One write names a relationship once.
-  if (writes.length === 1) return writes.flat().map(toEffect);
+  if (writes.length === 1) return (writes[0] ?? []).map(toEffect);
   const effects = new Map<string, Effect>();
   for (const { operation, row } of writes.flat().map(toEffect)) {
     const key = JSON.stringify(row);

@@ -13,12 +13,27 @@ export interface InterceptedCall extends CallContext {
  * Wraps the rest of the chain. It may look at the call, refuse it by throwing a
  * `ServiceError`, or look at the response, which is a message or an async iterable
  * of messages. It must return what `next` gives, or a response of the same kind.
+ *
+ * @example
+ * const timed: Interceptor = async (call, next) => {
+ *   const begin = performance.now();
+ *   try {
+ *     return await next();
+ *   } finally {
+ *     console.error(call.rpc, performance.now() - begin);
+ *   }
+ * };
  */
 export type Interceptor = (call: InterceptedCall, next: () => Promise<unknown>) => Promise<unknown>;
 
 /**
  * Whether a call that is authenticated and authorized is let in all the same, such
  * as by quota or a maintenance window. Refuses by throwing a `ServiceError`.
+ *
+ * @example
+ * const closed: AdmissionCheck = () => {
+ *   throw new ServiceError("UNAVAILABLE", "closed", { retryAfterSeconds: 3600 });
+ * };
  */
 export type AdmissionCheck = (call: InterceptedCall) => void | Promise<void>;
 

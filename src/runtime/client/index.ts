@@ -8,5 +8,5 @@ export type {
 export { createGrpcClient } from "./grpc/grpc-client.ts";
 export type { GrpcClientOptions, GrpcClientTls } from "./grpc/grpc-client-options.ts";
 export { createHttpClient } from "./http/http-client.ts";
-export type { HttpClientOptions } from "./http/http-client-options.ts";
+export type { HttpClientOptions, HttpClientTls } from "./http/http-client-options.ts";
 export type { ClientMethod, ServiceClient } from "./typed-client.ts";

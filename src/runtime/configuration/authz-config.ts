@@ -18,6 +18,10 @@ const spicedb = z.strictObject({
   token: documented("The preshared key; give it as ${VAR}.", headerSecret(1)),
   transport: documented("How it is called.", z._default(z.enum(["grpc"]), "grpc")),
   insecure: documented("Whether it is called without TLS.", z._default(z.boolean(), false)),
+  ca_file: documented(
+    "Who signs its certificate, PEM; absent, the public authorities.",
+    z.optional(file()),
+  ),
 });
 
 /** The schema of `security.authz` (spec 5.6). */

@@ -61,6 +61,13 @@ const accessLog = z.strictObject({
   slow_threshold_ns: documented("From when on a call is logged as slow.", duration(SECOND_NS)),
 });
 
+const audit = z.strictObject({
+  retention_days: documented(
+    "How long audit events are kept; absent, for ever.",
+    z.optional(z.int().check(z.minimum(1), z.maximum(36_500))),
+  ),
+});
+
 const etcd = z.strictObject({
   endpoints: documented(
     "Where etcd answers.",
@@ -108,6 +115,7 @@ export const serviceConfigSchema = z.strictObject({
   ),
   log: documented("The log.", z.prefault(log, {})),
   access_log: documented("The log of calls (spec 6).", z.prefault(accessLog, {})),
+  audit: documented("The audit events.", z.prefault(audit, {})),
   registry: documented(
     "The route registry (spec 6); absent, routes are not published.",
     z.optional(registry),

@@ -52,8 +52,9 @@ export class GrpcExchange {
     this.peer = peerOf(stream.session as Parameters<typeof peerOf>[0]);
     // grpc-js says so at the end of every call, however it came.
     call.once("cancelled", () => {
-      if (this.#ended) this.#stopReading();
-      else this.#onCancel?.(refusalOf(stream) ?? new ServiceError("CANCELLED"));
+      if (!this.#ended) this.#onCancel?.(refusalOf(stream) ?? new ServiceError("CANCELLED"));
+      this.#ended = true;
+      this.#stopReading();
     });
   }
 

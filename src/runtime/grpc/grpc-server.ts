@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from "node:net";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { type ConnectionInjector, Server, ServerCredentials } from "@grpc/grpc-js";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { DEFAULT_CONNECTION_LIMITS, serverOptionsOf } from "./connection-limits.ts";
@@ -25,8 +25,10 @@ class GrpcServer implements TransportServer {
   readonly #options: GrpcServerOptions;
   readonly #methods: GrpcMethods;
   readonly #server: Server;
+  readonly #guard: StreamGuard;
   readonly #sockets = new Set<Socket>();
   #listener: NetServer | undefined;
+  #injector: ConnectionInjector | undefined;
   #ended: Promise<void> | undefined;
 
   constructor(options: GrpcServerOptions) {
@@ -35,7 +37,8 @@ class GrpcServer implements TransportServer {
     const methods = new GrpcMethods(options);
     this.#methods = methods;
     this.#server = new Server(serverOptionsOf(limits, options.config.max_message_bytes));
-    methods.addTo(this.#server, new StreamGuard(this.#server, limits, (path) => methods.has(path)));
+    this.#guard = new StreamGuard(this.#server, limits, (path) => methods.has(path));
+    methods.addTo(this.#server, this.#guard);
   }
 
   async listen(): Promise<ListeningAddress> {
@@ -49,6 +52,8 @@ class GrpcServer implements TransportServer {
     const listener = createServer((socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
+      // An error of one connection concerns that one only; it closes.
+      socket.on("error", () => undefined);
       injector.injectConnection(socket);
     });
     const { host, port } = parseAddress(config.address);
@@ -59,12 +64,12 @@ class GrpcServer implements TransportServer {
     listener.removeAllListeners("error");
     listener.on("error", (error) => logger?.error({ err: error }, "the gRPC server has a problem"));
     this.#listener = listener;
+    this.#injector = injector;
     return { host, port: (listener.address() as AddressInfo).port };
   }
 
   async drain(): Promise<void> {
     if (this.#listener === undefined) return;
-    this.#methods.drain();
     const ended = this.#end(this.#listener);
     this.#server.tryShutdown(() => undefined);
     await ended;
@@ -72,15 +77,20 @@ class GrpcServer implements TransportServer {
 
   async close(): Promise<void> {
     if (this.#listener === undefined) return;
-    this.#methods.drain();
     const ended = this.#end(this.#listener);
-    for (const socket of this.#sockets) socket.destroy();
+    this.#injector?.drain(0);
     this.#server.forceShutdown();
+    // Behind the timer of `drain`: those of which grpc-js does not know yet.
+    setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, 1);
     await ended;
   }
 
   /** Takes no more connections; resolves when there are none. */
   #end(listener: NetServer): Promise<void> {
+    this.#methods.drain();
+    this.#guard.drain();
     this.#ended ??= new Promise<void>((resolve) => listener.close(() => resolve()));
     return this.#ended;
   }

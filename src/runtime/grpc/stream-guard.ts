@@ -47,6 +47,7 @@ export class StreamGuard {
   readonly #isServed: (path: string) => boolean;
   readonly #arrivals = new Map<string, Arrival>();
   #count = 0;
+  #draining = false;
 
   /**
    * @param server before it is bound or has an injector
@@ -76,11 +77,19 @@ export class StreamGuard {
     return arrival;
   }
 
+  /** Has connections that were accepted and not yet set up end too; grpc-js ends those that were. */
+  drain(): void {
+    this.#draining = true;
+  }
+
   #takeOver(http2Server: Http2Server): void {
     const [listener, ...others] = http2Server.listeners("stream");
     if (listener === undefined || others.length > 0) throw moved("the listener of streams");
     const serve = listener as StreamListener;
     http2Server.removeAllListeners("stream");
+    http2Server.on("session", (session) => {
+      if (this.#draining) session.close();
+    });
     // The types of Node leave out the raw header list, which its documentation has.
     http2Server.on("stream", ((stream, headers, flags, raw) => {
       // An error of one stream concerns that one only; it closes.
@@ -110,8 +119,9 @@ export class StreamGuard {
     const encoding = headers[ENCODING_HEADER];
     if (isKnownEncoding(encoding)) passedOn[ENCODING_HEADER] = encoding;
     serve(stream, passedOn, flags, raw);
-    // Handlers are called within the event. Should they ever not be, nothing is left behind.
-    if (this.#arrivals.has(key)) stream.once("close", () => this.#arrivals.delete(key));
+    // Handlers are called within the event, if at all: nothing is left behind.
+    if (stream.destroyed) this.#arrivals.delete(key);
+    else if (this.#arrivals.has(key)) stream.once("close", () => this.#arrivals.delete(key));
   }
 }
 

@@ -92,6 +92,10 @@ export class Exchange implements OnConnection {
     for (const name of this.response.getHeaderNames()) this.response.removeHeader(name);
     const headers = ["Content-Type", JSON_TYPE, "Cache-Control", "no-store", ...extra];
     if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
+    for (const [name, value] of this.call?.beginResponse() ?? []) {
+      // Whoever is refused for it wants to know the limit most.
+      if (name.startsWith("ratelimit-")) headers.push(name, value);
+    }
     if (error.retryAfterSeconds !== undefined) {
       headers.push("Retry-After", String(Math.max(0, Math.ceil(error.retryAfterSeconds))));
     }

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallHeaders } from "../call/call-headers.ts";
 import type { CallContext } from "../call-context.ts";
@@ -26,6 +27,12 @@ export interface RawResponse {
 /**
  * Serves a path that is no RPC: pages, login, callback. The path must be declared for
  * this service in the platform configuration (`paths`), whose exposure it has.
+ *
+ * @example
+ * const hook: RawHandler = {
+ *   path: "/v1/notes/hook",
+ *   handle: async (request) => ({ status: 202, body: `${(await request.body()).length}` }),
+ * };
  */
 export interface RawHandler {
   /** The declared path, to the letter. */

@@ -100,7 +100,7 @@ export class RoutePublisher {
     const message = wasEstablished
       ? "the route registry was lost; the routes are published anew"
       : "the routes cannot be published; it is tried again";
-    this.#options.logger?.warn({ error }, message);
+    this.#options.logger?.warn({ reason: (error as Error).message }, message);
   }
 
   get #events(): RuntimeEvents {

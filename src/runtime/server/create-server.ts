@@ -18,6 +18,8 @@ import { planServer } from "./plan-server.ts";
 import { RunningServer, type Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 
+const MS_PER_DAY = 86_400_000;
+
 /**
  * Makes a server of generated services: whoever calls is authenticated, authorized, limited
  * and audited as the policies say, over HTTP and gRPC alike. It serves once it is started.
@@ -59,12 +61,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
         return { used: open - idle, idle, waiting };
       });
     }
+    const days = config.audit.retention_days;
     const audit = await openAudit({
       methods: plan.methods,
       database,
       service: config.service,
       logger,
       events,
+      ...(days === undefined ? {} : { maxAgeMs: days * MS_PER_DAY }),
     });
     cleanup.add(() => audit.close());
     for (const [name, check] of Object.entries(options.readiness ?? {})) readiness.add(name, check);

@@ -6,6 +6,8 @@ import { type Model, parseModel } from "../../model/index.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "./start-up-error.ts";
 
+const NS_PER_SECOND = 1_000_000_000;
+
 /** An authorization model, as it was written and as it is understood. */
 export interface LoadedModel {
   readonly text: string;
@@ -55,8 +57,9 @@ export async function createAuthorizationEngine(
     if (spicedb === undefined) throw new StartUpError(["security.authz.spicedb is missing"]);
     // Loaded when it is needed: its client is large.
     const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
-    const { endpoint, token, insecure } = spicedb;
-    return createSpicedbEngine({ endpoint, token, insecure, model });
+    const { endpoint, token, insecure, ca_file: caFile } = spicedb;
+    const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
+    return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
   }
   const { createEmbeddedEngine } = await import("../../authz/embedded/index.ts");
   return createEmbeddedEngine({ model, store: await openStore(config) });
@@ -71,7 +74,12 @@ async function openStore({ database }: ServiceConfig): Promise<RelationshipStore
   const { driver, file, url } = database;
   if (driver === "postgres") {
     const { openPostgresStore } = await import("../../authz/store/open-postgres-store.ts");
-    return openPostgresStore({ url: url as string });
+    const pool = {
+      max: database.max_open_conns,
+      maxIdle: database.max_idle_conns,
+      lifetimeSeconds: database.conn_max_lifetime_ns / NS_PER_SECOND,
+    };
+    return openPostgresStore({ url: url as string, pool });
   }
   const { openSqliteStore } = await import("../../authz/store/open-sqlite-store.ts");
   return openSqliteStore({ file: relationshipsFile(file as string) });

@@ -2,6 +2,7 @@ import { AuthzError } from "../../authz/authz-error.ts";
 import { ConfigurationError } from "../configuration/configuration-error.ts";
 import { redactText } from "../operation/redaction/redact-text.ts";
 import { createServer } from "./create-server.ts";
+import type { Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { StartUpError } from "./start-up-error.ts";
 
@@ -18,6 +19,7 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
  *
  * @param options what the server is made of, or a function that loads and opens it: what
  * that throws is told in the same way
+ * @returns the server, once it has started; its audit events can be queried
  *
  * @example
  * await runServer(() => ({
@@ -27,7 +29,7 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
  */
 export async function runServer(
   options: ServerOptions | (() => ServerOptions | Promise<ServerOptions>),
-): Promise<void> {
+): Promise<Server> {
   try {
     const server = await createServer(typeof options === "function" ? await options() : options);
     const stop = (): void => {
@@ -40,9 +42,10 @@ export async function runServer(
     };
     for (const signal of SIGNALS) process.on(signal, stop);
     await server.start();
+    return server;
   } catch (error) {
     // Here too: the function may have opened something before it failed.
-    process.exit(tell(error));
+    return process.exit(tell(error));
   }
 }
 
@@ -50,5 +53,10 @@ function tell(error: unknown): number {
   const isForeseen = error instanceof StartUpError || error instanceof ConfigurationError;
   const message = redactText(error instanceof Error ? error.message : String(error));
   process.stderr.write(`${isForeseen ? message : `the server does not start: ${message}`}\n`);
-  return isForeseen || error instanceof AuthzError ? EXIT_UNUSABLE : 1;
+  return isForeseen || error instanceof AuthzError || isOfSystem(error) ? EXIT_UNUSABLE : 1;
+}
+
+/** Whether the operating system refused something: a file, a folder, an address. */
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
 }

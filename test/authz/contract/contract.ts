@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { badRequestsContract } from "./bad-requests.ts";
 import { badWritesContract } from "./bad-writes.ts";
+import { checkAnyContract } from "./check-any.ts";
 import { checksContract } from "./checks.ts";
 import { cyclesContract } from "./cycles.ts";
 import { explainContract } from "./explain.ts";
@@ -23,6 +24,7 @@ export function describeContract(target: ContractTarget): void {
     const opened = () => open;
     const { differences } = target;
     checksContract(opened, differences);
+    checkAnyContract(opened);
     explainContract(opened);
     writesContract(opened, differences);
     badWritesContract(opened);

@@ -14,6 +14,7 @@ export function signalsContract(opened: Opened): void {
     options: CallOptions,
   ): Record<string, Promise<unknown>> => ({
     check: engine.check(asked, options),
+    checkAny: engine.checkAny({ ...asked, resourceType: "document" }, options),
     checkBulk: engine.checkBulk([asked], options),
     emptyBulk: engine.checkBulk([], options),
     explain: engine.explain(asked, options),

@@ -100,6 +100,8 @@ async function compare(
         );
         const expected = resources.filter((resource) => holds(resource, subject));
         expect(found).toEqual(expected.map(({ id }) => id).sort());
+        const { allowed } = await engine.checkAny({ resourceType: type, permission, subject });
+        expect(allowed).toBe(found.length > 0);
       }
       for (const resource of resources) {
         for (const [subjectType, subjectRelation] of kindsOf(model)) {

@@ -108,6 +108,8 @@ it("a listing has at most so many results", async () => {
   await writeAll(engine, ["doc:a#reader@user:last"]);
   const code = "RESOURCE_EXHAUSTED";
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code });
+  // It holds none of them.
+  expect((await engine.checkAny(lookup)).allowed).toBe(true);
 });
 
 it("a listing of a million results is answered, one more is refused", async () => {

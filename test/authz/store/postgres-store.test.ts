@@ -55,6 +55,30 @@ if (server === undefined) {
       await store.close();
     });
 
+    test("connections that break while they are in use end reads, and not the process", async () => {
+      const options = fresh();
+      const store = await openPostgresStore(options);
+      await store.commit([[touch("d", "u")]]);
+      for (let round = 0; round < 5; round++) {
+        const listing = store.load()[Symbol.asyncIterator]();
+        await listing.next();
+        const reads = Array.from({ length: 60 }, () => store.changesAfter(0, 10));
+        const results = Promise.allSettled(reads);
+        await cut(options.schema);
+        for (const result of await results) {
+          if (result.status === "rejected") expect(result.reason.code).toBe("UNAVAILABLE");
+        }
+        await listing.return?.(undefined);
+        await store.recover();
+        // None that broke is kept, however many were in use.
+        const readAgain = async () => {
+          for (let read = 0; read < 20; read++) await store.changesAfter(0, 10);
+        };
+        await expect.poll(readAgain).toBeUndefined();
+      }
+      await store.close();
+    });
+
     test("a lock that another process took meanwhile is not taken back", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);

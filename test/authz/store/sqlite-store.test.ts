@@ -63,8 +63,24 @@ describe("a store in SQLite", () => {
     database.exec("insert into migrations values (99, 'later')");
     database.close();
     const store = openSqliteStore({ file });
-    await expect(store).rejects.toThrow(/version 99 of the tables and this program knows 1/);
+    await expect(store).rejects.toThrow(/version 99 of the tables and this program knows 2/);
     await expect(store).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+  });
+
+  test("of the first version keeps its head", async () => {
+    const file = freshFile();
+    const store = await openSqliteStore({ file });
+    await store.commit([[touch("d", "u")], [touch("d", "v")]]);
+    await store.close();
+    const database = new DatabaseSync(file);
+    database.exec("alter table meta add column head integer not null default 2");
+    database.exec("delete from migrations where version > 1");
+    database.close();
+    const migrated = await openSqliteStore({ file });
+    expect(migrated.sequence).toBe(2);
+    expect(await migrated.commit([[touch("d", "w")]])).toBe(3);
+    expect(await contents(migrated)).toEqual(["d@user:u", "d@user:v", "d@user:w"]);
+    await migrated.close();
   });
 
   test("a full file makes it unavailable, and stays whole", async () => {

@@ -33,9 +33,9 @@ export class ServiceProcess {
   errors = "";
   #listeners: (() => void)[] = [];
 
-  constructor(name: "hub" | "git", options: StartOptions) {
+  constructor(name: "hub" | "git" | "start", options: StartOptions) {
     const { folder = HUB, configuration, environment } = options;
-    const main = join(folder, "src", name, "main.ts");
+    const main = join(folder, "src", name === "start" ? "start.ts" : `${name}/main.ts`);
     this.child = spawn(
       process.execPath,
       [main, ...(configuration === undefined ? [] : [configuration])],

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   create,
   createFileRegistry,
@@ -12,12 +12,10 @@ import {
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { Client, credentials, loadPackageDefinition, Metadata, status } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import { ROOT } from "../../support/workspace.ts";
 import type { Answer, Caller, Headers, Json } from "./caller.ts";
 
-const REFLECTION = loadSync(
-  join(ROOT, "node_modules/@grpc/reflection/build/proto/grpc/reflection/v1/reflection.proto"),
-);
+/** The definition that is served with gRPC, as its authors publish it. */
+const REFLECTION = loadSync(fileURLToPath(new URL("reflection.proto", import.meta.url)));
 
 /** Calls with plain grpc-js what server reflection tells of, without generated code. */
 export class ReflectionClient implements Caller {

@@ -1,6 +1,9 @@
 import { expect } from "vitest";
 import { AS, type Caller, fullName, type Headers, type Json } from "./caller.ts";
 
+/** What the last page of a listing says of the next one. */
+export const LAST = { nextPageToken: "" };
+
 /** Calls that must end as they are said to. */
 export class Scene {
   readonly #caller: Caller;

@@ -14,9 +14,9 @@ import { faultHandlers } from "./support/fault-handlers.ts";
 import { until } from "./support/until.ts";
 
 /** How long a call may take here, in nanoseconds. */
-const TIMEOUT = 500_000_000;
+const TIMEOUT = 300_000_000;
 /** Longer than that, in milliseconds. */
-const LATE = 1200;
+const LATE = 700;
 
 const { handlers, seen } = faultHandlers();
 const behind = faultHandlers();
@@ -86,10 +86,8 @@ test("handlers hear that the time is up", async () => {
 });
 
 test("the deadline of a gRPC client counts where it is the shorter one", async () => {
-  const left: number[] = [];
   const client = new Client(`127.0.0.1:${vault.grpc}`, credentials.createInsecure());
   seen.aborts.length = 0;
-  const begin = Date.now();
   const code = await new Promise<number>((resolve) => {
     const { rpc, message } = noticeOf("wait");
     client.makeUnaryRequest(
@@ -98,11 +96,10 @@ test("the deadline of a gRPC client counts where it is the shorter one", async (
       (data: Buffer) => data,
       message,
       new Metadata(),
-      { deadline: begin + 100 },
+      { deadline: Date.now() + 100 },
       (error) => resolve(error?.code ?? 0),
     );
   });
-  left.push(Date.now() - begin);
   client.close();
   expect(code).toBe(4);
   await until("the handler has heard", () => seen.aborts.length === 1);

@@ -191,14 +191,15 @@ describe("40: limits of a connection", () => {
     await echo.close();
   });
 
-  test("many idle connections", async () => {
+  test("many idle connections, which a drain ends", async () => {
     const echo = await startEchoServer();
     const sessions = Array.from({ length: 300 }, () => rawSession(echo.port));
     await Promise.all(
       sessions.map((session) => new Promise((resolve) => session.once("connect", resolve))),
     );
     expect((await rawCall(sessions[299] as never, ECHO)).grpcStatus).toBe(0);
-    for (const session of sessions) session.destroy();
+    await echo.server.drain();
+    await expect.poll(() => sessions.every((session) => session.closed)).toBe(true);
     await echo.close();
   });
 });
@@ -271,6 +272,26 @@ describe("TLS", () => {
       "edge",
     ]);
     await client.close();
+    await echo.close();
+  });
+
+  test("junk and resets on a TLS port leave the server standing", async () => {
+    const echo = await startEchoServer({ config: { tls: mutual() } });
+    for (const bytes of [Buffer.alloc(0), Buffer.from("GET / HTTP/1.1"), Buffer.alloc(500, 22)]) {
+      for (const reset of [true, false]) {
+        const socket = connectSocket(echo.port, "127.0.0.1");
+        const closed = new Promise((resolve) => socket.once("close", resolve));
+        socket.on("error", () => undefined).resume();
+        await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
+        if (reset) socket.resetAndDestroy();
+        else socket.end();
+        await closed;
+      }
+    }
+    // One that has only connected does not hold the end up either.
+    const silent = connectSocket(echo.port, "127.0.0.1");
+    silent.on("error", () => undefined);
+    await new Promise((resolve) => silent.once("connect", resolve));
     await echo.close();
   });
 

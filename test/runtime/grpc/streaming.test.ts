@@ -51,6 +51,7 @@ beforeAll(async () => {
         for await (const request of requests) {
           seen.received++;
           if (request.text === "stop") return;
+          if (request.text === "fail") throw new ServiceError("FORBIDDEN");
           if (request.text === "hold") await sleep(200);
           yield { text: request.text };
         }
@@ -170,6 +171,36 @@ describe("backpressure", () => {
     await expect.poll(() => seen.left).toBe(true);
   });
 
+  test("a refused message ends the stream, whatever the client still sends", async () => {
+    const session = rawSession(echo.port);
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/fixture.v1.EchoService/Chat",
+      "content-type": "application/grpc",
+    });
+    stream.on("error", () => undefined).resume();
+    const closed = new Promise((resolve) => stream.once("close", resolve));
+    const flood = setInterval(() => stream.write(frame(new Uint8Array(), 0, 0xffff_ffff)), 5);
+    await closed;
+    clearInterval(flood);
+    session.destroy();
+  });
+
+  test("a failure behind messages that were not taken yet arrives, though the handler still reads", async () => {
+    const texts = Array.from({ length: 8 }, () => "x".repeat(10_000));
+    const heard: string[] = [];
+    const talk = async () => {
+      const requests = (async function* () {
+        for (const text of texts) yield { text };
+        yield { text: "fail" };
+        await new Promise(() => undefined);
+      })();
+      for await (const { text } of client.chat(requests)) heard.push(text);
+    };
+    await expect(talk()).rejects.toMatchObject({ code: "FORBIDDEN" });
+    expect(heard).toEqual(texts);
+  });
+
   test("40: a flood of requests waits for the handler", async () => {
     const session = rawSession(echo.port);
     const stream = session.request({
@@ -231,7 +262,7 @@ describe("all kinds", () => {
     expect(heard).toEqual(["a", "aa", "aaa", "aaaa"]);
   });
 
-  test("large messages, compressed and not", async () => {
+  test("large messages", async () => {
     const data = new Uint8Array(900 * 1024).fill(7);
     expect((await client.collect(requests("x"))).text).toBe("x");
     const [first] = await all(client.expand({ text: "big", count: 1, data }));

@@ -170,3 +170,14 @@ describe("a further authenticator", () => {
     expect((await get("/account", headers)).status).toBe(200);
   });
 });
+
+test("whoever calls too often is told when to come again, and what the limit is", async () => {
+  const poll = () => get("/v1/documents/open:poll", alice);
+  const answers = await Promise.all([poll(), poll(), poll(), poll()]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+  const [, , , last] = answers;
+  const { headers } = last as Response;
+  expect(headers.get("retry-after")).toBe("1");
+  expect(headers.get("ratelimit-limit")).toBe("3");
+  expect(headers.get("ratelimit-remaining")).toBe("0");
+});

@@ -41,9 +41,9 @@ await runServer(async () => {
       "HUB_TOKEN is missing: the token that the Git service knows the hub by",
     ]);
   }
+  const store = new Store(dataFile("hub.db"));
   const engine = await createAuthorizationEngine(configuration.config);
   if (configuration.config.environment === "development") await seed(engine);
-  const store = new Store(dataFile("hub.db"));
   const skills = new Skills(store);
   const packages = new Packages(store);
   const catalogs = new Catalogs(store);

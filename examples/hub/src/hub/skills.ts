@@ -1,19 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { clone, create } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
-import type { AuthorizationEngine } from "svc-access/authz";
 import { ServiceError } from "svc-access/runtime";
-import { Catalog, SkillSchema, SkillState } from "../../gen/hub/skills/v1/skill_pb.ts";
+import { SkillSchema, SkillState } from "../../gen/hub/skills/v1/skill_pb.ts";
 import type { SkillServiceHandlers } from "../../gen/hub/skills/v1/skill_service_server.ts";
 import { requireEtag } from "../etag.ts";
 import { applyMask } from "../field-mask.ts";
 import { page } from "../pages.ts";
 import type { Store } from "../store.ts";
-import type { Catalogs } from "./catalogs.ts";
-import type { Packages } from "./packages.ts";
-import { callerOf, forgetObject, heldIds, placeObject } from "./relationships.ts";
+import { forgetObject, heldIds, placeObject } from "./relationships.ts";
+import { type ReleaseParts, releaseHandlers } from "./releases.ts";
 import type { Repositories } from "./repositories.ts";
-import type { Skills } from "./skill-store.ts";
 
 const FIXED = [
   "skill_id",
@@ -24,15 +21,10 @@ const FIXED = [
   "update_time",
   "etag",
 ];
-const MAX_FEATURED = 20;
 
 /** What serves skills: their stores, who may what, and their repositories. */
-export interface SkillParts {
+export interface SkillParts extends ReleaseParts {
   readonly store: Store;
-  readonly skills: Skills;
-  readonly packages: Packages;
-  readonly catalogs: Catalogs;
-  readonly engine: AuthorizationEngine;
   readonly repositories: Repositories;
 }
 
@@ -40,17 +32,7 @@ export interface SkillParts {
 export function skillHandlers(parts: SkillParts): SkillServiceHandlers {
   const { store, skills, packages, catalogs, engine, repositories } = parts;
   return {
-    async listFeaturedSkills() {
-      const featured = [];
-      for (const id of catalogs.skillIds(Catalog.RECOMMENDED)) {
-        const skill = skills.find(id);
-        if (skill?.state !== SkillState.PUBLISHED) continue;
-        const { skillId, displayName, description } = skill;
-        featured.push({ skillId, displayName, summary: description.split("\n", 1)[0] ?? "" });
-        if (featured.length === MAX_FEATURED) break;
-      }
-      return { skills: featured };
-    },
+    ...releaseHandlers(parts),
 
     async listSkills(request, context) {
       const { spaceId, states } = request;
@@ -128,53 +110,6 @@ export function skillHandlers(parts: SkillParts): SkillServiceHandlers {
       // Last, since they are what allows the caller to try again.
       await forgetObject(engine, { type: "skill", id: skillId }, context);
       return {};
-    },
-
-    async reviewSkill({ skillId, approved }) {
-      const skill = skills.get(skillId);
-      if (skill.state !== (approved ? SkillState.DRAFT : SkillState.REVIEWED)) {
-        const message = approved ? "the skill is no draft" : "the skill is not under review";
-        throw new ServiceError("FAILED_PRECONDITION", message);
-      }
-      const state = approved ? SkillState.REVIEWED : SkillState.DRAFT;
-      return { skill: skills.save({ ...skill, state }) };
-    },
-
-    async publishSkill({ skillId, version }) {
-      const skill = skills.get(skillId);
-      if (skill.state === SkillState.DRAFT) {
-        throw new ServiceError("FAILED_PRECONDITION", "the skill has not been reviewed");
-      }
-      packages.version(skill, version);
-      return { skill: skills.save({ ...skill, state: SkillState.PUBLISHED }) };
-    },
-
-    async addSkillToCatalog(entry, context) {
-      const { allowed } = await engine.check(
-        {
-          resource: { type: "skill", id: entry.skillId },
-          permission: "view",
-          subject: callerOf(context),
-        },
-        { signal: context.signal },
-      );
-      if (!allowed) throw new ServiceError("FORBIDDEN");
-      if (skills.get(entry.skillId).state !== SkillState.PUBLISHED) {
-        throw new ServiceError(
-          "FAILED_PRECONDITION",
-          `the skill ${entry.skillId} is not published`,
-        );
-      }
-      catalogs.add(entry);
-      return {};
-    },
-
-    async getSkillVersion({ skillId, version }) {
-      return { version: packages.version(skills.get(skillId), version) };
-    },
-
-    async getSkillFile({ skillId, path }) {
-      return packages.file(skills.get(skillId), path);
     },
   };
 }

@@ -33,14 +33,24 @@ export function explainPostgres(
       return unavailable(`${name} has no connection left: raise max_connections`);
     default:
   }
-  // A class of two characters and three more is the server's; all others are of the way to it.
-  if (/^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code) && !code.startsWith("E")) {
+  if (isOfStatement(code)) {
     return unavailable(`${name} fails: ${oneLine(message)} (${code})`);
   }
   const why = oneLine(message) || code;
   return unavailable(
     `${name} cannot be reached (${why}): see that it runs and that the address is right`,
   );
+}
+
+/** Whether a connection is of no use after an error: before `pg` itself sees it end. */
+export function breaksConnection(error: unknown): boolean {
+  const { code = "", severity } = error as { code?: string; severity?: string };
+  return severity === "FATAL" || !isOfStatement(code);
+}
+
+/** A class of two characters and three more is the server's; all others are of the way to it. */
+function isOfStatement(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code) && !code.startsWith("E");
 }
 
 function oneLine(text: string): string {

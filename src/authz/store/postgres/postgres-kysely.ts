@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
 import { type ClientBase, type ClientConfig, Pool } from "pg";
 import type { Tables } from "../tables.ts";
+import { breaksConnection } from "./postgres-errors.ts";
 
 /** How many connections a store has (spec 8). */
 export interface PoolSettings {
@@ -23,8 +24,11 @@ export function openPool(config: ClientConfig, settings: PoolSettings = {}): Poo
     idleTimeoutMillis: 0,
     allowExitOnIdle: true,
   });
-  // An idle connection that breaks is replaced when one is needed; without a listener it would end the process.
-  pool.on("error", () => undefined);
+  // A connection that breaks is replaced when one is needed; without listeners, one for idle
+  // ones and one for those in use, it would end the process.
+  const ignore = () => undefined;
+  pool.on("error", ignore);
+  pool.on("connect", (client) => void client.on("error", ignore));
   return pool;
 }
 
@@ -39,9 +43,19 @@ export function kyselyOverPool(
     end: async () => undefined,
     connect: async () => {
       const client = await pool.connect();
+      let isBroken = false;
+      const query = (...parameters: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(client.query, client, parameters);
+        if (result instanceof Promise) {
+          result.catch((error) => {
+            isBroken ||= breaksConnection(error);
+          });
+        }
+        return result;
+      };
       return {
-        query: client.query.bind(client) as PostgresPoolClient["query"],
-        release: () => client.release(pool.idleCount >= maxIdle),
+        query: query as PostgresPoolClient["query"],
+        release: () => client.release(isBroken || pool.idleCount >= maxIdle),
       };
     },
   });

@@ -25,11 +25,6 @@ export class SqliteConnection implements SqliteDatabase {
     return Object.values(this.#database.prepare(sql).get() ?? {})[0];
   }
 
-  /** Runs a statement and gives the number of rows it changed. Kysely in between would take a quarter of a commit's time. */
-  run(sql: string, parameters: readonly unknown[] = []): number {
-    return Number(this.prepare(sql).run(parameters).changes);
-  }
-
   get isTransaction(): boolean {
     return this.#database.isTransaction;
   }

@@ -54,7 +54,6 @@ export class SqliteDatabase implements StoreDatabase {
       createPrivately(file);
       this.#writer = new SqliteConnection(file, { timeout: BUSY_TIMEOUT });
       this.#prepareWriter(this.#writer);
-      this.#writes = new SqliteWrites(this.#writer);
       this.#reader = openReader(file);
     } catch (error) {
       this.#disconnect();
@@ -69,7 +68,9 @@ export class SqliteDatabase implements StoreDatabase {
   onLost(): void {}
 
   async write(batch: WriteBatch): Promise<boolean> {
-    return this.#connected(this.#writes).write(batch);
+    // Its statements are prepared when the tables are there.
+    this.#writes ??= new SqliteWrites(this.#connected(this.#writer));
+    return this.#writes.write(batch);
   }
 
   async snapshot(): Promise<Snapshot> {

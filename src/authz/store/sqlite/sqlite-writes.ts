@@ -1,6 +1,6 @@
-import type { Kysely } from "kysely";
+import { type CompiledQuery, sql } from "kysely";
 import { RELATIONSHIP_COLUMNS } from "../relationship-row.ts";
-import type { RelationshipTable, Tables } from "../tables.ts";
+import type { RelationshipTable } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
@@ -11,67 +11,85 @@ const SAMPLE = Object.fromEntries(
 
 /**
  * The writes of a store in SQLite. A row a statement, for without a server in
- * between a statement costs next to nothing. The statements are compiled once:
- * compiling takes longer than SQLite takes to run them.
+ * between a statement costs next to nothing. The statements are compiled and prepared once:
+ * that takes longer than SQLite takes to run them.
  */
 export class SqliteWrites {
   readonly #connection: SqliteConnection;
-  readonly #statements: ReturnType<typeof compileStatements>;
+  readonly #statements: ReturnType<typeof prepareStatements>;
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection;
-    this.#statements = compileStatements(connection.kysely);
+    this.#statements = prepareStatements(connection);
   }
 
   /** Writes a batch in one transaction; see `StoreDatabase.write`. */
   write(batch: WriteBatch): boolean {
-    this.#connection.run("begin immediate");
+    const { begin, commit, rollback } = this.#statements;
+    begin.run([]);
     try {
-      const held = this.#advance(batch);
+      const held = this.#record(batch);
       if (held) this.#change(batch);
-      this.#connection.run(held ? "commit" : "rollback");
+      (held ? commit : rollback).run([]);
       return held;
     } catch (error) {
       // A full disk has rolled back by itself.
-      if (this.#connection.isTransaction) this.#connection.run("rollback");
+      if (this.#connection.isTransaction) rollback.run([]);
       throw error;
     }
   }
 
-  #advance({ before, head, epoch }: WriteBatch): boolean {
-    return this.#connection.run(this.#statements.advance, [head, epoch, before]) > 0;
+  /** Numbers the writes; false where another process has taken the store. */
+  #record({ before, changes, time, epoch }: WriteBatch): boolean {
+    const { record } = this.#statements;
+    let number = before;
+    for (const updates of changes) {
+      const { changes: recorded } = record.run([number + 1, updates, time, epoch, number]);
+      if (Number(recorded) === 0) return false;
+      number++;
+    }
+    return true;
   }
 
-  #change({ removed, created, touched, before, changes, time, forgotten }: WriteBatch): void {
-    const { remove, create, touch, record, forget } = this.#statements;
-    for (const values of removed) this.#connection.run(remove, values);
-    for (const values of created) this.#connection.run(create, values);
-    for (const values of touched) this.#connection.run(touch, values);
-    for (const [index, updates] of changes.entries()) {
-      this.#connection.run(record, [before + index + 1, updates, time]);
-    }
-    for (const sequence of forgotten) this.#connection.run(forget, [sequence]);
+  #change({ removed, created, touched, forgotten }: WriteBatch): void {
+    const { remove, create, touch, forget } = this.#statements;
+    for (const values of removed) remove.run(values);
+    for (const values of created) create.run(values);
+    for (const values of touched) touch.run(values);
+    for (const sequence of forgotten) forget.run([sequence]);
   }
 }
 
-function compileStatements(kysely: Kysely<Tables>) {
+function prepareStatements(connection: SqliteConnection) {
+  const { kysely } = connection;
   const insert = kysely.insertInto("relationships").values(SAMPLE);
-  const advance = kysely
-    .updateTable("meta")
-    .set({ head: 0 })
-    .where("epoch", "=", 0)
-    .where("head", "=", 0);
   let remove = kysely.deleteFrom("relationships");
   for (const column of RELATIONSHIP_COLUMNS) remove = remove.where(column, "=", "");
+  const head = sql<number>`coalesce((select max(sequence) from changes), 0)`;
+  const record = kysely
+    .insertInto("changes")
+    .columns(["sequence", "updates", "time"])
+    .expression((kysely) =>
+      kysely
+        .selectFrom("meta")
+        .select([
+          sql<number>`${0}`.as("sequence"),
+          sql<string>`${""}`.as("updates"),
+          sql<string>`${""}`.as("time"),
+        ])
+        .where("epoch", "=", 0)
+        .where(head, "=", 0),
+    );
+  const prepare = (query: { compile(): CompiledQuery }) => connection.prepare(query.compile().sql);
   return {
-    /** Counts the writes; changes nothing where another process has taken the store. */
-    advance: advance.compile().sql,
-    remove: remove.compile().sql,
+    begin: connection.prepare("begin immediate"),
+    commit: connection.prepare("commit"),
+    rollback: connection.prepare("rollback"),
+    record: prepare(record),
+    remove: prepare(remove),
     /** A constraint refuses what exists. */
-    create: insert.compile().sql,
-    touch: insert.onConflict((conflict) => conflict.doNothing()).compile().sql,
-    record: kysely.insertInto("changes").values({ sequence: 0, updates: "", time: "" }).compile()
-      .sql,
-    forget: kysely.deleteFrom("changes").where("sequence", "<=", 0).compile().sql,
+    create: prepare(insert),
+    touch: prepare(insert.onConflict((conflict) => conflict.doNothing())),
+    forget: prepare(kysely.deleteFrom("changes").where("sequence", "<=", 0)),
   };
 }

@@ -45,10 +45,12 @@ export interface WorldOptions extends VaultOptions {
   readonly oidc?: object;
   /** More of `security.authn`. */
   readonly authn?: object;
+  /** More of `security.authz`. */
+  readonly authz?: object;
 }
 
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { mode, issuer, oidc, authn, ...rest } = options;
+  const { mode, issuer, oidc, authn, authz = {}, ...rest } = options;
   const handled: Handled[] = [];
   const security = {
     authn: {
@@ -62,6 +64,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       ...authn,
     },
+    authz,
   };
   const bindings = [bindVaultService(recording(handled))];
   const vault = await startVault({ security, bindings, ...rest });

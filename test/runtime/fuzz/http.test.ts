@@ -1,0 +1,42 @@
+/** Random HTTP requests at a whole service, in every mode; see `oracle.ts` for what may come of them. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { httpLane } from "./http-lane.ts";
+import type { Mode } from "./oracle.ts";
+import { RUNS, runLanes, SEED } from "./run.ts";
+import { type Subject, startSubject } from "./subject.ts";
+
+const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
+const LANES = 12;
+/** Of all inputs, HTTP has two thirds. */
+const COUNT = Math.ceil((RUNS * 2) / 3 / MODES.length);
+
+describe.each(MODES)(`${COUNT} requests, seed ${SEED}, in mode %s`, (mode) => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await startSubject(mode);
+  });
+  afterAll(() => subject.stop());
+
+  test("nobody gets in who may not, and every answer is in order", {
+    timeout: 600_000,
+  }, async () => {
+    const statuses = new Map<number, number>();
+    await runLanes(subject, COUNT, LANES, (random, lane) => {
+      return httpLane(subject, random, lane % 2 === 0 ? "trusted" : "stranger", statuses);
+    });
+    // The inputs are not all refused at the door.
+    for (const rpc of [
+      "GetNotice nobody",
+      "GetProfile somebody",
+      "Reconcile somebody",
+      "Reset somebody",
+      "GetDocument somebody",
+      "UpdateDocument somebody",
+    ]) {
+      expect(subject.handled.get(rpc) ?? 0, rpc).toBeGreaterThan(COUNT / 2_000);
+    }
+    for (const status of [200, 400, 401, 403, 404, 405, 415]) {
+      expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(COUNT / 2_000);
+    }
+  });
+});

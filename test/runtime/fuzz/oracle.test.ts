@@ -1,0 +1,34 @@
+/** The fuzzer finds what it is there for: services with a hole in them. */
+import { expect, test } from "vitest";
+import type { WorldOptions } from "../hostile/support/world.ts";
+import { grpcLane } from "./grpc-lane.ts";
+import { httpLane } from "./http-lane.ts";
+import type { Mode } from "./oracle.ts";
+import { runLanes } from "./run.ts";
+import { startSubject } from "./subject.ts";
+
+const HOLES: Readonly<Record<string, [Mode, Partial<WorldOptions>, RegExp]>> = {
+  "trusts every peer": [
+    "gateway_trusted",
+    { authn: { gateway: { trusted_peers: ["127.0.0.0/8"] } } },
+    /has not called/,
+  ],
+  "checks nothing": ["hybrid", { authz: { enabled: false } }, /holds nothing/],
+  "takes tokens of any age": [
+    "idp_jwt",
+    { oidc: { clock_skew_ns: 600_000_000_000 } },
+    /has not called/,
+  ],
+};
+
+test.each(Object.entries(HOLES))("one that %s", async (_title, [mode, options, expected]) => {
+  for (const lane of [httpLane, grpcLane]) {
+    const subject = await startSubject(mode, options);
+    const run = runLanes(subject, 4_000, 4, (random, index) =>
+      lane(subject, random, index % 2 === 0 ? "trusted" : "stranger", new Map()),
+    );
+    await expect(run).rejects.toThrow();
+    expect(subject.violations[0]).toMatch(expected);
+    await subject.stop();
+  }
+});

@@ -1,0 +1,114 @@
+import type { CallContext } from "../../../src/runtime/index.ts";
+import { createLogger } from "../../../src/runtime/index.ts";
+import { KeyServer } from "../authn/key-server.ts";
+import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
+import { startWorld, type World, type WorldOptions } from "../hostile/support/world.ts";
+import { vaultHandlers } from "../support/vault-handlers.ts";
+import { type Credentials, KEY, makeCredentials } from "./credentials.ts";
+import { type Caller, type Mode, type Seen, violationOf } from "./oracle.ts";
+
+/** One input that is under way. */
+export interface Pending {
+  readonly callers: readonly Caller[];
+  /** Whether any of its bytes may have changed, so that its request id may be another. */
+  readonly isLoose: boolean;
+  /** How the input is shown where it fails. */
+  readonly text: string;
+  seen: Seen | undefined;
+}
+
+/** A vault in one mode whose handlers ask the oracle whether they may be called. */
+export interface Subject {
+  readonly mode: Mode;
+  readonly world: World;
+  readonly credentials: Credentials;
+  /** Notes an input by the request id that it sends. */
+  register(requestId: string, pending: Pending): void;
+  readonly violations: string[];
+  /** How often each RPC was handled, for a known caller and for nobody. */
+  readonly handled: Map<string, number>;
+  stop(): Promise<void>;
+}
+
+/** How many inputs are known: a handler may be called when the client has given up already. */
+const MAX_PENDING = 2_000;
+
+const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/;
+
+export async function startSubject(
+  mode: Mode,
+  options: Partial<WorldOptions> = {},
+): Promise<Subject> {
+  const issuer = new KeyServer();
+  issuer.keys = [KEY.jwk];
+  await issuer.start();
+  const pending = new Map<string, Pending>();
+  const violations: string[] = [];
+  const handled = new Map<string, number>();
+  const note = (seen: Seen, requestId: string) => {
+    const name = `${seen.rpc} ${seen.caller === undefined ? "nobody" : "somebody"}`;
+    handled.set(name, (handled.get(name) ?? 0) + 1);
+    const violation = judge(pending, seen, requestId);
+    if (violation !== undefined) {
+      const input = pending.get(requestId)?.text ?? "an input whose id is not known";
+      violations.push(`${violation}: ${JSON.stringify(seen)} by ${input}`);
+    }
+  };
+  // Each line is one line, whatever was sent.
+  const write = (line: string) => {
+    if (CONTROL.test(line) || line.indexOf("\n") !== line.length - 1)
+      violations.push(`log: ${line}`);
+    if (line.includes('"level":"error"')) violations.push(`error: ${line}`);
+  };
+  const world = await startWorld({
+    mode,
+    issuer: issuer.url,
+    bindings: [bindVaultService(judging(note))],
+    logger: createLogger({ destination: { write } }),
+    ...options,
+  });
+  return {
+    mode,
+    world,
+    credentials: makeCredentials(issuer.url),
+    register(requestId, input) {
+      pending.set(requestId, input);
+      const [oldest] = pending.keys();
+      if (pending.size > MAX_PENDING && oldest !== undefined) pending.delete(oldest);
+    },
+    violations,
+    handled,
+    async stop() {
+      await world.stop();
+      await issuer.stop();
+    },
+  };
+}
+
+/** What is wrong with a call: by its own input, or by all whose id may be another one. */
+function judge(pending: Map<string, Pending>, seen: Seen, requestId: string): string | undefined {
+  const own = pending.get(requestId);
+  if (own !== undefined) {
+    const twice = own.seen !== undefined && !own.isLoose;
+    own.seen = seen;
+    return twice ? "handled twice" : violationOf(seen, own.callers);
+  }
+  const callers: Caller[] = [];
+  for (const one of pending.values()) if (one.isLoose) callers.push(...one.callers);
+  return violationOf(seen, callers);
+}
+
+type Note = (seen: Seen, requestId: string) => void;
+
+function judging(note: Note): ReturnType<typeof vaultHandlers> {
+  const judged = Object.entries(vaultHandlers()).map(([name, handler]) => [
+    name,
+    (request: { documentId?: string }, context: CallContext) => {
+      const { rpc, principal, requestId } = context;
+      const { documentId } = request;
+      note({ rpc: rpc.slice(rpc.indexOf("/") + 1), caller: principal, documentId }, requestId);
+      return (handler as (request: object, context: CallContext) => unknown)(request, context);
+    },
+  ]);
+  return Object.fromEntries(judged) as ReturnType<typeof vaultHandlers>;
+}
