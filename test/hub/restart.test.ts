@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AS } from "./support/caller.ts";
@@ -7,6 +6,7 @@ import { HUB, HubProcesses } from "./support/hub-process.ts";
 import { Load, recordedLogins } from "./support/load.ts";
 import { ReflectionClient } from "./support/reflection-client.ts";
 import { Scene } from "./support/scene.ts";
+import { slowRequest } from "./support/slow-request.ts";
 import { auditedIn } from "./support/stored.ts";
 
 let processes: HubProcesses;
@@ -111,37 +111,3 @@ test("a call that does not end is cut off in time, and the exit code is 0", asyn
   expect(output).toContain("calls were still under way and are cut off");
   expect(await slow.response).not.toMatch(/ 200 /);
 });
-
-/** A request whose body comes in two parts. */
-function slowRequest(origin: string) {
-  const { hostname, port } = new URL(origin);
-  const login = { userId: "alice", userAgent: "slow", loginTime: "2026-01-01T00:00:00Z" };
-  const body = JSON.stringify(login);
-  const socket = connect(Number(port), hostname);
-  let received = "";
-  let begin: () => void;
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  socket.on("data", (chunk) => {
-    received += chunk;
-    // The server has taken the call: it asks for the body.
-    if (received.includes("100 Continue")) begin();
-  });
-  const response = new Promise<string>((resolve) => {
-    for (const event of ["close", "error"]) {
-      socket.on(event, () => resolve(received.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "")));
-    }
-  });
-  const head = [
-    "POST /v1/authn/logins HTTP/1.1",
-    `host: ${hostname}:${port}`,
-    "content-type: application/json",
-    `content-length: ${body.length}`,
-    "expect: 100-continue",
-    `x-svc-internal-token: ${AS.git["x-svc-internal-token"]}`,
-  ];
-  socket.write(`${head.join("\r\n")}\r\n\r\n`);
-  socket.write(body.slice(0, 10));
-  return { begun, response, finish: () => void socket.write(body.slice(10)) };
-}

@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { ServiceProcess } from "./support/hub-process.ts";
+import type { Json } from "./support/caller.ts";
+import { ServiceProcess, TOKENS } from "./support/hub-process.ts";
+import { slowRequest } from "./support/slow-request.ts";
 
 const data = mkdtempSync(join(tmpdir(), "svc-access-start-"));
 
@@ -27,6 +29,19 @@ test("npm start runs both services without any preparation, and SIGTERM ends bot
   expect(await both.stop()).toBe(0);
   expect(both.lines.filter(({ message }) => message === "stopped")).toHaveLength(2);
   expect(both.errors).toBe("");
+});
+
+test("the hub finishes what is under way, also where the Git service has ended before", async () => {
+  const both = new ServiceProcess("start", { environment: { ...environment, ...TOKENS } });
+  const { addresses } = (await both.line(started("hub"))) as Json;
+  await both.line(started("git"));
+  const slow = slowRequest(`http://${addresses.http.host}:${addresses.http.port}`);
+  await slow.begun;
+  const exited = both.stop();
+  await both.line(({ message, service }) => message === "stopped" && service === "git");
+  slow.finish();
+  expect(await slow.response).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await exited).toBe(0);
 });
 
 test("where one does not start, the other one ends too", async () => {

@@ -1,38 +1,49 @@
 import type { NewAuditRow } from "./audit-table.ts";
 
-/** Outcomes that wait to be stored, oldest first; bounded, for the database may be down for long. */
+/**
+ * Outcomes that wait to be stored, oldest first; bounded, for the database may be down for long.
+ * What was done is kept before what was refused: refusals anybody can cause, without end.
+ */
 export class Backlog {
   readonly #limit: number;
-  readonly #rows = new Map<string, NewAuditRow>();
+  readonly #done = new Map<string, NewAuditRow>();
+  readonly #refused = new Map<string, NewAuditRow>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   get size(): number {
-    return this.#rows.size;
+    return this.#done.size + this.#refused.size;
   }
 
-  /** Adds an outcome, and gives the oldest, which has no room any more. */
+  /** Adds an outcome, and gives the oldest of those that have no room any more. */
   add(row: NewAuditRow): NewAuditRow | undefined {
-    this.#rows.set(row.id, row);
-    if (this.#rows.size <= this.#limit) return undefined;
-    const [oldest] = this.#rows.values();
-    if (oldest !== undefined) this.#rows.delete(oldest.id);
+    const rows = row.code === "OK" ? this.#done : this.#refused;
+    rows.set(row.id, row);
+    if (this.size <= this.#limit) return undefined;
+    const spare = this.#refused.size > 0 ? this.#refused : this.#done;
+    const [oldest] = spare.values();
+    if (oldest !== undefined) spare.delete(oldest.id);
     return oldest;
   }
 
-  /** The oldest ones; they stay. */
+  /** The oldest ones, those of what was done first; they stay. */
   first(count: number): NewAuditRow[] {
     const rows: NewAuditRow[] = [];
-    for (const row of this.#rows.values()) {
-      if (rows.length === count) break;
-      rows.push(row);
+    for (const from of [this.#done, this.#refused]) {
+      for (const row of from.values()) {
+        if (rows.length === count) return rows;
+        rows.push(row);
+      }
     }
     return rows;
   }
 
   remove(rows: readonly NewAuditRow[]): void {
-    for (const { id } of rows) this.#rows.delete(id);
+    for (const { id } of rows) {
+      this.#done.delete(id);
+      this.#refused.delete(id);
+    }
   }
 }

@@ -102,9 +102,14 @@ export class HubProcesses {
 
   static async start(options: StartOptions = {}): Promise<HubProcesses> {
     const processes = new HubProcesses();
-    await processes.startGit();
-    await processes.startHub(options);
-    return processes;
+    try {
+      await processes.startGit();
+      await processes.startHub(options);
+      return processes;
+    } catch (error) {
+      await processes.remove();
+      throw error;
+    }
   }
 
   /** Starts the Git service, on its port of before where it had one. */

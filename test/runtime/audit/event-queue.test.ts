@@ -88,6 +88,16 @@ describe("while the database is down", () => {
     expect(errors.filter((message) => message.includes("one was dropped"))).toHaveLength(2);
   });
 
+  test("a flood of refusals does not drive out what was done", async () => {
+    const { queue, database } = queueOf({ maxBacklog: 3 });
+    database.isDown = true;
+    await queue.outcome({ ...row("written"), code: "OK" });
+    for (const id of ["a", "b", "c", "d"]) await queue.outcome({ ...row(id), code: "FORBIDDEN" });
+    database.isDown = false;
+    await until(() => queue.delayed === 0);
+    expect(database.batches.flat()).toEqual(["written completed", "c completed", "d completed"]);
+  });
+
   test("closing gives up after one attempt, and tells what is lost", async () => {
     const { queue, database, errors } = queueOf();
     database.isDown = true;

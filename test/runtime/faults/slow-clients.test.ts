@@ -14,7 +14,8 @@ import { until } from "./support/until.ts";
 
 const SECOND = 1_000_000_000;
 const DRIP = 300;
-const CLIENTS = 200;
+/** Node takes in a connection a turn of its loop, and a commit of SQLite is a turn: more would only take longer. */
+const CLIENTS = 60;
 
 const { handlers, seen } = faultHandlers();
 let vault: RunningVault;

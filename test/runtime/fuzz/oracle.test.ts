@@ -14,11 +14,6 @@ const HOLES: Readonly<Record<string, [Mode, Partial<WorldOptions>, RegExp]>> = {
     /has not called/,
   ],
   "checks nothing": ["hybrid", { authz: { enabled: false } }, /holds nothing/],
-  "takes tokens of any age": [
-    "idp_jwt",
-    { oidc: { clock_skew_ns: 600_000_000_000 } },
-    /has not called/,
-  ],
 };
 
 test.each(Object.entries(HOLES))("one that %s", async (_title, [mode, options, expected]) => {

@@ -38,6 +38,7 @@ const http = async (
 ) => (await sendText(world.port("http", from), requestText(line, fields)))[0];
 
 test("the limit of a caller holds whichever way it comes", async () => {
+  const began = performance.now();
   const statuses: (number | undefined)[] = [];
   const poll = async (line: string, fields: readonly Field[], from?: "trusted" | "stranger") =>
     void statuses.push((await http(line, fields, from))?.status);
@@ -64,9 +65,9 @@ test("the limit of a caller holds whichever way it comes", async () => {
   await overGrpc();
   await poll("GET /v1/documents/open:poll", [...ALICE, ["X-Request-Id", "new"]]);
   session.destroy();
-  // Three at once and one a second; the calls take well under two.
-  expect(statuses.filter((status) => status !== 429).length).toBeLessThanOrEqual(5);
-  expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(4);
+  // Three at once, and one a second.
+  const most = 3 + Math.ceil((performance.now() - began) / 1_000);
+  expect(statuses.filter((status) => status !== 429).length).toBeLessThanOrEqual(most);
   const other: Field[] = [["X-Svc-External-Sub", "bob"]];
   expect((await http("GET /v1/documents/open:poll", other))?.status).toBe(403);
 });

@@ -8,7 +8,7 @@ const TITLE = /["'`]((?:[0-9]{1,2}, )*[0-9]{1,2}) [^"'`]*["'`]/g;
 test("every number of the list is the first word of a test", () => {
   const found = new Map<number, Set<string>>();
   for (const name of readdirSync(import.meta.dirname)) {
-    if (!name.endsWith(".test.ts")) continue;
+    if (!/(?:\.test|-cases)\.ts$/.test(name)) continue;
     const text = readFileSync(`${import.meta.dirname}/${name}`, "utf8");
     for (const [, numbers = ""] of text.matchAll(TITLE)) {
       for (const number of numbers.split(", ")) {
