@@ -7,6 +7,8 @@ export interface ServiceErrorOptions extends ErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   /** In how many seconds the caller may try again: `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** Whether another service said so, to a client of this one. */
+  readonly isRemote?: boolean;
 }
 
 const HTTP_STATUS_MIN = 400;
@@ -30,6 +32,8 @@ export class ServiceError extends Error {
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** Whether another service said so: its refusal of us is no refusal of our caller. */
+  readonly isRemote: boolean;
 
   /** @param message the default one of the code where absent */
   constructor(code: ErrorCode, message?: string, options?: ServiceErrorOptions);
@@ -51,6 +55,7 @@ export class ServiceError extends Error {
     this.grpcStatus = known?.grpc ?? grpcStatusOf(this.status);
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isRemote = options.isRemote ?? false;
   }
 
   /**

@@ -19,13 +19,23 @@ const AUTHZ_CODES: Readonly<Record<AuthzErrorCode, ErrorCode>> = {
 /** Codes whose message may name what is inside; the caller gets the default one. */
 const HIDDEN: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE"]);
 
+/** What another service refuses to us says nothing of our caller: a token of ours may be wrong, or our share used up. */
+const REMOTE_CODES: Readonly<Record<string, ErrorCode>> = {
+  UNAUTHORIZED: "INTERNAL",
+  FORBIDDEN: "INTERNAL",
+  RATE_LIMITED: "UNAVAILABLE",
+};
+
 /**
  * What a caller is told of whatever was thrown. Only a `ServiceError` and the
  * refusals of an authorization engine speak for themselves; all else is INTERNAL
  * without detail, with the error as its cause, for the log.
  */
 export function toServiceError(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error;
+  if (error instanceof ServiceError) {
+    const code = error.isRemote ? REMOTE_CODES[error.code] : undefined;
+    return code === undefined ? error : new ServiceError(code, undefined, { cause: error });
+  }
   if (error instanceof AuthzError) {
     const code = AUTHZ_CODES[error.code];
     const message = HIDDEN.has(code) ? undefined : error.message;

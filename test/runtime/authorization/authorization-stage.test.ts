@@ -280,6 +280,23 @@ describe("an engine that cannot answer", () => {
     expect(call.decision).toBeUndefined();
   });
 
+  test("type:* ends with the call in any engine, for it may take long", async () => {
+    const seen: (CallOptions | undefined)[] = [];
+    for (const kind of ["embedded", "spicedb"] as const) {
+      const call = callOf(authorized("*"), { principal: alice });
+      const slow: AuthorizationEngine = {
+        ...failing(undefined),
+        kind,
+        checkAny: async (_, options) => {
+          seen.push(options);
+          return { allowed: true, revision: "" };
+        },
+      };
+      expect(await outcome(call, { engine: slow })).toBe("allowed");
+      expect(seen.at(-1)?.signal).toBe(call.signal);
+    }
+  });
+
   test("a closed embedded engine is unavailable", async () => {
     const closed = await engineOf(
       "definition user {}\ndefinition doc { relation viewer: user\n permission view = viewer\n}",

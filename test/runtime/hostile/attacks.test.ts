@@ -127,9 +127,11 @@ test("a write that is cut short, late or made by another method is still in the 
   setTimeout(() => stream.close(8), 2);
   await new Promise((resolve) => stream.once("close", resolve));
   await http("POST /v1/documents/open", [...ALICE, ["X-Http-Method-Override", "PUT"]]);
-  await new Promise((resolve) => setTimeout(resolve, 200));
   session.destroy();
-  const { events } = await (world.vault.server.audit as AuditLog).list();
+  const list = async () => (await (world.vault.server.audit as AuditLog).list()).events;
+  const isPending = async () => (await list()).some(({ data }) => data.state === "pending");
+  await expect.poll(isPending, { timeout: 10_000 }).toBe(false);
+  const events = await list();
   // No handler ran without an event that says who and on what.
   expect(events.length).toBeGreaterThanOrEqual(world.handled.length);
   expect(world.handled.length).toBeGreaterThanOrEqual(1);

@@ -63,6 +63,7 @@ function optionsOf(error: Error, info: StatusDetails | undefined): ServiceErrorO
   const hasDetails = info !== undefined && Object.keys(info.metadata).length > 0;
   return {
     cause: error,
+    isRemote: true,
     ...(hasDetails ? { details: { ...info.metadata } } : {}),
     ...(info?.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: info.retryAfterSeconds }),
   };

@@ -37,7 +37,10 @@ export function errorOf(
   headers: IncomingHttpHeaders,
 ): ServiceError {
   const seconds = retryAfterSeconds(headers["retry-after"]);
-  const retry = seconds === undefined ? {} : { retryAfterSeconds: seconds };
+  const retry = {
+    isRemote: true,
+    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+  };
   if (!isErrorBody(body)) {
     const code = CODES[httpStatus] ?? (httpStatus >= 500 ? "INTERNAL" : "INVALID_ARGUMENT");
     return new ServiceError(code, undefined, retry);

@@ -28,9 +28,12 @@ export function requestText(
   return [`${line} HTTP/1.1`, ...lines, "", body].join("\r\n");
 }
 
+/** How long the first byte may take on a machine that has much else to do. */
+const FIRST_BYTE_MS = 15_000;
+
 /**
  * Sends bytes over one connection and reads until the server ends it; what it does not end,
- * is given up after a while of silence.
+ * is given up after a while of silence behind the first byte.
  */
 export function sendText(port: number, text: string, silenceMs = 2_000): Promise<RawResponse[]> {
   return new Promise((resolve) => {
@@ -40,8 +43,11 @@ export function sendText(port: number, text: string, silenceMs = 2_000): Promise
       socket.destroy();
       resolve(parseResponses(Buffer.concat(chunks).toString("latin1")));
     };
-    socket.setTimeout(silenceMs, done);
-    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.setTimeout(FIRST_BYTE_MS, done);
+    socket.on("data", (chunk) => {
+      chunks.push(chunk);
+      socket.setTimeout(silenceMs);
+    });
     socket.on("error", () => undefined);
     socket.once("close", done);
     socket.write(Buffer.from(text, "latin1"));

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { AuthzError, type AuthzErrorCode } from "../../../src/authz/authz-error.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { toServiceError } from "../../../src/runtime/error/to-service-error.ts";
+
+test.each<[AuthzErrorCode, string, string]>([
+  ["UNAVAILABLE", "UNAVAILABLE", "unavailable"],
+  ["RESOURCE_EXHAUSTED", "UNAVAILABLE", "unavailable"],
+  ["INTERNAL", "INTERNAL", "internal error"],
+  ["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED", "why"],
+  ["INVALID_ARGUMENT", "INVALID_ARGUMENT", "why"],
+  ["OUT_OF_RANGE", "INVALID_ARGUMENT", "why"],
+  ["FAILED_PRECONDITION", "FAILED_PRECONDITION", "why"],
+])("an engine's %s is %s", (code, told, message) => {
+  expect(toServiceError(new AuthzError(code, "why"))).toMatchObject({ code: told, message });
+});
+
+test.each([new Error("secret"), new TypeError("secret"), "secret", undefined, null, 7])(
+  "what is no error of ours is INTERNAL, without its words",
+  (thrown) => {
+    const told = toServiceError(thrown);
+    expect(told).toMatchObject({ code: "INTERNAL", status: 500, message: "internal error" });
+    expect(told.cause).toBe(thrown);
+  },
+);
+
+test.each([
+  ["UNAUTHORIZED", "INTERNAL"],
+  ["FORBIDDEN", "INTERNAL"],
+  ["RATE_LIMITED", "UNAVAILABLE"],
+  ["RESOURCE_NOT_FOUND", "RESOURCE_NOT_FOUND"],
+  ["UNAVAILABLE", "UNAVAILABLE"],
+] as const)("%s of another service is %s for whoever called this one", (code, told) => {
+  const remote = new ServiceError(code, "theirs", { isRemote: true });
+  expect(toServiceError(remote).code).toBe(told);
+  expect(toServiceError(new ServiceError(code, "ours"))).toMatchObject({ code, message: "ours" });
+});
+
+test.each([399, 600, 200, 0, 404.5, Number.NaN])("an error has no status %s", (status) => {
+  expect(() => ServiceError.of(status, "ODD", "odd")).toThrow(RangeError);
+});
