@@ -101,6 +101,12 @@ function parseId(
           error: `"{${path}}" is no placeholder; write a field path, such as {skill.skill_id}`,
         };
       }
+      const before = parts.at(-1);
+      if (before !== undefined && before.kind !== "literal") {
+        return {
+          error: `"{${path}}" follows another placeholder, so two pairs of values would make one id; put a character between them, such as "/"`,
+        };
+      }
       parts.push(placeholder(path));
       at = end + 1;
       continue;

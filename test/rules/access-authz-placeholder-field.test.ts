@@ -95,7 +95,7 @@ testRule(accessAuthzPlaceholderField, {
     ),
     refused("skill:{flag}-{names}", "{flag} is a bool", "{names} is repeated"),
     refused(
-      "skill:{data}{principal.role}",
+      "skill:{data}-{principal.role}",
       "{data} is a bytes",
       "{principal.role} is no field of the principal",
     ),

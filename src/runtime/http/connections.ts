@@ -14,6 +14,8 @@ export interface OnConnection {
 export interface Connection {
   readonly peer: Peer;
   readonly active: Set<OnConnection>;
+  /** Whether a response has said that the connection ends: what comes behind it is not served. */
+  isClosing: boolean;
 }
 
 const IPV4_MAPPED = /^::ffff:(?=[0-9.]+$)/i;
@@ -66,6 +68,7 @@ export class Connections {
         certificateNames: clientCertificateNames(socket),
       },
       active: new Set(),
+      isClosing: false,
     };
     this.#known.set(socket, connection);
     // One listener a connection: those of each response would not hear of it where requests are pipelined.

@@ -37,6 +37,8 @@ export class Dispatcher {
   /** Serves a request; never throws. */
   dispatch(incoming: IncomingMessage, response: ServerResponse): void {
     const { state } = this.#parts;
+    // The client was told that it ends here, and may send again elsewhere what is not answered.
+    if (state.connections.known(incoming.socket)?.isClosing === true) return;
     const headers = new HttpHeaders(incoming.rawHeaders);
     const exchange = new Exchange(state, incoming, response, headers, requestIdOf(headers));
     try {

@@ -135,7 +135,6 @@ export class Exchange implements OnConnection {
     const { response, incoming } = this;
     const { limits } = this.#state;
     const hasRest = this.#hasRest();
-    if (hasRest) headers.push("Connection", "close");
     this.#addCommon(headers, hasRest);
     response.writeHead(status, headers);
     if (hasRest) {
@@ -159,11 +158,14 @@ export class Exchange implements OnConnection {
     return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
   }
 
-  #addCommon(headers: string[], isClosing = false): void {
+  #addCommon(headers: string[], hasRest = false): void {
     headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
     const cors = this.#state.cors.responseHeaders(this.headers);
     if (cors.length > 0) addVarying(headers, cors);
-    if (this.#state.isDraining && !isClosing) headers.push("Connection", "close");
+    if (this.#state.isDraining || hasRest) {
+      headers.push("Connection", "close");
+      this.connection.isClosing = true;
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { headerOf, type RawResponse } from "../hostile/support/raw-http.ts";
 import { HttpConnection } from "./http-connection.ts";
 import { type HttpInput, httpInput, looseInput } from "./http-inputs.ts";
-import { callersOf } from "./oracle.ts";
+import { callersOf, type Field } from "./oracle.ts";
 import type { Random } from "./random.ts";
 import type { Lane } from "./run.ts";
 import type { Pending, Subject } from "./subject.ts";
@@ -18,8 +18,10 @@ export function httpLane(
 ): Lane {
   const kept = new HttpConnection(subject.world.port("http", from));
   const register = (input: HttpInput, isLoose: boolean): Pending => {
-    const carried = { mode: subject.mode, isTrusted: from === "trusted", fields: input.fields };
-    const callers = callersOf(carried, subject.credentials);
+    const of = (fields: readonly Field[]) =>
+      callersOf({ mode: subject.mode, isTrusted: from === "trusted", fields }, subject.credentials);
+    // A changed byte may rename one of two fields that were a duplicate: then the other counts.
+    const callers = isLoose ? input.fields.flatMap((field) => of([field])) : of(input.fields);
     const text = `${from}: ${JSON.stringify(input.text)}`;
     const pending: Pending = { callers, isLoose, text, seen: undefined };
     subject.register(input.requestId, pending);

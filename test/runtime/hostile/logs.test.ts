@@ -1,4 +1,5 @@
 /** What callers send stands in no log line and no audit event as a line, an escape or a secret. */
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AuditLog } from "../../../src/runtime/index.ts";
 import { ServiceError } from "../../../src/runtime/index.ts";
@@ -222,7 +223,15 @@ describe("42 audit events", () => {
     const before = (await list()).length;
     await put("/v1/documents/closed", [], "{}");
     await put("/v1/documents/open", [], "{");
-    await put("/v1/documents/open", [["Content-Length", "10"]], "{").catch(() => undefined);
+    const socket = connect(world.port("http", "trusted"), "127.0.0.1");
+    const fields: Field[] = [
+      ...ALICE,
+      ["Content-Type", "application/json"],
+      ["Content-Length", "9"],
+    ];
+    socket.write(requestText("PUT /v1/documents/open", fields, "{"));
+    setTimeout(() => socket.destroy(), 300);
+    await new Promise((resolve) => socket.once("close", resolve));
     await put("/v1/documents/%23", [], "{}");
     await expect.poll(async () => (await list()).length, { timeout: 10_000 }).toBe(before + 4);
     const events = (await list()).slice(0, 4);

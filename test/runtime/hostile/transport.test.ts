@@ -140,6 +140,16 @@ describe("40 a body is never the next request", () => {
     expect(responses.map((one) => one.status)).toEqual([401]);
   });
 
+  test("40 one behind an answer that ends the connection is not served", async () => {
+    const first = requestText("POST /v1/nothing", [], "x".repeat(20_000), false);
+    const fields: Field[] = [...ALICE, ["Content-Type", "application/json"]];
+    const write = requestText("PUT /v1/documents/open", fields, "{}", false);
+    const responses = await sendText(door(), first + write);
+    expect(responses.map((one) => one.status)).toEqual([404]);
+    expect(headerOf(responses[0] as never, "connection")).toBe("close");
+    expect(world.handled).toEqual([]);
+  });
+
   test("40 one that is pipelined is a request of its own, with its own caller", async () => {
     const next = requestText("GET /v1/profile", []);
     const first = requestText("GET /v1/profile", ALICE, "", false);
