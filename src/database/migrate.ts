@@ -4,6 +4,7 @@ import { AuthzError } from "../authz/authz-error.ts";
 import type { Database, DatabaseKind } from "./database.ts";
 
 /** One step from an empty database to the tables of this program. */
+// biome-ignore lint/suspicious/noExplicitAny: a migration makes the tables that a type would name
 export type Migration = (connection: Kysely<any>, kind: DatabaseKind) => Promise<void>;
 
 /** The tables of one part of a program, by the steps that make them; steps are only ever appended. */
@@ -29,6 +30,7 @@ interface MigrationTables {
  * where the database is down
  */
 export async function migrate(
+  // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
   database: Database<any>,
   { component, steps }: MigrationSet,
 ): Promise<void> {

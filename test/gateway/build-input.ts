@@ -3,7 +3,7 @@ import type { HttpBinding } from "../../src/api/http-rule.ts";
 import { parsePathTemplate } from "../../src/api/path-template.ts";
 import type { Exposure } from "../../src/api/policy.ts";
 import { deploy } from "../../src/api/read/deploy.ts";
-import { type PlatformConfig } from "../../src/config/config.ts";
+import type { PlatformConfig } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import type { EmitInput } from "../../src/emit/output-file.ts";
 

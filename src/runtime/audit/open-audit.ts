@@ -16,6 +16,7 @@ import { StoredAuditTrail } from "./stored-audit-trail.ts";
 export interface AuditOptions {
   readonly methods: readonly BoundMethod[];
   /** Where events are kept; the caller closes it, after audit. Absent where none is configured. */
+  // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
   readonly database: Database<any> | undefined;
   /** The name of the deployed service. */
   readonly service: string;

@@ -1,4 +1,4 @@
-import { type DescMethod, type DescService } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { AccessPolicy } from "../access-policy.ts";
 import { BINDING_FORMAT_VERSION, type HttpRoute, type ServiceBinding } from "../service-binding.ts";

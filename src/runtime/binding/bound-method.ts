@@ -6,6 +6,7 @@ import type { HttpRoute } from "../service-binding.ts";
 export type MethodKind = DescMethod["methodKind"] | "raw";
 
 /** A handler whatever its kind; `kind` of the method tells which. */
+// biome-ignore lint/suspicious/noExplicitAny: the handler types meet here, and the kind tells them apart
 export type AnyHandler = (request: any, context: any) => unknown;
 
 /** An RPC, or a raw HTTP handler, with all that is needed to serve it. */

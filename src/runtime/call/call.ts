@@ -1,6 +1,6 @@
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { CallContext } from "../call-context.ts";
-import { ServiceError } from "../error/service-error.ts";
+import type { ServiceError } from "../error/service-error.ts";
 import type { Principal } from "../principal.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import type { Peer } from "./peer.ts";

@@ -1,4 +1,4 @@
-import { type AuthenticatorDependencies } from "../../../src/runtime/authn/create-authenticators.ts";
+import type { AuthenticatorDependencies } from "../../../src/runtime/authn/create-authenticators.ts";
 import { identificationStages } from "../../../src/runtime/authn/identification-stages.ts";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import { callOf, configOf, outcomeOf, recordEvents, recordLog, type TestCall } from "./calls.ts";

@@ -60,7 +60,8 @@ export function callLine(call: Call, error: ServiceError | undefined, durationMs
   const agent = single(call.headers, "user-agent");
   if (agent !== undefined) line += `,"user_agent":${quotedAgent(agent)}`;
   line += `,"response_bytes":${call.responseBytes}`;
-  if (call.resource !== undefined) line += `,"resource":${quoted(redactText(call.resource), 2 * MAX_NAME)}`;
+  if (call.resource !== undefined)
+    line += `,"resource":${quoted(redactText(call.resource), 2 * MAX_NAME)}`;
   if (call.decision !== undefined) line += `,"decision":"${call.decision}"`;
   return line;
 }
