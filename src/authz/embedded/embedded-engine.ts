@@ -120,15 +120,21 @@ class EmbeddedEngine implements AuthorizationEngine {
     if (requests.length > MAX_BULK_CHECKS) {
       throw invalid(`a bulk check has at most ${MAX_BULK_CHECKS} checks, not ${requests.length}`);
     }
-    const items = await this.#paced(() => this.#checks.all(requests), options);
-    return { items, revision: this.#revision() };
+    const { result: items, revision } = await this.#atHead(
+      () => this.#checks.all(requests),
+      options,
+    );
+    return { items, revision };
   }
 
   async checkAny(request: CheckAnyRequest, options?: CallOptions): Promise<CheckResult> {
     this.#begin(options);
     this.#validator.checkAny(request);
-    const allowed = await this.#paced(() => this.#resources.any(request), options);
-    return { allowed, revision: this.#revision() };
+    const { result: allowed, revision } = await this.#atHead(
+      () => this.#resources.any(request),
+      options,
+    );
+    return { allowed, revision };
   }
 
   async explain(request: CheckRequest, options?: CallOptions): Promise<ExplainResult> {
@@ -252,6 +258,17 @@ class EmbeddedEngine implements AuthorizationEngine {
   /** Does what may take long in turns. */
   #paced<Result>(work: () => Steps<Result>, options: CallOptions | undefined): Promise<Result> {
     return paced(() => this.#graph.version, work, options?.signal);
+  }
+
+  /** The same, with the state that it was done at. */
+  #atHead<Result>(
+    work: () => Steps<Result>,
+    options: CallOptions | undefined,
+  ): Promise<{ readonly result: Result; readonly revision: Revision }> {
+    const revision = () => this.#revision();
+    return this.#paced(function* () {
+      return { result: yield* work(), revision: revision() };
+    }, options);
   }
 
   #state() {

@@ -31,6 +31,7 @@ const CHANNEL = {
   // A process that is busy for a second has not lost its peer.
   "grpc.keepalive_timeout_ms": 5000,
 };
+/** When a call is silent for so long, a ping asks; sooner where the call must be done by then. */
 const KEEPALIVE_MS = 3000;
 
 /**
@@ -38,11 +39,13 @@ const KEEPALIVE_MS = 3000;
  * without a word.
  *
  * SpiceDB takes three pings in a row with nothing answered in between, and ends the connection at
- * the fourth. So there are at most three within a call.
+ * the fourth. So there are at most three within a call. The first comes well before the call's
+ * end: grpc-js pings only while one is under way, and one at its very end may come too late.
  */
 export function callClient(options: ConnectionOptions): v1.ZedClientInterface {
   const { deadlineMs = DEADLINE_MS } = options;
-  const keepalive = Math.max(KEEPALIVE_MS, Math.ceil(deadlineMs / 3));
+  const third = Math.ceil(deadlineMs / 3);
+  const keepalive = Math.max(third, Math.min(KEEPALIVE_MS, 2 * third));
   return client(options, { "grpc.keepalive_time_ms": keepalive });
 }
 

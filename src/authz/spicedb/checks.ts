@@ -1,4 +1,4 @@
-import { v1 } from "@authzed/authzed-node";
+import type { v1 } from "@authzed/authzed-node";
 import { AuthzError, type AuthzErrorCode } from "../authz-error.ts";
 import {
   type BulkCheckItem,

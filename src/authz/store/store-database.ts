@@ -41,7 +41,8 @@ export interface StoreDatabase {
 
   /**
    * Writes a batch in one transaction, and returns when it is durable. Where the
-   * store is of another epoch or head, nothing is written and it gives false.
+   * store is of another epoch, nothing is written and it gives false; where it is of another
+   * head, it fails, for no two writes have one number.
    */
   write(batch: WriteBatch): Promise<boolean>;
 

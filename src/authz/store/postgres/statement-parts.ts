@@ -26,14 +26,7 @@ export type Part = keyof typeof PARTS;
  */
 export function fence(kysely: QueryCreator<Tables>) {
   const epoch = parameter((batch) => batch.epoch);
-  const before = parameter((batch) => batch.before);
-  const head = kysely.selectFrom("changes").select(sql`coalesce(max(sequence), 0)`.as("head"));
-  return kysely
-    .selectFrom("meta")
-    .select("epoch")
-    .where("epoch", "=", epoch)
-    .where(head, "=", before)
-    .forShare();
+  return kysely.selectFrom("meta").select("epoch").where("epoch", "=", epoch).forShare();
 }
 
 function removed(kysely: QueryCreator<FencedTables>, rows: Rows) {

@@ -44,7 +44,7 @@ export class SqliteWrites {
     const { record } = this.#statements;
     let number = before;
     for (const updates of changes) {
-      const { changes: recorded } = record.run([number + 1, updates, time, epoch, number]);
+      const { changes: recorded } = record.run([number + 1, updates, time, epoch]);
       if (Number(recorded) === 0) return false;
       number++;
     }
@@ -65,7 +65,6 @@ function prepareStatements(connection: SqliteConnection) {
   const insert = kysely.insertInto("relationships").values(SAMPLE);
   let remove = kysely.deleteFrom("relationships");
   for (const column of RELATIONSHIP_COLUMNS) remove = remove.where(column, "=", "");
-  const head = sql<number>`coalesce((select max(sequence) from changes), 0)`;
   const record = kysely
     .insertInto("changes")
     .columns(["sequence", "updates", "time"])
@@ -77,8 +76,7 @@ function prepareStatements(connection: SqliteConnection) {
           sql<string>`${""}`.as("updates"),
           sql<string>`${""}`.as("time"),
         ])
-        .where("epoch", "=", 0)
-        .where(head, "=", 0),
+        .where("epoch", "=", 0),
     );
   const prepare = (query: { compile(): CompiledQuery }) => connection.prepare(query.compile().sql);
   return {
