@@ -141,13 +141,15 @@ export class Exchange implements OnConnection {
       response.on("error", () => undefined);
       response.write(body);
       linger(incoming, limits, () => response.end());
+      this.leave();
     } else {
-      response.end(body);
-      const { socket } = response;
-      // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
-      if (socket !== null && socket.writableLength > 0) guard(response, limits.sendTimeoutMs);
+      this.#state.outbox.put(response, body, () => {
+        const { socket } = response;
+        // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
+        if (socket !== null && socket.writableLength > 0) guard(response, limits.sendTimeoutMs);
+        this.leave();
+      });
     }
-    this.leave();
   }
 
   /** Whether a body comes that nobody will read. What is left of a short one Node swallows itself. */

@@ -10,6 +10,7 @@ import { Dispatcher } from "./dispatcher.ts";
 import { type App, createApp } from "./fastify-app.ts";
 import { answerMalformed } from "./malformed-request.ts";
 import { messageRegistry } from "./message-registry.ts";
+import { Outbox } from "./outbox.ts";
 import type { Probe } from "./probe.ts";
 import { type RawMethod, rawRoute, rawShapes } from "./raw-route.ts";
 import type { RouteService } from "./route-service.ts";
@@ -51,6 +52,7 @@ export function createHttpServer(options: HttpServerOptions): TransportServer {
   const state: ServerState = {
     cors: new Cors(config.cors),
     limits,
+    outbox: new Outbox(),
     connections,
     isDraining: false,
   };
