@@ -3,8 +3,10 @@ import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { AuditTrail, CallObserver, Stage } from "./call-stages.ts";
+import { Deadlines } from "./deadlines.ts";
 import { type AdmissionCheck, type Interceptor, intercept } from "./interceptor.ts";
 import { invokeHandler } from "./invoke-handler.ts";
+import { Progress } from "./progress.ts";
 
 /** What the chain is made of, in its order (spec 5.7). */
 export interface ServerChainParts {
@@ -27,9 +29,12 @@ export interface ServerChainParts {
 /** The one way from a call to its handler, for all transports. */
 export class ServerChain {
   readonly #parts: ServerChainParts;
+  readonly #deadlines: { readonly unary: Deadlines; readonly stream: Deadlines };
 
   constructor(parts: ServerChainParts) {
     this.#parts = parts;
+    const { unary, stream } = parts.timeoutMs;
+    this.#deadlines = { unary: new Deadlines(unary), stream: new Deadlines(stream) };
   }
 
   /**
@@ -42,7 +47,7 @@ export class ServerChain {
   async run(call: Call): Promise<unknown> {
     const { before, observers } = this.#parts;
     for (const observer of observers) observer.begin?.(call);
-    const progress: Progress = { audited: false, timer: undefined };
+    const progress = new Progress(call);
     try {
       const response = await (before.length === 0
         ? this.#timed(call, progress)
@@ -64,13 +69,13 @@ export class ServerChain {
 
   /** Timeout: what comes behind it is left alone once the time is up. */
   #timed(call: Call, progress: Progress): Promise<unknown> {
-    const { unary, stream } = this.#parts.timeoutMs;
-    const own =
-      streamsResponse(call.method) || call.method.kind === "client_streaming" ? stream : unary;
+    const isStream = streamsResponse(call.method) || call.method.kind === "client_streaming";
+    const kind = isStream ? "stream" : "unary";
+    const own = this.#parts.timeoutMs[kind];
     const timeout = Math.min(own, call.clientTimeoutMs ?? own);
     call.deadline = Date.now() + timeout;
     if (timeout <= 0) throw new ServiceError("DEADLINE_EXCEEDED");
-    progress.timer = setTimeout(expire, timeout, call);
+    progress.watch(this.#deadlines[kind], timeout === own ? undefined : timeout);
     const rest = this.#identified(call, progress);
     return new Promise((resolve, reject) => {
       call.whenAborted(reject);
@@ -151,7 +156,7 @@ export class ServerChain {
   }
 
   #end(call: Call, progress: Progress, error: ServiceError | undefined): void | Promise<void> {
-    clearTimeout(progress.timer);
+    progress.end();
     const completed = progress.audited ? this.#parts.audit.complete(call, error) : undefined;
     if (completed !== undefined) return completed.then(() => this.#tell(call, error));
     this.#tell(call, error);
@@ -160,15 +165,4 @@ export class ServerChain {
   #tell(call: Call, error: ServiceError | undefined): void {
     for (const observer of this.#parts.observers) observer.end(call, error);
   }
-}
-
-/** How far a call came. */
-interface Progress {
-  /** Whether it has reached the audit stage. */
-  audited: boolean;
-  timer: NodeJS.Timeout | undefined;
-}
-
-function expire(call: Call): void {
-  call.abort(new ServiceError("DEADLINE_EXCEEDED"));
 }

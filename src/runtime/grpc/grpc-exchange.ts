@@ -1,7 +1,8 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
-import type { ServerDuplexStream } from "@grpc/grpc-js";
+import { Metadata, type ServerInterceptingCallInterface } from "@grpc/grpc-js";
 import type { Peer } from "../call/peer.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
+import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { GrpcHeaders } from "./grpc-headers.ts";
 import { peerOf } from "./grpc-peer.ts";
@@ -24,38 +25,62 @@ const MAX_UNSENT_BYTES = 64 * 1024;
 /** How long a client may take nothing of what is left of a call that is over. */
 const LINGER_MS = 30_000;
 
-/** One gRPC call, as grpc-js has it and with what the guard saw. It knows nothing of policies. */
-export class GrpcExchange {
+/** What grpc-js tells of a call. */
+type Listener = Parameters<ServerInterceptingCallInterface["start"]>[0];
+
+const OK = { code: status.OK, details: "OK", metadata: new Metadata() };
+
+/**
+ * One gRPC call, as grpc-js has it and with what the guard saw. It knows nothing of policies.
+ *
+ * It stands where interceptors of grpc-js do, below its streams: those would read ahead, and
+ * cost as much as the chain.
+ */
+export class GrpcExchange implements Listener {
   readonly headers: GrpcHeaders;
   readonly peer: Peer;
   readonly requestId: string;
 
-  readonly #call: ServerDuplexStream<Buffer, Uint8Array>;
+  readonly #call: ServerInterceptingCallInterface;
+  readonly #reader: RequestReader;
   readonly #stream: ServerHttp2Stream;
   readonly #domain: string;
   #onCancel: ((reason: ServiceError) => void) | undefined;
+  /** Has whoever waits for the client to take more go on. */
+  #wake: (() => void) | undefined;
   #unsentBytes = 0;
   #begun = false;
   #ended = false;
 
   /** @param domain the name of the deployed service: the domain of errors */
-  constructor(
-    call: ServerDuplexStream<Buffer, Uint8Array>,
-    { stream, headers }: Arrival,
-    domain: string,
-  ) {
+  constructor(call: ServerInterceptingCallInterface, { stream, headers }: Arrival, domain: string) {
     this.#call = call;
     this.#stream = stream;
     this.#domain = domain;
     this.headers = headers;
     this.requestId = requestIdOf(headers);
     this.peer = peerOf(stream.session as Parameters<typeof peerOf>[0]);
-    // grpc-js says so at the end of every call, however it came.
-    call.once("cancelled", () => {
-      if (!this.#ended) this.#onCancel?.(refusalOf(stream) ?? new ServiceError("CANCELLED"));
-      this.#ended = true;
-      this.#stopReading();
-    });
+    this.#reader = new RequestReader(call);
+  }
+
+  /** The guard has the metadata as they came. */
+  onReceiveMetadata(): void {}
+
+  onReceiveMessage(message: Buffer): void {
+    this.#reader.received(message);
+  }
+
+  onReceiveHalfClose(): void {
+    this.#reader.ended();
+  }
+
+  /** grpc-js says so at the end of every call, however it came. */
+  onCancel(): void {
+    if (!this.#ended) this.#onCancel?.(refusalOf(this.#stream) ?? new ServiceError("CANCELLED"));
+    this.#ended = true;
+    this.#reader.cancelled();
+    this.#wake?.();
+    this.#stopReading();
   }
 
   /**
@@ -70,7 +95,7 @@ export class GrpcExchange {
   /** @throws ServiceError for an encoding that is not known */
   reader(): RequestReader {
     checkEncoding(this.headers.all(ENCODING_HEADER));
-    return new RequestReader(this.#call);
+    return this.#reader;
   }
 
   /** Whether the client can still be told anything. */
@@ -79,7 +104,7 @@ export class GrpcExchange {
   }
 
   /** Calls back when the client has gone, or grpc-js has refused it, before the call was over. */
-  onCancel(listener: (reason: ServiceError) => void): void {
+  whenCancelled(listener: (reason: ServiceError) => void): void {
     this.#onCancel = listener;
   }
 
@@ -98,22 +123,20 @@ export class GrpcExchange {
   async send(data: Uint8Array, signal: () => AbortSignal): Promise<void> {
     this.begin();
     if (!this.isOpen) return;
-    let wake: (() => void) | undefined;
     this.#unsentBytes += data.length;
-    this.#call.write(data, () => {
+    this.#call.sendMessage(data, () => {
       this.#unsentBytes -= data.length;
-      wake?.();
+      this.#wake?.();
     });
     if (this.#unsentBytes <= MAX_UNSENT_BYTES) return;
     const aborted = signal();
     await new Promise<void>((resolve) => {
       const done = () => {
-        this.#call.removeListener("close", done);
+        this.#wake = undefined;
         aborted.removeEventListener("abort", done);
         resolve();
       };
-      wake = done;
-      this.#call.on("close", done);
+      this.#wake = done;
       aborted.addEventListener("abort", done);
       if (aborted.aborted) done();
     });
@@ -124,16 +147,16 @@ export class GrpcExchange {
     if (!this.isOpen) return;
     this.begin();
     this.#finish();
-    this.#call.end();
+    this.#call.sendStatus(OK);
   }
 
   /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
   reply(data: Uint8Array, headers?: ReadonlyMap<string, string>): void {
     if (!this.isOpen) return;
     this.begin(headers);
-    this.#call.write(data);
+    this.#call.sendMessage(data, () => undefined);
     this.#finish();
-    this.#call.end();
+    this.#call.sendStatus(OK);
   }
 
   /** Ends the call with an error; without effect once it has ended. */
@@ -141,15 +164,15 @@ export class GrpcExchange {
     if (!this.isOpen) return;
     // Behind what the client does not take, it would not see the status either.
     if (this.#unsentBytes > MAX_UNSENT_BYTES) return this.#stream.close(constants.NGHTTP2_CANCEL);
-    const status = statusOf(error, this.#domain);
-    if (this.#begun) status.metadata.set(REQUEST_ID_HEADER, this.requestId);
+    const told = statusOf(error, this.#domain);
+    if (this.#begun) told.metadata.set(REQUEST_ID_HEADER, this.requestId);
     else {
       // Trailers only: the status comes with the headers.
-      status.metadata.merge(initialMetadata(this.requestId, headers));
-      status.metadata.set(ACCEPT_ENCODING_HEADER, ACCEPTED_ENCODINGS);
+      told.metadata.merge(initialMetadata(this.requestId, headers));
+      told.metadata.set(ACCEPT_ENCODING_HEADER, ACCEPTED_ENCODINGS);
     }
     this.#finish();
-    this.#call.emit("error", status);
+    this.#call.sendStatus(told);
   }
 
   #finish(): void {

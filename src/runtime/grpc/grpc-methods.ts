@@ -1,5 +1,12 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { MethodDefinition, Server, ServerDuplexStream } from "@grpc/grpc-js";
+import {
+  type MethodDefinition,
+  type Server,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+} from "@grpc/grpc-js";
+import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import { GrpcExchange } from "./grpc-exchange.ts";
@@ -55,29 +62,35 @@ export class GrpcMethods {
     for (const call of this.#platformCalls) call.abort();
   }
 
-  /** Adds all to a server of grpc-js. */
-  addTo(server: Server, guard: StreamGuard): void {
+  /** Adds all to a server of grpc-js that has the interceptor. */
+  addTo(server: Server): void {
     const paths = [...this.#endpoints.keys()];
     server.addService(
       Object.fromEntries(paths.map((path) => [path, definitionOf(path)])),
-      Object.fromEntries(
-        [...this.#endpoints].map(([path, endpoint]) => [
-          path,
-          (call: ServerDuplexStream<Buffer, Uint8Array>) => void this.#serve(call, guard, endpoint),
-        ]),
-      ),
+      Object.fromEntries(paths.map((path) => [path, notCalled])),
     );
   }
 
+  /** Serves all calls, so that none gets to a handler of grpc-js. */
+  interceptorWith(guard: () => StreamGuard): ServerInterceptor {
+    return ({ path }, call) => {
+      const start = () => void this.#serve(call, guard(), this.#endpoints.get(path) as Endpoint);
+      return new ServedCall(call, start);
+    };
+  }
+
   async #serve(
-    call: ServerDuplexStream<Buffer, Uint8Array>,
+    call: ServerInterceptingCallInterface,
     guard: StreamGuard,
     endpoint: Endpoint,
   ): Promise<void> {
-    const arrival = guard.take(call.metadata);
+    const arrival = guard.take();
     // What did not come by the guard was not checked.
-    if (arrival === undefined) return void call.emit("error", toServiceError(undefined));
+    if (arrival === undefined) {
+      return call.sendStatus({ code: status.INTERNAL, details: "internal error" });
+    }
     const exchange = new GrpcExchange(call, arrival, this.#domain);
+    call.start(exchange);
     try {
       await endpoint(exchange);
     } catch (error) {
@@ -89,7 +102,7 @@ export class GrpcMethods {
     this.#endpoints.set(path, async (exchange) => {
       const call = new AbortController();
       this.#platformCalls.add(call);
-      exchange.onCancel(() => call.abort());
+      exchange.whenCancelled(() => call.abort());
       if (this.#draining) call.abort();
       try {
         await serve(exchange, call.signal);
@@ -101,9 +114,8 @@ export class GrpcMethods {
 }
 
 /**
- * All kinds are streams both ways to grpc-js: of a unary call it would read and decompress
- * the whole request before anybody is authenticated. Messages stay bytes, as the chain
- * says when they are decoded.
+ * All kinds are streams both ways to grpc-js: how many messages there are is checked here.
+ * They stay bytes, as the chain says when they are decoded.
  */
 function definitionOf(path: string): MethodDefinition<Uint8Array, Uint8Array> {
   return {
@@ -115,6 +127,24 @@ function definitionOf(path: string): MethodDefinition<Uint8Array, Uint8Array> {
     responseSerialize: bufferOf,
     responseDeserialize: (data) => data,
   };
+}
+
+/** A call that is not handed on to a handler of grpc-js. */
+class ServedCall extends ServerInterceptingCall {
+  readonly #start: () => void;
+
+  constructor(call: ServerInterceptingCallInterface, start: () => void) {
+    super(call);
+    this.#start = start;
+  }
+
+  override start(): void {
+    this.#start();
+  }
+}
+
+function notCalled(): never {
+  throw new Error("the interceptor serves all calls");
 }
 
 function bufferOf(data: Uint8Array): Buffer {

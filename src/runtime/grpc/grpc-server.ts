@@ -36,9 +36,12 @@ class GrpcServer implements TransportServer {
     const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
     const methods = new GrpcMethods(options);
     this.#methods = methods;
-    this.#server = new Server(serverOptionsOf(limits, options.config.max_message_bytes));
+    this.#server = new Server({
+      ...serverOptionsOf(limits, options.config.max_message_bytes),
+      interceptors: [methods.interceptorWith(() => this.#guard)],
+    });
     this.#guard = new StreamGuard(this.#server, limits, (path) => methods.has(path));
-    methods.addTo(this.#server, this.#guard);
+    methods.addTo(this.#server);
   }
 
   async listen(): Promise<ListeningAddress> {

@@ -1,19 +1,22 @@
-import type { ServerDuplexStream } from "@grpc/grpc-js";
+import type { ServerInterceptingCallInterface } from "@grpc/grpc-js";
 import { ServiceError } from "../error/service-error.ts";
 
+interface Waiter {
+  readonly resolve: (message: Uint8Array | undefined) => void;
+  readonly reject: (error: ServiceError) => void;
+}
+
 /**
- * Reads the request messages of a call. Nothing is read before it is asked for: until then
+ * Reads the request messages of a call, one for each time that one is asked for. Until then
  * HTTP/2 flow control holds the client back.
- *
- * By events rather than as Node's iterator, which would destroy the call, its status unsent,
- * where an error is answered while somebody still reads.
  */
 export class RequestReader {
-  readonly #call: ServerDuplexStream<Buffer, Uint8Array>;
-  #wake: (() => void) | undefined;
-  #listens = false;
+  readonly #call: ServerInterceptingCallInterface;
+  #waiter: Waiter | undefined;
+  #isOver = false;
+  #isCancelled = false;
 
-  constructor(call: ServerDuplexStream<Buffer, Uint8Array>) {
+  constructor(call: ServerInterceptingCallInterface) {
     this.#call = call;
   }
 
@@ -37,34 +40,41 @@ export class RequestReader {
   }
 
   /**
-   * The next message; undefined behind the last.
+   * The next message; undefined behind the last. One is asked for at a time.
    *
    * @throws ServiceError CANCELLED
    */
-  async next(): Promise<Uint8Array | undefined> {
-    const call = this.#call;
-    this.#listen();
-    for (;;) {
-      const message = call.read() as Buffer | null;
-      // As a plain array: what handlers get must not change its meaning of `slice`.
-      if (message !== null) {
-        return new Uint8Array(message.buffer, message.byteOffset, message.length);
-      }
-      if (call.readableEnded) return undefined;
-      if (call.destroyed) throw new ServiceError("CANCELLED");
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+  next(): Promise<Uint8Array | undefined> {
+    if (this.#isOver) return Promise.resolve(undefined);
+    if (this.#isCancelled) return Promise.reject(new ServiceError("CANCELLED"));
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+      this.#call.startRead();
+    });
   }
 
-  #listen(): void {
-    if (this.#listens) return;
-    this.#listens = true;
-    const wake = () => this.#wake?.();
-    this.#call.on("readable", wake);
-    this.#call.on("end", wake);
-    this.#call.on("close", wake);
+  /** A message that was asked for has come. */
+  received({ buffer, byteOffset, length }: Buffer): void {
+    // As a plain array: what handlers get must not change its meaning of `slice`.
+    this.#take()?.resolve(new Uint8Array(buffer as ArrayBuffer, byteOffset, length));
+  }
+
+  /** There are no more messages. */
+  ended(): void {
+    this.#isOver = true;
+    this.#take()?.resolve(undefined);
+  }
+
+  /** The call is over. */
+  cancelled(): void {
+    this.#isCancelled = true;
+    this.#take()?.reject(new ServiceError("CANCELLED"));
+  }
+
+  #take(): Waiter | undefined {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    return waiter;
   }
 }
 

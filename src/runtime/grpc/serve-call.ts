@@ -45,7 +45,7 @@ export async function serveCall(
       return data;
     },
   });
-  exchange.onCancel((reason) => call.abort(reason));
+  exchange.whenCancelled((reason) => call.abort(reason));
   try {
     const response = await chain.run(call);
     if (streamsResponse(method)) {

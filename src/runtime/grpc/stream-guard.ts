@@ -1,5 +1,5 @@
 import type { Http2Server, IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import type { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Server, ServerCredentials } from "@grpc/grpc-js";
 import { StartUpError } from "../server/start-up-error.ts";
 import { type ConnectionLimits, http2OptionsOf } from "./connection-limits.ts";
 import { GrpcHeaders } from "./grpc-headers.ts";
@@ -17,9 +17,6 @@ export const UNKNOWN_PATH = "/";
 
 /** `application/grpc`, also with the name of the codec, and with parameters. */
 const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
-
-/** The metadata that names an arrival to the handler. No client can send it: all others are left out. */
-const ARRIVAL_KEY = "svc-access-arrival";
 
 /** The two private members of grpc-js's server that the guard stands on. */
 interface Seam {
@@ -45,8 +42,8 @@ type StreamListener = (
  */
 export class StreamGuard {
   readonly #isServed: (path: string) => boolean;
-  readonly #arrivals = new Map<string, Arrival>();
-  #count = 0;
+  /** That of the event under way; its handler is called within it. */
+  #arrival: Arrival | undefined;
   #draining = false;
 
   /**
@@ -69,11 +66,10 @@ export class StreamGuard {
     };
   }
 
-  /** The arrival that a handler was called for; once. */
-  take(metadata: Metadata): Arrival | undefined {
-    const key = String(metadata.get(ARRIVAL_KEY)[0]);
-    const arrival = this.#arrivals.get(key);
-    this.#arrivals.delete(key);
+  /** The arrival that a handler is called for: within the event, and once. */
+  take(): Arrival | undefined {
+    const arrival = this.#arrival;
+    this.#arrival = undefined;
     return arrival;
   }
 
@@ -107,21 +103,18 @@ export class StreamGuard {
     flags: number,
     raw: readonly string[],
   ): void {
-    const key = String(this.#count++);
-    this.#arrivals.set(key, { stream, headers: new GrpcHeaders(raw) });
     const path = headers[":path"] ?? "";
+    // Nothing else of the client's: grpc-js would join, drop or log it.
     const passedOn: IncomingHttpHeaders = {
       ":path": this.#isServed(path) ? path : UNKNOWN_PATH,
       "content-type": "application/grpc",
-      [ARRIVAL_KEY]: key,
     };
     // One that is not known is refused by the handler. The deadline is the chain's.
     const encoding = headers[ENCODING_HEADER];
     if (isKnownEncoding(encoding)) passedOn[ENCODING_HEADER] = encoding;
+    this.#arrival = { stream, headers: new GrpcHeaders(raw) };
     serve(stream, passedOn, flags, raw);
-    // Handlers are called within the event, if at all: nothing is left behind.
-    if (stream.destroyed) this.#arrivals.delete(key);
-    else if (this.#arrivals.has(key)) stream.once("close", () => this.#arrivals.delete(key));
+    this.#arrival = undefined;
   }
 }
 

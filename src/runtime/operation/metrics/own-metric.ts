@@ -39,7 +39,9 @@ interface Series {
 /** A counter by labels whose values the runtime chooses. */
 export class OwnCounter {
   readonly #labels: readonly string[];
-  readonly #counts = new Map<string, Series>();
+  /** By the first label, then by the second: a key of both would be made for each count. */
+  readonly #counts = new Map<string, Map<string, Series>>();
+  #size = 0;
 
   constructor(registry: Registry, name: string, help: string, labels: readonly string[]) {
     this.#labels = labels;
@@ -47,32 +49,33 @@ export class OwnCounter {
   }
 
   increment(first = "", second = ""): void {
-    const key = second === "" ? first : `${first}\n${second}`;
-    const series = this.#counts.get(key) ?? this.#add(key, [first, second]);
+    const series = this.#counts.get(first)?.get(second) ?? this.#add(first, second);
     series.count++;
   }
 
-  #add(key: string, values: readonly string[]): Series {
-    if (this.#counts.size >= MAX_SERIES && values[0] !== OTHER) return this.#other();
-    const series = { values, count: 0 };
-    this.#counts.set(key, series);
+  #add(first: string, second: string): Series {
+    if (this.#size >= MAX_SERIES && first !== OTHER) {
+      const others = this.#labels.length > 1 ? OTHER : "";
+      return this.#counts.get(OTHER)?.get(others) ?? this.#add(OTHER, others);
+    }
+    let seconds = this.#counts.get(first);
+    if (seconds === undefined) this.#counts.set(first, (seconds = new Map()));
+    const series = { values: [first, second], count: 0 };
+    seconds.set(second, series);
+    this.#size++;
     return series;
-  }
-
-  #other(): Series {
-    const values = this.#labels.map(() => OTHER);
-    const key = values.join("\n");
-    return this.#counts.get(key) ?? this.#add(key, values);
   }
 
   *#samples(): Iterable<Sample> {
     // Without labels there is one series, from the start.
-    if (this.#labels.length === 0 && this.#counts.size === 0) yield { labels: {}, value: 0 };
-    for (const { values, count } of this.#counts.values()) {
-      const labels = Object.fromEntries(
-        this.#labels.map((label, index) => [label, values[index] ?? ""]),
-      );
-      yield { labels, value: count };
+    if (this.#labels.length === 0 && this.#size === 0) yield { labels: {}, value: 0 };
+    for (const seconds of this.#counts.values()) {
+      for (const { values, count } of seconds.values()) {
+        const labels = Object.fromEntries(
+          this.#labels.map((label, index) => [label, values[index] ?? ""]),
+        );
+        yield { labels, value: count };
+      }
     }
   }
 }

@@ -1,0 +1,62 @@
+/** Something that must be over after a while. */
+export interface Timed {
+  /** Of `performance.now()`. */
+  expiresAt: number;
+  previous: Timed | undefined;
+  next: Timed | undefined;
+  /** Called when it is not over by then; it is no longer watched. */
+  expire(): void;
+}
+
+/**
+ * Watches things that all have the same time, with one timer for all: a timer for each
+ * costs more than a stage of the chain, and nearly none ever goes off.
+ */
+export class Deadlines {
+  readonly #milliseconds: number;
+  #first: Timed | undefined;
+  #last: Timed | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(milliseconds: number) {
+    this.#milliseconds = milliseconds;
+  }
+
+  /** Begins to watch: as all have the same time, the newest expires last. */
+  add(timed: Timed): void {
+    timed.expiresAt = performance.now() + this.#milliseconds;
+    timed.previous = this.#last;
+    timed.next = undefined;
+    if (this.#last === undefined) this.#first = timed;
+    else this.#last.next = timed;
+    this.#last = timed;
+    this.#timer ??= setTimeout(() => this.#look(), this.#milliseconds).unref();
+  }
+
+  /** It is over. Without effect for what is not watched. */
+  remove(timed: Timed): void {
+    const { previous, next } = timed;
+    if (previous === undefined && next === undefined && this.#first !== timed) return;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    timed.previous = undefined;
+    timed.next = undefined;
+    // The timer stays: it finds nothing to do, or when to look again.
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    let first = this.#first;
+    while (first !== undefined && first.expiresAt <= now) {
+      this.remove(first);
+      first.expire();
+      first = this.#first;
+    }
+    if (first === undefined) return;
+    const wait = Math.max(1, Math.ceil(first.expiresAt - now));
+    this.#timer = setTimeout(() => this.#look(), wait).unref();
+  }
+}

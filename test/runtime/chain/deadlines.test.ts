@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Deadlines, type Timed } from "../../../src/runtime/chain/deadlines.ts";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+const expired: string[] = [];
+beforeEach(() => expired.splice(0));
+
+function timed(name: string, then: () => void = () => undefined): Timed {
+  return {
+    expiresAt: 0,
+    previous: undefined,
+    next: undefined,
+    expire() {
+      expired.push(name);
+      then();
+    },
+  };
+}
+
+test("what is not over in time expires, in order, and only once", () => {
+  const deadlines = new Deadlines(100);
+  deadlines.add(timed("a"));
+  vi.advanceTimersByTime(60);
+  deadlines.add(timed("b"));
+  vi.advanceTimersByTime(39);
+  expect(expired).toEqual([]);
+  vi.advanceTimersByTime(2);
+  expect(expired).toEqual(["a"]);
+  vi.advanceTimersByTime(60);
+  expect(expired).toEqual(["a", "b"]);
+  vi.advanceTimersByTime(1000);
+  expect(expired).toEqual(["a", "b"]);
+});
+
+test("what is over does not expire, wherever it stood", () => {
+  const deadlines = new Deadlines(100);
+  const all = ["a", "b", "c", "d"].map((name) => timed(name));
+  for (const one of all) deadlines.add(one);
+  for (const index of [1, 0, 3]) deadlines.remove(all[index] as Timed);
+  deadlines.remove(all[1] as Timed);
+  vi.advanceTimersByTime(200);
+  expect(expired).toEqual(["c"]);
+});
+
+test("what was never watched can be removed, also beside others", () => {
+  const deadlines = new Deadlines(100);
+  deadlines.remove(timed("stranger"));
+  deadlines.add(timed("a"));
+  deadlines.remove(timed("stranger"));
+  vi.advanceTimersByTime(200);
+  expect(expired).toEqual(["a"]);
+});
+
+test("one may be added or removed while another expires", () => {
+  const deadlines = new Deadlines(100);
+  const last = timed("last");
+  deadlines.add(
+    timed("first", () => {
+      deadlines.remove(last);
+      deadlines.add(timed("later"));
+    }),
+  );
+  deadlines.add(last);
+  vi.advanceTimersByTime(150);
+  expect(expired).toEqual(["first"]);
+  vi.advanceTimersByTime(100);
+  expect(expired).toEqual(["first", "later"]);
+});
+
+test("after a rest it watches again", () => {
+  const deadlines = new Deadlines(100);
+  const one = timed("one");
+  deadlines.add(one);
+  deadlines.remove(one);
+  vi.advanceTimersByTime(1000);
+  deadlines.add(timed("two"));
+  vi.advanceTimersByTime(101);
+  expect(expired).toEqual(["two"]);
+});
