@@ -13,6 +13,9 @@ interface Waiter {
 export class RequestReader {
   readonly #call: ServerInterceptingCallInterface;
   #waiter: Waiter | undefined;
+  /** Whether there must be one message, and that. */
+  #isSingle = false;
+  #only: Uint8Array | undefined;
   #isOver = false;
   #isCancelled = false;
 
@@ -26,9 +29,10 @@ export class RequestReader {
    * @throws ServiceError INVALID_ARGUMENT, CANCELLED
    */
   async single(): Promise<Uint8Array> {
+    this.#isSingle = true;
     const message = await this.next();
     if (message === undefined) throw count("no");
-    if ((await this.next()) !== undefined) throw count("more than one");
+    if (!this.#isOver) throw count("more than one");
     return message;
   }
 
@@ -56,13 +60,17 @@ export class RequestReader {
   /** A message that was asked for has come. */
   received({ buffer, byteOffset, length }: Buffer): void {
     // As a plain array: what handlers get must not change its meaning of `slice`.
-    this.#take()?.resolve(new Uint8Array(buffer as ArrayBuffer, byteOffset, length));
+    const message = new Uint8Array(buffer as ArrayBuffer, byteOffset, length);
+    if (!this.#isSingle || this.#only !== undefined) return this.#take()?.resolve(message);
+    // Only the end says that there is no other one.
+    this.#only = message;
+    this.#call.startRead();
   }
 
   /** There are no more messages. */
   ended(): void {
     this.#isOver = true;
-    this.#take()?.resolve(undefined);
+    this.#take()?.resolve(this.#only);
   }
 
   /** The call is over. */
