@@ -43,6 +43,8 @@ export class Call implements CallContext {
   readonly clientTimeoutMs: number | undefined;
   /** Milliseconds of `performance.now()`. */
   readonly startedAt = performance.now();
+  /** When it was over, likewise; 0 before. */
+  endedAt = 0;
 
   readonly requestId: string;
   traceId = "";
@@ -85,6 +87,11 @@ export class Call implements CallContext {
     this.requestId = start.requestId;
     this.#readRequest = start.readRequest;
     this.#encodeResponse = start.encodeResponse;
+  }
+
+  /** How long it took, or takes as yet. */
+  get durationMs(): number {
+    return (this.endedAt || performance.now()) - this.startedAt;
   }
 
   get rpc(): string {

@@ -22,9 +22,9 @@ export class Deadlines {
     this.#milliseconds = milliseconds;
   }
 
-  /** Begins to watch: as all have the same time, the newest expires last. */
-  add(timed: Timed): void {
-    timed.expiresAt = performance.now() + this.#milliseconds;
+  /** Begins to watch: as all have the same time, the newest expires last. @param now of `performance.now()` */
+  add(timed: Timed, now: number): void {
+    timed.expiresAt = now + this.#milliseconds;
     timed.previous = this.#last;
     timed.next = undefined;
     if (this.#last === undefined) this.#first = timed;

@@ -25,7 +25,7 @@ export class Progress implements Timed {
       return;
     }
     this.#deadlines = deadlines;
-    deadlines.add(this);
+    deadlines.add(this, this.#call.startedAt);
   }
 
   expire(): void {

@@ -163,6 +163,7 @@ export class ServerChain {
   }
 
   #tell(call: Call, error: ServiceError | undefined): void {
+    call.endedAt = performance.now();
     for (const observer of this.#parts.observers) observer.end(call, error);
   }
 }

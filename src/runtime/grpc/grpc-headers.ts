@@ -2,43 +2,50 @@ import type { CallHeaders } from "../call/call-headers.ts";
 
 /** The suffix of names whose values are base64. */
 const BINARY_SUFFIX = "-bin";
-const NONE: readonly string[] = [];
+const NONE: readonly string[] = Object.freeze([]);
 
 /**
  * The metadata of a gRPC call, from the header list as it came over the wire. Node's
  * header object joins what occurs twice, or keeps the first only.
  */
 export class GrpcHeaders implements CallHeaders {
-  readonly #values: ReadonlyMap<string, readonly string[]>;
+  readonly #raw: readonly string[];
+  #names: readonly string[] | undefined;
 
   /** @param raw names and values in turn; HTTP/2 has names in lower case */
   constructor(raw: readonly string[]) {
-    const values = new Map<string, string[]>();
-    for (let index = 0; index + 1 < raw.length; index += 2) {
-      const name = nameOf(raw[index] as string);
-      if (name === undefined) continue;
-      const value = raw[index + 1] as string;
-      const present = values.get(name);
-      const occurrences = name.endsWith(BINARY_SUFFIX) ? binaryValues(value) : [value];
-      if (present === undefined) values.set(name, occurrences);
-      else present.push(...occurrences);
-    }
-    this.#values = values;
+    this.#raw = raw;
   }
 
   all(name: string): readonly string[] {
-    return this.#values.get(name) ?? NONE;
+    const names = (this.#names ??= namesOf(this.#raw));
+    let values: string[] | undefined;
+    for (let index = names.indexOf(name); index >= 0; index = names.indexOf(name, index + 1)) {
+      const value = this.#raw[2 * index + 1] as string;
+      const occurrences = name.endsWith(BINARY_SUFFIX) ? binaryValues(value) : [value];
+      if (values === undefined) values = occurrences;
+      else values.push(...occurrences);
+    }
+    return values ?? NONE;
   }
 
   names(): Iterable<string> {
-    return this.#values.keys();
+    return (this.#names ??= namesOf(this.#raw)).filter((name) => name !== NO_METADATA);
   }
 }
 
-/** Pseudo-headers are no metadata, but HTTP/2 has the host in one. */
-function nameOf(name: string): string | undefined {
-  if (!name.startsWith(":")) return name;
-  return name === ":authority" ? "host" : undefined;
+/** Stands for a pseudo-header: no header has this name. */
+const NO_METADATA = "";
+
+/** The names by their place. Pseudo-headers are no metadata, but HTTP/2 has the host in one. */
+function namesOf(raw: readonly string[]): string[] {
+  const names = new Array<string>(raw.length >> 1);
+  for (let index = 0; index < names.length; index++) {
+    const name = raw[2 * index] as string;
+    names[index] =
+      name.charCodeAt(0) !== 58 /* colon */ ? name : name === ":authority" ? "host" : NO_METADATA;
+  }
+  return names;
 }
 
 /** Binary values may be joined by commas on their way, which base64 has none of. */

@@ -74,16 +74,12 @@ export class GrpcMethods {
   /** Serves all calls, so that none gets to a handler of grpc-js. */
   interceptorWith(guard: () => StreamGuard): ServerInterceptor {
     return ({ path }, call) => {
-      const start = () => void this.#serve(call, guard(), this.#endpoints.get(path) as Endpoint);
+      const start = () => this.#serve(call, guard(), this.#endpoints.get(path) as Endpoint);
       return new ServedCall(call, start);
     };
   }
 
-  async #serve(
-    call: ServerInterceptingCallInterface,
-    guard: StreamGuard,
-    endpoint: Endpoint,
-  ): Promise<void> {
+  #serve(call: ServerInterceptingCallInterface, guard: StreamGuard, endpoint: Endpoint): void {
     const arrival = guard.take();
     // What did not come by the guard was not checked.
     if (arrival === undefined) {
@@ -91,11 +87,7 @@ export class GrpcMethods {
     }
     const exchange = new GrpcExchange(call, arrival, this.#domain);
     call.start(exchange);
-    try {
-      await endpoint(exchange);
-    } catch (error) {
-      exchange.fail(toServiceError(error));
-    }
+    endpoint(exchange).catch((error: unknown) => exchange.fail(toServiceError(error)));
   }
 
   #addPlatform({ path, serve }: PlatformMethod): void {

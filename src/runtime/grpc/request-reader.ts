@@ -3,7 +3,7 @@ import { ServiceError } from "../error/service-error.ts";
 
 interface Waiter {
   readonly resolve: (message: Uint8Array | undefined) => void;
-  readonly reject: (error: ServiceError) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -24,16 +24,27 @@ export class RequestReader {
   }
 
   /**
-   * The only message of the request.
+   * The only message of the request, decoded: one promise for all of it, as most calls are these.
    *
    * @throws ServiceError INVALID_ARGUMENT, CANCELLED
    */
-  async single(): Promise<Uint8Array> {
+  single<Message>(decode: (data: Uint8Array) => Message): Promise<Message> {
     this.#isSingle = true;
-    const message = await this.next();
-    if (message === undefined) throw count("no");
-    if (!this.#isOver) throw count("more than one");
-    return message;
+    return new Promise((resolve, reject) => {
+      this.#waiter = {
+        reject,
+        resolve: (data) => {
+          if (data === undefined) return reject(count("no"));
+          if (!this.#isOver) return reject(count("more than one"));
+          try {
+            resolve(decode(data));
+          } catch (error) {
+            reject(error);
+          }
+        },
+      };
+      this.#call.startRead();
+    });
   }
 
   /** The messages one by one. */

@@ -38,7 +38,9 @@ export async function serveCall(
     ...(timeout === undefined ? {} : { clientTimeoutMs: timeout }),
     // The chain asks for it behind authentication and rate limit.
     readRequest: () =>
-      streamsRequest(method) ? decodeAll(reader, input) : decodeSingle(reader, input),
+      streamsRequest(method)
+        ? decodeAll(reader, input)
+        : reader.single((data) => decode(input, data)),
     encodeResponse: (response) => {
       const data = encode(output, response, maxMessageBytes);
       call.responseBytes += data.length;
@@ -72,10 +74,6 @@ async function sendAll(
   }
   exchange.begin(call.beginResponse());
   exchange.succeed();
-}
-
-async function decodeSingle(reader: RequestReader, input: DescMessage): Promise<unknown> {
-  return decode(input, await reader.single());
 }
 
 async function* decodeAll(reader: RequestReader, input: DescMessage): AsyncGenerator<unknown> {

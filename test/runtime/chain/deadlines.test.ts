@@ -21,9 +21,9 @@ function timed(name: string, then: () => void = () => undefined): Timed {
 
 test("what is not over in time expires, in order, and only once", () => {
   const deadlines = new Deadlines(100);
-  deadlines.add(timed("a"));
+  deadlines.add(timed("a"), performance.now());
   vi.advanceTimersByTime(60);
-  deadlines.add(timed("b"));
+  deadlines.add(timed("b"), performance.now());
   vi.advanceTimersByTime(39);
   expect(expired).toEqual([]);
   vi.advanceTimersByTime(2);
@@ -37,7 +37,7 @@ test("what is not over in time expires, in order, and only once", () => {
 test("what is over does not expire, wherever it stood", () => {
   const deadlines = new Deadlines(100);
   const all = ["a", "b", "c", "d"].map((name) => timed(name));
-  for (const one of all) deadlines.add(one);
+  for (const one of all) deadlines.add(one, performance.now());
   for (const index of [1, 0, 3]) deadlines.remove(all[index] as Timed);
   deadlines.remove(all[1] as Timed);
   vi.advanceTimersByTime(200);
@@ -47,7 +47,7 @@ test("what is over does not expire, wherever it stood", () => {
 test("what was never watched can be removed, also beside others", () => {
   const deadlines = new Deadlines(100);
   deadlines.remove(timed("stranger"));
-  deadlines.add(timed("a"));
+  deadlines.add(timed("a"), performance.now());
   deadlines.remove(timed("stranger"));
   vi.advanceTimersByTime(200);
   expect(expired).toEqual(["a"]);
@@ -59,10 +59,11 @@ test("one may be added or removed while another expires", () => {
   deadlines.add(
     timed("first", () => {
       deadlines.remove(last);
-      deadlines.add(timed("later"));
+      deadlines.add(timed("later"), performance.now());
     }),
+    performance.now(),
   );
-  deadlines.add(last);
+  deadlines.add(last, performance.now());
   vi.advanceTimersByTime(150);
   expect(expired).toEqual(["first"]);
   vi.advanceTimersByTime(100);
@@ -72,10 +73,10 @@ test("one may be added or removed while another expires", () => {
 test("after a rest it watches again", () => {
   const deadlines = new Deadlines(100);
   const one = timed("one");
-  deadlines.add(one);
+  deadlines.add(one, performance.now());
   deadlines.remove(one);
   vi.advanceTimersByTime(1000);
-  deadlines.add(timed("two"));
+  deadlines.add(timed("two"), performance.now());
   vi.advanceTimersByTime(101);
   expect(expired).toEqual(["two"]);
 });

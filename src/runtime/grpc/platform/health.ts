@@ -31,7 +31,7 @@ export function healthMethods(
     {
       path: "/grpc.health.v1.Health/Check",
       async serve(exchange) {
-        const status = statusOf(decodeRequest(await exchange.reader().single()));
+        const status = statusOf(await exchange.reader().single(decodeRequest));
         if (status === serving.SERVICE_UNKNOWN) {
           throw new ServiceError("RESOURCE_NOT_FOUND", "the service is not served here");
         }
@@ -41,7 +41,7 @@ export function healthMethods(
     {
       path: "/grpc.health.v1.Health/Watch",
       async serve(exchange, signal) {
-        const service = decodeRequest(await exchange.reader().single());
+        const service = await exchange.reader().single(decodeRequest);
         await watch(exchange, signal, () => statusOf(service));
       },
     },

@@ -42,7 +42,7 @@ export class AccessLog implements CallObserver {
   end(call: Call, error: ServiceError | undefined): void {
     const isInternal = error?.code === "INTERNAL";
     if (!isInternal && (!this.#options.enabled || this.#isSkipped(call))) return;
-    this.#ended.push({ call, error, durationMs: performance.now() - call.startedAt });
+    this.#ended.push({ call, error, durationMs: call.durationMs });
     if (this.#ended.length === 1) setImmediate(() => this.flush());
   }
 

@@ -51,7 +51,7 @@ export class CallMetrics implements CallObserver {
   end(call: Call, error: ServiceError | undefined): void {
     const counts = this.#of(call.method, call.transport);
     counts.active--;
-    const seconds = (performance.now() - call.startedAt) / 1000;
+    const seconds = call.durationMs / 1000;
     const code = codeOf(counts, error === undefined ? "OK" : error.code);
     code.count++;
     code.sum += seconds;
