@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ["test/support/build.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Two cores: more workers would only wait for each other.
-    maxWorkers: 2,
+    // Two cores, and tests of faults and limits that mostly wait.
+    maxWorkers: 4,
   },
 });

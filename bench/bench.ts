@@ -10,6 +10,10 @@ import { benchAuthzSpicedb } from "./authz-spicedb.ts";
 import { benchAuthzWrites } from "./authz-writes.ts";
 import { annotate, fetchGoogleProtos } from "./google.ts";
 import { type Command, inTurn, type Measurement, measure, median } from "./measure.ts";
+import { benchRuntime } from "./runtime.ts";
+import { benchRuntimeChain } from "./runtime-chain.ts";
+import { benchRuntimeMemory } from "./runtime-memory.ts";
+import { benchRuntimeStart } from "./runtime-start.ts";
 import { syntheticConfig, syntheticRequest } from "./synthetic.ts";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -17,7 +21,7 @@ const hub = join(root, "examples/hub");
 const wanted = process.argv.slice(2);
 const scratch = mkdtempSync(join(tmpdir(), "svc-access-bench-"));
 
-const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
+const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
   lint: benchLint,
   generate: benchGenerate,
   growth: benchGrowth,
@@ -25,11 +29,17 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   authz: benchAuthz,
   "authz-writes": benchAuthzWrites,
   "authz-spicedb": benchAuthzSpicedb,
+  runtime: benchRuntime,
+  "runtime-chain": benchRuntimeChain,
+  "runtime-start": benchRuntimeStart,
+  "runtime-memory": benchRuntimeMemory,
 };
 
 try {
   for (const [name, run] of Object.entries(BENCHMARKS)) {
-    if (wanted.length === 0 || wanted.includes(name)) await run();
+    // Ten minutes of load are for whoever asks for them.
+    const isWanted = wanted.length === 0 ? name !== "runtime-memory" : wanted.includes(name);
+    if (isWanted) await run();
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
