@@ -41,10 +41,7 @@ export type {
   SubjectReference,
 } from "./relationship.ts";
 export type { RelationshipStore, StoredChange } from "./relationship-store.ts";
-export {
-  createSpicedbEngine,
-  type SpicedbEngine,
-  type SpicedbEngineOptions,
-} from "./spicedb/index.ts";
+export { createSpicedbEngine } from "./open-spicedb-engine.ts";
+export type { SpicedbEngine, SpicedbEngineOptions } from "./spicedb/index.ts";
 export { openPostgresStore, type PostgresStoreOptions } from "./store/open-postgres-store.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./store/open-sqlite-store.ts";

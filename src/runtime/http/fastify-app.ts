@@ -38,6 +38,8 @@ export function createApp(
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     exposeHeadRoutes: false,
+    // Messages have their own schemas: without these, a compiler of others is not even loaded.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     return503OnClosing: false,
     forceCloseConnections: true,
     clientErrorHandler: onClientError,
@@ -61,6 +63,10 @@ export function createApp(
     server.on(event, (request, response) => server.emit("request", request, response));
   }
   return app;
+}
+
+function unused(): never {
+  throw new Error("no route has a schema of Fastify");
 }
 
 function readTls(tls: TlsConfig): SecureContextOptions & TlsOptions {
