@@ -18,6 +18,7 @@ import { RequestReader } from "./request-reader.ts";
 import { initialMetadata } from "./response-metadata.ts";
 import { statusOf } from "./response-status.ts";
 import type { Arrival } from "./stream-guard.ts";
+import { Turn } from "./turn.ts";
 
 /** The bytes that may wait for a client before the handler does. */
 const MAX_UNSENT_BYTES = 64 * 1024;
@@ -27,6 +28,8 @@ const LINGER_MS = 30_000;
 
 /** What grpc-js tells of a call. */
 type Listener = Parameters<ServerInterceptingCallInterface["start"]>[0];
+
+const turn = new Turn();
 
 const OK = { code: status.OK, details: "OK", metadata: new Metadata() };
 
@@ -152,11 +155,15 @@ export class GrpcExchange implements Listener {
 
   /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
   reply(data: Uint8Array, headers?: ReadonlyMap<string, string>): void {
-    if (!this.isOpen) return;
-    this.begin(headers);
-    this.#call.sendMessage(data, () => undefined);
-    this.#finish();
-    this.#call.sendStatus(OK);
+    // Here, so that a header of the handler that is none is still an error of the call.
+    const metadata = initialMetadata(this.requestId, headers);
+    turn.atEnd(() => {
+      if (!this.isOpen) return;
+      this.#call.sendMetadata(metadata);
+      this.#call.sendMessage(data, () => undefined);
+      this.#finish();
+      this.#call.sendStatus(OK);
+    });
   }
 
   /** Ends the call with an error; without effect once it has ended. */
