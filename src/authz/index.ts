@@ -34,6 +34,7 @@ export {
   type WriteOperation,
   type WriteRequest,
 } from "./engine.ts";
+export { createSpicedbEngine } from "./open-spicedb-engine.ts";
 export type {
   ObjectReference,
   Relationship,
@@ -41,7 +42,6 @@ export type {
   SubjectReference,
 } from "./relationship.ts";
 export type { RelationshipStore, StoredChange } from "./relationship-store.ts";
-export { createSpicedbEngine } from "./open-spicedb-engine.ts";
 export type { SpicedbEngine, SpicedbEngineOptions } from "./spicedb/index.ts";
 export { openPostgresStore, type PostgresStoreOptions } from "./store/open-postgres-store.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./store/open-sqlite-store.ts";
