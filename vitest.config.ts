@@ -7,6 +7,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // Two cores, and tests of faults and limits that mostly wait.
-    maxWorkers: 4,
+    maxWorkers: 3,
   },
 });

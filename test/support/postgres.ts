@@ -8,9 +8,9 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { freePort } from "./free-port.ts";
 
 /** A PostgreSQL server for tests; `stop` and `start` are there where it is our own. */
 export interface TestPostgres {
@@ -82,17 +82,4 @@ function unprivilegedUser(): { uid?: number; gid?: number } {
     if (id("-u") > 0) return { uid: id("-u"), gid: id("-g") };
   }
   return {};
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        resolve(typeof address === "object" && address !== null ? address.port : 0),
-      );
-    });
-  });
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { freePort } from "./free-port.ts";
 
 /** A real SpiceDB, for one test file. */
 export interface SpicedbServer {
@@ -113,18 +114,6 @@ async function listening(endpoint: string, child: ChildProcess): Promise<void> {
     await sleep(50);
   }
   throw new Error("SpiceDB does not listen");
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function isExecutable(path: string): boolean {

@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { freePort } from "../../support/free-port.ts";
 
 type Answer = (response: ServerResponse) => void;
 
@@ -25,6 +26,7 @@ export class KeyServer {
   }
 
   async start(): Promise<this> {
+    if (this.#port === 0) this.#port = await freePort();
     const server = createServer((request, response) => {
       const path = request.url ?? "";
       this.asked.push(path);

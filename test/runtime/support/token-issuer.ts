@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+import { freePort } from "../../support/free-port.ts";
 
 /** An OpenID provider as far as a service sees one: discovery, keys, and tokens signed by them. */
 export interface TokenIssuer {
@@ -26,6 +27,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
   let port = 0;
   let requests = 0;
   const start = async () => {
+    if (port === 0) port = await freePort();
     server = createServer((request, response) => {
       requests++;
       const body = request.url?.endsWith("openid-configuration")

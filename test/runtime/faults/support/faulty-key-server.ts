@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { freePort } from "../../../support/free-port.ts";
 
 /** What may be amiss with a provider. */
 export const FAULTS = ["stopped", "silent", "error 500", "junk", "huge"] as const;
@@ -33,6 +34,7 @@ export class FaultyKeyServer {
   }
 
   async start(): Promise<this> {
+    if (this.#port === 0) this.#port = await freePort();
     const server = createServer(this.#answer);
     await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
     this.#server = server;
