@@ -4,6 +4,7 @@ import type { Peer } from "../call/peer.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
 import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
+import { Turn } from "../server/turn.ts";
 import type { GrpcHeaders } from "./grpc-headers.ts";
 import { peerOf } from "./grpc-peer.ts";
 import { clientTimeoutOf, TIMEOUT_HEADER } from "./grpc-timeout.ts";
@@ -18,7 +19,6 @@ import { RequestReader } from "./request-reader.ts";
 import { initialMetadata } from "./response-metadata.ts";
 import { statusOf } from "./response-status.ts";
 import type { Arrival } from "./stream-guard.ts";
-import { Turn } from "./turn.ts";
 
 /** The bytes that may wait for a client before the handler does. */
 const MAX_UNSENT_BYTES = 64 * 1024;

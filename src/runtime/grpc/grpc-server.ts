@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from "node:net";
 import { type ConnectionInjector, Server, ServerCredentials } from "@grpc/grpc-js";
+import { parseAddress } from "../server/server-address.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { DEFAULT_CONNECTION_LIMITS, serverOptionsOf } from "./connection-limits.ts";
@@ -97,14 +98,6 @@ class GrpcServer implements TransportServer {
     this.#ended ??= new Promise<void>((resolve) => listener.close(() => resolve()));
     return this.#ended;
   }
-}
-
-function parseAddress(address: string): { host: string; port: number } {
-  const colon = address.lastIndexOf(":");
-  return {
-    host: address.slice(0, colon).replace(/^\[|\]$/g, ""),
-    port: Number(address.slice(colon + 1)),
-  };
 }
 
 function listenError(address: string, error: NodeJS.ErrnoException): StartUpError {

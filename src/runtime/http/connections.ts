@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Peer } from "../call/peer.ts";
-import { clientCertificateNames } from "./client-certificate.ts";
+import { peerOfSocket } from "../call/peer-of-socket.ts";
 
 /** What must hear of the end of its connection. */
 export interface OnConnection {
@@ -17,8 +17,6 @@ export interface Connection {
   /** Whether a response has said that the connection ends: what comes behind it is not served. */
   isClosing: boolean;
 }
-
-const IPV4_MAPPED = /^::ffff:(?=[0-9.]+$)/i;
 
 /** The connections of a server, each known from its first request on. */
 export class Connections {
@@ -63,10 +61,7 @@ export class Connections {
   #begin(socket: Socket): Connection {
     this.#silent.delete(socket);
     const connection: Connection = {
-      peer: {
-        address: (socket.remoteAddress ?? "").replace(IPV4_MAPPED, ""),
-        certificateNames: clientCertificateNames(socket),
-      },
+      peer: peerOfSocket(socket),
       active: new Set(),
       isClosing: false,
     };

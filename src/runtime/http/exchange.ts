@@ -143,7 +143,8 @@ export class Exchange implements OnConnection {
       linger(incoming, limits, () => response.end());
       this.leave();
     } else {
-      this.#state.outbox.put(response, body, () => {
+      this.#state.turn.atEnd(() => {
+        response.end(body);
         const { socket } = response;
         // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
         if (socket !== null && socket.writableLength > 0) guard(response, limits.sendTimeoutMs);

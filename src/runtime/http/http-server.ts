@@ -3,20 +3,20 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import type { ServerConfig } from "../configuration/server-config.ts";
+import { parseAddress } from "../server/server-address.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
+import { Turn } from "../server/turn.ts";
 import { Connections } from "./connections.ts";
 import { Cors } from "./cors.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { type App, createApp } from "./fastify-app.ts";
 import { answerMalformed } from "./malformed-request.ts";
 import { messageRegistry } from "./message-registry.ts";
-import { Outbox } from "./outbox.ts";
 import type { Probe } from "./probe.ts";
 import { type RawMethod, rawRoute, rawShapes } from "./raw-route.ts";
 import type { RouteService } from "./route-service.ts";
 import { Router, type RouterEntry } from "./router.ts";
 import { compileRpcRoute } from "./rpc-route.ts";
-import { parseAddress } from "./server-address.ts";
 import type { ServerState } from "./server-state.ts";
 import { DEFAULT_LIMITS, type TransportLimits } from "./transport-limits.ts";
 import type { UnroutedObserver } from "./unrouted.ts";
@@ -52,7 +52,7 @@ export function createHttpServer(options: HttpServerOptions): TransportServer {
   const state: ServerState = {
     cors: new Cors(config.cors),
     limits,
-    outbox: new Outbox(),
+    turn: new Turn(),
     connections,
     isDraining: false,
   };

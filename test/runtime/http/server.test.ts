@@ -2,9 +2,9 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Call } from "../../../src/runtime/call/call.ts";
+import { alternativeNames } from "../../../src/runtime/call/client-certificate.ts";
 import type { CallContext } from "../../../src/runtime/call-context.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { alternativeNames } from "../../../src/runtime/http/client-certificate.ts";
 import type { Thing } from "./fixture/thing_pb.ts";
 import {
   errorOf,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { parseAddress } from "../../server/server-address.ts";
 import type { ListeningAddress, TransportServer } from "../../server/transport-server.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -38,15 +39,14 @@ export class MetricsServer implements TransportServer {
 
   listen(): Promise<ListeningAddress> {
     const { address } = this.#options;
-    const colon = address.lastIndexOf(":");
-    const host = address.slice(0, colon).replace(/^\[|\]$/g, "");
+    const { host, port } = parseAddress(address);
     return new Promise((resolve, reject) => {
       const fail = (error: NodeJS.ErrnoException) => {
         const why = error.code === "EADDRINUSE" ? "the address is taken" : error.message;
         reject(new Error(`metrics cannot be served on ${address}: ${why}`, { cause: error }));
       };
       this.#server.once("error", fail);
-      this.#server.listen(Number(address.slice(colon + 1)), host, () => {
+      this.#server.listen(port, host, () => {
         this.#server.off("error", fail);
         const bound = this.#server.address() as AddressInfo;
         resolve({ host: bound.address, port: bound.port });
