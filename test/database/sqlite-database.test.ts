@@ -152,3 +152,26 @@ test("two processes that start at once migrate one after the other", async () =>
   expect(outcome.stderr.toString()).toBe("");
   expect(outcome.status).toBe(0);
 });
+
+describe("a file that goes while it is open is no place for more", () => {
+  test.each<[string, (file: string) => void]>([
+    ["removed", (file) => rmSync(file)],
+    [
+      "replaced",
+      (file) => {
+        rmSync(file);
+        writeFileSync(file, "");
+      },
+    ],
+  ])("%s", async (_, remove) => {
+    const file = freshFile();
+    const database = open(file);
+    expect(await database.ready()).toEqual({ ready: true });
+    remove(file);
+    expect(await database.ready()).toMatchObject({
+      ready: false,
+      reason: expect.stringContaining("was removed or replaced"),
+    });
+    await database.close();
+  });
+});
