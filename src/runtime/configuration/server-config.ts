@@ -37,6 +37,10 @@ const grpc = z.strictObject({
   address: documented("Where it listens, host:port.", address()),
   timeout_ns: documented("How long a call may take.", duration(5 * SECOND_NS)),
   max_message_bytes: documented("The largest message, each way.", size(4 * MIB)),
+  compression: documented(
+    "Whether responses from 16 KiB on are compressed for clients that accept gzip.",
+    z._default(z.boolean(), true),
+  ),
   reflection: documented("Whether server reflection is served.", z._default(z.boolean(), true)),
   tls: documented("The server's certificate; absent, plain text.", z.optional(tls())),
 });

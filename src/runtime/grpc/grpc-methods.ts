@@ -9,7 +9,7 @@ import {
 import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
-import { GrpcExchange } from "./grpc-exchange.ts";
+import { type ExchangeSettings, GrpcExchange } from "./grpc-exchange.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
 import { healthMethods } from "./platform/health.ts";
 import type { PlatformMethod } from "./platform/platform-method.ts";
@@ -21,7 +21,7 @@ type Endpoint = (exchange: GrpcExchange) => Promise<void>;
 
 /** All that a server serves, by path: the RPCs, health and reflection. */
 export class GrpcMethods {
-  readonly #domain: string;
+  readonly #exchange: ExchangeSettings;
   readonly #endpoints = new Map<string, Endpoint>();
   /** Calls of the platform under way: some would go on for ever. */
   readonly #platformCalls = new Set<AbortController>();
@@ -29,7 +29,7 @@ export class GrpcMethods {
 
   constructor(options: GrpcServerOptions) {
     const { chain, config, logger } = options;
-    this.#domain = options.service;
+    this.#exchange = { domain: options.service, compression: config.compression };
     const settings = {
       chain,
       maxMessageBytes: config.max_message_bytes,
@@ -85,7 +85,7 @@ export class GrpcMethods {
     if (arrival === undefined) {
       return call.sendStatus({ code: status.INTERNAL, details: "internal error" });
     }
-    const exchange = new GrpcExchange(call, arrival, this.#domain);
+    const exchange = new GrpcExchange(call, arrival, this.#exchange);
     call.start(exchange);
     endpoint(exchange).catch((error: unknown) => exchange.fail(toServiceError(error)));
   }
@@ -94,10 +94,16 @@ export class GrpcMethods {
     this.#endpoints.set(path, async (exchange) => {
       const call = new AbortController();
       this.#platformCalls.add(call);
-      exchange.whenCancelled(() => call.abort());
+      let cancelled: ServiceError | undefined;
+      exchange.whenCancelled((reason) => {
+        cancelled = reason;
+        call.abort();
+      });
       if (this.#draining) call.abort();
       try {
         await serve(exchange, call.signal);
+      } catch (error) {
+        throw cancelled ?? error;
       } finally {
         this.#platformCalls.delete(call);
       }

@@ -28,3 +28,8 @@ export function checkEncoding(values: readonly string[]): void {
     );
   }
 }
+
+/** Whether the client understands messages in gzip. */
+export function acceptsGzip(values: readonly string[]): boolean {
+  return values.some((value) => value.split(",").some((name) => name.trim() === "gzip"));
+}

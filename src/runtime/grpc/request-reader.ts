@@ -17,7 +17,7 @@ export class RequestReader {
   #isSingle = false;
   #only: Uint8Array | undefined;
   #isOver = false;
-  #isCancelled = false;
+  #cancelled: ServiceError | undefined;
 
   constructor(call: ServerInterceptingCallInterface) {
     this.#call = call;
@@ -26,7 +26,7 @@ export class RequestReader {
   /**
    * The only message of the request, decoded: one promise for all of it, as most calls are these.
    *
-   * @throws ServiceError INVALID_ARGUMENT, CANCELLED
+   * @throws ServiceError INVALID_ARGUMENT, or why the call was cancelled
    */
   single<Message>(decode: (data: Uint8Array) => Message): Promise<Message> {
     this.#isSingle = true;
@@ -57,11 +57,11 @@ export class RequestReader {
   /**
    * The next message; undefined behind the last. One is asked for at a time.
    *
-   * @throws ServiceError CANCELLED
+   * @throws ServiceError why the call was cancelled
    */
   next(): Promise<Uint8Array | undefined> {
     if (this.#isOver) return Promise.resolve(undefined);
-    if (this.#isCancelled) return Promise.reject(new ServiceError("CANCELLED"));
+    if (this.#cancelled !== undefined) return Promise.reject(this.#cancelled);
     return new Promise((resolve, reject) => {
       this.#waiter = { resolve, reject };
       this.#call.startRead();
@@ -84,10 +84,10 @@ export class RequestReader {
     this.#take()?.resolve(this.#only);
   }
 
-  /** The call is over. */
-  cancelled(): void {
-    this.#isCancelled = true;
-    this.#take()?.reject(new ServiceError("CANCELLED"));
+  /** The call is over before its messages are. */
+  cancelled(reason: ServiceError): void {
+    this.#cancelled ??= reason;
+    this.#take()?.reject(reason);
   }
 
   #take(): Waiter | undefined {

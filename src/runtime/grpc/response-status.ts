@@ -1,5 +1,6 @@
+import type { OutgoingHttpHeaders } from "node:http2";
 import { toUSVString } from "node:util";
-import { Metadata, type StatusObject } from "@grpc/grpc-js";
+import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
 import {
   encodeStatusDetails,
@@ -10,19 +11,25 @@ import {
 /** Trailers are headers, and clients bound those: 8 KiB is the usual limit of all of them. */
 const MAX_DETAILS_BYTES = 4096;
 
-/** The status of a call that failed. Of INTERNAL nothing is told, whoever threw it. */
-export function statusOf(thrown: ServiceError, domain: string): StatusObject {
+const STATUS_HEADER = "grpc-status";
+const MESSAGE_HEADER = "grpc-message";
+
+/** The trailers of a call that went well. */
+export const OK_TRAILERS: OutgoingHttpHeaders = Object.freeze({ [STATUS_HEADER]: status.OK });
+
+/** The status of a call that failed, as trailers. Of INTERNAL nothing is told, whoever threw it. */
+export function statusTrailers(thrown: ServiceError, domain: string): OutgoingHttpHeaders {
   const error = thrown.code === "INTERNAL" ? new ServiceError("INTERNAL") : thrown;
-  const metadata = new Metadata();
-  const details = encodeStatusDetails(error, domain, MAX_DETAILS_BYTES);
-  metadata.set(STATUS_DETAILS_HEADER, Buffer.from(details));
-  if (error.retryAfterSeconds !== undefined) {
-    metadata.set("retry-after", String(Math.ceil(error.retryAfterSeconds)));
-  }
-  return {
-    code: error.grpcStatus,
+  const trailers: OutgoingHttpHeaders = {
+    [STATUS_HEADER]: error.grpcStatus,
     // Half a surrogate pair would make encodeURI throw.
-    details: toUSVString(error.message.slice(0, MAX_MESSAGE_CHARACTERS)),
-    metadata,
+    [MESSAGE_HEADER]: encodeURI(toUSVString(error.message.slice(0, MAX_MESSAGE_CHARACTERS))),
+    [STATUS_DETAILS_HEADER]: Buffer.from(
+      encodeStatusDetails(error, domain, MAX_DETAILS_BYTES),
+    ).toString("base64"),
   };
+  if (error.retryAfterSeconds !== undefined) {
+    trailers["retry-after"] = String(Math.ceil(error.retryAfterSeconds));
+  }
+  return trailers;
 }

@@ -1,15 +1,25 @@
-import type { Http2Server, IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type {
+  Http2Server,
+  IncomingHttpHeaders,
+  OutgoingHttpHeaders,
+  ServerHttp2Stream,
+} from "node:http2";
 import type { Server, ServerCredentials } from "@grpc/grpc-js";
 import { StartUpError } from "../server/start-up-error.ts";
 import { type ConnectionLimits, http2OptionsOf } from "./connection-limits.ts";
 import { GrpcHeaders } from "./grpc-headers.ts";
 import { ENCODING_HEADER, isKnownEncoding } from "./message-encoding.ts";
+import type { Respond } from "./response-writer.ts";
 
 /** What is known of a call when its headers have come. */
 export interface Arrival {
   readonly stream: ServerHttp2Stream;
   /** As they came over the wire. */
   readonly headers: GrpcHeaders;
+  /** Sends the headers of the response. */
+  readonly respond: Respond;
+  /** Whoever serves the call is told here of what grpc-js refuses, and answers instead of it. */
+  onRefusal: ((grpcStatus: unknown) => void) | undefined;
 }
 
 /** The path that calls of what there is not are served at. */
@@ -112,7 +122,18 @@ export class StreamGuard {
     // One that is not known is refused by the handler. The deadline is the chain's.
     const encoding = headers[ENCODING_HEADER];
     if (isKnownEncoding(encoding)) passedOn[ENCODING_HEADER] = encoding;
-    this.#arrival = { stream, headers: new GrpcHeaders(raw) };
+    const respond: Respond = stream.respond;
+    const arrival: Arrival = {
+      stream,
+      headers: new GrpcHeaders(raw),
+      respond,
+      onRefusal: undefined,
+    };
+    stream.respond = (told, options) => {
+      if (arrival.onRefusal === undefined) respond.call(stream, told, options);
+      else arrival.onRefusal((told as OutgoingHttpHeaders | undefined)?.["grpc-status"]);
+    };
+    this.#arrival = arrival;
     serve(stream, passedOn, flags, raw);
     this.#arrival = undefined;
   }

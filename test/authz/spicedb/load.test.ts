@@ -100,6 +100,7 @@ describe.skipIf(datastoreIsAbsent())(
           await server.start();
           await until("writes", CALLS);
           await until("checks", CALLS);
+          expect(wrong).toEqual([]);
           expect(await engine.ready()).toEqual({ ready: true });
         }
       } finally {

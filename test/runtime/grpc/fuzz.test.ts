@@ -31,9 +31,8 @@ test("any bytes as messages get a status", async () => {
     fc.asyncProperty(fc.constantFrom(...paths), headers, body, async (path, given, bytes) => {
       const answer = await rawCall(session, path, given as Record<string, string>, bytes);
       expect(answer.streamError).toBeUndefined();
-      // Never UNKNOWN: what is wrong is the caller's. For grpc-js that is INTERNAL only where it cannot decompress.
-      expect([0, 3, 4, 5, 8, 12, 13]).toContain(answer.grpcStatus);
-      if (answer.grpcStatus === 13) expect(answer.message).toBe("Failed to decompress message");
+      // Never UNKNOWN nor INTERNAL: what is wrong is the caller's.
+      expect([0, 3, 4, 5, 8, 12]).toContain(answer.grpcStatus);
     }),
     { numRuns: 400 },
   );

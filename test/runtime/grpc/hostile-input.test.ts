@@ -214,7 +214,7 @@ describe("refuses", () => {
       name: "a compressed message that is none",
       encoding: "gzip",
       body: frame(hello, 1),
-      status: 13,
+      status: 3,
       code: "INVALID_ARGUMENT",
     },
     {

@@ -31,6 +31,7 @@ export async function startEchoServer(given: EchoServerOptions = {}): Promise<Ec
       address: "127.0.0.1:0",
       timeout_ns: 5_000_000_000,
       max_message_bytes: 1024 * 1024,
+      compression: true,
       reflection: true,
       ...given.config,
     },

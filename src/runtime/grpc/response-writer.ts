@@ -1,0 +1,128 @@
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { Deadlines, type Timed } from "../chain/deadlines.ts";
+
+/** The bytes that may wait for a client before the handler does. */
+const MAX_UNSENT_BYTES = 64 * 1024;
+
+/** How long a client may take nothing of what is left of a call that is over, in milliseconds. */
+const LINGER_MS = 30_000;
+
+const WAIT_FOR_TRAILERS = Object.freeze({ waitForTrailers: true });
+const END_STREAM = Object.freeze({ endStream: true });
+
+const lingering = new Deadlines(LINGER_MS);
+
+/** What sends the headers of a response: `respond` of the stream. */
+export type Respond = ServerHttp2Stream["respond"];
+
+/** Sends the response of one call over its HTTP/2 stream: headers, messages, trailers. */
+export class ResponseWriter implements Timed {
+  expiresAt = 0;
+  previous: Timed | undefined = undefined;
+  next: Timed | undefined = undefined;
+
+  readonly #stream: ServerHttp2Stream;
+  readonly #respond: Respond;
+  #hasBegun = false;
+  #hasEnded = false;
+
+  constructor(stream: ServerHttp2Stream, respond: Respond) {
+    this.#stream = stream;
+    this.#respond = respond;
+  }
+
+  /** Whether the client can still be told anything. */
+  get isOpen(): boolean {
+    return !this.#hasEnded && !this.#stream.closed && !this.#stream.destroyed;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Whether so much waits for the client that what is sent now would not reach it. */
+  get isStuck(): boolean {
+    return this.#stream.writableLength > MAX_UNSENT_BYTES;
+  }
+
+  /** Sends the headers; once, and while it is open. */
+  begin(headers: OutgoingHttpHeaders): void {
+    this.#hasBegun = true;
+    this.#respond.call(this.#stream, headers, WAIT_FOR_TRAILERS);
+  }
+
+  /**
+   * Sends a message behind the headers; resolves when the client takes more.
+   *
+   * @param signal ends the wait for a client that takes nothing
+   */
+  async write(frame: Buffer, signal: () => AbortSignal): Promise<void> {
+    const stream = this.#stream;
+    stream.write(frame);
+    if (!this.isStuck) return;
+    const aborted = signal();
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        stream.off("drain", done);
+        stream.off("close", done);
+        aborted.removeEventListener("abort", done);
+        resolve();
+      };
+      stream.on("drain", done);
+      stream.on("close", done);
+      aborted.addEventListener("abort", done);
+      if (aborted.aborted || stream.closed) done();
+    });
+  }
+
+  /** Ends a response that was begun. @param frame the last message */
+  end(trailers: OutgoingHttpHeaders, frame?: Buffer): void {
+    this.#finish();
+    this.#stream.once("wantTrailers", () => {
+      this.#stream.sendTrailers(trailers);
+      this.#stopReading();
+    });
+    if (frame === undefined) this.#stream.end();
+    else this.#stream.end(frame);
+  }
+
+  /** The whole response in headers, where none were sent. */
+  endAtOnce(headers: OutgoingHttpHeaders): void {
+    this.#finish();
+    this.#respond.call(this.#stream, headers, END_STREAM);
+    this.#stopReading();
+  }
+
+  /** Breaks the response off. */
+  cancel(): void {
+    this.#stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  /** The client has taken all of it, or has gone. */
+  closed(): void {
+    lingering.remove(this);
+  }
+
+  /** The client has not. */
+  expire(): void {
+    if (!this.#stream.closed) this.cancel();
+  }
+
+  #finish(): void {
+    this.#hasEnded = true;
+    lingering.add(this, performance.now());
+  }
+
+  /** What the client still sends is not wanted, once the status is on its way. */
+  #stopReading(): void {
+    const stream = this.#stream;
+    if (stream.readableEnded) return;
+    setImmediate(() => {
+      if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
+}
