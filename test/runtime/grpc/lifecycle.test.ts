@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import { createGrpcClient } from "../../../src/runtime/client/grpc/grpc-client.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { StartUpError } from "../../../src/runtime/server/start-up-error.ts";
 import { type EchoRequest, EchoService } from "./fixture/gen/fixture/v1/fixture_pb.ts";
 import { startEchoServer } from "./support/echo-server.ts";
@@ -83,6 +84,18 @@ describe("the end", () => {
     const echo = await startEchoServer();
     const session = rawSession(echo.port);
     await rawCall(session, ECHO);
+    await echo.server.drain();
+    await expect.poll(() => session.closed).toBe(true);
+  });
+
+  test.each([
+    ["before its request was read", { "grpc-timeout": "x" }],
+    ["behind it", {}],
+  ])("drain does not wait for a call that failed %s", async (_, headers) => {
+    const handlers = { echo: () => Promise.reject(new ServiceError("FORBIDDEN")) };
+    const echo = await startEchoServer({ handlers });
+    const session = rawSession(echo.port);
+    expect((await rawCall(session, ECHO, headers)).grpcStatus).not.toBe(0);
     await echo.server.drain();
     await expect.poll(() => session.closed).toBe(true);
   });
