@@ -20,6 +20,9 @@ export interface RelationshipStore {
   /** The number of the last committed write; 0 before the first. */
   readonly sequence: number;
 
+  /** Why what is committed will not last, though it can be committed; absent where that cannot be. */
+  problem?(): string | undefined;
+
   /** All relationships, in batches, in no order. */
   load(): AsyncIterable<readonly Relationship[]>;
 

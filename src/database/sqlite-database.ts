@@ -1,7 +1,8 @@
-import { realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { Kysely, type LogConfig, SqliteDialect, sql } from "kysely";
 import { AuthzError } from "../authz/authz-error.ts";
+import { OpenedFile } from "../authz/store/sqlite/opened-file.ts";
 import { SqliteConnection } from "../authz/store/sqlite/sqlite-connection.ts";
 import { explainSqlite } from "../authz/store/sqlite/sqlite-errors.ts";
 import { createPrivately } from "../authz/store/sqlite/sqlite-lock.ts";
@@ -30,8 +31,7 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
   readonly kysely: Kysely<Tables>;
   readonly #file: string;
   readonly #connection: SqliteConnection;
-  /** The file that is open, which may come to be another one than that of its name. */
-  readonly #opened: number;
+  readonly #opened: OpenedFile;
 
   /** @throws AuthzError FAILED_PRECONDITION or UNAVAILABLE, which says the mend */
   constructor(file: string, log: LogConfig) {
@@ -41,7 +41,7 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
       const path = resolve(file);
       createPrivately(join(realpathSync(dirname(path)), basename(path)));
       this.#connection = new SqliteConnection(path, { timeout: BUSY_TIMEOUT });
-      this.#opened = statSync(path).ino;
+      this.#opened = new OpenedFile(file);
     } catch (error) {
       throw this.explain(error);
     }
@@ -61,12 +61,8 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
   async ready(): Promise<{ ready: boolean; reason?: string }> {
     try {
       await sql`select 1 from sqlite_schema limit 1`.execute(this.kysely);
-      if (statSync(this.#file, { throwIfNoEntry: false })?.ino === this.#opened) {
-        return { ready: true };
-      }
-      // SQLite goes on with what has no name any more, and all of it is gone when it is closed.
-      const reason = `${this.#file} was removed or replaced while it is open: start the process anew`;
-      return { ready: false, reason };
+      const reason = this.#opened.problem();
+      return reason === undefined ? { ready: true } : { ready: false, reason };
     } catch (error) {
       return { ready: false, reason: this.explain(error).message };
     }

@@ -15,7 +15,9 @@ beforeAll(async () => {
 afterAll(() => processes?.remove());
 
 test("buf curl lists every RPC", async () => {
-  expect((await buf.methods()).sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
+  // Besides health and reflection, which are no RPCs of the hub.
+  const own = (await buf.methods()).filter((rpc) => !rpc.startsWith("grpc."));
+  expect(own.sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
 });
 
 test("buf curl calls every RPC", async () => {

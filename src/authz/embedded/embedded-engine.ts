@@ -231,8 +231,8 @@ class EmbeddedEngine implements AuthorizationEngine {
     } catch (error) {
       return { ready: false, reason: (error as Error).message };
     }
-    const { failure } = this.#writer;
-    return failure === undefined ? { ready: true } : { ready: false, reason: failure.message };
+    const reason = this.#writer.failure?.message ?? this.#store.problem?.();
+    return reason === undefined ? { ready: true } : { ready: false, reason };
   }
 
   close(): Promise<void> {

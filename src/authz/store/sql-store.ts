@@ -61,6 +61,10 @@ export class SqlStore implements RelationshipStore {
     return this.#ownership.head;
   }
 
+  problem(): string | undefined {
+    return this.#database.problem?.();
+  }
+
   async *load(): AsyncGenerator<readonly Relationship[], void, undefined> {
     const snapshot = await this.#explained(() => this.#database.snapshot());
     try {

@@ -36,6 +36,9 @@ export interface StoreDatabase {
    */
   connect(): Promise<"held" | "taken">;
 
+  /** Why what is written will not last, though it can be written; absent where that cannot be. */
+  problem?(): string | undefined;
+
   /** Names who is told that the connection which has the lock broke. */
   onLost(listener: () => void): void;
 

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { invalid } from "./audit-filter.ts";
 
 const VERSION = "1:audit-cursor";
+/** An id of an event; PostgreSQL would not even take every text. */
+const ID = /^[0-9a-f-]{36}$/;
 
 /** The last event of the page before. */
 export interface AuditCursor {
@@ -23,6 +25,7 @@ export function parseCursor(filter: string, cursor: string): AuditCursor {
     typeof of === "string" &&
     Number.isSafeInteger(time) &&
     typeof id === "string" &&
+    ID.test(id) &&
     sum === checksum([version, of, time, id]);
   if (!isWhole) throw invalid("the cursor is malformed");
   if (of !== filter) throw invalid("the cursor is of another request");

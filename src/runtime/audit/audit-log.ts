@@ -11,6 +11,7 @@ import {
   invalid,
 } from "./audit-filter.ts";
 import type { AuditRow, AuditTables } from "./audit-table.ts";
+import { safeText } from "./safe-text.ts";
 
 /** Which page of a listing. */
 export interface AuditPageRequest {
@@ -80,7 +81,8 @@ export class AuditLog {
     if (filter.to !== undefined) query = query.where("time", "<", filter.to);
     for (const [name, column] of Object.entries(EQUAL_COLUMNS)) {
       const value = filter[name as keyof typeof EQUAL_COLUMNS];
-      if (value !== undefined) query = query.where(column, "=", value);
+      // As it was stored: else nobody would find what was done to an object with an odd id.
+      if (value !== undefined) query = query.where(column, "=", safeText(value));
     }
     const { state } = filter;
     if (state === undefined) return query;

@@ -8,9 +8,17 @@ const PLAIN = /^[\x20-\x7e]*$/;
  */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
-/** A text that any database can store, and no log or terminal misreads; longer ones are cut. */
+/**
+ * A text that any database can store, and no log or terminal misreads; longer ones are cut.
+ * What is unsafe is written out, such as `\u202e`: two objects must not look the same.
+ */
 export function safeText(text: string): string {
   if (text.length <= MAX_TEXT && PLAIN.test(text)) return text;
-  // Cut before it is mended: the cut may part a pair of surrogates.
-  return text.slice(0, MAX_TEXT).replaceAll(UNSAFE, "\ufffd");
+  const safe = text.slice(0, MAX_TEXT).replaceAll(UNSAFE, writtenOut);
+  // The cut may part a pair of surrogates.
+  return safe.length <= MAX_TEXT ? safe : safe.slice(0, MAX_TEXT).replace(/\p{Cs}$/u, "\ufffd");
+}
+
+function writtenOut(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

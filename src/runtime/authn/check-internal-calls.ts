@@ -2,25 +2,43 @@ import { IDENTITY_HEADERS } from "../../api/identity-headers.ts";
 import type { ConfigProblem } from "../../config/config-problem.ts";
 import type { SecurityConfig } from "../configuration/security-config.ts";
 import { isSubjectId } from "./subject-id.ts";
+import { SYSTEM_CALLER } from "./system-caller.ts";
 
 type InternalCallConfig = SecurityConfig["authn"]["internal_call"];
 
 const KEY = "security.authn.internal_call";
 
-/** Headers that mean something else, or that proxies change. */
+/** Headers that mean something else, that proxies change, or that are logged. */
 const TAKEN_HEADERS: ReadonlySet<string> = new Set([
   ...IDENTITY_HEADERS.filter((name) => name !== "x-svc-internal-token"),
   "authorization",
   "connection",
+  "content-encoding",
   "content-length",
   "content-type",
   "cookie",
+  "expect",
+  "forwarded",
+  "grpc-timeout",
   "host",
+  "keep-alive",
   "origin",
+  "proxy-authorization",
+  "referer",
+  "sec-fetch-site",
   "te",
+  "traceparent",
+  "tracestate",
+  "trailer",
   "transfer-encoding",
+  "upgrade",
+  "user-agent",
+  "via",
   "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
   "x-request-id",
+  "x-trace-id",
 ]);
 
 /** What is wrong with the tokens of calls between services. Messages never hold a token. */
@@ -47,6 +65,12 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
       yield problem(
         [...at, "service"],
         `${key}.service: must have no white space, # or *, in ASCII`,
+      );
+    }
+    if (one.service === SYSTEM_CALLER) {
+      yield problem(
+        [...at, "service"],
+        `${key}.service: ${SYSTEM_CALLER} is who makes SYSTEM calls; give the service another name`,
       );
     }
     if (one.token === "") yield problem([...at, "token"], `${key}.token: must not be empty`);

@@ -2,7 +2,8 @@ import { ServiceError } from "../error/service-error.ts";
 
 const MAX_ITEMS = 1000;
 const MAX_ITEM_LENGTH = 256;
-const NONE: readonly string[] = [];
+/** Shared by all calls, so nobody may add to it. */
+const NONE: readonly string[] = Object.freeze([]);
 
 /**
  * The items of a list in a header: separated by commas, or a JSON array of strings.
@@ -11,15 +12,31 @@ const NONE: readonly string[] = [];
  */
 export function parseHeaderList(header: string, value: string): readonly string[] {
   if (value === "") return NONE;
-  const items = value.trimStart().startsWith("[") ? parseArray(header, value) : value.split(",");
+  // Only the white space around commas is none of the item's: to trim " admin" would make it "admin".
+  return value.trimStart().startsWith("[")
+    ? checkItems(header, parseArray(header, value))
+    : splitHeaderList(header, value, ",");
+}
+
+/** The items of a list with a separator, without the white space around them and without empty ones. */
+export function splitHeaderList(
+  header: string,
+  value: string,
+  separator: string,
+): readonly string[] {
+  if (value === "") return NONE;
+  return checkItems(
+    header,
+    value.split(separator).map((item) => item.trim()),
+  );
+}
+
+function checkItems(header: string, items: readonly string[]): readonly string[] {
   if (items.length > MAX_ITEMS) throw invalidList(header, `has more than ${MAX_ITEMS} items`);
-  const list: string[] = [];
-  for (const item of items) {
-    const text = item.trim();
-    if (text.length > MAX_ITEM_LENGTH) throw invalidList(header, "has an item that is too long");
-    if (text !== "") list.push(text);
+  if (items.some(({ length }) => length > MAX_ITEM_LENGTH)) {
+    throw invalidList(header, "has an item that is too long");
   }
-  return list;
+  return items.filter((item) => item !== "");
 }
 
 function parseArray(header: string, value: string): string[] {

@@ -1,6 +1,7 @@
 import { ServiceError } from "../error/service-error.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "./authenticator.ts";
 import type { GatewayHeadersAuthenticator } from "./gateway-headers.ts";
+import { BearerRefused } from "./invalid-token.ts";
 
 /**
  * The mode `hybrid`: the JWT first; where it does not identify the caller, the headers
@@ -8,6 +9,8 @@ import type { GatewayHeadersAuthenticator } from "./gateway-headers.ts";
  *
  * A JWT that cannot be verified now counts as one that is wrong: whoever may use the
  * headers could send a wrong one as well. Without headers the call is UNAVAILABLE.
+ * A genuine one whose bearer is not let in is the answer: the gateway makes its headers
+ * of the same token, and knows nothing of revocations.
  */
 export class HybridAuthenticator implements Authenticator {
   readonly name = "hybrid";
@@ -50,10 +53,11 @@ export class HybridAuthenticator implements Authenticator {
   }
 
   #fallBack(request: AuthenticationRequest, error: unknown): Identity {
-    const isAnswer =
+    const isNoToken =
       error instanceof ServiceError &&
+      !(error instanceof BearerRefused) &&
       (error.code === "UNAUTHORIZED" || error.code === "UNAVAILABLE");
-    const gateway = isAnswer ? this.#gateway.authenticate(request) : undefined;
+    const gateway = isNoToken ? this.#gateway.authenticate(request) : undefined;
     if (gateway === undefined) throw error;
     return gateway;
   }

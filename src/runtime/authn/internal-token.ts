@@ -1,6 +1,7 @@
 import { ServiceError } from "../error/service-error.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "./authenticator.ts";
 import { digestOf, findDigest } from "./secret-digest.ts";
+import { SYSTEM_CALLER } from "./system-caller.ts";
 
 /** A token that is accepted; several of one service are, while they rotate. */
 export interface ServiceToken {
@@ -19,7 +20,7 @@ export interface InternalTokens {
 
 /** Who calls with a token that names no service. */
 const UNNAMED_SERVICE = "internal";
-const SYSTEM = "system";
+const NONE: readonly string[] = Object.freeze([]);
 
 /** Recognises other services, and the system, by their secret tokens. */
 export class InternalTokenAuthenticator implements Authenticator {
@@ -35,8 +36,8 @@ export class InternalTokenAuthenticator implements Authenticator {
       identity: identityOf(one.service, "internal"),
     }));
     if (systemToken !== undefined) {
-      const identity = identityOf(SYSTEM, "system");
-      accepted.push({ service: SYSTEM, token: systemToken, identity });
+      const identity = identityOf(SYSTEM_CALLER, "system");
+      accepted.push({ service: SYSTEM_CALLER, token: systemToken, identity });
     }
     // The configuration has refused these; here they would let in whoever sends nothing.
     const usable = accepted.filter((one) => one.token !== "");
@@ -56,20 +57,21 @@ export class InternalTokenAuthenticator implements Authenticator {
   }
 }
 
+/** Of all calls of the service, so nobody may change it. */
 function identityOf(service: string, credential: "internal" | "system"): Identity {
-  return {
+  return Object.freeze({
     credential,
-    principal: {
+    principal: Object.freeze({
       subjectId: service,
       subjectType: "service",
       username: service,
       name: "",
       email: "",
       organizationId: "",
-      groups: [],
-      roles: [],
-      scopes: [],
+      groups: NONE,
+      roles: NONE,
+      scopes: NONE,
       source: "internal",
-    },
-  };
+    }),
+  });
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "./authenticator.ts";
 import { bearerToken } from "./bearer-token.ts";
-import { invalidToken } from "./invalid-token.ts";
+import { BearerRefused, invalidToken } from "./invalid-token.ts";
 import { type JwtRules, type VerifiedToken, verifyJwt } from "./jwt-verifier.ts";
 import type { KeySet } from "./key-set.ts";
 import type { RevocationList } from "./revocation-list.ts";
@@ -58,9 +58,12 @@ export class JwtAuthenticator implements Authenticator {
 
   /** What is known of a token, where it still holds. */
   #recall(digest: string): Identity | undefined {
-    const { keys, events, now } = this.#options;
+    const { keys, events, now, cacheTtlMs } = this.#options;
     const known = this.#cache.get(digest);
-    const isKnown = known !== undefined && now() < known.until && keys.holds(known.token.key);
+    const left = known === undefined ? 0 : known.until - now();
+    // More than all of its time is left where the clock was put back: then all is looked at anew.
+    const isInTime = left > 0 && left <= cacheTtlMs;
+    const isKnown = known !== undefined && isInTime && keys.holds(known.token.key);
     events.cache("jwt", isKnown ? "hit" : "miss");
     if (isKnown) {
       this.#requireValid(known.token);
@@ -83,6 +86,6 @@ export class JwtAuthenticator implements Authenticator {
   #requireValid(token: VerifiedToken): void {
     const { rules, revocations, now } = this.#options;
     if (now() >= token.expiresAt + rules.clockSkewMs) throw invalidToken("it has expired");
-    if (revocations.isRevoked(token)) throw invalidToken("it was revoked");
+    if (revocations.isRevoked(token)) throw new BearerRefused("it was revoked");
   }
 }

@@ -1,4 +1,4 @@
-import { invalidToken } from "./invalid-token.ts";
+import { BearerRefused, invalidToken } from "./invalid-token.ts";
 import { checkTokenKind } from "./jwt-kind.ts";
 import type { JsonObject } from "./jwt-parts.ts";
 import { isSubjectId } from "./subject-id.ts";
@@ -40,18 +40,20 @@ export function checkClaims(
   if (claims["iss"] !== rules.issuer) throw invalidToken("its issuer is not accepted");
   checkAudience(claims["aud"], rules.audience);
   checkTokenKind(claims, isAccessToken);
-  const { owner, sub, jti } = claims as { owner?: unknown; sub?: unknown; jti?: unknown };
-  if (
-    rules.allowedOwners.length > 0 &&
-    (typeof owner !== "string" || !rules.allowedOwners.includes(owner))
-  ) {
-    throw invalidToken("its owner is not accepted");
-  }
+  const { sub, jti } = claims as { sub?: unknown; jti?: unknown };
   if (typeof sub !== "string" || !isSubjectId(sub)) throw invalidToken("its subject is not valid");
   if (jti !== undefined && (typeof jti !== "string" || jti.length > MAX_ID_LENGTH)) {
     throw invalidToken("its id is not valid");
   }
-  return { subject: sub, id: jti, ...checkTimes(claims, rules.clockSkewMs, now) };
+  const times = checkTimes(claims, rules.clockSkewMs, now);
+  checkOwner(claims["owner"], rules.allowedOwners);
+  return { subject: sub, id: jti, ...times };
+}
+
+/** Last of all, for it is the bearer that is refused, not the token. */
+function checkOwner(owner: unknown, allowed: readonly string[]): void {
+  if (allowed.length === 0 || (typeof owner === "string" && allowed.includes(owner))) return;
+  throw new BearerRefused("its owner is not accepted");
 }
 
 function checkAudience(audience: unknown, accepted: readonly string[]): void {

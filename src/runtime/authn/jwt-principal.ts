@@ -31,10 +31,16 @@ export function principalOfClaims(claims: JsonObject, subjectId: string): Princi
   });
 }
 
-/** Text that is only shown; people choose it themselves, so it is made harmless and not refused. */
+/** What stands in no header either: control characters, and marks that turn the direction of text. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Text that is only shown; people choose it themselves, so it is made harmless and not refused.
+ * By spaces, which no object id has: left out, "al\0ice" would be the `{principal.username}` of alice.
+ */
 function displayText(value: unknown): string {
   if (typeof value !== "string") return "";
-  return value.slice(0, MAX_DISPLAY_LENGTH).replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, "");
+  return value.slice(0, MAX_DISPLAY_LENGTH).replace(UNPRINTABLE, " ");
 }
 
 function identifiers(value: unknown): readonly string[] {

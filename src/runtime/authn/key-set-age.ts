@@ -48,17 +48,27 @@ export class KeySetAge {
 
   /** Whether the provider has failed just now. */
   isResting(now: number): boolean {
+    this.#follow(now);
     return this.hasFailed && now - this.#attemptedAt < REST_MS;
   }
 
   /** Whether the provider may be asked for a key that is not known; it counts as asked then. */
   mayAskForUnknown(now: number): boolean {
+    this.#follow(now);
     if (now - this.#askedAt < UNKNOWN_REST_MS) return false;
     this.#askedAt = now;
     return true;
   }
 
+  /** Where the clock was put back, ages begin anew: else keys would serve as long as it went back. */
+  #follow(now: number): void {
+    if (this.loadedAt !== undefined) this.loadedAt = Math.min(this.loadedAt, now);
+    this.#attemptedAt = Math.min(this.#attemptedAt, now);
+    this.#askedAt = Math.min(this.#askedAt, now);
+  }
+
   #isWithin(now: number, time: number): boolean {
+    this.#follow(now);
     return this.loadedAt !== undefined && now < this.loadedAt + time;
   }
 }

@@ -13,8 +13,14 @@ export interface VerificationKey {
 
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
+/** With an exponent of 1 every text is its own signature; very large ones only cost time. */
+const MIN_EXPONENT = 3n;
+const MAX_EXPONENT = 0xffff_ffffn;
 const CURVES: Readonly<Record<string, string>> = { "P-256": "ES256", "P-521": "ES512" };
 const RSA_ALGORITHMS: readonly string[] = ["RS256", "RS512"];
+
+/** The members of a secret or private key. */
+const SECRETS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] as const;
 
 /** The public members of a JWK; nothing else is looked at or kept. */
 const MEMBERS = { RSA: ["n", "e"], EC: ["crv", "x", "y"] } as const;
@@ -30,7 +36,7 @@ export function readVerificationKey(
   const { kty, kid, use, alg, key_ops: operations } = jwk as Record<string, unknown>;
   if (kty !== "RSA" && kty !== "EC") return undefined;
   // A private key that was published is known to everybody.
-  if (Object.hasOwn(jwk, "d") || Object.hasOwn(jwk, "k")) return undefined;
+  if (SECRETS.some((name) => Object.hasOwn(jwk, name))) return undefined;
   if (use !== undefined && use !== "sig") return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) {
     return undefined;
@@ -57,12 +63,14 @@ function publicKey(jwk: JsonObject, kty: "RSA" | "EC"): KeyObject | undefined {
   const members = Object.fromEntries(MEMBERS[kty].map((name) => [name, jwk[name]]));
   try {
     const key = createPublicKey({ key: { kty, ...members } as JsonWebKey, format: "jwk" });
-    const bits = key.asymmetricKeyDetails?.modulusLength;
-    if (kty === "RSA" && (bits === undefined || bits < MIN_RSA_BITS || bits > MAX_RSA_BITS)) {
-      return undefined;
-    }
-    return key;
+    return kty === "RSA" && !isStrong(key) ? undefined : key;
   } catch {
     return undefined;
   }
+}
+
+function isStrong({ asymmetricKeyDetails }: KeyObject): boolean {
+  const { modulusLength: bits = 0, publicExponent: exponent = 0n } = asymmetricKeyDetails ?? {};
+  if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS) return false;
+  return exponent >= MIN_EXPONENT && exponent <= MAX_EXPONENT && exponent % 2n === 1n;
 }

@@ -75,9 +75,12 @@ async function checked(
   engine: AuthorizationEngine,
   events: RuntimeEvents,
 ): Promise<void> {
-  if (principal.subjectType !== plan.audience) return decide(call, false, events);
+  if (principal.subjectType !== plan.audience) {
+    call.resource = meantBy(call, principal, plan);
+    return decide(call, false, events);
+  }
   const id = renderId(call, principal, plan, events);
-  call.resource = `${plan.type}:${id ?? "*"}`;
+  call.resource = resourceOf(plan, id);
   const subject = { type: plan.audience, id: principal.subjectId };
   // The embedded engine answers a check at once: a signal would be made for nothing.
   const options: CallOptions | undefined =
@@ -97,6 +100,19 @@ async function checked(
     throw call.abortReason ?? noDecision(error);
   }
   return decide(call, allowed, events);
+}
+
+function resourceOf({ type }: PlannedCheck, id: string | undefined): string {
+  return `${type}:${id ?? "*"}`;
+}
+
+/** What a caller of the wrong type asked for, for the audit; undefined where it makes no object. */
+function meantBy(call: Call, principal: Principal, plan: PlannedCheck): string | undefined {
+  try {
+    return resourceOf(plan, plan.id?.(call.request, principal));
+  } catch {
+    return undefined;
+  }
 }
 
 function renderId(

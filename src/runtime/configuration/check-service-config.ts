@@ -63,7 +63,8 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
       : { path: at(key), message, severity: "warning" };
   }
   if (!authz.enabled || authz.dev_allow_all) return;
-  if (authz.model === undefined) {
+  // Without AUTHORIZED RPCs there is no engine; whether there are some is known when services are bound.
+  if (authz.model === undefined && authz.provider === "spicedb") {
     yield {
       path: at(),
       message: "security.authz.model is missing: name the file of the authorization model",
@@ -91,7 +92,7 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
         "security.authz.spicedb is given, but the provider is embedded; write provider: spicedb, or remove it",
     };
   }
-  if (config.database === undefined) {
+  if (authz.model !== undefined && config.database === undefined) {
     yield {
       path: at(),
       message: "database is missing: the embedded engine keeps its relationships there",
@@ -109,19 +110,28 @@ function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProb
 
 function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProblem> {
   if (registry === undefined) return;
-  const { endpoints, username, password, ca_file } = registry.etcd;
+  const { endpoints, username, password, certificate_file, key_file } = registry.etcd;
   const at = (...keys: (string | number)[]) => ["registry", "etcd", ...keys];
   if ((username === undefined) !== (password === undefined)) {
     yield { path: at(), message: "registry.etcd must have username and password, or neither" };
   }
+  if ((certificate_file === undefined) !== (key_file === undefined)) {
+    yield {
+      path: at(),
+      message: "registry.etcd must have certificate_file and key_file, or neither",
+    };
+  }
+  const tlsKey = (["ca_file", "certificate_file"] as const).find(
+    (key) => registry.etcd[key] !== undefined,
+  );
   const secure = endpoints.map((endpoint) => endpoint.toLowerCase().startsWith("https:"));
   if (new Set(secure).size > 1) {
     yield {
       path: at("endpoints"),
       message: "registry.etcd.endpoints: must be all https or all http",
     };
-  } else if (ca_file !== undefined && secure[0] !== true) {
-    yield { path: at("ca_file"), message: "registry.etcd.ca_file: needs endpoints with https" };
+  } else if (tlsKey !== undefined && secure[0] !== true) {
+    yield { path: at(tlsKey), message: `registry.etcd.${tlsKey}: needs endpoints with https` };
   } else if (password !== undefined && secure[0] !== true) {
     yield {
       path: at("endpoints"),

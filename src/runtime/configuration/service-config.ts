@@ -75,7 +75,15 @@ const etcd = z.strictObject({
   ),
   username: documented("The user.", z.optional(text())),
   password: documented("The password; give it as ${VAR}.", z.optional(secret())),
-  ca_file: documented("Who signs its certificate, PEM.", z.optional(file())),
+  ca_file: documented(
+    "Who signs its certificate, PEM; absent, the public authorities.",
+    z.optional(file()),
+  ),
+  certificate_file: documented(
+    "The client certificate that etcd is shown, PEM; needs key_file.",
+    z.optional(file()),
+  ),
+  key_file: documented("The key of the client certificate, PEM.", z.optional(file())),
   lease_ttl_seconds: documented(
     "How long entries outlive a process that was killed.",
     z._default(z.int().check(z.minimum(5), z.maximum(3600)), 15),

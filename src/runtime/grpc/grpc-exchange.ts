@@ -43,6 +43,8 @@ const turn = new Turn();
  * cost as much as the chain. It writes the response by itself: grpc-js compresses none.
  */
 export class GrpcExchange implements Listener {
+  /** As it was sent. */
+  readonly path: string;
   readonly headers: GrpcHeaders;
   readonly peer: Peer;
   readonly requestId: string;
@@ -55,8 +57,9 @@ export class GrpcExchange implements Listener {
   #compresses = false;
 
   constructor(call: ServerInterceptingCallInterface, arrival: Arrival, settings: ExchangeSettings) {
-    const { stream, headers, respond } = arrival;
+    const { stream, path, headers, respond } = arrival;
     this.#settings = settings;
+    this.path = path;
     this.headers = headers;
     this.requestId = requestIdOf(headers);
     this.peer = peerOf(stream.session as Parameters<typeof peerOf>[0]);

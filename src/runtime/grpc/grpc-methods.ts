@@ -47,8 +47,18 @@ export class GrpcMethods {
     const platform = [...healthMethods(names, isReady)];
     if (config.reflection) platform.push(...reflectionMethods([...services]));
     for (const method of platform) this.#addPlatform(method);
-    this.#endpoints.set(UNKNOWN_PATH, async () => {
-      throw new ServiceError("UNIMPLEMENTED", "there is no such RPC");
+    this.#endpoints.set(UNKNOWN_PATH, async ({ path, peer, requestId }) => {
+      const error = new ServiceError("UNIMPLEMENTED", "there is no such RPC");
+      options.onUnrouted?.({
+        transport: "grpc",
+        httpMethod: "POST",
+        target: path,
+        status: 200,
+        code: error.code,
+        requestId,
+        peer,
+      });
+      throw error;
     });
   }
 

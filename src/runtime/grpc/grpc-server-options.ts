@@ -2,6 +2,7 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { Logger } from "../operation/logger.ts";
+import type { UnroutedObserver } from "../operation/unrouted-request.ts";
 import type { ConnectionLimits } from "./connection-limits.ts";
 
 /** The part `server.grpc` of a service's configuration. */
@@ -17,6 +18,8 @@ export interface GrpcServerOptions {
   readonly service: string;
   /** What the health service tells. */
   readonly isReady: () => boolean;
+  /** Is told of requests that are calls of no RPC. Never throws. */
+  readonly onUnrouted?: UnroutedObserver | undefined;
   /** Is told of what goes wrong here, not of calls. */
   readonly logger?: Logger;
   readonly limits?: Partial<ConnectionLimits>;

@@ -1,13 +1,13 @@
-import { type AddressInfo, createServer, type Server as NetServer, type Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { type ConnectionInjector, Server, ServerCredentials } from "@grpc/grpc-js";
 import { parseAddress } from "../server/server-address.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { DEFAULT_CONNECTION_LIMITS, serverOptionsOf } from "./connection-limits.ts";
+import { type GrpcListener, grpcListener } from "./grpc-listener.ts";
 import { GrpcMethods } from "./grpc-methods.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
 import { StreamGuard } from "./stream-guard.ts";
-import { readCredentials } from "./tls-files.ts";
 
 /**
  * The gRPC server of a process, by grpc-js. It translates between gRPC and the chain; what
@@ -28,7 +28,7 @@ class GrpcServer implements TransportServer {
   readonly #server: Server;
   readonly #guard: StreamGuard;
   readonly #sockets = new Set<Socket>();
-  #listener: NetServer | undefined;
+  #listener: GrpcListener | undefined;
   #injector: ConnectionInjector | undefined;
   #ended: Promise<void> | undefined;
 
@@ -41,35 +41,41 @@ class GrpcServer implements TransportServer {
       ...serverOptionsOf(limits, options.config.max_message_bytes),
       interceptors: [methods.interceptorWith(() => this.#guard)],
     });
-    this.#guard = new StreamGuard(this.#server, limits, (path) => methods.has(path));
+    this.#guard = new StreamGuard(
+      this.#server,
+      limits,
+      (path) => methods.has(path),
+      options.onUnrouted,
+    );
     methods.addTo(this.#server);
   }
 
   async listen(): Promise<ListeningAddress> {
     if (this.#listener !== undefined) throw new Error("the gRPC server listens already");
     const { config, logger } = this.#options;
-    const credentials =
-      config.tls === undefined
-        ? ServerCredentials.createInsecure()
-        : await readCredentials(config.tls);
-    const injector = this.#server.createConnectionInjector(credentials);
-    const listener = createServer((socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
+    const injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
+    const accept = (socket: Socket): void => {
       // An error of one connection concerns that one only; it closes.
       socket.on("error", () => undefined);
       injector.injectConnection(socket);
+    };
+    const listener = grpcListener(config.tls, accept, logger);
+    const { server } = listener;
+    server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+      socket.on("error", () => undefined);
     });
     const { host, port } = parseAddress(config.address);
     await new Promise<void>((resolve, reject) => {
-      listener.once("error", (error) => reject(listenError(config.address, error)));
-      listener.listen(port, host, resolve);
+      server.once("error", (error) => reject(listenError(config.address, error)));
+      server.listen(port, host, resolve);
     });
-    listener.removeAllListeners("error");
-    listener.on("error", (error) => logger?.error({ err: error }, "the gRPC server has a problem"));
+    server.removeAllListeners("error");
+    server.on("error", (error) => logger?.error({ err: error }, "the gRPC server has a problem"));
     this.#listener = listener;
     this.#injector = injector;
-    return { host, port: (listener.address() as AddressInfo).port };
+    return { host, port: (server.address() as AddressInfo).port };
   }
 
   async drain(): Promise<void> {
@@ -92,10 +98,11 @@ class GrpcServer implements TransportServer {
   }
 
   /** Takes no more connections; resolves when there are none. */
-  #end(listener: NetServer): Promise<void> {
+  #end({ server, closeHandshakes }: GrpcListener): Promise<void> {
     this.#methods.drain();
     this.#guard.drain();
-    this.#ended ??= new Promise<void>((resolve) => listener.close(() => resolve()));
+    this.#ended ??= new Promise<void>((resolve) => server.close(() => resolve()));
+    closeHandshakes();
     return this.#ended;
   }
 }

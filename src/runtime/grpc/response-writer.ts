@@ -121,10 +121,10 @@ export class ResponseWriter implements Timed {
   #stopReading(): void {
     const stream = this.#stream;
     if (stream.readableEnded) return;
-    // What has come already would keep the stream open.
-    stream.resume();
     setImmediate(() => {
       if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+      // What has come already would keep the stream open; only now grpc-js does not pause it again.
+      stream.resume();
     });
   }
 }

@@ -5,15 +5,19 @@ import type {
   ServerHttp2Stream,
 } from "node:http2";
 import type { Server, ServerCredentials } from "@grpc/grpc-js";
+import { requestIdOf } from "../call/request-id.ts";
+import type { UnroutedObserver } from "../operation/unrouted-request.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import { type ConnectionLimits, http2OptionsOf } from "./connection-limits.ts";
 import { GrpcHeaders } from "./grpc-headers.ts";
+import { peerOf } from "./grpc-peer.ts";
 import { ENCODING_HEADER, isKnownEncoding } from "./message-encoding.ts";
 import type { Respond } from "./response-writer.ts";
 
 /** What is known of a call when its headers have come. */
 export interface Arrival {
   readonly stream: ServerHttp2Stream;
+  readonly path: string;
   /** As they came over the wire. */
   readonly headers: GrpcHeaders;
   /** Sends the headers of the response. */
@@ -52,6 +56,7 @@ type StreamListener = (
  */
 export class StreamGuard {
   readonly #isServed: (path: string) => boolean;
+  readonly #onUnrouted: UnroutedObserver | undefined;
   /** That of the event under way; its handler is called within it. */
   #arrival: Arrival | undefined;
   #draining = false;
@@ -59,10 +64,17 @@ export class StreamGuard {
   /**
    * @param server before it is bound or has an injector
    * @param isServed whether a path is that of an RPC
+   * @param onUnrouted is told of what is no gRPC
    * @throws StartUpError
    */
-  constructor(server: Server, limits: ConnectionLimits, isServed: (path: string) => boolean) {
+  constructor(
+    server: Server,
+    limits: ConnectionLimits,
+    isServed: (path: string) => boolean,
+    onUnrouted?: UnroutedObserver,
+  ) {
     this.#isServed = isServed;
+    this.#onUnrouted = onUnrouted;
     const seam = server as unknown as Seam;
     const create = seam.createHttp2Server;
     if (typeof create !== "function" || typeof seam.commonServerOptions !== "object") {
@@ -100,8 +112,12 @@ export class StreamGuard {
     http2Server.on("stream", ((stream, headers, flags, raw) => {
       // An error of one stream concerns that one only; it closes.
       stream.on("error", () => undefined);
-      if (headers[":method"] !== "POST") return refuse(stream, 405);
-      if (!CONTENT_TYPE.test(headers["content-type"] ?? "")) return refuse(stream, 415);
+      const refuse = (status: number, code: string) =>
+        this.#refuse(stream, headers, raw, status, code);
+      if (headers[":method"] !== "POST") return refuse(405, "METHOD_NOT_ALLOWED");
+      if (!CONTENT_TYPE.test(headers["content-type"] ?? "")) {
+        return refuse(415, "UNSUPPORTED_MEDIA_TYPE");
+      }
       this.#serve(serve, stream, headers, flags, raw);
     }) as StreamListener as (stream: ServerHttp2Stream) => void);
   }
@@ -125,6 +141,7 @@ export class StreamGuard {
     const respond: Respond = stream.respond;
     const arrival: Arrival = {
       stream,
+      path,
       headers: new GrpcHeaders(raw),
       respond,
       onRefusal: undefined,
@@ -137,11 +154,26 @@ export class StreamGuard {
     serve(stream, passedOn, flags, raw);
     this.#arrival = undefined;
   }
-}
 
-/** What is no gRPC is told so in plain HTTP. */
-function refuse(stream: ServerHttp2Stream, httpStatus: number): void {
-  stream.respond({ ":status": httpStatus }, { endStream: true });
+  /** What is no gRPC is told so in plain HTTP. */
+  #refuse(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    raw: readonly string[],
+    status: number,
+    code: string,
+  ): void {
+    stream.respond({ ":status": status }, { endStream: true });
+    this.#onUnrouted?.({
+      transport: "grpc",
+      httpMethod: headers[":method"] ?? "",
+      target: headers[":path"] ?? "",
+      status,
+      code,
+      requestId: requestIdOf(new GrpcHeaders(raw)),
+      peer: peerOf(stream.session as Parameters<typeof peerOf>[0]),
+    });
+  }
 }
 
 function moved(what: string): StartUpError {

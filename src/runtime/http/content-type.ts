@@ -11,16 +11,27 @@ const JSON_TYPE =
  * @throws ServiceError UNSUPPORTED_MEDIA_TYPE
  */
 export function requireJson(headers: CallHeaders): void {
-  const types = headers.all("content-type");
-  if (types.length !== 1 || !isJson(types[0] as string)) {
+  const type = singleType(headers);
+  if (type === undefined || !isJson(type)) {
     throw new ServiceError(
       "UNSUPPORTED_MEDIA_TYPE",
-      types.length > 1
-        ? "the body must have one Content-Type"
-        : "the body must have the Content-Type application/json, in UTF-8",
+      "the body must have the Content-Type application/json, in UTF-8",
     );
   }
   requireIdentity(headers);
+}
+
+/**
+ * The type of a body; undefined without.
+ *
+ * @throws ServiceError UNSUPPORTED_MEDIA_TYPE where there are several
+ */
+export function singleType(headers: CallHeaders): string | undefined {
+  const types = headers.all("content-type");
+  if (types.length > 1) {
+    throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "the body must have one Content-Type");
+  }
+  return types[0];
 }
 
 /**

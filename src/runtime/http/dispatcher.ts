@@ -89,6 +89,7 @@ export class Dispatcher {
       target: path,
       httpMethod: exchange.incoming.method as string,
       readRequest: () => service.read({ exchange, path, query, segments }),
+      ...(service.encode === undefined ? {} : { encodeResponse: service.encode }),
     });
     exchange.call = call;
     void this.#serve(chain, exchange, service, call);
@@ -145,6 +146,7 @@ export class Dispatcher {
     const url = incoming.url ?? "";
     const mark = url.indexOf("?");
     this.#parts.onUnrouted({
+      transport: "http",
       httpMethod: incoming.method ?? "",
       target: mark < 0 ? url : url.slice(0, mark),
       status,

@@ -6,6 +6,7 @@ import type { Connection, OnConnection } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
 import { linger } from "./linger.ts";
 import { declaresBody } from "./read-body.ts";
+import type { EncodedResponse } from "./response-encoder.ts";
 import type { ServerState } from "./server-state.ts";
 
 /** Headers that this server sets itself, whatever a handler says. */
@@ -76,9 +77,9 @@ export class Exchange implements OnConnection {
     this.#finish(status, headers, body);
   }
 
-  /** Sends a JSON response of the handler. */
-  sendJson(json: string): void {
-    this.send(200, json, this.callHeaders(JSON_TYPE));
+  /** Sends a response of the handler. */
+  sendEncoded({ contentType, body }: EncodedResponse): void {
+    this.send(200, body, this.callHeaders(contentType));
   }
 
   /** Tells the caller of an error; nothing where the response was begun, as then it only can be cut off. */
@@ -90,6 +91,8 @@ export class Exchange implements OnConnection {
     }
     // Raw handlers may have set some for the response that is not to be.
     for (const name of this.response.getHeaderNames()) this.response.removeHeader(name);
+    // Node keeps the phrase of a status that it could not send.
+    this.response.statusMessage = "";
     const headers = ["Content-Type", JSON_TYPE, "Cache-Control", "no-store", ...extra];
     if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
     for (const [name, value] of this.call?.beginResponse() ?? []) {

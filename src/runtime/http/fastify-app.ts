@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
+import type { RequestListener, Server, ServerOptions } from "node:http";
 import type { Socket } from "node:net";
-import type { SecureContextOptions, TlsOptions } from "node:tls";
 import Fastify from "fastify";
-import type { ServerConfig } from "../configuration/server-config.ts";
+import type { Logger } from "../operation/logger.ts";
+import { ServerTls } from "../tls/server-tls.ts";
+import type { TlsConfig } from "../tls/tls-config.ts";
 import type { Connections } from "./connections.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import { TlsHttpServer } from "./tls-http-server.ts";
 import type { TransportLimits } from "./transport-limits.ts";
-
-type TlsConfig = NonNullable<NonNullable<ServerConfig["http"]>["tls"]>;
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
@@ -22,19 +22,22 @@ export function createApp(
   connections: Connections,
   dispatcher: Dispatcher,
   onClientError: ClientErrorHandler,
+  logger?: Logger,
 ) {
+  const secure = tls === undefined ? undefined : new ServerTls("server.http.tls", tls, logger);
   const transport = {
     maxHeaderSize: limits.maxHeaderBytes,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.checkingIntervalMs,
     insecureHTTPParser: false,
     // Node would answer without a body; the dispatcher refuses what has no host.
     requireHostHeader: false,
   };
-  const app = Fastify({
+  const app = Fastify<Server>({
     http: transport,
-    ...(tls === undefined ? {} : { https: { ...transport, ...readTls(tls) } }),
+    ...(secure === undefined ? {} : { serverFactory: secured(transport, secure) }),
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     exposeHeadRoutes: false,
@@ -69,16 +72,8 @@ function unused(): never {
   throw new Error("no route has a schema of Fastify");
 }
 
-function readTls(tls: TlsConfig): SecureContextOptions & TlsOptions {
-  const clients = tls.client_ca_file;
-  return {
-    cert: readFileSync(tls.certificate_file),
-    key: readFileSync(tls.key_file),
-    minVersion: "TLSv1.2",
-    ...(clients === undefined
-      ? {}
-      : { ca: readFileSync(clients), requestCert: true, rejectUnauthorized: true }),
-  };
+function secured(transport: ServerOptions, tls: ServerTls): (handler: RequestListener) => Server {
+  return (handler) => new TlsHttpServer(transport, tls).on("request", handler);
 }
 
 /** The Fastify instance, and Node's server in it. */

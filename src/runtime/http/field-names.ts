@@ -20,6 +20,13 @@ export function hasOwnJsonForm(message: DescMessage): boolean {
   return OWN_FORM.has(message.typeName);
 }
 
+/** Whether a message is one of the wrappers, which JSON writes as their value. */
+export function isWrapperMessage({ typeName }: DescMessage): boolean {
+  return WRAPPER.test(typeName);
+}
+
+const WRAPPER = /^google\.protobuf\.(?:Bool|Bytes|Double|Float|U?Int32|U?Int64|String)Value$/;
+
 const OWN_FORM: ReadonlySet<string> = new Set(
   [
     "Any",

@@ -7,6 +7,7 @@ import {
   mergeFromJson,
   ScalarType,
 } from "@bufbuild/protobuf";
+import { hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
 import { fieldText } from "./field-text.ts";
 import { invalidArgument } from "./invalid-argument.ts";
 
@@ -21,12 +22,14 @@ export type FieldSetter = (message: Message, text: string) => void;
  * Compiles the setter of a field, without reflection at the time of a call.
  *
  * @param what how errors name the text: `the path variable "id"`
- * @returns undefined where the field cannot be written as text
+ * @returns undefined where the field cannot be written as text, as those of a Timestamp
  */
 export function fieldSetter(field: DescField, what: string): FieldSetter | undefined {
   const text = fieldText(field);
   if (text === undefined) return undefined;
   const { localName, jsonName, parent } = field;
+  const isWrapper = hasOwnJsonForm(parent);
+  if (isWrapper && !isWrapperMessage(parent)) return undefined;
   if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING && !field.oneof) {
     return (message, value) => {
       (message as Properties)[localName] = value;
@@ -38,7 +41,8 @@ export function fieldSetter(field: DescField, what: string): FieldSetter | undef
     if (json === undefined) throw invalidArgument(`${what} must be ${text.expected}`);
     refuseOtherCase(message as Properties, field, what);
     try {
-      mergeFromJson(parent, message, { [jsonName]: isList ? [json] : json });
+      const value = isList ? [json] : json;
+      mergeFromJson(parent, message, isWrapper ? value : { [jsonName]: value });
     } catch (cause) {
       throw invalidArgument(`${what} must be ${text.expected}`, cause);
     }

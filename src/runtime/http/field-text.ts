@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { isWrapperMessage } from "./field-names.ts";
 
 /** How the text of a path or a query becomes the JSON of a field. */
 export interface FieldText {
@@ -11,6 +12,10 @@ export interface FieldText {
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/;
+/** As RFC 3339 has it; protobuf-es checks all but the day, and hour 24. */
+const DAY_AND_HOUR = /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2})/;
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const DURATION = /^-?[0-9]+(?:\.[0-9]+)?s$/;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 const STRING: FieldText = { expected: "a string", read: (text) => text };
@@ -55,13 +60,20 @@ const SCALARS: Readonly<Record<ScalarType, FieldText>> = {
 };
 
 /** Messages that JSON writes as a string. */
-const TEXT_MESSAGES: Readonly<Record<string, string>> = {
-  "google.protobuf.Timestamp": "a time such as 2026-01-31T12:00:00Z",
-  "google.protobuf.Duration": "a duration such as 1.5s",
-  "google.protobuf.FieldMask": "a field mask such as displayName,labels",
+const TEXT_MESSAGES: Readonly<Record<string, FieldText>> = {
+  "google.protobuf.Timestamp": {
+    expected: "a time such as 2026-01-31T12:00:00Z",
+    read: (text) => (isTimeText(text) ? text : undefined),
+  },
+  "google.protobuf.Duration": {
+    expected: "a duration such as 1.5s",
+    read: (text) => (isDurationText(text) ? text : undefined),
+  },
+  "google.protobuf.FieldMask": {
+    expected: "a field mask such as displayName,labels",
+    read: (text) => text,
+  },
 };
-
-const WRAPPER = /^google\.protobuf\.(?:Bool|Bytes|Double|Float|U?Int32|U?Int64|String)Value$/;
 
 /** How text becomes a field, or one element of it; undefined where the field cannot be written as text. */
 export function fieldText(field: DescField): FieldText | undefined {
@@ -89,8 +101,22 @@ function enumText(name: string): FieldText {
 
 function messageText(message: DescMessage): FieldText | undefined {
   const { typeName } = message;
-  const value = WRAPPER.test(typeName) ? message.fields[0] : undefined;
+  const value = isWrapperMessage(message) ? message.fields[0] : undefined;
   if (value?.fieldKind === "scalar") return SCALARS[value.scalar];
-  const expected = Object.hasOwn(TEXT_MESSAGES, typeName) ? TEXT_MESSAGES[typeName] : undefined;
-  return expected === undefined ? undefined : { expected, read: (text) => text };
+  return Object.hasOwn(TEXT_MESSAGES, typeName) ? TEXT_MESSAGES[typeName] : undefined;
+}
+
+/** Whether a time has a day that its month has, and an hour of that day. The rest is checked by protobuf-es. */
+export function isTimeText(text: string): boolean {
+  const parts = DAY_AND_HOUR.exec(text);
+  if (parts === null) return false;
+  const [year = 0, month = 0, day = 0, hour = 0] = parts.slice(1).map(Number);
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
+  return day >= 1 && day <= days && hour <= 23;
+}
+
+/** Whether a duration has nothing behind its unit. Its range is checked by protobuf-es. */
+export function isDurationText(text: string): boolean {
+  return DURATION.test(text);
 }

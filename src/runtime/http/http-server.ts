@@ -1,8 +1,9 @@
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import type { ServerConfig } from "../configuration/server-config.ts";
+import type { Logger } from "../operation/logger.ts";
 import { parseAddress } from "../server/server-address.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { Turn } from "../server/turn.ts";
@@ -36,6 +37,8 @@ export interface HttpServerOptions {
   readonly onUnrouted?: UnroutedObserver;
   /** Hears of responses that could not be sent, such as one with a value that JSON cannot hold; the caller gets INTERNAL. */
   readonly onFault?: (error: unknown, call: Call) => void;
+  /** Is told of certificates that are renewed, have expired, or cannot be served. */
+  readonly logger?: Logger;
   readonly limits?: Partial<TransportLimits>;
 }
 
@@ -43,6 +46,7 @@ export interface HttpServerOptions {
  * Serves RPCs as `google.api.http` has it, and raw handlers. It only translates:
  * every policy is enforced by the chain.
  *
+ * @throws StartUpError where the certificates cannot be served
  * @throws Error where routes contradict each other or do not fit their messages
  */
 export function createHttpServer(options: HttpServerOptions): TransportServer {
@@ -65,9 +69,11 @@ export function createHttpServer(options: HttpServerOptions): TransportServer {
     onUnrouted,
     onFault,
   });
-  const app = createApp(config.tls, limits, connections, dispatcher, (error, socket) => {
+  const onClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
     answerMalformed(error, socket, connections, onUnrouted);
-  });
+  };
+  const { tls } = config;
+  const app = createApp(tls, limits, connections, dispatcher, onClientError, options.logger);
   return new HttpServer(app, config.address, state);
 }
 

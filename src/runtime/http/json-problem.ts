@@ -6,6 +6,7 @@ import {
   mergeFromJson,
   type Registry,
 } from "@bufbuild/protobuf";
+import { exactMessage } from "./exact-json.ts";
 import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 import { fieldText } from "./field-text.ts";
 import { shown } from "./invalid-argument.ts";
@@ -43,8 +44,15 @@ class Search {
     for (const [key, value] of Object.entries(json)) {
       const field = fields.get(key);
       const at = path === "" ? key : `${path}.${key}`;
-      if (field === undefined) return `${named(at)} is not known`;
-      const name = field.oneof === undefined || value === null ? field.name : field.oneof.name;
+      if (field === undefined) {
+        if (isExtensionOf(message, key, this.#registry)) {
+          if (this.#fails(message, { [key]: value })) return `${named(at)} is not valid`;
+          continue;
+        }
+        return `${named(at)} is not known`;
+      }
+      const isAbsent = value === null && !takesNull(field);
+      const name = field.oneof === undefined || isAbsent ? field.name : field.oneof.name;
       const other = given.get(name);
       if (other !== undefined) return `${named(at)} and ${shown(other)} cannot both be given`;
       given.set(name, key);
@@ -84,15 +92,33 @@ class Search {
 
   /** Tries a value that has no fields of its own. */
   #leaf(field: DescField, json: JsonValue, path: string): string | undefined {
+    if (!this.#fails(field.parent, { [field.jsonName]: json })) return undefined;
+    const expected = fieldText(field)?.expected;
+    return `${named(path)} ${expected === undefined ? "is not valid" : `must be ${expected}`}`;
+  }
+
+  #fails(message: DescMessage, json: JsonObject): boolean {
+    const registry = this.#registry;
     try {
-      const options = { registry: this.#registry };
-      mergeFromJson(field.parent, create(field.parent), { [field.jsonName]: json }, options);
-      return undefined;
+      mergeFromJson(message, create(message), exactMessage(message, json, registry), { registry });
+      return false;
     } catch {
-      const expected = fieldText(field)?.expected;
-      return `${named(path)} ${expected === undefined ? "is not valid" : `must be ${expected}`}`;
+      return true;
     }
   }
+}
+
+/** Whether null is a value of a field, and not its absence. */
+function takesNull(field: DescField): boolean {
+  const type = field.enum ?? field.message;
+  return (
+    type?.typeName === "google.protobuf.NullValue" || type?.typeName === "google.protobuf.Value"
+  );
+}
+
+function isExtensionOf({ typeName }: DescMessage, key: string, registry: Registry): boolean {
+  if (!key.startsWith("[") || !key.endsWith("]")) return false;
+  return registry.getExtension(key.slice(1, -1))?.extendee.typeName === typeName;
 }
 
 function first<Item>(

@@ -18,6 +18,11 @@ export function answerMalformed(
 ): void {
   const connection = connections.known(socket);
   const active = [...(connection?.active ?? [])];
+  if (connection?.isClosing === true && active.length === 0) {
+    // The last response was given: this is of a body that nobody reads.
+    socket.end(() => socket.destroy());
+    return;
+  }
   // A response that is under way must not have this one in its middle. Only where the
   // request that fails is the one being served, it can still be answered.
   const isAnswerable = active.length === 0 || (active.length === 1 && active[0]?.isReceiving);
@@ -29,6 +34,7 @@ export function answerMalformed(
   const requestId = randomUUID();
   socket.end(format(answer, requestId), () => socket.destroy());
   onUnrouted({
+    transport: "http",
     httpMethod: "",
     target: "",
     status: answer.status,

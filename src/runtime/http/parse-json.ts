@@ -1,21 +1,33 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { invalidArgument } from "./invalid-argument.ts";
+import { parseLongIntegers } from "./long-integer.ts";
 
 /** What protobuf-es reads, too; deeper ones only cost. */
 const MAX_DEPTH = 100;
+/** As many digits a number of JavaScript always holds exactly. */
+const EXACT_DIGITS = 15;
 const QUOTE = 34;
+const ZERO = 48;
+const NINE = 57;
 const COLON = 58;
 const BACKSLASH = 92;
 
+/** A body as JSON. */
+export interface ParsedJson {
+  readonly value: JsonValue;
+  /** Whether some numbers in it are `LongInteger`s, which must become what their field holds. */
+  readonly hasLongIntegers: boolean;
+}
+
 /**
  * Parses a body as JSON, and refuses what two readers may understand in two ways:
- * a key that occurs twice in an object, of which `JSON.parse` keeps the last one, and
- * `__proto__`.
+ * a key that occurs twice in an object, of which `JSON.parse` keeps the last one,
+ * `__proto__`, and a number that is too large for any.
  *
  * @throws ServiceError INVALID_ARGUMENT; it does not quote the body, which may hold secrets
  */
-export function parseJson(bytes: Buffer): JsonValue {
+export function parseJson(bytes: Buffer): ParsedJson {
   if (!isUtf8(bytes)) throw invalidArgument("the body is not valid UTF-8");
   const text = bytes.toString("utf8");
   let value: JsonValue;
@@ -24,14 +36,19 @@ export function parseJson(bytes: Buffer): JsonValue {
   } catch {
     throw invalidArgument("the body is not valid JSON");
   }
+  const { colons, hasLongNumbers } = scan(text);
   // Cheaper than to compare keys: each key has one colon outside of strings.
-  if (typeof value === "object" && value !== null && countColons(text) !== countKeys(value, 1)) {
+  if (colons !== countKeys(value, 1)) {
     throw invalidArgument("the body has an object in which a key occurs twice");
   }
-  return value;
+  if (hasLongNumbers) value = parseLongIntegers(text) as JsonValue;
+  return { value, hasLongIntegers: hasLongNumbers };
 }
 
 function countKeys(value: JsonValue, depth: number): number {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw invalidArgument("the body has a number that is too large");
+  }
   if (typeof value !== "object" || value === null) return 0;
   if (depth > MAX_DEPTH) {
     throw invalidArgument(`the body is nested deeper than ${MAX_DEPTH} levels`);
@@ -49,14 +66,21 @@ function countKeys(value: JsonValue, depth: number): number {
 }
 
 /** Of text that is known to be JSON. */
-function countColons(text: string): number {
+function scan(text: string): { colons: number; hasLongNumbers: boolean } {
   let colons = 0;
+  let digits = 0;
+  let hasLongNumbers = false;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
+    if (code >= ZERO && code <= NINE) {
+      if (++digits > EXACT_DIGITS) hasLongNumbers = true;
+      continue;
+    }
+    digits = 0;
     if (code === COLON) colons++;
     else if (code === QUOTE) index = endOfString(text, index);
   }
-  return colons;
+  return { colons, hasLongNumbers };
 }
 
 function endOfString(text: string, start: number): number {

@@ -84,7 +84,7 @@ function setParameter(request: Message, input: DescMessage, parameter: Parameter
       message = field.message;
       continue;
     }
-    const { set } = leafOf(field);
+    const set = leafOf(field).set ?? presenceOf(field, parameter.value);
     if (set === undefined) throw invalidArgument(`${what} cannot be given in the query`);
     const taken = parameter.bound.find((other) => isWithin(path, other) || isWithin(other, path));
     if (taken !== undefined) {
@@ -107,6 +107,14 @@ function leafOf(field: DescField): Leaf {
     leaves.set(field, leaf);
   }
   return leaf;
+}
+
+/** A message without a value of its own is set, and nothing in it: what no other parameter can say. */
+function presenceOf(field: DescField, value: string): FieldSetter | undefined {
+  if (value !== "" || field.fieldKind !== "message" || hasOwnJsonForm(field.message)) {
+    return undefined;
+  }
+  return (message) => void childOf(message, field);
 }
 
 /** Whether a field is another one, or inside it. */

@@ -1,34 +1,24 @@
 import {
   create,
+  type DescField,
   type DescMessage,
   fromJson,
   type JsonReadOptions,
-  type JsonValue,
   type Message,
   mergeFromJson,
   type Registry,
 } from "@bufbuild/protobuf";
-import type { CallHeaders } from "../call/call-headers.ts";
 import type { HttpRoute } from "../service-binding.ts";
 import { requireJson } from "./content-type.ts";
+import { exactMessage, isLoose } from "./exact-json.ts";
 import { fieldsByName } from "./field-names.ts";
 import { invalidArgument } from "./invalid-argument.ts";
 import { describeJsonProblem } from "./json-problem.ts";
-import { parseJson } from "./parse-json.ts";
+import { type ParsedJson, parseJson } from "./parse-json.ts";
 import { compilePathVariables } from "./path-variables.ts";
 import { compileQuery } from "./query-parameters.ts";
-
-/** What a request message is made of. */
-export interface RequestParts {
-  /** The segments of the path, as they were sent. */
-  readonly segments: readonly string[];
-  readonly query: string;
-  readonly headers: CallHeaders;
-  /** Whether the request has a body, or may have one. */
-  readonly hasBody: boolean;
-  /** Reads the body; empty where there is none. */
-  readBody(): Promise<Buffer>;
-}
+import { compileRawBody } from "./raw-body.ts";
+import type { RequestParts } from "./request-parts.ts";
 
 /** Makes the request message of a call; throws `ServiceError`. Without a body nothing waits. */
 export type RequestDecoder = (parts: RequestParts) => Message | Promise<Message>;
@@ -58,6 +48,8 @@ export function compileRequest(
       return refuseBody(parts).then(() => finish(create(input), parts));
     };
   }
+  const rawBody = compileRawBody(route.body, input);
+  if (rawBody !== undefined) return async (parts) => finish(await rawBody(parts), parts);
   const decodeBody = compileBody(route.body, input, registry);
   return async (parts) => {
     if (!parts.hasBody) return finish(create(input), parts);
@@ -77,28 +69,25 @@ function compileBody(
   body: string,
   input: DescMessage,
   registry: Registry,
-): (json: JsonValue) => Message {
+): (json: ParsedJson) => Message {
   const options: Partial<JsonReadOptions> = { registry };
-  const refuse = (json: JsonValue, cause: unknown): never => {
-    throw invalidArgument(describeJsonProblem(input, json, registry), cause);
-  };
-  if (body === "*") {
-    return (json) => {
-      try {
-        return fromJson(input, json, options);
-      } catch (cause) {
-        return refuse(json, cause);
-      }
-    };
-  }
-  const field = fieldsByName(input).get(body);
-  if (field === undefined) throw new Error(`${input.typeName} has no field "${body}" to be a body`);
-  return (value) => {
-    const json = { [field.jsonName]: value };
+  const field = body === "*" ? undefined : fieldOf(body, input);
+  const isLooseInput = isLoose(input);
+  return ({ value, hasLongIntegers }) => {
+    let json = field === undefined ? value : { [field.jsonName]: value };
     try {
-      return mergeFromJson(input, create(input), json, options);
+      if (hasLongIntegers || isLooseInput) json = exactMessage(input, json, registry);
+      return field === undefined
+        ? fromJson(input, json, options)
+        : mergeFromJson(input, create(input), json, options);
     } catch (cause) {
-      return refuse(json, cause);
+      throw invalidArgument(describeJsonProblem(input, json, registry), cause);
     }
   };
+}
+
+function fieldOf(body: string, input: DescMessage): DescField {
+  const field = fieldsByName(input).get(body);
+  if (field === undefined) throw new Error(`${input.typeName} has no field "${body}" to be a body`);
+  return field;
 }

@@ -6,7 +6,7 @@ import { invalidArgument } from "./invalid-argument.ts";
 /**
  * Refuses requests that HTTP itself has refused, before any route: Node would answer
  * them without a body, or take the first of two hosts, which another program on the
- * way may not (RFC 9112, section 3.2; RFC 9110, section 10.1.1).
+ * way may not (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 10.1.1).
  *
  * @throws ServiceError INVALID_ARGUMENT, and those of HTTP's own statuses
  */
@@ -25,8 +25,23 @@ export function checkHead(
   if (hosts > 1 || (hosts === 0 && incoming.httpVersion === "1.1")) {
     throw invalidArgument("the request must have one Host header");
   }
+  checkTransferEncoding(incoming);
   const { expect } = incoming.headers;
   if (expect !== undefined && expect.toLowerCase() !== "100-continue") {
     throw ServiceError.of(417, "EXPECTATION_FAILED", "only 100-continue can be expected");
+  }
+}
+
+/**
+ * Node takes what is chunked, whatever else was done to it before, and also from a client
+ * that speaks a version without chunks: another program on the way may have read another
+ * body (RFC 9112, section 6.1).
+ */
+function checkTransferEncoding({ headers, httpVersion }: IncomingMessage): void {
+  const encoding = headers["transfer-encoding"];
+  if (encoding === undefined) return;
+  if (httpVersion === "1.0") throw invalidArgument("HTTP/1.0 has no Transfer-Encoding");
+  if (encoding.trim().toLowerCase() !== "chunked") {
+    throw invalidArgument("the only Transfer-Encoding known is chunked");
   }
 }

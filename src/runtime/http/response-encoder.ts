@@ -11,15 +11,36 @@ import {
 } from "@bufbuild/protobuf";
 import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 import { valueOf } from "./field-setter.ts";
+import {
+  DEFAULT_TYPE,
+  type HttpBody,
+  holdsHttpBody,
+  isHttpBody,
+  mediaTypeOf,
+} from "./http-body.ts";
+import { needsRegistry } from "./message-registry.ts";
 
-/** A response message as JSON text. */
-export type ResponseEncoder = (message: Message) => string;
+/** A response message as HTTP has it. */
+export interface EncodedResponse {
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+}
+
+/** How the responses of a route are written. */
+export interface ResponseEncoder {
+  /** Whether each response brings its own type, as `google.api.HttpBody` does; else it is JSON. */
+  readonly isRaw: boolean;
+  encode(message: Message): EncodedResponse;
+}
+
+const JSON_TYPE = "application/json";
+const NO_BYTES = new Uint8Array();
 
 /**
  * Compiles how responses are written: fields by their JSON names, and those without
  * presence also where they have their default value, as grpc-gateway does. A client
  * that reads `allowed` finds `false`, not nothing. Messages and oneofs that are not
- * set are left out.
+ * set are left out. A `google.api.HttpBody` is what it holds.
  *
  * @throws Error where `responseBody` names no field of the response
  */
@@ -28,17 +49,43 @@ export function compileResponse(
   output: DescMessage,
   registry: Registry,
 ): ResponseEncoder {
-  // A registry makes protobuf-es look for extensions in each message; only Any needs one.
-  const options: Partial<JsonWriteOptions> = {
-    alwaysEmitImplicit: true,
-    ...(mayHoldAny(output) ? { registry } : {}),
-  };
-  if (responseBody === undefined)
-    return (message) => JSON.stringify(toJson(output, message, options));
-  const field = fieldsByName(output).get(responseBody);
-  if (field === undefined) {
+  const field = responseBody === undefined ? undefined : fieldsByName(output).get(responseBody);
+  if (responseBody !== undefined && field === undefined) {
     throw new Error(`${output.typeName} has no field "${responseBody}" to be a response`);
   }
+  if (field === undefined ? isHttpBody(output) : holdsHttpBody(field)) {
+    return {
+      isRaw: true,
+      encode: (message) => raw(field === undefined ? message : valueOf(message, field)),
+    };
+  }
+  const text = compileJson(field, output, registry);
+  return {
+    isRaw: false,
+    encode: (message) => ({ contentType: JSON_TYPE, body: text(message) }),
+  };
+}
+
+/** @throws Error where the handler gave a type that is none */
+function raw(message: unknown): EncodedResponse {
+  if (message === undefined) return { contentType: DEFAULT_TYPE, body: NO_BYTES };
+  const contentType = mediaTypeOf(message as HttpBody);
+  if (contentType === undefined) {
+    throw new Error("the handler returned a google.api.HttpBody whose content_type is none");
+  }
+  return { contentType, body: (message as HttpBody).data };
+}
+
+function compileJson(
+  field: DescField | undefined,
+  output: DescMessage,
+  registry: Registry,
+): (message: Message) => string {
+  const options: Partial<JsonWriteOptions> = {
+    alwaysEmitImplicit: true,
+    ...(needsRegistry(output) ? { registry } : {}),
+  };
+  if (field === undefined) return (message) => JSON.stringify(toJson(output, message, options));
   if (field.fieldKind === "message" && !hasOwnJsonForm(field.message)) {
     const inner = field.message;
     return (message) => {
@@ -68,15 +115,4 @@ function fieldJson(
   const alone = create(output, properties as MessageInitShape<DescMessage>);
   const json = toJson(output, alone, options) as { [key: string]: JsonValue };
   return json[field.jsonName] ?? null;
-}
-
-/** Whether an Any can stand anywhere in a message. */
-function mayHoldAny(message: DescMessage, seen = new Set<DescMessage>()): boolean {
-  if (message.typeName === "google.protobuf.Any") return true;
-  if (seen.has(message)) return false;
-  seen.add(message);
-  return message.fields.some((field) => {
-    const inner = "message" in field ? field.message : undefined;
-    return inner !== undefined && mayHoldAny(inner, seen);
-  });
 }

@@ -14,6 +14,8 @@ export interface RouteService {
   readonly method: BoundMethod;
   /** Reads the request, once the chain asks for it. */
   read(arrival: Arrival): unknown;
+  /** Encodes a response message within the chain, so that what cannot be encoded is an error of the call. */
+  encode?(response: unknown): unknown;
   /** Sends what the chain gave. */
   write(exchange: Exchange, response: unknown): void | Promise<void>;
 }

@@ -1,13 +1,20 @@
+import { METHODS } from "node:http";
 import type { DescMethod, Message, Registry } from "@bufbuild/protobuf";
 import { type BoundMethod, streamsRequest, streamsResponse } from "../binding/bound-method.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { HttpRoute } from "../service-binding.ts";
 import type { Exchange } from "./exchange.ts";
 import { declaresBody, readBody } from "./read-body.ts";
-import { compileRequest, type RequestParts } from "./request-decoder.ts";
-import { compileResponse } from "./response-encoder.ts";
+import { compileRequest } from "./request-decoder.ts";
+import type { RequestParts } from "./request-parts.ts";
+import { compileResponse, type EncodedResponse } from "./response-encoder.ts";
 import type { Arrival, RouteService } from "./route-service.ts";
-import { sendStream } from "./stream-response.ts";
+import { sendBytes, sendLines } from "./stream-response.ts";
+
+/** The methods that Node can read, but for the one that it hands to proxies. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set(
+  ["*", ...METHODS].filter((method) => method !== "CONNECT"),
+);
 
 /**
  * Compiles a route of an RPC: all that its messages say about it is worked out here, once.
@@ -21,22 +28,30 @@ export function compileRpcRoute(
   registry: Registry,
   maxBodyBytes: number,
 ): RouteService {
+  if (!KNOWN_METHODS.has(route.method)) {
+    throw new Error(
+      `${route.method} ${route.path} of ${route.rpc}: this server can read no request with that method; choose one such as POST`,
+    );
+  }
   if (streamsRequest(method)) return withoutHttpForm(method);
   const decode = compileRequest(route, input, registry);
-  const encode = compileResponse(route.responseBody, output, registry);
+  const { isRaw, encode } = compileResponse(route.responseBody, output, registry);
+  const encodeMessage = (response: unknown) => encode(response as Message);
   const read = (arrival: Arrival): unknown => decode(new ArrivalParts(arrival, maxBodyBytes));
   if (streamsResponse(method)) {
+    const send = isRaw ? sendBytes : sendLines;
     return {
       method,
       read,
-      write: (exchange, response) =>
-        sendStream(exchange, response as AsyncIterable<unknown>, encode),
+      encode: encodeMessage,
+      write: (exchange, response) => send(exchange, response as AsyncIterable<EncodedResponse>),
     };
   }
   return {
     method,
     read,
-    write: (exchange, response) => exchange.sendJson(encode(response as Message)),
+    encode: encodeMessage,
+    write: (exchange, response) => exchange.sendEncoded(response as EncodedResponse),
   };
 }
 

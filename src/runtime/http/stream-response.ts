@@ -1,8 +1,8 @@
-import type { Message } from "@bufbuild/protobuf";
 import { toServiceError } from "../error/to-service-error.ts";
 import { errorBody } from "./error-body.ts";
 import type { Exchange } from "./exchange.ts";
-import type { ResponseEncoder } from "./response-encoder.ts";
+import { DEFAULT_TYPE } from "./http-body.ts";
+import type { EncodedResponse } from "./response-encoder.ts";
 
 const NDJSON = "application/x-ndjson";
 
@@ -11,10 +11,46 @@ const NDJSON = "application/x-ndjson";
  * message, so that an error before it is answered as any other; a later one is the
  * last line, `{"error":{…}}`.
  */
-export async function sendStream(
+export function sendLines(
   exchange: Exchange,
-  messages: AsyncIterable<unknown>,
-  encode: ResponseEncoder,
+  messages: AsyncIterable<EncodedResponse>,
+): Promise<void> {
+  return sendStream(exchange, messages, {
+    contentType: () => NDJSON,
+    chunk: ({ body }) => `${body}\n`,
+    // The end is told by the last line.
+    lastWords: (error) => `${JSON.stringify({ error })}\n`,
+  });
+}
+
+/**
+ * Sends a stream of bodies behind each other, with the type of the first one. Bytes leave no
+ * place to tell of a later error, so the connection is cut off: the client sees that it has not all.
+ */
+export function sendBytes(
+  exchange: Exchange,
+  messages: AsyncIterable<EncodedResponse>,
+): Promise<void> {
+  return sendStream(exchange, messages, {
+    contentType: (first) => first?.contentType ?? DEFAULT_TYPE,
+    chunk: ({ body }) => body,
+    lastWords: () => undefined,
+  });
+}
+
+/** How messages follow each other. */
+interface StreamForm {
+  /** The type of the response, by its first message. */
+  contentType(first: EncodedResponse | undefined): string;
+  chunk(message: EncodedResponse): string | Uint8Array;
+  /** How an error is told behind messages; undefined where it cannot be. */
+  lastWords(error: ReturnType<typeof errorBody>): string | undefined;
+}
+
+async function sendStream(
+  exchange: Exchange,
+  messages: AsyncIterable<EncodedResponse>,
+  form: StreamForm,
 ): Promise<void> {
   const { response, incoming, requestId } = exchange;
   const isHead = incoming.method === "HEAD";
@@ -23,28 +59,41 @@ export async function sendStream(
   response.on("error", () => undefined);
   try {
     for await (const message of messages) {
-      const line = `${encode(message as Message)}\n`;
-      if (!begun) exchange.begin(NDJSON);
+      if (!begun) exchange.begin(form.contentType(message));
       begun = true;
       if (isHead) break;
-      count(exchange, line);
-      if (!response.write(line)) await drained(exchange);
+      const chunk = form.chunk(message);
+      count(exchange, chunk);
+      if (!response.write(chunk)) await drained(exchange);
     }
-    if (!begun) exchange.begin(NDJSON);
+    if (!begun) exchange.begin(form.contentType(undefined));
   } catch (thrown) {
     const error = toServiceError(thrown);
     if (!begun) return exchange.fail(error);
     if (exchange.isLost) return exchange.leave();
+    const words = form.lastWords(errorBody(error, requestId));
     // A client that does not read is not told either.
-    if (response.writableNeedDrain) response.destroy();
-    else response.write(`${JSON.stringify({ error: errorBody(error, requestId) })}\n`);
+    if (words === undefined || response.writableNeedDrain) {
+      cutOff(exchange);
+      return exchange.leave();
+    }
+    response.write(words);
   }
   response.end();
   exchange.leave();
 }
 
-function count({ call }: Exchange, line: string): void {
-  if (call !== undefined) call.responseBytes += Buffer.byteLength(line);
+/** Ends a response without its end, behind what was written of it. */
+function cutOff({ response, incoming }: Exchange): void {
+  const { socket } = response;
+  if (socket === null || response.writableNeedDrain) response.destroy();
+  // Of a client that knows no chunks the end of the connection is that of the response.
+  else if (incoming.httpVersion === "1.0") socket.resetAndDestroy();
+  else socket.destroySoon();
+}
+
+function count({ call }: Exchange, chunk: string | Uint8Array): void {
+  if (call !== undefined) call.responseBytes += Buffer.byteLength(chunk);
 }
 
 /** Waits until the client has read on, has gone, or the call's time is up. */

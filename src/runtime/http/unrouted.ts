@@ -1,17 +1,1 @@
-import type { Peer } from "../call/peer.ts";
-
-/** A request that was answered before it could become a call: no route, a preflight, too large, malformed. */
-export interface UnroutedRequest {
-  /** The HTTP method; empty where it could not be read. */
-  readonly httpMethod: string;
-  /** The path as it was sent, without query, for the log only. */
-  readonly target: string;
-  readonly status: number;
-  /** The code of the error; undefined for an answer that is none. */
-  readonly code: string | undefined;
-  readonly requestId: string;
-  readonly peer: Peer;
-}
-
-/** Watches such requests: metrics and access log. Never throws. */
-export type UnroutedObserver = (request: UnroutedRequest) => void;
+export type { UnroutedObserver, UnroutedRequest } from "../operation/unrouted-request.ts";

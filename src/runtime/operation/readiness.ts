@@ -1,25 +1,11 @@
 import type { Logger } from "./logger.ts";
+import type { Probe, ProbeAnswer } from "./probe.ts";
 import { redactText } from "./redaction/redact-text.ts";
 
 /** Whether a part that the service needs is there: a reason where it is not. It may throw instead. */
 export type ReadinessCheck = (
   signal: AbortSignal,
 ) => Promise<string | undefined> | string | undefined;
-
-/** A path that is answered beside the chain: health and readiness (spec 2.5). */
-export interface Probe {
-  readonly path: string;
-  readonly handle: () => Promise<ProbeAnswer>;
-}
-
-/** What a probe is answered. */
-export interface ProbeAnswer {
-  readonly status: 200 | 503;
-  /** JSON. */
-  readonly body:
-    | { readonly status: "ok" | "ready" }
-    | { readonly status: "not_ready"; readonly reasons: readonly string[] };
-}
 
 /** How checks are made. */
 export interface ReadinessOptions {

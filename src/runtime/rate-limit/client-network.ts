@@ -1,4 +1,12 @@
-import { isIPv6 } from "node:net";
+import { formatIp, parseIp } from "../call/ip-address.ts";
+
+/** `64:ff9b::/96` (RFC 6052): an IPv4 client as a translator shows it to a network of IPv6 only. */
+const TRANSLATED = 0x64_ff9b_0000_0000_0000_0000n;
+const IPV4_BITS = 32n;
+const IPV4_MASK = 0xffff_ffffn;
+
+const NETWORK_GROUPS = [7n, 6n, 5n, 4n] as const;
+const GROUP_BITS = 16n;
 
 /**
  * What an address is limited by: an IPv4 address itself, of IPv6 the /64, for a
@@ -7,27 +15,12 @@ import { isIPv6 } from "node:net";
 export function clientNetwork(address: string): string {
   if (!address.includes(":")) return address;
   const [plain = ""] = address.split("%");
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(plain)) return address;
-  const [head = "", tail] = plain.split("::");
-  const groups = groupsOf(head);
-  if (tail !== undefined) {
-    const behind = groupsOf(tail);
-    while (groups.length + behind.length < GROUPS) groups.push("0");
-    groups.push(...behind);
-  }
-  const network = groups.slice(0, NETWORK_GROUPS).map((group) => Number.parseInt(group, 16));
-  return `${network.map((group) => group.toString(16)).join(":")}::/64`;
-}
-
-const GROUPS = 8;
-const NETWORK_GROUPS = 4;
-
-/** The groups of a part of an address; an IPv4 address at the end stands for two. */
-function groupsOf(part: string): string[] {
-  if (part === "") return [];
-  const groups = part.split(":");
-  if (groups.at(-1)?.includes(".")) groups.splice(-1, 1, "0", "0");
-  return groups;
+  const ip = parseIp(plain);
+  if (ip === undefined) return address;
+  const { family, value } = ip;
+  if (family === 4) return formatIp(ip);
+  // All IPv4 clients stand in that one /64: whoever is first would use up the limit of all.
+  if (value >> IPV4_BITS === TRANSLATED) return formatIp({ family: 4, value: value & IPV4_MASK });
+  const groups = NETWORK_GROUPS.map((group) => (value >> (group * GROUP_BITS)) & 0xffffn);
+  return `${groups.map((group) => group.toString(16)).join(":")}::/64`;
 }

@@ -10,12 +10,12 @@ import { type BucketRate, fillTime, microseconds, type TokenBucket } from "./tok
 export interface RateLimiterOptions {
   /** Whole microseconds; those of the process where absent. */
   readonly now?: () => number;
-  /** The most buckets of callers, of all RPCs together; 100,000 where absent. */
+  /** The most buckets of users, and the most of all others, of all RPCs together; 50,000 where absent. */
   readonly maxBuckets?: number;
   readonly events: RuntimeEvents;
 }
 
-const MAX_BUCKETS = 100_000;
+const MAX_BUCKETS = 50_000;
 const SECOND = 1_000_000;
 
 /** An RPC with a limit. */
@@ -36,7 +36,8 @@ interface LimitedMethod {
  */
 export function createRateLimiter(options: RateLimiterOptions): (call: Call) => void {
   const { now = microseconds, maxBuckets = MAX_BUCKETS, events } = options;
-  const budget = new BucketBudget(maxBuckets);
+  // Two, for addresses cost nothing: whoever has many must not take the room of those who are known.
+  const budgets = { users: new BucketBudget(maxBuckets), others: new BucketBudget(maxBuckets) };
   const limited = new Map<BoundMethod, LimitedMethod>();
   return (call) => {
     const { method } = call;
@@ -45,7 +46,7 @@ export function createRateLimiter(options: RateLimiterOptions): (call: Call) => 
     const time = now();
     let entry = limited.get(method);
     if (entry === undefined) {
-      entry = limitedMethod(rate, budget, time);
+      entry = limitedMethod(rate, budgets, time);
       limited.set(method, entry);
     }
     const bucket = bucketOf(call, entry, time);
@@ -58,10 +59,14 @@ export function createRateLimiter(options: RateLimiterOptions): (call: Call) => 
   };
 }
 
-function limitedMethod(rate: BucketRate, budget: BucketBudget, now: number): LimitedMethod {
+function limitedMethod(
+  rate: BucketRate,
+  budgets: Readonly<Record<"users" | "others", BucketBudget>>,
+  now: number,
+): LimitedMethod {
   return {
-    users: new BucketTable(rate, budget, now),
-    others: new BucketTable(rate, budget, now),
+    users: new BucketTable(rate, budgets.users, now),
+    others: new BucketTable(rate, budgets.others, now),
     limit: String(rate.burst),
     // A token bucket lets `burst` calls through in the time in which it fills.
     policy: `${rate.burst};w=${seconds(fillTime(rate))}`,

@@ -7,8 +7,9 @@ import { publishRoutes, type RoutePublisher } from "./route-publisher.ts";
 
 /** How etcd is reached, by its part of a configuration. */
 export function etcdConnectionOf(etcd: EtcdConfig): EtcdConnection {
-  const { endpoints, username, password, ca_file: caFile } = etcd;
-  return { endpoints, username, password, caFile };
+  const { endpoints, username, password } = etcd;
+  const { ca_file: caFile, certificate_file: certificateFile, key_file: keyFile } = etcd;
+  return { endpoints, username, password, caFile, certificateFile, keyFile };
 }
 
 /**

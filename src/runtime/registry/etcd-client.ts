@@ -1,14 +1,12 @@
-import { readFileSync } from "node:fs";
 import { Etcd3, type IOptions } from "etcd3";
+import { type EtcdCertificateFiles, etcdCredentials } from "./etcd-credentials.ts";
 
 /** How etcd is reached. */
-export interface EtcdConnection {
+export interface EtcdConnection extends EtcdCertificateFiles {
   /** http or https URLs, all of one kind. */
   readonly endpoints: readonly string[];
   readonly username?: string | undefined;
   readonly password?: string | undefined;
-  /** The file of the certificates that sign its own, PEM; absent, those that the system trusts. */
-  readonly caFile?: string | undefined;
 }
 
 /** No single request takes longer; a partition would leave it hanging. */
@@ -19,9 +17,14 @@ const KEEPALIVE_TIMEOUT_MS = 5000;
 /** Ten instances of a thousand routes are more than the 4 MB that gRPC allows by itself. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 
-/** A new client. What keeps it open closes it. */
+/**
+ * A new client. What keeps it open closes it. The files are read each time, so that renewed
+ * certificates are used from the next connection on.
+ *
+ * @throws Error where a file cannot be read or is none
+ */
 export function connectEtcd(connection: EtcdConnection): Etcd3 {
-  const { endpoints, username, password, caFile } = connection;
+  const { endpoints, username, password } = connection;
   const options: IOptions = {
     hosts: [...endpoints],
     grpcOptions: {
@@ -31,7 +34,8 @@ export function connectEtcd(connection: EtcdConnection): Etcd3 {
     },
     defaultCallOptions: ({ isStream }) => (isStream ? {} : etcdDeadline()),
   };
-  if (caFile !== undefined) options.credentials = { rootCertificate: readFileSync(caFile) };
+  const credentials = etcdCredentials(connection);
+  if (credentials !== undefined) options.credentials = credentials;
   if (username !== undefined && password !== undefined) {
     options.auth = { username, password, callOptions: () => etcdDeadline() };
   }

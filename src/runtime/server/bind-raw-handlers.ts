@@ -1,6 +1,7 @@
 import type { AccessPolicy } from "../access-policy.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
-import type { DeclaredPath, RawHandler } from "../http/raw-handler.ts";
+import type { Call } from "../call/call.ts";
+import type { DeclaredPath, RawHandler, RawRequest } from "../http/raw-handler.ts";
 import type { RawMethod } from "../http/raw-route.ts";
 import type { RouteDocument } from "../registry/route-entry.ts";
 
@@ -64,6 +65,11 @@ function bindRawHandler(
     policy,
     isWrite,
     routes: [],
-    handler,
+    async handler(request: RawRequest, call: Call) {
+      const answer = await handler(request, call);
+      // Before the call ends, so that logs and traces have it.
+      call.responseStatus = answer?.status ?? request.response.statusCode;
+      return answer;
+    },
   };
 }

@@ -1,4 +1,8 @@
 import type { Logger } from "../operation/logger.ts";
+import { isWithin } from "./is-within.ts";
+
+/** How long all of them may take together: a part that hangs must not keep the process. */
+const LIMIT_MS = 5000;
 
 /** What must be closed in the end, the last opened first. */
 export class Cleanup {
@@ -8,11 +12,14 @@ export class Cleanup {
     this.#tasks.push(task);
   }
 
-  /** Closes all, once; what fails is logged and keeps nothing else from being closed. */
+  /** Closes all, once; what fails or hangs is logged and keeps nothing else from being closed. */
   async run(logger: Logger): Promise<void> {
+    const end = performance.now() + LIMIT_MS;
     for (let task = this.#tasks.pop(); task !== undefined; task = this.#tasks.pop()) {
       try {
-        await task();
+        const rest = Math.max(0, end - performance.now());
+        if (await isWithin(rest, Promise.resolve(task()))) continue;
+        logger.error({ limit_ms: LIMIT_MS }, "a part was not closed in time and is left as it is");
       } catch (error) {
         logger.error({ error }, "a part could not be closed");
       }

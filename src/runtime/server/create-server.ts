@@ -11,6 +11,7 @@ import { createMetrics } from "../operation/metrics/metrics.ts";
 import { createReadiness } from "../operation/readiness.ts";
 import { createTracing } from "../operation/tracing/tracing.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
+import { CallsUnderWay } from "./calls-under-way.ts";
 import { Cleanup } from "./cleanup.ts";
 import { createAuthorizationEngine } from "./open-engine.ts";
 import { openTransports } from "./open-transports.ts";
@@ -40,7 +41,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     const given = options.engine;
     if (given !== undefined) cleanup.add(() => given.close());
     const plan = planServer(options);
-    for (const warning of new Set([...warnings, ...authnWarnings(config)])) {
+    for (const warning of new Set([...warnings, ...authnWarnings(config), ...plan.warnings])) {
       logger.warn({}, warning);
     }
     const { authz } = config.security;
@@ -78,7 +79,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       skipPaths: config.access_log.skip_paths,
       slowThresholdMs: milliseconds(config.access_log.slow_threshold_ns),
     });
-    const tracing = createTracing();
+    const tracing = createTracing(config.server.http?.tls === undefined ? "http" : "https");
+    const calls = new CallsUnderWay();
     const parts = {
       ...identificationStages(config, {
         events,
@@ -103,6 +105,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
         ...(tracing === undefined ? [] : [tracing.observer]),
         metrics.observer,
         accessLog,
+        calls,
       ],
     };
     const stream = milliseconds(config.server.stream_timeout_ns);
@@ -119,6 +122,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     return new RunningServer({
       config,
       transports,
+      calls,
       readiness,
       routes: options.routes,
       events,

@@ -1,10 +1,13 @@
 import type { ServerChain } from "../chain/server-chain.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
+import type { HttpServerOptions } from "../http/http-server.ts";
 import type { AccessLog } from "../operation/access-log/access-log.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { Metrics } from "../operation/metrics/metrics.ts";
 import type { Readiness } from "../operation/readiness.ts";
+import type { UnroutedRequest } from "../operation/unrouted-request.ts";
 import type { ServerPlan } from "./plan-server.ts";
+import { StartUpError } from "./start-up-error.ts";
 import type { TransportServer } from "./transport-server.ts";
 
 /** What transports are made of. */
@@ -30,43 +33,47 @@ export async function openTransports(parts: TransportParts): Promise<readonly Tr
 }
 
 async function openHttp(
-  { plan, chainFor, readiness, metrics, accessLog, logger }: TransportParts,
+  parts: TransportParts,
   config: NonNullable<ServiceConfig["server"]["http"]>,
 ): Promise<TransportServer> {
+  const { plan, chainFor, readiness, logger } = parts;
   const { createHttpServer } = await import("../http/http-server.ts");
-  return createHttpServer({
+  const options: HttpServerOptions = {
     chain: chainFor(config.timeout_ns),
     methods: plan.methods,
     rawMethods: plan.rawMethods,
     config,
     probes: readiness.probes(),
-    onUnrouted({ peer, code = "OK", ...request }) {
-      metrics.unrouted("http", code);
-      accessLog.request({
-        ...request,
-        code,
-        transport: "http",
-        clientAddress: peer.address,
-        durationMs: 0,
-      });
-    },
+    logger,
+    onUnrouted: (request) => tellUnrouted(parts, request),
     onFault: (error, call) => {
       logger.error({ error, rpc: call.rpc, request_id: call.requestId }, "a response was not sent");
     },
-  });
+  };
+  try {
+    return createHttpServer(options);
+  } catch (error) {
+    // Routes that contradict each other, such as those of two services, are for a person to mend.
+    if (error instanceof Error && error.name === "Error") {
+      throw new StartUpError([error.message], { cause: error });
+    }
+    throw error;
+  }
 }
 
 async function openGrpc(
-  { config: { service }, plan, chainFor, readiness, logger }: TransportParts,
+  parts: TransportParts,
   config: NonNullable<ServiceConfig["server"]["grpc"]>,
 ): Promise<TransportServer> {
+  const { plan, chainFor, readiness, logger } = parts;
   const { createGrpcServer } = await import("../grpc/grpc-server.ts");
   return createGrpcServer({
     chain: chainFor(config.timeout_ns),
     methods: plan.methods,
     config,
-    service,
+    service: parts.config.service,
     isReady: () => readiness.state === "ready",
+    onUnrouted: (request) => tellUnrouted(parts, request),
     logger,
   });
 }
@@ -77,4 +84,9 @@ async function openMetrics(
 ): Promise<TransportServer> {
   const { MetricsServer } = await import("../operation/metrics/metrics-server.ts");
   return new MetricsServer(metrics, config);
+}
+
+function tellUnrouted({ metrics, accessLog }: TransportParts, request: UnroutedRequest): void {
+  metrics.unrouted(request.transport, request.code ?? "OK");
+  accessLog.request(request);
 }

@@ -3,8 +3,10 @@ import { checkAuthnConfig } from "../authn/check-authn-config.ts";
 import { checkPolicies } from "../authorization/check-policies.ts";
 import { bindServices } from "../binding/bind-services.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
+import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { RawMethod } from "../http/raw-route.ts";
 import type { RouteDocument } from "../registry/route-entry.ts";
+import { tlsProblems } from "../tls/tls-problems.ts";
 import { bindRawHandlers } from "./bind-raw-handlers.ts";
 import { loadModel } from "./open-engine.ts";
 import type { ServerOptions } from "./server-options.ts";
@@ -16,6 +18,8 @@ export interface ServerPlan {
   readonly rawMethods: readonly RawMethod[];
   /** Whether any call is checked. */
   readonly needsEngine: boolean;
+  /** What is allowed, and is hardly meant. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -38,10 +42,63 @@ export function planServer(options: ServerOptions): ServerPlan {
     ...checkAuthnConfig(config).map(({ message }) => message),
     ...auditProblems(methods, config.database),
     ...transportProblems(options, methods),
-    ...(needsEngine ? checkPolicies(methods, loadModel(config)?.model) : []),
+    ...tlsProblems(config.server),
+    ...(needsEngine && options.engine === undefined ? engineProblems(methods, config) : []),
+    ...(needsEngine ? modelProblems(methods, config) : []),
   ];
   if (problems.length > 0) throw new StartUpError(problems);
-  return { methods, rawMethods: raw.methods, needsEngine };
+  const warnings = options.authenticators === undefined ? unreachable(methods, config) : [];
+  return { methods, rawMethods: raw.methods, needsEngine, warnings };
+}
+
+/** What the engine would lack; a service without AUTHORIZED RPCs needs none of it. */
+function engineProblems(
+  methods: readonly BoundMethod[],
+  { security: { authz }, database }: ServiceConfig,
+): string[] {
+  const who = `${firstAndMore(methods.filter(({ policy }) => policy.authz !== undefined))} must be authorized`;
+  const problems: string[] = [];
+  if (authz.model === undefined) {
+    problems.push(`${who}, and security.authz.model is missing: name the file of the model`);
+  }
+  if (authz.provider === "spicedb" && authz.spicedb === undefined) {
+    problems.push(`${who}, and security.authz.spicedb is missing: the provider is spicedb`);
+  }
+  if (authz.provider === "embedded" && database === undefined) {
+    problems.push(
+      `${who}, and database is missing: the embedded engine keeps its relationships there`,
+    );
+  }
+  return problems;
+}
+
+function modelProblems(methods: readonly BoundMethod[], config: ServiceConfig): readonly string[] {
+  try {
+    return checkPolicies(methods, loadModel(config)?.model);
+  } catch (error) {
+    if (error instanceof StartUpError) return error.problems;
+    throw error;
+  }
+}
+
+/** The RPCs that nobody can call, for their token is not configured. */
+function unreachable(
+  methods: readonly BoundMethod[],
+  { security: { authn } }: ServiceConfig,
+): string[] {
+  const { enabled, token, system_token: systemToken } = authn.internal_call;
+  const tokens = { INTERNAL: ["token", token], SYSTEM: ["system_token", systemToken] } as const;
+  return (["INTERNAL", "SYSTEM"] as const).flatMap((exposure) => {
+    const [key, value] = tokens[exposure];
+    const found = methods.filter(({ policy }) => policy.exposure === exposure);
+    if (found.length === 0 || (enabled && value !== undefined)) return [];
+    const mend = `security.authn.internal_call.${enabled ? key : "enabled"}`;
+    return [`nobody can call ${firstAndMore(found)}, which is ${exposure}, without ${mend}`];
+  });
+}
+
+function firstAndMore([first, ...others]: readonly BoundMethod[]): string {
+  return `${first?.rpc}${others.length === 0 ? "" : ` and ${others.length} more`}`;
 }
 
 /** The document must be of the same run of the generator as the bindings. */

@@ -1,21 +1,23 @@
 import { AuthzError } from "../../authz/authz-error.ts";
 import { ConfigurationError } from "../configuration/configuration-error.ts";
+import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
 import { redactText } from "../operation/redaction/redact-text.ts";
 import { createServer } from "./create-server.ts";
+import { ProcessEnd } from "./process-end.ts";
 import type { Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { StartUpError } from "./start-up-error.ts";
 
 /** The exit code of a process that did not get what it needs to start. */
 const EXIT_UNUSABLE = 2;
-const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /**
  * Runs a server as a process: starts it, and ends it on SIGTERM and SIGINT. A second
  * signal ends the process at once.
  *
  * Where the server does not start, the reasons go to standard error and the exit
- * code is 2 for what a person must mend, else 1.
+ * code is 2 for what a person must mend, else 1. An error that nobody caught, such as in a
+ * promise that nobody waits for, is logged, and ends the server as a signal does, with the exit code 1.
  *
  * @param options what the server is made of, or a function that loads and opens it: what
  * that throws is told in the same way
@@ -30,20 +32,17 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 export async function runServer(
   options: ServerOptions | (() => ServerOptions | Promise<ServerOptions>),
 ): Promise<Server> {
+  const end = new ProcessEnd();
   try {
-    const server = await createServer(typeof options === "function" ? await options() : options);
-    const stop = (): void => {
-      for (const signal of SIGNALS) {
-        process.off(signal, stop);
-        process.once(signal, () => process.exit(1));
-      }
-      // What others have left open must not keep the process.
-      void server.stop().then(() => process.exit(process.exitCode ?? 0));
-    };
-    for (const signal of SIGNALS) process.on(signal, stop);
+    const given = typeof options === "function" ? await options() : options;
+    const logger = given.logger ?? createLogger(loggerOptionsOf(given.configuration.config));
+    const server = await createServer({ ...given, logger });
+    end.serving(server, logger);
     await server.start();
     return server;
   } catch (error) {
+    // It was told to end while it started, and is about to.
+    if (end.isEnding) return new Promise(() => undefined);
     // Here too: the function may have opened something before it failed.
     return process.exit(tell(error));
   }

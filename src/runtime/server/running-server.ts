@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { AuthorizationEngine } from "../../authz/engine.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
@@ -9,9 +8,14 @@ import type { Readiness } from "../operation/readiness.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import type { RouteDocument } from "../registry/route-entry.ts";
 import type { RoutePublisher } from "../registry/route-publisher.ts";
+import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { Cleanup } from "./cleanup.ts";
+import { isWithin } from "./is-within.ts";
 import { StartUpError } from "./start-up-error.ts";
 import type { ListeningAddress, TransportServer } from "./transport-server.ts";
+
+/** How long callers have to hear that their call was ended, before connections are closed. */
+const FAREWELL_MS = 500;
 
 /** Where the parts of a server listen, by their name: `http`, `grpc`, `metrics`. */
 export type ServerAddresses = Readonly<Record<string, ListeningAddress>>;
@@ -22,11 +26,17 @@ export interface Server {
   readonly audit: AuditLog | undefined;
   /** The engine that calls are checked with; absent where none is. */
   readonly engine: AuthorizationEngine | undefined;
-  /** Listens, and is ready once its routes are published, where they are. */
+  /**
+   * Listens, and is ready once its routes are published, where they are. A server is started
+   * once; one that cannot listen is ended.
+   *
+   * @throws StartUpError with all addresses that cannot be had
+   */
   start(): Promise<ServerAddresses>;
   /**
    * Ends the server: not ready from now on, calls under way may finish within the configured
-   * time, then everything is closed. Does not reject.
+   * time, streams within half of it, then everything is closed. Does not reject, and
+   * may be called at any time.
    */
   stop(): Promise<void>;
 }
@@ -35,6 +45,7 @@ export interface Server {
 export interface RunningServerParts {
   readonly config: ServiceConfig;
   readonly transports: readonly TransportServer[];
+  readonly calls: CallsUnderWay;
   readonly readiness: Readiness;
   readonly routes: RouteDocument | undefined;
   readonly events: RuntimeEvents;
@@ -51,6 +62,8 @@ export class RunningServer implements Server {
   readonly engine: AuthorizationEngine | undefined;
   readonly #parts: RunningServerParts;
   #publisher: RoutePublisher | undefined;
+  #isStarted = false;
+  #listening: Promise<ServerAddresses> | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(parts: RunningServerParts) {
@@ -61,10 +74,15 @@ export class RunningServer implements Server {
 
   async start(): Promise<ServerAddresses> {
     const { transports, readiness, logger } = this.#parts;
-    const addresses: Record<string, ListeningAddress> = {};
+    if (this.#isStarted) throw new StartUpError(["it was started before: create another one"]);
+    this.#isStarted = true;
+    let addresses: ServerAddresses;
     try {
-      for (const transport of transports) addresses[transport.name] = await listen(transport);
+      this.#refuseStopped();
+      this.#listening = listenAll(transports);
+      addresses = await this.#listening;
       await this.#publish();
+      this.#refuseStopped();
     } catch (error) {
       await this.stop();
       throw error;
@@ -79,49 +97,80 @@ export class RunningServer implements Server {
     return this.#stopping;
   }
 
+  #refuseStopped(): void {
+    if (this.#stopping !== undefined)
+      throw new StartUpError(["it was stopped: create another one"]);
+  }
+
   /** Publishing goes on in the background; readiness waits for the first time. */
   async #publish(): Promise<void> {
     const { config, routes, events, logger, readiness } = this.#parts;
     if (config.registry === undefined || routes === undefined) return;
     // Loaded when it is needed: the client of etcd is large.
     const { createRoutePublisher } = await import("../registry/create-route-publisher.ts");
+    this.#refuseStopped();
     this.#publisher = createRoutePublisher(config, [routes], { events, logger });
     if (this.#publisher !== undefined) readiness.add("route registry", this.#publisher.readiness);
   }
 
   async #stop(): Promise<void> {
-    const { config, transports, readiness, logger, accessLog, cleanup } = this.#parts;
+    const { readiness, logger, accessLog, cleanup } = this.#parts;
     const begin = performance.now();
     readiness.draining();
+    // What is about to listen cannot be closed yet.
+    await this.#listening?.catch(() => undefined);
     // Whoever routes by the registry stops sending; whoever is on the way is served.
     const published = this.#publisher?.close();
-    const limit = milliseconds(config.server.shutdown_timeout_ns);
-    const calling = transports.filter(({ name }) => name !== "metrics");
-    const late = new AbortController();
-    const isDone = await Promise.race([
-      Promise.all(calling.map((transport) => transport.drain())).then(() => true),
-      sleep(limit, false, { signal: late.signal }).catch(() => false),
-    ]);
-    late.abort();
-    if (!isDone) logger.warn({ limit_ms: limit }, "calls were still under way and are cut off");
-    for (const transport of transports) {
-      await transport.close().catch((error: unknown) => {
-        logger.error({ error, server: transport.name }, "a server could not be closed");
-      });
-    }
+    await this.#drain();
+    await this.#closeTransports();
     await published?.catch(() => undefined);
     accessLog.flush();
     await cleanup.run(logger);
     logger.info({ duration_ms: Math.round(performance.now() - begin) }, "stopped");
     logger.flush();
   }
+
+  /** Takes no more calls, and lets those under way come to their end, in time. */
+  async #drain(): Promise<void> {
+    const { config, transports, calls, logger } = this.#parts;
+    const limit = milliseconds(config.server.shutdown_timeout_ns);
+    const calling = transports.filter(({ name }) => name !== "metrics");
+    const drained = Promise.all(calling.map((transport) => transport.drain()));
+    calls.drain(limit / 2);
+    if (await isWithin(limit, drained)) return;
+    logger.warn(
+      { limit_ms: limit, calls: calls.count },
+      "calls were still under way and are cut off",
+    );
+    // Their callers are told; what does not even take that is cut off.
+    calls.abort();
+    await isWithin(FAREWELL_MS, drained);
+  }
+
+  async #closeTransports(): Promise<void> {
+    const { transports, logger } = this.#parts;
+    for (const transport of transports) {
+      await transport.close().catch((error: unknown) => {
+        logger.error({ error, server: transport.name }, "a server could not be closed");
+      });
+    }
+  }
 }
 
-/** An address that cannot be had is for a person to mend, whichever server wants it. */
-function listen(transport: TransportServer): Promise<ListeningAddress> {
-  return transport.listen().catch((error: unknown) => {
-    throw error instanceof StartUpError
-      ? error
-      : new StartUpError([(error as Error).message], { cause: error });
-  });
+/** An address that cannot be had is for a person to mend, whichever server wants it; all are told. */
+async function listenAll(transports: readonly TransportServer[]): Promise<ServerAddresses> {
+  const addresses: Record<string, ListeningAddress> = {};
+  const errors: unknown[] = [];
+  for (const transport of transports) {
+    try {
+      addresses[transport.name] = await transport.listen();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length === 0) return addresses;
+  const problems = errors.flatMap((error) =>
+    error instanceof StartUpError ? error.problems : [(error as Error).message],
+  );
+  throw new StartUpError(problems, { cause: errors[0] });
 }

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../../../src/database/open-database.ts";
-import type { AuditFilter } from "../../../src/runtime/audit/audit-filter.ts";
+import { formatCursor } from "../../../src/runtime/audit/audit-cursor.ts";
+import { type AuditFilter, filterHash } from "../../../src/runtime/audit/audit-filter.ts";
 import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
 import { auditProblems, openAudit } from "../../../src/runtime/audit/open-audit.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
@@ -75,11 +76,52 @@ describe("a cursor", () => {
     });
   });
 
+  test.each(["", "x", "\0", "' or 1=1 --", "%", "\ud800", "0".repeat(10_000)])(
+    "that is whole but for the id %j is refused",
+    async (id) => {
+      const filter = { type: "doc.write" };
+      const forged = formatCursor(filterHash(filter), { time: 1, id });
+      await expect(log.list(filter, { cursor: forged })).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
+    },
+  );
+
   test("goes on where its page ended, at any page size", async () => {
     const rest = await log.list({ type: "doc.write" }, { cursor, pageSize: 500 });
     expect(rest.events).toHaveLength(3);
     expect(rest.nextCursor).toBeUndefined();
   });
+});
+
+test.each([
+  "%",
+  "_",
+  "doc%",
+  "doc:*",
+  "' or '1'='1",
+  '"',
+  "\\",
+  "doc.write\u0000".slice(0, 9).toUpperCase(),
+])("a filter means its text to the letter: %j", async (text) => {
+  for (const name of ["type", "rpc", "principalId", "resource", "requestId"] as const) {
+    expect((await log.list({ [name]: text })).events).toEqual([]);
+  }
+});
+
+test("what was done to an object with an odd id is found by that id, and by no other", async () => {
+  const ids = ["x\u202e", "x\u200e", "x\u2028", "x\u200b", "x\ufffd", "x", "漢字", "💥"];
+  const resources = [...ids.map((id) => `odd:${id}`), `odd:${"\u202e".repeat(85)}`];
+  for (const resource of resources) {
+    const call = callOf(method);
+    call.resource = resource;
+    await audit.trail.complete(call, undefined);
+  }
+  for (const resource of resources) {
+    const { events } = await log.list({ resource });
+    expect(events).toHaveLength(1);
+    expect(JSON.stringify(events)).not.toMatch(/[\u200e\u2028\u202e]/);
+  }
 });
 
 test("an RPC that must be audited needs a database", async () => {

@@ -107,6 +107,25 @@ describe("what keeps a service from starting", () => {
       ],
     ],
     [
+      "a service of the name of whoever makes SYSTEM calls",
+      {
+        ...trusted,
+        internal_call: { enabled: true, token: [{ service: "system", token: INTERNAL_TOKEN }] },
+      },
+      "staging",
+      [
+        "security.authn.internal_call.token[0].service: system is who makes SYSTEM calls; give the service another name",
+      ],
+    ],
+    [
+      "a header that stands in every line of the access log",
+      { ...trusted, internal_call: { header: "User-Agent" } },
+      "staging",
+      [
+        "security.authn.internal_call.header: User-Agent means something else; take X-Svc-Internal-Token",
+      ],
+    ],
+    [
       "a header that means something else",
       { ...trusted, internal_call: { header: "X-Svc-User-Id" } },
       "staging",

@@ -161,6 +161,23 @@ describe("the principal", () => {
     });
   });
 
+  test("a JSON array means its items to the letter, and a scope may hold a comma", async () => {
+    const call = await stages.passed({
+      headers: [
+        ...VERIFIED,
+        ["x-svc-user-id", "alice"],
+        ["x-svc-roles", '[" admin", "\\u00a0admin", "\\ufeffadmin", "admin "]'],
+        ["x-svc-groups", " admin , dev "],
+        ["x-svc-external-scope", "read:a,admin  openid"],
+      ],
+    });
+    expect(call.principal).toMatchObject({
+      roles: [" admin", "\u00a0admin", "\ufeffadmin", "admin "],
+      groups: ["admin", "dev"],
+      scopes: ["read:a,admin", "openid"],
+    });
+  });
+
   test("11 is the same over gRPC", async () => {
     const headers: SentHeaders = [["x-svc-external-sub", "alice"]];
     const call = await stages.passed({ headers, transport: "grpc", httpMethod: "POST" });

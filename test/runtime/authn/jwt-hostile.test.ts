@@ -287,7 +287,7 @@ describe("tokens that are accepted", () => {
       subjectId: "alice",
       subjectType: "user",
       username: "aw",
-      name: "Alice W.",
+      name: "Alice  W.",
       email: "alice@example.com",
       organizationId: "acme",
       groups: ["acme/dev"],
@@ -297,6 +297,19 @@ describe("tokens that are accepted", () => {
     });
     expect(Object.isFrozen(call.principal) && Object.isFrozen(call.principal?.roles)).toBe(true);
   });
+
+  test.each(["al\0ice", "al\u2028ice", "al\u202eice", "al\u2066ice", "al\u0085ice", "alice\n"])(
+    "a name that would be alice's without a character of it is not: %j",
+    async (name) => {
+      const call = world.call(world.token({ name, preferred_username: name, email: name }));
+      await world.run(call);
+      const { principal } = call;
+      for (const text of [principal?.name, principal?.username, principal?.email]) {
+        expect(text).toMatch(/^al ?ice ?$/);
+        expect(text).not.toBe("alice");
+      }
+    },
+  );
 
   test("names fall back to the claim name", async () => {
     const call = world.call(world.token({ name: "alice.w", groups: null }));

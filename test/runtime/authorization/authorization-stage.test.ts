@@ -208,6 +208,32 @@ describe("a resource", () => {
     expect(outcomes).toEqual(["allowed"]);
   });
 
+  test("is named in the audit also where the caller is of the wrong type, as far as it is one", async () => {
+    for (const [id, expected] of [
+      ["d1", "doc:d1"],
+      ["*", undefined],
+      ["", undefined],
+    ] as const) {
+      const call = callOf(authorized([ID]), { principal: hub, request: request({ id }) });
+      expect(await outcome(call)).toBe("FORBIDDEN");
+      expect(call.resource).toBe(expected);
+    }
+    const any = callOf(authorized("*"), { principal: hub });
+    expect(await outcome(any)).toBe("FORBIDDEN");
+    expect(any.resource).toBe("doc:*");
+  });
+
+  test.each(["al ice", "", "*", "alice#member", "a".repeat(257), "alice\u00a0", "\ud800"])(
+    "of a name that a caller chose is no other object: %j",
+    async (username) => {
+      const principal = principalOf({ username });
+      const id = [{ kind: "principal", field: "username" }] as const;
+      const call = callOf(authorized(id), { principal, request: request({}) });
+      expect(await outcome(call)).toBe("FORBIDDEN");
+      expect(call.resource).toBeUndefined();
+    },
+  );
+
   test("type:* asks for at least one object", async () => {
     const call = callOf(authorized("*"), { principal: alice });
     expect(await outcome(call)).toBe("allowed");

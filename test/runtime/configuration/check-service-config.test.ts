@@ -11,6 +11,10 @@ import { fullService, MINIMAL, problemsOf, serviceWith } from "./sample.ts";
 const authz = (text: string) => MINIMAL.replace(/^security.*$/m, `security: {authz: {${text}}}`);
 const server = (text: string) => MINIMAL.replace(/^server.*$/m, `server: {${text}}`);
 
+test("neither model nor database is needed where nothing is AUTHORIZED", () => {
+  expect(problemsOf(authz("").replace(/^database.*$/m, ""))).toEqual([]);
+});
+
 test.each([
   ["no server", server(""), "server must have http, grpc or both"],
   ["metrics alone", server("metrics: {address: 'a:1'}"), "server must have http, grpc or both"],
@@ -29,7 +33,6 @@ test.each([
     server("http: {address: 'a:1'}, metrics: {address: 'a:2', path: /healthz}"),
     "server.metrics.path: must not be /healthz",
   ],
-  ["no model", authz(""), "security.authz.model is missing"],
   [
     "no model for SpiceDB",
     authz("provider: spicedb, spicedb: {endpoint: 'a:1', token: t}"),
@@ -63,6 +66,16 @@ test.each([
     "mixed endpoints",
     serviceWith("registry.etcd.endpoints", ["https://a", "http://b"]),
     "must be all https or all http",
+  ],
+  [
+    "a client certificate without its key",
+    serviceWith("registry.etcd.key_file", undefined),
+    "must have certificate_file and key_file, or neither",
+  ],
+  [
+    "the key of a client certificate alone",
+    serviceWith("registry.etcd.certificate_file", undefined),
+    "must have certificate_file and key_file, or neither",
   ],
   [
     "a CA without TLS",

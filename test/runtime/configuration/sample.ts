@@ -89,6 +89,8 @@ export function fullService() {
         username: "iam",
         password: "SECRET-etcd",
         ca_file: "etcd-ca.pem",
+        certificate_file: "etcd.pem",
+        key_file: "etcd.key",
         lease_ttl_seconds: 15,
       },
     },

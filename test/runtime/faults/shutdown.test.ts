@@ -1,10 +1,10 @@
-/** SIGTERM under load: calls under way finish within the bound, new ones are refused, the rest is cut off. */
+/** SIGTERM and SIGINT under load: calls under way finish within the bound, new ones are refused, the rest is told. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { Client, credentials, type ServiceError as GrpcError, Metadata } from "@grpc/grpc-js";
 import { afterAll, expect, test } from "vitest";
 import { createLogger, createServer } from "../../../src/runtime/index.ts";
 import { WatchDocumentRequestSchema } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
@@ -46,7 +46,7 @@ test("calls and streams under way finish, new ones are refused, nothing audited 
   await expectStored("finish", load);
 });
 
-test("what is not done within the bound is cut off, and the process ends well", async () => {
+test("what is not done within the bound is told so, and the process ends well", async () => {
   const vault = await startChildVault(optionsOf("cut", 0.5));
   const load = new Load(vault);
   await load.phase("serving");
@@ -54,26 +54,30 @@ test("what is not done within the bound is cut off, and the process ends well", 
   const calls = slow.map(({ call }) => call(noticeOf("sleep-60000"), "slow"));
   const streams = [watchHttp(vault, 100_000), watchGrpc(vault, 100_000)];
   await until("the streams have begun", () => streams.every(({ lines }) => lines.length > 3));
-  vault.process.kill("SIGTERM");
-  expect(await Promise.all(calls)).toEqual([0, 0]);
-  for (const { ended } of streams) expect(await ended).toBe("cut off");
+  vault.process.kill("SIGINT");
+  expect(await Promise.all(calls)).toEqual([503, 503]);
+  for (const { ended } of streams) expect(await ended).toBe("UNAVAILABLE");
   expect(await vault.ended).toBe(0);
   await load.stop();
   for (const { close } of slow) close();
-  load.expectNoWrongAnswer([0]);
+  load.expectNoWrongAnswer([0, 503]);
   await expectStored("cut", load);
 });
 
-test("a second signal ends the process at once", async () => {
-  const vault = await startChildVault(optionsOf("twice", 60));
+test.each([
+  ["SIGTERM", "SIGTERM"],
+  ["SIGINT", "SIGINT"],
+  ["SIGINT", "SIGTERM"],
+] as const)("%s, then %s end the process at once", async (first, second) => {
+  const vault = await startChildVault(optionsOf(`twice-${first}-${second}`, 60));
   const { call, close } = httpCaller(vault.http);
   const answer = call(noticeOf("sleep-60000"), "slow");
   await sleep(200);
-  vault.process.kill("SIGTERM");
+  vault.process.kill(first);
   await until("it takes no new connections", async () => {
     return (await httpCaller(vault.http).call(noticeOf("n"), "new")) === 0;
   });
-  vault.process.kill("SIGTERM");
+  vault.process.kill(second);
   expect(await vault.ended).toBe(1);
   expect(await answer).toBe(0);
   close();
@@ -104,15 +108,17 @@ async function expectStored(name: string, load: Load): Promise<void> {
   await server.stop();
 }
 
+type Outcome = "whole" | "cut off" | "UNAVAILABLE";
+
 /** A stream as it came in, and how it ended. */
 interface Watched {
   readonly lines: unknown[];
-  readonly ended: Promise<"whole" | "cut off">;
+  readonly ended: Promise<Outcome>;
 }
 
 function watchHttp({ http }: ChildVault, count: number): Watched {
-  const lines: unknown[] = [];
-  const ended = new Promise<"whole" | "cut off">((resolve) => {
+  const lines: string[] = [];
+  const ended = new Promise<Outcome>((resolve) => {
     const path = `/v1/documents/open:watch?count=${count}`;
     const outgoing = request({ port: http, host: "127.0.0.1", path, headers: ALICE, agent: false });
     outgoing.on("error", () => resolve("cut off"));
@@ -120,7 +126,10 @@ function watchHttp({ http }: ChildVault, count: number): Watched {
       response.setEncoding("utf8");
       response.on("data", (text: string) => lines.push(...text.trim().split("\n")));
       response.on("error", () => resolve("cut off"));
-      response.on("end", () => resolve(response.complete ? "whole" : "cut off"));
+      response.on("end", () => {
+        if (!response.complete) return resolve("cut off");
+        resolve(lines.at(-1)?.includes('"code":"UNAVAILABLE"') ? "UNAVAILABLE" : "whole");
+      });
     });
     outgoing.end();
   });
@@ -140,8 +149,10 @@ function watchGrpc({ grpc }: ChildVault, count: number): Watched {
     metadata,
   );
   stream.on("data", (data) => lines.push(data));
-  const ended = new Promise<"whole" | "cut off">((resolve) => {
-    stream.on("error", () => resolve("cut off"));
+  const ended = new Promise<Outcome>((resolve) => {
+    stream.on("error", ({ details }: GrpcError) => {
+      resolve(details === "the server is shutting down" ? "UNAVAILABLE" : "cut off");
+    });
     stream.on("end", () => resolve("whole"));
   }).finally(() => client.close());
   return { lines, ended };

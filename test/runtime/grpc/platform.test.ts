@@ -114,9 +114,21 @@ describe("reflection", () => {
       );
     expect((await curl("--list-services", address)).trim().split("\n")).toEqual([
       "fixture.v1.EchoService",
+      "grpc.health.v1.Health",
+      "grpc.reflection.v1.ServerReflection",
+      "grpc.reflection.v1alpha.ServerReflection",
       "hub.authz.v1.AuthzService",
       "hub.skills.v1.SkillService",
     ]);
+    const health = await curl("-d", '{"service":""}', `${address}/grpc.health.v1.Health/Check`);
+    expect(JSON.parse(health)).toEqual({ status: "SERVING" });
+    const asked = '{"list_services":""}';
+    for (const version of ["v1", "v1alpha"]) {
+      const name = `grpc.reflection.${version}.ServerReflection`;
+      const answer = JSON.parse(await curl("-d", asked, `${address}/${name}/ServerReflectionInfo`));
+      expect(answer.originalRequest).toEqual({ listServices: "" });
+      expect(answer.listServicesResponse.service).toContainEqual({ name });
+    }
     const methods = await curl("--list-methods", `${address}`);
     expect(methods).toContain("hub.skills.v1.SkillService/GetSkill");
     const refused = await curl(

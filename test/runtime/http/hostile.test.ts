@@ -198,7 +198,6 @@ describe("the transport (40)", () => {
   it.each([
     ["two lengths", ["Content-Length: 2", "Content-Length: 3"]],
     ["a length and chunks", ["Content-Length: 2", "Transfer-Encoding: chunked"]],
-    ["an unknown transfer encoding", ["Transfer-Encoding: xchunked"]],
     ["a length that is no number", ["Content-Length: +2"]],
     ["a header name with a space", ["Content-Length : 2"]],
     ["a folded header", ["X-A: 1", " folded"]],
@@ -206,6 +205,27 @@ describe("the transport (40)", () => {
     const response = await sendRaw(running.port, post("{}", ...headers));
     expect(errorOf(response)).toMatchObject({ status: 400, code: "INVALID_ARGUMENT" });
     expect(response).toContain("Connection: close");
+  });
+
+  it.each([
+    ["xchunked", "HTTP/1.1"],
+    ["gzip, chunked", "HTTP/1.1"],
+    ["chunked", "HTTP/1.0"],
+  ])(
+    "40: Transfer-Encoding %s in %s is 400, once, and the connection ends",
+    async (encoding, version) => {
+      const head = [`POST /v1/things ${version}`, "Host: x", `Transfer-Encoding: ${encoding}`];
+      const body = "2\r\n{}\r\n0\r\n\r\n";
+      const response = await sendRaw(running.port, [...head, "", body].join("\r\n"));
+      expect(errorOf(response)).toMatchObject({ status: 400, code: "INVALID_ARGUMENT" });
+      expect(response).toContain("Connection: close");
+    },
+  );
+
+  it("40: what was refused is not answered a second time for the junk behind it", async () => {
+    const head = ["POST /nope HTTP/1.1", "Host: x", "Transfer-Encoding: chunked", "", "zz\r\n"];
+    const response = await sendRaw(running.port, head.join("\r\n"), 400);
+    expect(errorOf(response)).toMatchObject({ status: 404 });
   });
 
   it("40: a line that is no request is 400", async () => {

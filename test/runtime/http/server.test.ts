@@ -62,6 +62,20 @@ describe("errors", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([429, "2"]);
   });
 
+  it("says the phrase of its status where a header of the handler cannot be sent", async () => {
+    const { port } = await start({
+      methods: [
+        thingMethod("getThing", GET_THING, async (_thing: Thing, context: CallContext) => {
+          context.setResponseHeader("x-a", "a\r\nb: c");
+          return {};
+        }),
+      ],
+    });
+    const response = await sendRaw(port, get("/v1/things/a"));
+    expect(response).toMatch(/^HTTP\/1\.1 500 Internal Server Error\r\n/);
+    expect(response).not.toContain("b: c");
+  });
+
   it("takes no request id that would harm a log", async () => {
     const { port } = await start({ methods: [] });
     const response = await sendRaw(port, get("/nope", "X-Request-ID: a b"));
@@ -71,6 +85,12 @@ describe("errors", () => {
 
 describe("methods", () => {
   const methods = [thingMethod("getThing", GET_THING, async (thing: Thing) => thing)];
+
+  it.each(["BREW", "CONNECT"])("refuses to start with %s, which it could not read", (method) => {
+    const route = httpRoute(`${method} /v1/things/{name}`);
+    const started = start({ methods: [thingMethod("getThing", [route], async () => ({}))] });
+    return expect(started).rejects.toThrow(`no request with that method`);
+  });
 
   it("answers HEAD as GET, without the body", async () => {
     const { port } = await start({ methods });
@@ -247,6 +267,25 @@ describe("streams", () => {
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({
       error: { status: 500, code: "INTERNAL", message: "internal error" },
     });
+  });
+
+  it("of which a message cannot be encoded have failed, also for logs and audit", async () => {
+    const ended: unknown[] = [];
+    const { origin } = await start({
+      chain: openChain({ observers: [{ end: (_call, error) => void ended.push(error) }] }),
+      methods: [
+        thingMethod("watchThings", WATCH, async function* ({ name }: Thing) {
+          if (name === "late") yield { name };
+          yield { time: { seconds: 1n << 60n, nanos: 0 } };
+        }),
+      ],
+    });
+    expect((await fetch(`${origin}/v1/watch/early`)).status).toBe(500);
+    const late = await (await fetch(`${origin}/v1/watch/late`)).text();
+    expect(JSON.parse(late.trim().split("\n").at(-1) ?? "")).toMatchObject({
+      error: { status: 500, code: "INTERNAL", message: "internal error" },
+    });
+    expect(ended).toMatchObject([{ code: "INTERNAL" }, { code: "INTERNAL" }]);
   });
 
   it("wait for a client that reads slowly, and end when it goes", async () => {

@@ -7,12 +7,14 @@ import {
   ThingBoxSchema,
   ThingSchema,
 } from "./fixture/thing_pb.ts";
-import { httpRoute, type Running, start, stopAll, thingMethod } from "./support.ts";
+import { httpRoute, openChain, type Running, start, stopAll, thingMethod } from "./support.ts";
 
 const registry = createRegistry(file_thing);
 let running: Running;
 let seen: Message | undefined;
 let answer: Partial<ThingBox> = {};
+/** What calls came to, for logs and audit. */
+const ended: unknown[] = [];
 
 beforeAll(async () => {
   const echo = async (thing: Thing) => {
@@ -24,6 +26,7 @@ beforeAll(async () => {
     return answer;
   };
   running = await start({
+    chain: openChain({ observers: [{ end: (_call, error) => void ended.push(error) }] }),
     methods: [
       thingMethod(
         "getThing",
@@ -376,13 +379,13 @@ describe("a response", () => {
     expect(json).toMatchObject({ name: "x", small: 0 });
   });
 
-  it("that JSON cannot hold is INTERNAL, and is told to the server", async () => {
+  it("that JSON cannot hold is INTERNAL, also for logs and audit", async () => {
     answer = { time: { $typeName: "google.protobuf.Timestamp", seconds: 1n << 60n, nanos: 0 } };
     expect(await call("POST /v1/box/time", "null")).toMatchObject({
       status: 500,
       json: { code: "INTERNAL", message: "internal error" },
     });
-    expect(running.faults).toHaveLength(1);
+    expect(ended.at(-1)).toMatchObject({ code: "INTERNAL", cause: { message: /must be from/ } });
   });
 });
 

@@ -91,6 +91,45 @@ describe("metrics", () => {
     expect(lines.filter((line) => line.includes("cache_requests_total{")).length).toBe(1001);
   });
 
+  test("have the outcomes that an alert waits for from the start, at 0", async () => {
+    const metrics = createMetrics({ process: false });
+    metrics.events.authentication("jwt", "identified");
+    metrics.events.cache("jwks", "hit");
+    const text = await textOf(metrics);
+    for (const line of [
+      'svc_access_authorizations_total{outcome="unavailable"} 0',
+      'svc_access_audit_events_total{outcome="failed"} 0',
+      'svc_access_registry_events_total{outcome="lost"} 0',
+      'svc_access_authentications_total{authenticator="jwt",outcome="identified"} 1',
+      'svc_access_authentications_total{authenticator="jwt",outcome="rejected"} 0',
+      'svc_access_cache_requests_total{cache="jwks",outcome="miss"} 0',
+    ]) {
+      expect(text).toContain(`${line}\n`);
+    }
+  });
+
+  test("follow the conventions of Prometheus", async () => {
+    const metrics = createMetrics();
+    const call = callOf();
+    metrics.observer.begin?.(call);
+    metrics.observer.end(call, undefined);
+    const text = await textOf(metrics);
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [
+      name,
+      type,
+    ]);
+    expect(types.length).toBeGreaterThan(20);
+    for (const [name, type] of types) {
+      expect(name).toMatch(/^[a-z][a-z0-9_]*$/);
+      expect(`${name} ${type}`).toMatch(
+        type === "counter" ? /_total counter$/ : /(?<!_total) \w+$/,
+      );
+      expect(text).toContain(`# HELP ${name} `);
+      expect(name).not.toMatch(/_(ms|milliseconds|kb|mb|count|sum|bucket)$/);
+    }
+    expect(new Set(types.map(([name]) => name)).size).toBe(types.length);
+  });
+
   test("escape what labels hold", async () => {
     const metrics = createMetrics({ process: false });
     metrics.events.rateLimited('a"\n\\b');

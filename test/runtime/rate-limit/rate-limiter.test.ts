@@ -83,3 +83,52 @@ test("each RPC has buckets of its own", () => {
   limit(callOf(methodOf(rate, { rpc: "a.v1.S/One", index: 0 })));
   limit(callOf(methodOf(rate, { rpc: "a.v1.S/Two", index: 1 })));
 });
+
+test("a flood of addresses takes no room from users, nor refills them", () => {
+  const limit = createRateLimiter({ now: () => 0, events: NO_EVENTS, maxBuckets: 1000 });
+  const one = methodOf({ rateLimit: { qps: 1, burst: 1 } });
+  limit(callOf(one, by("user", "early")));
+  for (let count = 0; count < 20_000; count++) {
+    try {
+      limit(
+        callOf(one, { clientAddress: `2001:db8:${(count >> 8).toString(16)}:${count & 255}::1` }),
+      );
+    } catch {
+      // The later ones share buckets.
+    }
+  }
+  // Each has a bucket of its own, though the flood came before.
+  for (let count = 0; count < 999; count++) limit(callOf(one, by("user", `late ${count}`)));
+  expect(() => limit(callOf(one, by("user", "early")))).toThrow("rate limited");
+});
+
+test("what callers call themselves never makes two of them one, or one of them two", () => {
+  const limit = createRateLimiter({ now: () => 0, events: NO_EVENTS });
+  const one = methodOf({ rateLimit: { qps: 1, burst: 1 } });
+  const callers = [
+    by("user", "x"),
+    by("user", "service x"),
+    by("user", " x"),
+    by("user", " 192.0.2.1"),
+    by("user", "192.0.2.1"),
+    by("user", "__proto__"),
+    by("user", "constructor"),
+    by("service", "x"),
+    by("service", "192.0.2.1"),
+    by("service", "user x"),
+    by("system", "x"),
+    { clientAddress: "192.0.2.1" },
+    { clientAddress: "::1" },
+    { clientAddress: "" },
+  ];
+  for (const caller of callers) limit(callOf(one, caller));
+  for (const caller of callers) expect(() => limit(callOf(one, caller))).toThrow("rate limited");
+  for (const clientAddress of [
+    "::ffff:192.0.2.1",
+    "::FFFF:c000:201",
+    "64:ff9b::192.0.2.1",
+    "0:0::1",
+  ]) {
+    expect(() => limit(callOf(one, { clientAddress }))).toThrow("rate limited");
+  }
+});

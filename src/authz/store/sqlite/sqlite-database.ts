@@ -6,6 +6,7 @@ import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
 import type { Snapshot, StoreDatabase } from "../store-database.ts";
 import type { Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
+import { OpenedFile } from "./opened-file.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { explainSqlite } from "./sqlite-errors.ts";
 import { createPrivately, SqliteLock } from "./sqlite-lock.ts";
@@ -26,6 +27,7 @@ export class SqliteDatabase implements StoreDatabase {
   #writer: SqliteConnection | undefined;
   #writes: SqliteWrites | undefined;
   #reader: SqliteConnection | undefined;
+  #opened: OpenedFile | undefined;
 
   /** `maxPages` bounds the file's size, as a full disk would. */
   constructor(file: string, maxPages?: number) {
@@ -53,6 +55,7 @@ export class SqliteDatabase implements StoreDatabase {
       }
       createPrivately(file);
       this.#writer = new SqliteConnection(file, { timeout: BUSY_TIMEOUT });
+      this.#opened = new OpenedFile(this.#file);
       this.#prepareWriter(this.#writer);
       this.#reader = openReader(file);
     } catch (error) {
@@ -62,6 +65,10 @@ export class SqliteDatabase implements StoreDatabase {
       throw this.explain(error);
     }
     return held ? "held" : "taken";
+  }
+
+  problem(): string | undefined {
+    return this.#opened?.problem();
   }
 
   /** A file has no connection that breaks. */
@@ -125,6 +132,7 @@ export class SqliteDatabase implements StoreDatabase {
     this.#reader = undefined;
     this.#writes = undefined;
     this.#writer = undefined;
+    this.#opened = undefined;
     for (const connection of connections) connection?.close();
   }
 }

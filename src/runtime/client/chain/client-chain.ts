@@ -1,5 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
+import { clientTargetOf } from "../../operation/tracing/client-target.ts";
+import { createClientTracing } from "../../operation/tracing/client-tracing.ts";
 import {
   type ClientCall,
   type ClientCallOptions,
@@ -21,11 +23,14 @@ export class ClientChain implements ClientCaller {
   readonly #stages: readonly ClientInterceptor[];
   #closed = false;
 
-  constructor(transport: ClientTransport, options: ClientOptions) {
+  /** @param target where it calls, for traces */
+  constructor(transport: ClientTransport, options: ClientOptions, target = "") {
     this.#transport = transport;
+    const tracing = createClientTracing(clientTargetOf(target));
     this.#stages = [
       ...(options.before ?? []),
       requestInfo(options),
+      ...(tracing === undefined ? [] : [tracing]),
       metadata(options),
       timeout(options),
       ...(options.rateLimit === undefined ? [] : [rateLimit(options.rateLimit)]),

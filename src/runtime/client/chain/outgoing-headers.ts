@@ -1,11 +1,16 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { type CallHeaders, single } from "../../call/call-headers.ts";
 import { REQUEST_ID_HEADER } from "../../call/request-id.ts";
+import { traceIdOf } from "../../call/trace-context.ts";
 import type { CallContext } from "../../call-context.ts";
 import type { ClientInterceptor } from "../client-call.ts";
 import { type ClientOptions, DEFAULT_USER_AGENT } from "../client-options.ts";
 
 const DEFAULT_TOKEN_HEADER = "X-Svc-Internal-Token";
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
+/** What must be handed on of `tracestate`. */
+const MAX_STATE = 512;
+const PRINTABLE = /^[\x20-\x7e]+$/;
 const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
 
 /** Says who calls and on whose behalf: request id, trace and user agent. */
@@ -13,7 +18,7 @@ export function requestInfo({ userAgent = DEFAULT_USER_AGENT }: ClientOptions): 
   return (call, next) => {
     const { context } = call.options;
     call.headers.set(REQUEST_ID_HEADER, context?.requestId ?? randomUUID());
-    call.headers.set("traceparent", traceparentOf(context));
+    for (const [name, value] of traceHeaders(context)) call.headers.set(name, value);
     call.headers.set("user-agent", userAgent);
     return next();
   };
@@ -41,7 +46,22 @@ function lowerCased([name, value]: [string, string]): [string, string] {
   return [name.toLowerCase(), value];
 }
 
-/** The trace goes on below the span of the call that is being served (W3C trace context). */
+/**
+ * The trace of the call that is being served (W3C trace context). This process makes no spans,
+ * else its tracing replaces these headers: the caller's span, whether the trace is sampled, and
+ * what vendors wrote, are handed on as they came.
+ */
+function traceHeaders(context: CallContext | undefined): [string, string][] {
+  const { headers } = (context ?? {}) as { readonly headers?: CallHeaders };
+  const sent = headers === undefined ? undefined : single(headers, "traceparent");
+  if (headers === undefined || sent === undefined || traceIdOf(sent) !== context?.traceId) {
+    return [["traceparent", traceparentOf(context)]];
+  }
+  const state = headers.all("tracestate").join(",");
+  const isState = state !== "" && state.length <= MAX_STATE && PRINTABLE.test(state);
+  return [["traceparent", sent], ...(isState ? [["tracestate", state] as [string, string]] : [])];
+}
+
 function traceparentOf(context: CallContext | undefined): string {
   const traceId = context?.traceId ?? "";
   const spanId = (context as { readonly spanId?: string } | undefined)?.spanId ?? "";

@@ -1,4 +1,5 @@
 import type { ClientOptions } from "../client-options.ts";
+import type { ClientTls } from "../client-tls.ts";
 
 /** What a gRPC client may be told. */
 export interface GrpcClientOptions extends ClientOptions {
@@ -9,11 +10,7 @@ export interface GrpcClientOptions extends ClientOptions {
 }
 
 /** How the server is known, and how this client shows itself; in PEM. */
-export interface GrpcClientTls {
-  /** Who signs the server's certificate; absent, the public authorities. */
-  readonly ca?: Uint8Array;
-  readonly certificate?: Uint8Array;
-  readonly key?: Uint8Array;
+export interface GrpcClientTls extends ClientTls {
   /** The name that the server's certificate must have; absent, that of the target. */
   readonly serverName?: string;
 }

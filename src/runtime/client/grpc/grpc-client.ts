@@ -16,5 +16,5 @@ export function createGrpcClient<Service extends DescService>(
   service: Service,
   options: GrpcClientOptions,
 ): ServiceClient<Service> {
-  return typedClient(service, new ClientChain(new GrpcTransport(options), options));
+  return typedClient(service, new ClientChain(new GrpcTransport(options), options, options.target));
 }

@@ -6,6 +6,7 @@ import {
   STATUS_DETAILS_HEADER,
   type StatusDetails,
 } from "../../grpc/status-details.ts";
+import { tlsFailure } from "../tls-failure.ts";
 import { markUnsent } from "../unsent.ts";
 
 /** The code of a status whose server gave none of its own. */
@@ -46,7 +47,9 @@ export function toClientError(error: Error & StatusObject, wasSent: boolean): Se
   if (code in ERROR_CODES) {
     // What grpc-js says itself of a network failure names addresses; it is the cause.
     const message =
-      info?.reason === undefined && code === "UNAVAILABLE" ? undefined : error.details;
+      info?.reason === undefined && code === "UNAVAILABLE"
+        ? tlsFailure(error.details)
+        : error.details;
     const told = new ServiceError(code as ErrorCode, message || undefined, options);
     return wasSent ? told : markUnsent(told);
   }

@@ -15,6 +15,7 @@ import {
   streamsResponse,
 } from "../client-call.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_USER_AGENT } from "../client-options.ts";
+import { checkClientTls } from "../client-tls.ts";
 import type { GrpcClientOptions } from "./grpc-client-options.ts";
 import { isGrpcError, toClientError } from "./grpc-error.ts";
 import { encodeRequest as encode, pumpRequests } from "./request-pump.ts";
@@ -33,7 +34,9 @@ export class GrpcTransport implements ClientTransport {
   readonly name = "grpc";
   readonly #client: Client;
 
+  /** @throws TypeError where the certificates are none */
   constructor({ target, tls, maxResponseBytes, userAgent }: GrpcClientOptions) {
+    if (tls !== undefined) checkClientTls(tls);
     const secure =
       tls === undefined
         ? credentials.createInsecure()

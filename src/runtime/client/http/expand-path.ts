@@ -5,9 +5,11 @@ import {
   type JsonValue,
   ScalarType,
 } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "../../error/service-error.ts";
 import { fieldsByName } from "../../http/field-names.ts";
 import type { HttpRoute, HttpRouteVariable } from "../../service-binding.ts";
+import { valueOf } from "./json-field.ts";
 
 /**
  * Fills the variables of a path from the JSON form of a request, and takes them out of
@@ -70,16 +72,17 @@ function placeOf(
 ): { value: JsonValue; take: () => void } | undefined {
   let message = input;
   let object = json;
+  const ways: [owner: JsonObject, jsonName: string][] = [];
   const names = path.split(".");
   for (const [index, name] of names.entries()) {
     const field = fieldsByName(message).get(name);
     if (field === undefined) throw new Error(`${message.typeName} has no field "${name}"`);
-    const value = object[field.jsonName];
+    const value = valueOf(object, field);
+    ways.push([object, field.jsonName]);
     if (index === names.length - 1) {
-      const owner = object;
       const present = value ?? defaultOf(field);
       if (present === undefined) return undefined;
-      return { value: present, take: () => delete owner[field.jsonName] };
+      return { value: present, take: () => takeOut(ways) };
     }
     if (field.fieldKind !== "message" || typeof value !== "object" || value === null)
       return undefined;
@@ -89,8 +92,18 @@ function placeOf(
   return undefined;
 }
 
-/** What an absent field stands for; undefined where a path cannot hold that. */
+/** Takes a field out, and messages that held nothing else: the path sets those too. */
+function takeOut(ways: readonly (readonly [owner: JsonObject, jsonName: string])[]): void {
+  for (const [owner, jsonName] of ways.toReversed()) {
+    delete owner[jsonName];
+    if (Object.keys(owner).length > 0) return;
+  }
+}
+
+/** What an absent field stands for; undefined where a path cannot hold that, or would make it present. */
 function defaultOf(field: DescField): JsonValue | undefined {
+  if (field.presence !== Presence.IMPLICIT) return undefined;
+  if (field.fieldKind === "enum") return field.enum.value[0]?.name;
   if (field.fieldKind !== "scalar") return undefined;
   if (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) return undefined;
   return field.scalar === ScalarType.BOOL ? false : 0;

@@ -1,4 +1,5 @@
 import type { ClientOptions } from "../client-options.ts";
+import type { ClientTls } from "../client-tls.ts";
 
 /** What an HTTP client may be told. */
 export interface HttpClientOptions extends ClientOptions {
@@ -11,9 +12,4 @@ export interface HttpClientOptions extends ClientOptions {
 }
 
 /** How the server is known, and how this client shows itself; in PEM. */
-export interface HttpClientTls {
-  /** Who signs the server's certificate; absent, the public authorities. */
-  readonly ca?: Uint8Array;
-  readonly certificate?: Uint8Array;
-  readonly key?: Uint8Array;
-}
+export type HttpClientTls = ClientTls;

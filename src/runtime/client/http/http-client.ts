@@ -19,5 +19,6 @@ export function createHttpClient<Service extends DescService>(
   routes: readonly HttpRoute[],
   options: HttpClientOptions,
 ): ServiceClient<Service> {
-  return typedClient(service, new ClientChain(new HttpTransport(routes, options), options));
+  const chain = new ClientChain(new HttpTransport(routes, options), options, options.baseUrl);
+  return typedClient(service, chain);
 }

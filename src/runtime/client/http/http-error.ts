@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ERROR_CODES, type ErrorCode } from "../../error/error-codes.ts";
 import { ServiceError, type ServiceErrorOptions } from "../../error/service-error.ts";
+import { tlsFailure } from "../tls-failure.ts";
 import { markUnsent } from "../unsent.ts";
 
 const REASON = /^[A-Z][A-Z0-9_]{0,127}$/;
@@ -59,15 +60,18 @@ export function streamErrorOf(line: unknown): ServiceError | undefined {
   if (!isObject(line) || Object.keys(line).length !== 1 || !isErrorBody(line["error"])) {
     return undefined;
   }
-  const { status } = line["error"] as { status?: unknown };
+  const { status, request_id: requestId } = line["error"];
+  // A message may have a field "error" too, but JSON names have no underscore.
+  if (typeof requestId !== "string") return undefined;
   if (!Number.isInteger(status) || Number(status) < 400 || Number(status) > 599) return undefined;
   return errorOf(Number(status), line["error"], {});
 }
 
 /** The error of a connection that failed. */
 export function networkError(error: Error): ServiceError {
-  const told = new ServiceError("UNAVAILABLE", undefined, { cause: error });
-  const { syscall } = error as NodeJS.ErrnoException;
+  const { syscall, code = "" } = error as NodeJS.ErrnoException;
+  const message = tlsFailure(`${code} ${error.message}`);
+  const told = new ServiceError("UNAVAILABLE", message, { cause: error });
   return syscall === "connect" || syscall === "getaddrinfo" ? markUnsent(told) : told;
 }
 
@@ -79,7 +83,7 @@ function retryAfterSeconds(value: string | undefined): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, (date - Date.now()) / 1000);
 }
 
-function isErrorBody(body: unknown): body is ErrorBody {
+function isErrorBody(body: unknown): body is ErrorBody & Record<string, unknown> {
   if (!isObject(body)) return false;
   const { code, message, details } = body;
   if (typeof code !== "string" || !REASON.test(code) || typeof message !== "string") return false;

@@ -1,9 +1,18 @@
 import type { IncomingMessage } from "node:http";
-import { type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMethod,
+  fromJson,
+  type JsonValue,
+  type Message,
+} from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
 import { fieldsByName } from "../../http/field-names.ts";
+import { childOf } from "../../http/field-setter.ts";
+import { holdsHttpBody, isHttpBody } from "../../http/http-body.ts";
 import type { HttpRoute } from "../../service-binding.ts";
 import { networkError } from "./http-error.ts";
+import { jsonOptions } from "./json-options.ts";
 
 /** Reads a body to its end, up to a limit. */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
@@ -60,19 +69,51 @@ export function parseJson(text: string): JsonValue | undefined {
 
 /** Makes the JSON of a response the message that the RPC declares. */
 export function messageOf(
-  output: DescMessage,
+  method: DescMethod,
   { responseBody }: HttpRoute,
   json: JsonValue | undefined,
-): unknown {
+): Message {
+  const { output } = method;
   try {
     if (json === undefined) throw new SyntaxError("no JSON");
     const field = responseBody === undefined ? undefined : fieldsByName(output).get(responseBody);
     const whole = field === undefined ? json : { [field.jsonName]: json };
-    return fromJson(output, whole, { ignoreUnknownFields: true });
+    return fromJson(output, whole, { ...jsonOptions(method, output), ignoreUnknownFields: true });
   } catch (error) {
     throw new ServiceError("INTERNAL", `the response is no valid ${output.typeName}`, {
       cause: error,
     });
+  }
+}
+
+/** Whether the response of a route is a `google.api.HttpBody`: bytes with a type, and not JSON. */
+export function isRawResponse({ output }: DescMethod, { responseBody }: HttpRoute): boolean {
+  return responseBody === undefined
+    ? isHttpBody(output)
+    : holdsHttpBody(fieldsByName(output).get(responseBody));
+}
+
+/** Makes the bytes of a response the message that the RPC declares. */
+export function rawMessageOf(
+  { output }: DescMethod,
+  { responseBody }: HttpRoute,
+  contentType: string,
+  bytes: Buffer,
+): Message {
+  const data = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  const message = create(output);
+  const field = responseBody === undefined ? undefined : fieldsByName(output).get(responseBody);
+  const held = field?.fieldKind === "message" ? childOf(message, field) : message;
+  Object.assign(held, { contentType, data });
+  return message;
+}
+
+/** The pieces of a body that never ends, as they come. */
+export async function* readPieces(response: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* response as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw networkError(error as Error);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
-import type { DescMethod } from "@bufbuild/protobuf";
+import { create, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "../../error/service-error.ts";
 import type { HttpRoute } from "../../service-binding.ts";
@@ -11,9 +11,18 @@ import {
   streamsResponse,
 } from "../client-call.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../client-options.ts";
+import { checkClientTls } from "../client-tls.ts";
 import type { HttpClientOptions } from "./http-client-options.ts";
 import { errorOf, networkError, streamErrorOf } from "./http-error.ts";
-import { messageOf, parseJson, readBody, readLines } from "./http-response.ts";
+import {
+  isRawResponse,
+  messageOf,
+  parseJson,
+  rawMessageOf,
+  readBody,
+  readLines,
+  readPieces,
+} from "./http-response.ts";
 import { type HttpRequestParts, httpRequestOf } from "./request-template.ts";
 
 const DEFAULT_MAX_CONNECTIONS = 64;
@@ -36,10 +45,18 @@ export class HttpTransport implements ClientTransport {
   readonly #routes = new Map<string, HttpRoute[]>();
   readonly #maxBytes: number;
 
+  /** @throws TypeError where the base URL or the certificates are none, or do not go together */
   constructor(routes: readonly HttpRoute[], options: HttpClientOptions) {
     this.#base = new URL(options.baseUrl);
     if (this.#base.protocol !== "http:" && this.#base.protocol !== "https:") {
       throw new TypeError(`the base URL must be http or https: ${options.baseUrl}`);
+    }
+    if (options.tls !== undefined) {
+      // In plain text the server would be anybody, and the internal token everybody's.
+      if (this.#base.protocol === "http:") {
+        throw new TypeError(`tls is given, and the base URL is not https: ${options.baseUrl}`);
+      }
+      checkClientTls(options.tls);
     }
     this.#prefix = this.#base.pathname.replace(/\/+$/, "");
     this.#maxBytes = options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
@@ -80,14 +97,17 @@ export class HttpTransport implements ClientTransport {
     if (routes === undefined || streamsRequest(method)) {
       throw new ServiceError("UNIMPLEMENTED", `${rpc} cannot be called over HTTP`);
     }
-    const parts = httpRequestOf(routes, method.input, call.request);
+    const parts = httpRequestOf(routes, method, call.request);
     const response = await this.#exchange(call, parts);
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) throw await this.#failure(call, response, status);
     if (streamsResponse(method)) return this.#messages(call, response, parts.route);
-    this.#require(JSON_TYPE, response);
+    const isRaw = isRawResponse(method, parts.route);
+    if (!isRaw) this.#require(JSON_TYPE, response);
     const body = await this.#orAborted(call, readBody(response, this.#maxBytes));
-    return messageOf(method.output, parts.route, parseJson(body.toString("utf8")));
+    if (isRaw) return rawMessageOf(method, parts.route, typeOf(response), body);
+    if (parts.method === "HEAD") return create(method.output);
+    return messageOf(method, parts.route, parseJson(body.toString("utf8")));
   }
 
   async close(): Promise<void> {
@@ -96,18 +116,16 @@ export class HttpTransport implements ClientTransport {
 
   #exchange(
     call: ClientCall,
-    { method, target, body }: HttpRequestParts,
+    { method, target, body, contentType, route }: HttpRequestParts,
   ): Promise<IncomingMessage> {
     const { signal } = call;
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     const headers: Record<string, string | number> = {
       ...Object.fromEntries(call.headers),
-      accept: streamsResponse(call.method) ? "application/x-ndjson" : "application/json",
+      accept: acceptOf(call.method, route),
     };
-    if (body !== undefined) {
-      headers["content-type"] = "application/json";
-      headers["content-length"] = Buffer.byteLength(body);
-    }
+    if (contentType !== undefined) headers["content-type"] = contentType;
+    if (body !== undefined) headers["content-length"] = Buffer.byteLength(body);
     const send = this.#base.protocol === "https:" ? httpsRequest : httpRequest;
     return new Promise((resolve, reject) => {
       const request = send({
@@ -154,13 +172,20 @@ export class HttpTransport implements ClientTransport {
     response: IncomingMessage,
     route: HttpRoute,
   ): AsyncGenerator<unknown> {
+    const { method } = call;
     try {
+      if (isRawResponse(method, route)) {
+        for await (const piece of readPieces(response)) {
+          yield rawMessageOf(method, route, typeOf(response), piece);
+        }
+        return;
+      }
       this.#require(NDJSON_TYPE, response);
       for await (const line of readLines(response, this.#maxBytes)) {
         const json = parseJson(line);
         const error = streamErrorOf(json);
         if (error !== undefined) throw error;
-        yield messageOf(call.method.output, route, json);
+        yield messageOf(method, route, json);
       }
     } catch (error) {
       throw call.signal?.aborted === true ? call.signal.reason : error;
@@ -170,8 +195,7 @@ export class HttpTransport implements ClientTransport {
   }
 
   #require(type: RegExp, response: IncomingMessage): void {
-    const given = response.headers["content-type"] ?? "";
-    if (type.test(given)) return;
+    if (type.test(typeOf(response))) return;
     response.destroy();
     throw new ServiceError("INTERNAL", "the response is not of the type that was asked for");
   }
@@ -183,4 +207,13 @@ export class HttpTransport implements ClientTransport {
       throw call.signal?.aborted === true ? call.signal.reason : error;
     }
   }
+}
+
+function acceptOf(method: DescMethod, route: HttpRoute): string {
+  if (isRawResponse(method, route)) return "*/*";
+  return streamsResponse(method) ? "application/x-ndjson" : "application/json";
+}
+
+function typeOf(response: IncomingMessage): string {
+  return response.headers["content-type"] ?? "";
 }

@@ -1,23 +1,32 @@
 import {
   create,
   type DescMessage,
+  type DescMethod,
+  equals,
   type JsonObject,
   type JsonValue,
+  type Message,
   type MessageInitShape,
   toJson,
 } from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
-import { fieldsByName } from "../../http/field-names.ts";
+import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "../../http/field-names.ts";
 import type { HttpRoute } from "../../service-binding.ts";
 import { expandPath } from "./expand-path.ts";
+import { valueOf } from "./json-field.ts";
+import { jsonOptions } from "./json-options.ts";
 import { queryOf } from "./query-string.ts";
+import { type RawBody, takeRawBody } from "./raw-body.ts";
 
 /** A request as HTTP has it. */
 export interface HttpRequestParts {
   readonly method: string;
   /** The path and the query, encoded. */
   readonly target: string;
-  readonly body: string | undefined;
+  /** Absent where nothing is sent. */
+  readonly body?: string | Uint8Array;
+  /** The Content-Type; absent for none. */
+  readonly contentType?: string;
   /** The route that was taken. */
   readonly route: HttpRoute;
 }
@@ -25,48 +34,91 @@ export interface HttpRequestParts {
 /**
  * Makes the HTTP request of a message, by the first route whose path it can fill.
  *
- * @throws ServiceError INVALID_ARGUMENT where it can fill none
+ * @throws ServiceError INVALID_ARGUMENT where it can fill none, UNIMPLEMENTED where none brings the response
  */
 export function httpRequestOf(
   routes: readonly HttpRoute[],
-  input: DescMessage,
+  method: DescMethod,
   request: unknown,
 ): HttpRequestParts {
-  const message = create(input, request as MessageInitShape<DescMessage>);
+  const message = create(method.input, request as MessageInitShape<DescMessage>);
   let problem: ServiceError | undefined;
   for (const route of routes) {
-    // Taken apart below, so each route needs one of its own.
-    const json = toJson(input, message) as JsonObject;
-    const path = expandPath(route, input, json);
-    if (path instanceof ServiceError) {
-      problem ??= path;
-      continue;
-    }
-    const body = takeBody(route, input, json);
-    const query = body === json ? "" : queryOf(input, json);
+    // What answers a HEAD has no body, so no fields.
+    if (route.method === "HEAD" && method.output.fields.length > 0) continue;
+    const parts = partsOf(route, method, message);
+    if (!(parts instanceof ServiceError)) return parts;
+    problem ??= parts;
+  }
+  throw (
+    problem ??
+    new ServiceError("UNIMPLEMENTED", `${method.name} has no route that brings its response`)
+  );
+}
+
+/** The request by one route; an error where the message does not fill its path. */
+function partsOf(
+  route: HttpRoute,
+  method: DescMethod,
+  message: Message,
+): HttpRequestParts | ServiceError {
+  const { input } = method;
+  const { rest, raw } = takeRawBody(route, input, message);
+  // Taken apart below, so each route needs JSON of its own.
+  const json = toJson(input, rest, jsonOptions(method, input));
+  const fields = fieldsOf(input, rest, json);
+  try {
+    const path = expandPath(route, input, fields);
+    if (path instanceof ServiceError) return path;
+    const body = raw === undefined ? jsonBody(route, input, json, fields) : rawBody(raw);
+    const query = route.body === "*" ? "" : queryOf(input, fields);
     return {
       method: route.method === "*" ? "POST" : route.method,
       target: query === "" ? path : `${path}?${query}`,
-      body: body === undefined ? undefined : JSON.stringify(body),
+      ...body,
       route,
     };
+  } catch (cause) {
+    if (!(cause instanceof URIError)) throw cause;
+    throw new ServiceError("INVALID_ARGUMENT", "a text of the request is no Unicode", { cause });
   }
-  throw problem ?? new ServiceError("UNIMPLEMENTED", "the RPC has no HTTP route");
 }
 
-/** Takes what goes into the body out of the JSON form. */
-function takeBody(
+/** The fields of a message by their JSON names, which a path and a query take them from. */
+function fieldsOf(input: DescMessage, message: Message, json: JsonValue): JsonObject {
+  if (!hasOwnJsonForm(input)) return json as JsonObject;
+  if (equals(input, message, create(input))) return {};
+  if (isWrapperMessage(input)) return { value: json };
+  // None of them can be told: a body must have it.
+  return { [input.typeName]: json };
+}
+
+type Body = Pick<HttpRequestParts, "body" | "contentType">;
+
+function rawBody({ data, contentType }: RawBody): Body {
+  return {
+    ...(data.length === 0 ? {} : { body: data }),
+    ...(contentType === "" ? {} : { contentType }),
+  };
+}
+
+/** Takes what goes into the body out of the fields. */
+function jsonBody(
   { body }: HttpRoute,
   input: DescMessage,
-  json: JsonObject,
-): JsonValue | undefined {
-  if (body === undefined) return undefined;
-  if (body === "*") return json;
+  json: JsonValue,
+  fields: JsonObject,
+): Body {
+  if (body === undefined) return {};
+  if (body === "*") return jsonOf(json);
   const field = fieldsByName(input).get(body);
   if (field === undefined) throw new Error(`${input.typeName} has no field "${body}"`);
-  const value = json[field.jsonName];
-  delete json[field.jsonName];
-  if (value !== undefined) return value;
-  // Null is the default of every field.
-  return field.fieldKind === "message" ? {} : null;
+  const value = valueOf(fields, field);
+  delete fields[field.jsonName];
+  // No body leaves a field as it is, whatever its kind; a null would be one of some.
+  return value === undefined ? {} : jsonOf(value);
+}
+
+function jsonOf(json: JsonValue): Body {
+  return { body: JSON.stringify(json), contentType: "application/json" };
 }

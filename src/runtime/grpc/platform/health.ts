@@ -1,5 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ServiceError } from "../../error/service-error.ts";
+import { shuttingDown } from "../../server/shutting-down.ts";
 import type { GrpcExchange } from "../grpc-exchange.ts";
 import type { PlatformMethod } from "./platform-method.ts";
 
@@ -63,7 +64,7 @@ async function watch(
   }
   if (told !== serving.NOT_SERVING)
     await exchange.send(encodeResponse(serving.NOT_SERVING), () => signal);
-  throw new ServiceError("UNAVAILABLE", "the server shuts down");
+  throw shuttingDown();
 }
 
 function pause(signal: AbortSignal): Promise<void> {

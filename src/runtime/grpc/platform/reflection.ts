@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
-import { ServiceError } from "../../error/service-error.ts";
+import type { ServiceError } from "../../error/service-error.ts";
+import { shuttingDown } from "../../server/shutting-down.ts";
 import type { GrpcExchange } from "../grpc-exchange.ts";
 import type { PlatformMethod } from "./platform-method.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
@@ -12,7 +13,7 @@ const PATHS = [
 ] as const;
 
 /**
- * Server reflection. Not by `@grpc/reflection`: that one decodes the descriptors with
+ * Server reflection, of the services and of the platform's own. Not by `@grpc/reflection`: that one decodes the descriptors with
  * protobuf.js and encodes them again, by which options that it does not know are lost,
  * reads .proto files at run time, and takes long to load. The index is made when
  * somebody first asks.
@@ -20,8 +21,11 @@ const PATHS = [
 export function reflectionMethods(services: readonly DescService[]): readonly PlatformMethod[] {
   let index: Promise<ReflectionIndex> | undefined;
   const load = async () => {
-    const { ReflectionIndex } = await import("./reflection-index.ts");
-    return new ReflectionIndex(services);
+    const [{ ReflectionIndex }, { platformServices }] = await Promise.all([
+      import("./reflection-index.ts"),
+      import("./platform-services.ts"),
+    ]);
+    return new ReflectionIndex([...services, ...platformServices()]);
   };
   return PATHS.map((path) => ({
     path,
@@ -40,13 +44,11 @@ async function converse(
 ): Promise<void> {
   const queries = exchange.reader().messages();
   let drained: (error: ServiceError) => void = () => undefined;
-  signal.addEventListener("abort", () =>
-    drained(new ServiceError("UNAVAILABLE", "the server shuts down")),
-  );
+  signal.addEventListener("abort", () => drained(shuttingDown()));
   for (;;) {
     const step = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
       drained = reject;
-      if (signal.aborted) reject(new ServiceError("UNAVAILABLE", "the server shuts down"));
+      if (signal.aborted) reject(shuttingDown());
       else queries.next().then(resolve, reject);
     });
     if (step.done === true) break;

@@ -3,30 +3,13 @@ import type { Call } from "../../call/call.ts";
 import { single } from "../../call/call-headers.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { redactText } from "../redaction/redact-text.ts";
+import type { UnroutedRequest } from "../unrouted-request.ts";
 import { quoted, remembered } from "./json-line.ts";
 
 const MAX_AGENT = 160;
 const MAX_PATH = 512;
 const MAX_NAME = 256;
 const MAX_AGENTS = 500;
-
-/** A request that was answered before it was a call: no route, a wrong method, a malformed request. */
-export interface UnroutedRequest {
-  readonly transport: "http" | "grpc";
-  readonly httpMethod: string;
-  /** The path or full method name as it was sent. */
-  readonly target: string;
-  readonly requestId: string;
-  /** The address of the connection. */
-  readonly clientAddress: string;
-  readonly userAgent?: string | undefined;
-  /** The HTTP status, or the gRPC status code. */
-  readonly status: number;
-  /** What it was answered: the code of an error, or `OK`. */
-  readonly code: string;
-  readonly durationMs: number;
-  readonly responseBytes?: number;
-}
 
 /** The path of a target: what comes before the query. */
 export function pathOf(target: string): string {
@@ -68,18 +51,15 @@ export function callLine(call: Call, error: ServiceError | undefined, durationMs
 
 /** The members of the line of a request that never was a call. */
 export function requestLine(request: UnroutedRequest): string {
-  const { transport, httpMethod, target, status, code, userAgent } = request;
+  const { transport, httpMethod, target, status, code = "OK", requestId, peer } = request;
   const members = [
     `"transport":"${transport}"`,
     `"method":${quoted(httpMethod, MAX_NAME)}`,
     `"path":${quotedPath(target)}`,
-    `"${transport === "http" ? "status" : "grpc_status"}":${status}`,
+    `"status":${status}`,
     `"code":${quoted(code, MAX_NAME)}`,
-    `"duration_ms":${rounded(request.durationMs)}`,
-    `"request_id":${quoted(request.requestId, MAX_NAME)}`,
-    `"client_address":${quoted(request.clientAddress, MAX_NAME)}`,
-    ...(userAgent === undefined ? [] : [`"user_agent":${quotedAgent(userAgent)}`]),
-    `"response_bytes":${request.responseBytes ?? 0}`,
+    `"request_id":${quoted(requestId, MAX_NAME)}`,
+    `"client_address":${quoted(peer.address, MAX_NAME)}`,
   ];
   return members.join(",");
 }

@@ -4,7 +4,8 @@ import type { CallObserver } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import type { LineWriter } from "../create-logger.ts";
 import { redact } from "../redaction/redaction.ts";
-import { callLine, pathOf, requestLine, type UnroutedRequest } from "./access-line.ts";
+import type { UnroutedRequest } from "../unrouted-request.ts";
+import { callLine, pathOf, requestLine } from "./access-line.ts";
 
 /** What the access log logs; by the names of the configuration (`access_log`). */
 export interface AccessLogOptions {

@@ -67,6 +67,9 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
   };
 }
 
+/** Gauges by the names of counters; each is the sum of another metric. */
+const MISNAMED = ["active_resources_total", "active_handles_total", "active_requests_total"];
+
 let ofProcess: Registry | undefined;
 
 /** Those of Node, once for each process: their observers cannot be taken down again. */
@@ -74,6 +77,7 @@ function processRegistry(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();
     collectDefaultMetrics({ register: ofProcess });
+    for (const name of MISNAMED) ofProcess.removeSingleMetric(`nodejs_${name}`);
   }
   return ofProcess;
 }

@@ -39,12 +39,25 @@ interface Series {
 /** A counter by labels whose values the runtime chooses. */
 export class OwnCounter {
   readonly #labels: readonly string[];
+  readonly #outcomes: readonly string[];
   /** By the first label, then by the second: a key of both would be made for each count. */
   readonly #counts = new Map<string, Map<string, Series>>();
   #size = 0;
 
-  constructor(registry: Registry, name: string, help: string, labels: readonly string[]) {
+  /**
+   * @param outcomes the values of the last label that are known beforehand: they are there from
+   * the start at 0, else a rate would miss the first of each
+   */
+  constructor(
+    registry: Registry,
+    name: string,
+    help: string,
+    labels: readonly string[],
+    outcomes: readonly string[] = [],
+  ) {
     this.#labels = labels;
+    this.#outcomes = outcomes;
+    if (labels.length === 1) for (const outcome of outcomes) this.#add(outcome, "");
     registerOwnMetric(registry, "counter", name, help, () => this.#samples());
   }
 
@@ -59,7 +72,14 @@ export class OwnCounter {
       return this.#counts.get(OTHER)?.get(others) ?? this.#add(OTHER, others);
     }
     let seconds = this.#counts.get(first);
-    if (seconds === undefined) this.#counts.set(first, (seconds = new Map()));
+    if (seconds === undefined) {
+      this.#counts.set(first, (seconds = new Map()));
+      if (this.#labels.length > 1 && first !== OTHER) {
+        for (const outcome of this.#outcomes) this.#add(first, outcome);
+      }
+    }
+    const known = seconds.get(second);
+    if (known !== undefined) return known;
     const series = { values: [first, second], count: 0 };
     seconds.set(second, series);
     this.#size++;

@@ -82,7 +82,7 @@ class Redaction {
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
       return `[${value.byteLength} bytes]`;
     if (value instanceof Headers) return this.#fields(value.entries(), depth);
-    return this.#fields(Object.entries(value), depth);
+    return this.#fields(withoutMembers(Object.entries(value)), depth);
   }
 
   #items(items: readonly unknown[], depth: number): unknown[] {
@@ -90,7 +90,9 @@ class Redaction {
     const copy = kept.map((item, index) => {
       // Raw headers of Node: a name, then its value.
       const name = index % 2 === 1 ? kept[index - 1] : undefined;
-      const isSecret = typeof item === "string" && typeof name === "string" && isHeaderName(name);
+      const isSecret =
+        typeof item === "string" &&
+        ((typeof name === "string" && isHeaderName(name)) || isFlag(kept[index - 1]));
       return isSecret ? REDACTED : this.value(item, depth);
     });
     if (items.length > MAX_ITEMS) copy.push(`[${items.length - MAX_ITEMS} more]`);
@@ -136,6 +138,30 @@ class Redaction {
     if (error instanceof AggregateError) copy["errors"] = this.value(error.errors, depth);
     return copy;
   }
+}
+
+/** The private members of a JSON Web Key, whose names say nothing. */
+const KEY_MEMBERS: ReadonlySet<string> = new Set(["d", "p", "q", "dp", "dq", "qi", "oth", "k"]);
+
+/** The members of an object, without the secrets that only the other members tell. */
+function withoutMembers(entries: readonly [string, unknown][]): readonly [string, unknown][] {
+  const member = (name: string) => entries.find(([key]) => key === name)?.[1];
+  const isKey = typeof member("kty") === "string";
+  const isPair = [member("name"), member("key")].some(
+    (name) => typeof name === "string" && isSecretKey(name),
+  );
+  if (!isKey && !isPair) return entries;
+  return entries.map(([key, item]) => {
+    const isSecret = (isKey && KEY_MEMBERS.has(key)) || (isPair && /^values?$/i.test(key));
+    return [key, isSecret ? REDACTED : item];
+  });
+}
+
+/** Whether a text is an option of a command line, whose value comes next. */
+function isFlag(text: unknown): boolean {
+  return (
+    typeof text === "string" && /^--?[A-Za-z][A-Za-z0-9-]{0,60}$/.test(text) && isSecretKey(text)
+  );
 }
 
 const HEADER_NAME = /^[A-Za-z][A-Za-z0-9-]*$/;

@@ -10,17 +10,27 @@ import {
 } from "@opentelemetry/api";
 import type { Call } from "../../call/call.ts";
 import { type CallHeaders, single } from "../../call/call-headers.ts";
-import { status } from "../../error/grpc-status.ts";
 import type { ServiceError } from "../../error/service-error.ts";
-import { pathOf } from "../access-log/access-line.ts";
-import { cleanLine } from "../redaction/clean-text.ts";
 import { redactText } from "../redaction/redact-text.ts";
+import { endOfGrpc, grpcAttributes } from "./grpc-attributes.ts";
+import { endOfHttp, httpAttributes } from "./http-attributes.ts";
 
-const MAX_TEXT = 512;
+/** What a span says of the end of its call. */
+export interface SpanEnd {
+  readonly attributes: Attributes;
+  /** What went wrong on this side; absent where the caller got what it asked for. */
+  readonly errorType?: string;
+}
+
+/** Headers that may come in several pieces, which stand for one list. */
+const LISTS: ReadonlySet<string> = new Set(["tracestate", "baggage"]);
 
 const HEADERS: TextMapGetter<CallHeaders> = {
   keys: (headers) => [...headers.names()],
-  get: (headers, name) => single(headers, name.toLowerCase()),
+  get(headers, name) {
+    const lower = name.toLowerCase();
+    return LISTS.has(lower) ? [...headers.all(lower)] : single(headers, lower);
+  },
 };
 
 /** The context of the caller's span, as the registered propagator reads it; the root where it sent none. */
@@ -30,55 +40,26 @@ export function remoteContext(headers: CallHeaders): Context {
 
 /** What is known of a call when it begins, by OpenTelemetry's semantic conventions. */
 export function attributesAtBegin(call: Call): Attributes {
-  const { method, transport } = call;
-  const attributes: Attributes = { "network.peer.address": call.peer.address };
-  if (method.descriptor !== undefined) {
-    const slash = method.rpc.lastIndexOf("/");
-    attributes["rpc.service"] = method.rpc.slice(0, slash);
-    attributes["rpc.method"] = method.rpc.slice(slash + 1);
-  }
-  if (transport === "grpc") {
-    attributes["rpc.system"] = "grpc";
-    return attributes;
-  }
-  attributes["http.request.method"] = cleanLine(call.httpMethod, MAX_TEXT);
-  attributes["url.path"] = cleanLine(redactText(pathOf(call.target)), MAX_TEXT);
-  const [route, ...more] = method.routes;
-  if (route !== undefined && more.length === 0) attributes["http.route"] = route.path;
-  return attributes;
+  const { method, transport, peer } = call;
+  const attributes: Attributes = { "network.peer.address": peer.address };
+  if (method.descriptor !== undefined) attributes["rpc.method"] = method.rpc;
+  return Object.assign(attributes, transport === "grpc" ? grpcAttributes() : httpAttributes(call));
 }
-
-/** The codes of gRPC that are the server's fault, by the semantic conventions. */
-const SERVER_FAULTS: ReadonlySet<number> = new Set([
-  status.UNKNOWN,
-  status.DEADLINE_EXCEEDED,
-  status.UNIMPLEMENTED,
-  status.INTERNAL,
-  status.UNAVAILABLE,
-  status.DATA_LOSS,
-]);
 
 /** Writes what became of a call to its span, and ends that. */
 export function endSpan(span: Span, call: Call, error: ServiceError | undefined): void {
-  if (call.transport === "grpc") {
-    span.setAttribute("rpc.grpc.status_code", error?.grpcStatus ?? status.OK);
-  } else {
-    span.setAttribute("http.response.status_code", error?.status ?? call.responseStatus);
-  }
+  const { attributes, errorType } =
+    call.transport === "grpc" ? endOfGrpc(error) : endOfHttp(call, error);
+  span.setAttributes(attributes);
   if (call.clientAddress !== "") span.setAttribute("client.address", call.clientAddress);
-  if (error !== undefined) {
-    span.setAttribute("error.type", error.code);
-    const isFault =
-      call.transport === "grpc" ? SERVER_FAULTS.has(error.grpcStatus) : error.status >= 500;
-    if (isFault) span.setStatus({ code: SpanStatusCode.ERROR, message: error.code });
-    if (error.code === "INTERNAL" && error.cause instanceof Error) {
-      const { name, message, stack = "" } = error.cause;
-      span.recordException({
-        name,
-        message: redactText(message),
-        stack: redactText(stack),
-      });
-    }
+  if (error !== undefined) span.setAttribute("svc_access.code", error.code);
+  if (errorType !== undefined) {
+    span.setAttribute("error.type", errorType);
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  if (error?.code === "INTERNAL" && error.cause instanceof Error) {
+    const { name, message, stack = "" } = error.cause;
+    span.recordException({ name, message: redactText(message), stack: redactText(stack) });
   }
   span.end();
 }

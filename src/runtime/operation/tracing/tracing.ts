@@ -1,17 +1,13 @@
-import {
-  type Context,
-  context,
-  ProxyTracerProvider,
-  type Span,
-  SpanKind,
-  type Tracer,
-  trace,
-} from "@opentelemetry/api";
+import { context, SpanKind, type Tracer, trace } from "@opentelemetry/api";
 import type { Call } from "../../call/call.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { Interceptor } from "../../chain/interceptor.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { adoptSpan, attributesAtBegin, endSpan, remoteContext } from "./call-span.ts";
+import { httpSpanName } from "./http-attributes.ts";
+import { eachInside, isStream } from "./inside-context.ts";
+import { registeredTracer } from "./registered-tracer.ts";
+import { tracedCalls } from "./traced-calls.ts";
 
 /** What traces the calls of a process. */
 export interface Tracing {
@@ -21,86 +17,39 @@ export interface Tracing {
   readonly interceptor: Interceptor;
 }
 
-/** The name of the instrumentation, as traces carry it. */
-const NAME = "svc-access";
-
 /**
  * Tracing by the provider that the process has registered with OpenTelemetry before;
  * undefined where it has none, so that calls pay nothing.
+ *
+ * @param scheme of the HTTP server; absent where that is not known
  */
-export function createTracing(): Tracing | undefined {
+export function createTracing(scheme?: "http" | "https"): Tracing | undefined {
   const tracer = registeredTracer();
-  return tracer === undefined ? undefined : new CallTracing(tracer);
+  if (tracer === undefined) return undefined;
+  return { observer: { begin: (call) => begin(tracer, call, scheme), end }, interceptor };
 }
 
-function registeredTracer(): Tracer | undefined {
-  const provider = trace.getTracerProvider();
-  return provider instanceof ProxyTracerProvider
-    ? provider.getDelegateTracer(NAME)
-    : provider.getTracer(NAME);
+function begin(tracer: Tracer, call: Call, scheme: string | undefined): void {
+  const parent = remoteContext(call.headers);
+  const isHttp = call.transport === "http";
+  const name = isHttp ? httpSpanName(call) : call.rpc;
+  const attributes = attributesAtBegin(call);
+  if (isHttp && scheme !== undefined) attributes["url.scheme"] = scheme;
+  const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+  adoptSpan(call, span);
+  tracedCalls.set(call, { span, context: trace.setSpan(parent, span) });
 }
 
-interface TracedCall {
-  readonly span: Span;
-  readonly context: Context;
+function end(call: Call, error: ServiceError | undefined): void {
+  const traced = tracedCalls.get(call);
+  if (traced === undefined) return;
+  tracedCalls.delete(call);
+  endSpan(traced.span, call, error);
 }
 
-class CallTracing implements Tracing {
-  readonly #tracer: Tracer;
-  readonly #calls = new WeakMap<object, TracedCall>();
-
-  constructor(tracer: Tracer) {
-    this.#tracer = tracer;
-  }
-
-  readonly observer: CallObserver = {
-    begin: (call) => this.#begin(call),
-    end: (call, error) => this.#end(call, error),
-  };
-
-  readonly interceptor: Interceptor = (call, next) => {
-    const traced = this.#calls.get(call);
-    return traced === undefined ? next() : inside(traced.context, next);
-  };
-
-  #begin(call: Call): void {
-    const parent = remoteContext(call.headers);
-    const span = this.#tracer.startSpan(
-      call.rpc,
-      { kind: SpanKind.SERVER, attributes: attributesAtBegin(call) },
-      parent,
-    );
-    adoptSpan(call, span);
-    this.#calls.set(call, { span, context: trace.setSpan(parent, span) });
-  }
-
-  #end(call: Call, error: ServiceError | undefined): void {
-    const traced = this.#calls.get(call);
-    if (traced === undefined) return;
-    this.#calls.delete(call);
-    endSpan(traced.span, call, error);
-  }
-}
-
-async function inside(active: Context, next: () => Promise<unknown>): Promise<unknown> {
-  const response = await context.with(active, next);
-  return isIterator(response) ? eachInside(active, response) : response;
-}
-
-function isIterator(response: unknown): response is AsyncIterable<unknown> {
-  return typeof response === "object" && response !== null && Symbol.asyncIterator in response;
-}
-
-/** Each step of a stream runs inside the context: a generator forgets where it was begun. */
-function eachInside(active: Context, responses: AsyncIterable<unknown>): AsyncIterable<unknown> {
-  const iterator = responses[Symbol.asyncIterator]();
-  const inside: AsyncIterator<unknown> & AsyncIterable<unknown> = {
-    next: () => context.with(active, () => iterator.next()),
-    return: (value) =>
-      context.with(active, async () => {
-        return (await iterator.return?.(value)) ?? { done: true, value };
-      }),
-    [Symbol.asyncIterator]: () => inside,
-  };
-  return inside;
-}
+const interceptor: Interceptor = async (call, next) => {
+  const traced = tracedCalls.get(call);
+  if (traced === undefined) return next();
+  const response = await context.with(traced.context, next);
+  return isStream(response) ? eachInside(traced.context, response) : response;
+};

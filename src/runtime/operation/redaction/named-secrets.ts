@@ -1,0 +1,120 @@
+import { isSecretKey, REDACTED } from "./secret-keys.ts";
+
+/** A name and the `=`, `:` or `=>` behind it: of queries, of headers, of JSON that cannot be parsed, also escaped. */
+const NAME = /([A-Za-z0-9_.%-]{1,96})\\{0,8}["'`]?\]{0,2}\s{0,8}(?:=>|[=:])\s{0,8}/g;
+/** The value behind a name. */
+const VALUE =
+  /(?:(?:bearer|basic|digest)\s+)?(?:(\\+")[^"]*"|(")(?:[^"\\]|\\.)*"?|(')[^']*'?|[^\s&;,"'{}[\]\\]+)/iy;
+/** Schemes of this header differ in where their secret stands, so without quotes all of the line is the value. */
+const AUTHORIZATION = /authorization$/i;
+const REST_OF_LINE = /[^\r\n]+/y;
+/** The same in a text that is part of a URL: `%3D` stands for `=`, and `%253D` in one that is part of another. */
+const ENCODED_NAME = /([A-Za-z0-9_.-]{1,96})%(?:25){0,4}3[ad]/gi;
+const ENCODED_VALUE = /(?:(?!%(?:25){0,4}26)[^\s&;"'<>])+/iy;
+const ENCODED_QUERY = /^(?:25){0,4}(?:3f|26|23)/i;
+/** Secret in the query of a login, though no key elsewhere. */
+const QUERY_SECRET =
+  /^(?:code|state|codeverifier|assertion|clientassertion|sig|signature|session|sessionid|sid|samlresponse)$/i;
+const ELEMENT = /<([A-Za-z0-9_.:-]{1,96})>[^<]{1,2048}(?=<)/g;
+const FLAG = /(^|\s)(--?[A-Za-z][A-Za-z0-9-]{0,60})\s{1,8}(?!-)\S{1,2048}/g;
+const SQL = /\b(password|identified\s{1,8}by)(\s{1,8})(["'])(?:[^"'\\]|\\.){0,2048}\3/gi;
+/** Letters that JSON writes as escapes, such as `\u0070assword`. */
+const ESCAPED = /\\u00([3-7][0-9a-f])/gi;
+
+/** A text without the values of secret names, however the two are put together. */
+export function withoutNamedSecrets(text: string): string {
+  const pairs = withoutValues(text.replace(ESCAPED, plainLetter), NAME, isSecretName, valueAt);
+  return withoutValues(pairs, ENCODED_NAME, isEncodedSecret, encodedValueAt)
+    .replace(ELEMENT, (element, name: string) =>
+      isSecretKey(name) ? `<${name}>${REDACTED}` : element,
+    )
+    .replace(FLAG, (flag, before: string, name: string) =>
+      isSecretKey(name) ? `${before}${name} ${REDACTED}` : flag,
+    )
+    .replace(SQL, `$1$2$3${REDACTED}$3`);
+}
+
+/** Where a value ends, and the quote that it stands in. */
+interface Value {
+  readonly end: number;
+  readonly quote: string;
+}
+
+/** Looks from name to name, so that what is the value of one may hold the name of another. */
+function withoutValues(
+  text: string,
+  names: RegExp,
+  isSecret: (name: string, before: string | undefined) => boolean,
+  valueOf: (text: string, start: number, name: string) => Value | undefined,
+): string {
+  let redacted = "";
+  let from = 0;
+  names.lastIndex = 0;
+  for (let match = names.exec(text); match !== null; match = names.exec(text)) {
+    const [{ length }, name = ""] = match;
+    if (!isSecret(name, text[match.index - 1])) continue;
+    const start = match.index + length;
+    const value = valueOf(text, start, name);
+    if (value === undefined) continue;
+    // Quotes stay where they were, so that what was JSON still looks it.
+    redacted += `${text.slice(from, start)}${value.quote}${REDACTED}${value.quote}`;
+    from = value.end;
+    names.lastIndex = from;
+  }
+  return redacted + text.slice(from);
+}
+
+function valueAt(text: string, start: number, name: string): Value | undefined {
+  VALUE.lastIndex = start;
+  const value = VALUE.exec(text);
+  if (value === null) return undefined;
+  const quote = value[1] ?? value[2] ?? value[3] ?? "";
+  const isLine = quote === "" && AUTHORIZATION.test(name);
+  return { end: isLine ? endOf(REST_OF_LINE, text, start) : VALUE.lastIndex, quote };
+}
+
+function encodedValueAt(text: string, start: number): Value | undefined {
+  const end = endOf(ENCODED_VALUE, text, start);
+  return end === start ? undefined : { end, quote: "" };
+}
+
+/** The end of what a sticky pattern finds at a place; the place itself where that is nothing. */
+function endOf(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
+}
+
+function isSecretName(text: string, before: string | undefined): boolean {
+  const name = text.includes("%") ? decoded(text) : text;
+  return isSecretKey(name) || ((before === "?" || before === "&") && isQuerySecret(name));
+}
+
+/** The name has what stands before it still on it, such as the `3F` of a question mark. */
+function isEncodedSecret(text: string): boolean {
+  const name = text.replace(ENCODED_QUERY, "");
+  return isSecretKey(name) || (name !== text && isQuerySecret(name));
+}
+
+function isQuerySecret(name: string): boolean {
+  return QUERY_SECRET.test(name.replaceAll(/[_-]/g, ""));
+}
+
+/** How often a name may be encoded. */
+const MAX_ENCODINGS = 3;
+
+function decoded(key: string): string {
+  let name = key;
+  try {
+    for (let count = 0; count < MAX_ENCODINGS && name.includes("%"); count++) {
+      name = decodeURIComponent(name);
+    }
+  } catch {
+    // What can be decoded no further is what it is.
+  }
+  return name;
+}
+
+function plainLetter(escape: string, hex: string): string {
+  const letter = String.fromCharCode(Number.parseInt(hex, 16));
+  return /\w/.test(letter) ? letter : escape;
+}

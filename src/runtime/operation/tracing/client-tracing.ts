@@ -1,0 +1,103 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapSetter,
+  trace,
+} from "@opentelemetry/api";
+import {
+  type ClientCall,
+  type ClientInterceptor,
+  streamsResponse,
+} from "../../client/client-call.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import type { ClientTarget } from "./client-target.ts";
+import { grpcAttributes, statusName } from "./grpc-attributes.ts";
+import { eachInside } from "./inside-context.ts";
+import { registeredTracer } from "./registered-tracer.ts";
+import { tracedCalls } from "./traced-calls.ts";
+
+const HEADERS: TextMapSetter<Map<string, string>> = {
+  set: (headers, name, value) => void headers.set(name.toLowerCase(), value),
+};
+
+/**
+ * Makes each call of a client a span, and has the server go on below it. It stands behind
+ * the stage that names the trace. Undefined where the process has registered no provider.
+ */
+export function createClientTracing(target: ClientTarget): ClientInterceptor | undefined {
+  const tracer = registeredTracer();
+  if (tracer === undefined) return undefined;
+  return async (call, next) => {
+    const parent = parentOf(call);
+    const attributes = attributesOf(call, target);
+    const span = tracer.startSpan(call.rpc, { kind: SpanKind.CLIENT, attributes }, parent);
+    const inside = trace.setSpan(parent, span);
+    propagation.inject(inside, call.headers, HEADERS);
+    try {
+      const response = await context.with(inside, next);
+      if (!streamsResponse(call.method)) endSpan(span, call);
+      else return followed(span, call, eachInside(inside, response as AsyncIterable<unknown>));
+      return response;
+    } catch (error) {
+      endSpan(span, call, error);
+      throw error;
+    }
+  };
+}
+
+/** The span that is active; where that is of another trace, the call that is being served. */
+function parentOf({ options }: ClientCall): Context {
+  const active = context.active();
+  const served = options.context;
+  if (served === undefined) return active;
+  if (trace.getSpanContext(active)?.traceId === served.traceId) return active;
+  return tracedCalls.get(served)?.context ?? active;
+}
+
+function attributesOf(call: ClientCall, { address, port }: ClientTarget): Attributes {
+  return {
+    "rpc.method": call.rpc,
+    "server.address": address,
+    ...(port === undefined ? {} : { "server.port": port }),
+    ...(call.transport === "grpc" ? grpcAttributes() : {}),
+  };
+}
+
+/** The span of a stream ends when that is read to its end, fails, or is left. */
+async function* followed(
+  span: Span,
+  call: ClientCall,
+  responses: AsyncIterable<unknown>,
+): AsyncGenerator<unknown> {
+  let failure: unknown = new ServiceError("CANCELLED");
+  try {
+    yield* responses;
+    failure = undefined;
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    endSpan(span, call, failure);
+  }
+}
+
+/** To a client any error is one. What the message says is the caller's to tell. */
+function endSpan(span: Span, { transport }: ClientCall, failure?: unknown): void {
+  const error = failure instanceof ServiceError ? failure : undefined;
+  if (transport === "grpc") {
+    const name = failure === undefined ? "OK" : statusName(error?.grpcStatus ?? -1);
+    span.setAttribute("rpc.status_code", name);
+  } else if (error?.isRemote === true) {
+    span.setAttribute("http.response.status_code", error.status);
+  }
+  if (failure !== undefined) {
+    span.setAttribute("error.type", error?.code ?? "_OTHER");
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+}

@@ -1,0 +1,23 @@
+import { type Context, context } from "@opentelemetry/api";
+
+/** Whether a response is a stream of messages. */
+export function isStream(response: unknown): response is AsyncIterable<unknown> {
+  return typeof response === "object" && response !== null && Symbol.asyncIterator in response;
+}
+
+/** Each step of a stream runs inside the context: a generator forgets where it was begun. */
+export function eachInside(
+  active: Context,
+  responses: AsyncIterable<unknown>,
+): AsyncIterable<unknown> {
+  const iterator = responses[Symbol.asyncIterator]();
+  const inside: AsyncIterator<unknown> & AsyncIterable<unknown> = {
+    next: () => context.with(active, () => iterator.next()),
+    return: (value) =>
+      context.with(active, async () => {
+        return (await iterator.return?.(value)) ?? { done: true, value };
+      }),
+    [Symbol.asyncIterator]: () => inside,
+  };
+  return inside;
+}

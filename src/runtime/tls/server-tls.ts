@@ -1,0 +1,121 @@
+import type { SecureContextOptions } from "node:tls";
+import type { Logger } from "../operation/logger.ts";
+import { StartUpError } from "../server/start-up-error.ts";
+import { judgeTls } from "./judge-tls.ts";
+import type { TlsConfig, TlsFiles } from "./tls-config.ts";
+import { readTlsFiles, readTlsFilesLater } from "./tls-files.ts";
+
+/** How often the files are looked at: renewals come days before the certificates expire. */
+export const RENEWAL_MS = 60_000;
+/** How long a handshake may take. Until it is done a connection costs memory, and says nothing. */
+export const HANDSHAKE_MS = 10_000;
+
+/** What a TLS server asks of its clients. */
+export interface HandshakeOptions {
+  readonly handshakeTimeout: number;
+  readonly requestCert: boolean;
+  readonly rejectUnauthorized: boolean;
+}
+
+/**
+ * The certificates of one server: read at the start, and again whenever their files change.
+ * What cannot be served with is not taken over: the former certificates stay.
+ */
+export class ServerTls {
+  /** What the server is made with. */
+  readonly handshake: HandshakeOptions;
+  readonly #at: string;
+  readonly #config: TlsConfig;
+  readonly #logger: Logger | undefined;
+  readonly #told = new Set<string>();
+  #files: Partial<TlsFiles>;
+  #context: SecureContextOptions;
+  /** What was wrong when the files were looked at last. */
+  #wrong = "";
+
+  /**
+   * @param at the key of the configuration, such as `server.http.tls`
+   * @throws StartUpError with all that is wrong
+   */
+  constructor(at: string, config: TlsConfig, logger?: Logger) {
+    this.#at = at;
+    this.#config = config;
+    this.#logger = logger;
+    const reading = readTlsFiles(at, config);
+    const { context, problems, warnings } = judgeTls(at, config, reading);
+    if (context === undefined) throw new StartUpError(problems);
+    this.#files = reading.files;
+    this.#context = context;
+    this.#warn(warnings);
+    const asks = config.client_ca_file !== undefined;
+    this.handshake = {
+      handshakeTimeout: HANDSHAKE_MS,
+      requestCert: asks,
+      rejectUnauthorized: asks,
+    };
+  }
+
+  /** The certificates that are served now. */
+  get context(): SecureContextOptions {
+    return this.#context;
+  }
+
+  /**
+   * Looks after the files from now on.
+   *
+   * @param apply is given the certificates of each renewal
+   * @returns ends it
+   */
+  follow(apply: (context: SecureContextOptions) => void): () => void {
+    let isLooking = false;
+    const timer = setInterval(() => {
+      if (isLooking) return;
+      isLooking = true;
+      this.#look(apply)
+        .catch((error: unknown) => {
+          this.#logger?.error({ error, key: this.#at }, "the certificates could not be looked at");
+        })
+        .finally(() => {
+          isLooking = false;
+        });
+    }, RENEWAL_MS);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+
+  async #look(apply: (context: SecureContextOptions) => void): Promise<void> {
+    const reading = await readTlsFilesLater(this.#at, this.#config);
+    const { context, problems, warnings } = judgeTls(this.#at, this.#config, reading);
+    const wrong = problems.join("\n");
+    // Told the second time: files that are just being written one after the other do not fit yet.
+    if (wrong !== "" && wrong === this.#wrong && !this.#told.has(wrong)) {
+      this.#told.add(wrong);
+      this.#logger?.error({ problems }, "new certificates cannot be served; the former ones are");
+    }
+    this.#wrong = wrong;
+    if (context === undefined) return;
+    this.#warn(warnings);
+    if (sameFiles(reading.files, this.#files)) return;
+    this.#files = reading.files;
+    this.#context = context;
+    this.#told.clear();
+    apply(context);
+    this.#logger?.info({ key: this.#at }, "the certificates were renewed");
+  }
+
+  #warn(warnings: readonly string[]): void {
+    for (const warning of warnings) {
+      if (this.#told.has(warning)) continue;
+      this.#told.add(warning);
+      this.#logger?.warn({}, warning);
+    }
+  }
+}
+
+function sameFiles(one: Partial<TlsFiles>, other: Partial<TlsFiles>): boolean {
+  const keys = ["certificate_file", "key_file", "client_ca_file"] as const;
+  return keys.every((key) => {
+    const [left, right] = [one[key], other[key]];
+    return left === undefined || right === undefined ? left === right : left.equals(right);
+  });
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { TlsConfig, TlsFiles, TlsKey } from "./tls-config.ts";
+
+const KEYS = ["certificate_file", "key_file", "client_ca_file"] as const;
+
+/** What could be read, and what is wrong with the rest. */
+export interface FileReading {
+  readonly files: Partial<TlsFiles>;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads the files of a server's certificates.
+ *
+ * @param at the key of the configuration, such as `server.http.tls`
+ */
+export function readTlsFiles(at: string, config: TlsConfig): FileReading {
+  const files: Partial<Record<TlsKey, Buffer>> = {};
+  const problems: string[] = [];
+  for (const [key, path] of named(config)) {
+    try {
+      files[key] = readFileSync(path);
+    } catch (error) {
+      problems.push(unreadable(`${at}.${key}`, path, error));
+    }
+  }
+  return { files, problems };
+}
+
+/** The same without holding up calls under way. */
+export async function readTlsFilesLater(at: string, config: TlsConfig): Promise<FileReading> {
+  const files: Partial<Record<TlsKey, Buffer>> = {};
+  const problems: string[] = [];
+  for (const [key, path] of named(config)) {
+    try {
+      files[key] = await readFile(path);
+    } catch (error) {
+      problems.push(unreadable(`${at}.${key}`, path, error));
+    }
+  }
+  return { files, problems };
+}
+
+/** Why a file cannot be read, and how to mend it. */
+export function unreadable(key: string, path: string, error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case "ENOENT":
+      return `${key} cannot be read: there is no ${path}; name a file that exists`;
+    case "EACCES":
+    case "EPERM":
+      return `${key} cannot be read: this process has no right to read ${path}; give it that`;
+    case "EISDIR":
+      return `${key} cannot be read: ${path} is a folder; name the file in it`;
+    default:
+      return `${key} cannot be read: ${message}`;
+  }
+}
+
+function named(config: TlsConfig): [TlsKey, string][] {
+  return KEYS.flatMap((key): [TlsKey, string][] => {
+    const path = config[key];
+    return path === undefined ? [] : [[key, path]];
+  });
+}

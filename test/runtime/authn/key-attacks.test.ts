@@ -1,0 +1,173 @@
+/** Keys and key sets that would let somebody sign for the provider, or keep the service busy. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readVerificationKey } from "../../../src/runtime/authn/verification-key.ts";
+import { JwtWorld, SHARED_KEY } from "./jwt-world.ts";
+import { ecKey, rsaKey, signToken } from "./tokens.ts";
+
+const UNAVAILABLE = "503 UNAVAILABLE: unavailable";
+const UNKNOWN = "401 UNAUTHORIZED: invalid token: its key is not known";
+const SECOND = 1000;
+const YEAR = 365 * 86_400 * SECOND;
+
+let world: JwtWorld;
+beforeEach(async () => {
+  world = await JwtWorld.create();
+});
+afterEach(() => world.close());
+
+describe("a key of the key set that verifies nothing", () => {
+  const { jwk } = SHARED_KEY;
+  const secret = SHARED_KEY.privateKey.export({ format: "jwk" }) as Record<string, unknown>;
+  const curve = ecKey("ec").jwk;
+  test.each<[string, object]>([
+    ["an exponent of 1, by which every text is its own signature", { ...jwk, e: "AQ" }],
+    ["an even exponent", { ...jwk, e: "Ag" }],
+    ["an exponent as long as the key", { ...jwk, e: jwk["n"] }],
+    ["a private key without its exponent", { ...jwk, p: secret["p"], q: secret["q"] }],
+    ["a private key of its remainders", { ...jwk, dp: secret["dp"] }],
+    ["a private key", { ...jwk, d: secret["d"] }],
+    ["1024 bits", rsaKey("weak", "RS256", 1024).jwk],
+    ["2047 bits", rsaKey("weak", "RS256", 2047).jwk],
+    ["a symmetric key", { kty: "oct", k: "AAAA", kid: "x" }],
+    ["a symmetric key that says it is RSA", { ...jwk, k: "AAAA" }],
+    ["for encryption", { ...jwk, use: "enc" }],
+    ["for encryption, by its operations", { ...jwk, key_ops: ["encrypt", "wrapKey"] }],
+    ["operations that are a text", { ...jwk, key_ops: "verify" }],
+    ["an algorithm of encryption", { ...jwk, alg: "RSA-OAEP-256" }],
+    ["the algorithm of another type", { ...jwk, alg: "ES256" }],
+    ["the algorithm of another curve", { ...curve, alg: "ES512" }],
+    ["a list of algorithms", { ...jwk, alg: ["RS256"] }],
+    ["another curve than its point is on", { ...curve, crv: "P-521" }],
+    ["a point on no curve", { ...curve, y: curve["x"] }],
+    ["a curve that is not accepted", { ...curve, crv: "secp256k1" }],
+    ["a key id that is a number", { ...jwk, kid: 1 }],
+  ])("%s", (_name, key) => {
+    const accepted = new Set(["RS256", "RS512", "ES256", "ES512"]);
+    expect(readVerificationKey(key as never, accepted)).toBeUndefined();
+    expect(readVerificationKey(jwk, accepted)).toBeDefined();
+  });
+
+  test("of two keys with one id neither is taken for the other", async () => {
+    world.server.keys = [rsaKey(SHARED_KEY.id).jwk, jwk];
+    expect(await world.outcome(world.token())).toBe(UNKNOWN);
+  });
+
+  test("a key of another type with the same id does not get in the way", async () => {
+    world.server.keys = [{ ...curve, kid: SHARED_KEY.id }, jwk];
+    expect(await world.outcome(world.token())).toBe("passed");
+    expect(await world.outcome(world.token({}, { alg: "ES256" }))).toContain("signature is wrong");
+  });
+});
+
+describe("a provider that leads somewhere else", () => {
+  test.each([301, 302, 303, 307, 308])("by %i is not followed", async (status) => {
+    let asked = 0;
+    const inside = createServer((_request, response) => {
+      asked++;
+      response.end(JSON.stringify({ keys: [SHARED_KEY.jwk] }));
+    });
+    await new Promise<void>((resolve) => inside.listen(0, "127.0.0.1", resolve));
+    const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/latest/meta-data`;
+    world.server.answer = (response) => void response.writeHead(status, { location }).end();
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    expect(asked).toBe(0);
+    await new Promise((resolve) => inside.close(resolve));
+  });
+
+  test.each([
+    "file:///etc/passwd",
+    "data:application/json,{}",
+    "blob:nodedata:x",
+    "ftp://127.0.0.1/keys",
+    "javascript:1",
+    "//127.0.0.1/keys",
+    "/keys",
+    "",
+    "http://user:pass@127.0.0.1/keys",
+  ])("by the address %j is not read", async (address) => {
+    world.server.document = { jwks_uri: address };
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    expect(world.server.keyReads).toBe(0);
+  });
+
+  test("by two addresses is not read", async () => {
+    world.server.document = { jwks_uri: [`${world.server.url}/keys`] };
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+  });
+});
+
+describe("a key set that is a bomb", () => {
+  const compressed = (body: Buffer | string) => {
+    world.server.answer = (response) =>
+      void response.setHeader("content-encoding", "gzip").end(gzipSync(body));
+  };
+
+  test("of 200 MB in 200 kB is given up at 1 MiB", async () => {
+    compressed(Buffer.alloc(200_000_000, " "));
+    const before = process.memoryUsage().rss;
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+    expect(String((world.warnings[0] as { err: Error }).err)).toContain("more than 1048576 bytes");
+  });
+
+  test("nested beyond measure is no key set, and no end of the process", async () => {
+    compressed(`{"keys":${"[".repeat(500_000)}${"]".repeat(500_000)}}`);
+    expect(await world.outcome(world.token())).toBe(UNKNOWN);
+  });
+
+  test("with a key twice in one object is not read", async () => {
+    const text = JSON.stringify({ keys: [SHARED_KEY.jwk] });
+    world.server.answer = (response) =>
+      void response.end(text.replace("{", '{"keys":[],').replace("[{", '[{"kid":"x",'));
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+  });
+});
+
+describe("a clock that was put back", () => {
+  const next = ecKey("key-2");
+
+  test("does not keep a withdrawn key for as long as it went back", async () => {
+    world.time += YEAR;
+    expect(await world.outcome(world.token())).toBe("passed");
+    world.time -= YEAR;
+    world.server.keys = [next.jwk];
+    world.time += 1;
+    expect(await world.outcome(world.token())).toBe("passed");
+    world.time += 600 * SECOND;
+    expect(await world.outcome(world.token())).toBe(UNKNOWN);
+    expect(await world.outcome(signToken(next, world.claims()))).toBe("passed");
+  });
+
+  test("does not let a remembered token in before its time", async () => {
+    world.time += YEAR;
+    const token = world.token();
+    expect(await world.outcome(token)).toBe("passed");
+    world.time -= YEAR;
+    expect(await world.outcome(token)).toContain("it is not valid yet");
+  });
+
+  test("does not keep the provider from being asked again after it had failed", async () => {
+    world.time += YEAR;
+    await world.server.stop();
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    await world.server.start();
+    world.time -= YEAR;
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    world.time += 5 * SECOND;
+    expect(await world.outcome(world.token())).toBe("passed");
+  });
+
+  test("does not keep a new key from being found", async () => {
+    world.time += YEAR;
+    expect(await world.outcome(signToken(next, world.claims()))).toBe(UNKNOWN);
+    expect(await world.outcome(signToken(next, world.claims()))).toBe(UNKNOWN);
+    world.time -= YEAR;
+    world.server.keys = [SHARED_KEY.jwk, next.jwk];
+    expect(await world.outcome(world.token())).toBe("passed");
+    world.time += 31 * SECOND;
+    expect(await world.outcome(signToken(next, world.claims()))).toBe("passed");
+  });
+});

@@ -1,0 +1,55 @@
+/** Files of a service that go while it has them open. */
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embedded/index.ts";
+import { parseModel } from "../../../src/model/index.ts";
+import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
+import { readyz, untilReady } from "./support/until.ts";
+
+let folder: string;
+let vault: RunningVault;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-access-files-"));
+  const database = { driver: "sqlite", file: join(folder, "vault.db") };
+  vault = await startVault({ config: { database } });
+  await shareDocument(vault.engine);
+});
+afterEach(async () => {
+  await vault.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.each([
+  ["database", "vault.db"],
+  ["authorization engine", "vault.relationships.db"],
+])("readiness of the %s says that its file was", (part, name) => {
+  test.each<[string, (file: string) => void]>([
+    ["removed", (file) => rmSync(file)],
+    ["renamed", (file) => renameSync(file, `${file}.old`)],
+    [
+      "replaced",
+      (file) => {
+        rmSync(file);
+        writeFileSync(file, "");
+      },
+    ],
+  ])("%s", async (_, change) => {
+    expect(await readyz(vault.http)).toEqual({ status: 200, reasons: "" });
+    const file = join(folder, name);
+    change(file);
+    await untilReady(vault.http, false);
+    expect((await readyz(vault.http)).reasons).toBe(
+      `${part}: ${file} was removed or replaced while it is open: start the process anew`,
+    );
+  });
+});
+
+test("a store without files has none that can go", async () => {
+  const { model } = parseModel("definition user {}", "model.zed");
+  const engine = await createEmbeddedEngine({ model, store: createMemoryStore() });
+  expect(await engine.ready()).toEqual({ ready: true });
+  await engine.close();
+});

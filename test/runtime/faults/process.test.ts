@@ -1,0 +1,163 @@
+/** What becomes of the process when its code, its dependencies or its operator do what they should not. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { MishapOptions } from "./support/child-mishap.ts";
+import { Spawned } from "./support/spawned.ts";
+import { readyz, until } from "./support/until.ts";
+
+const SECOND = 1_000_000_000;
+const ANY = { address: "127.0.0.1:0", timeout_ns: 100 * SECOND };
+const folder = mkdtempSync(join(tmpdir(), "svc-access-process-"));
+const spawned: Spawned[] = [];
+/** Takes connections and never says anything. */
+let hole: Server;
+const swallowed = new Set<Socket>();
+let place: string;
+
+beforeAll(async () => {
+  hole = createServer((socket) => {
+    swallowed.add(socket);
+    socket.on("error", () => undefined).resume();
+  });
+  await new Promise<void>((resolve) => hole.listen(0, "127.0.0.1", resolve));
+  place = `127.0.0.1:${(hole.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  for (const { process } of spawned) process.kill("SIGKILL");
+  for (const socket of swallowed) socket.destroy();
+  hole.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let count = 0;
+
+function vault(options: Partial<MishapOptions> = {}): Spawned {
+  const config = {
+    server: { http: ANY, grpc: ANY, shutdown_timeout_ns: 20 * SECOND },
+    database: { driver: "sqlite", file: join(folder, `vault-${++count}.db`) },
+    ...options.config,
+  };
+  const child = new Spawned("child-mishap.ts", { folder, ...options, config });
+  spawned.push(child);
+  return child;
+}
+
+async function notice(port: number, id: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/notices/${id}`, { headers });
+  return response.status;
+}
+
+describe("an error that nobody caught ends the process with 1, without its secrets,", () => {
+  test.each([
+    ["in a promise of a handler", "reject", {}],
+    ["in a timer of a handler", "throw", {}],
+    ["in a promise of an interceptor", "n", { "x-mishap": "1" }],
+  ])("%s: it is logged, and calls under way are finished", async (_, id, headers) => {
+    const child = vault();
+    const port = await child.httpPort();
+    const slow = notice(port, "sleep-1000");
+    await child.line("begun sleep-1000");
+    const mishap = notice(port, id, headers as Record<string, string>);
+    const line = await child.line("an error that nobody caught: the process ends");
+    expect(line).toMatchObject({
+      level: "error",
+      service: "vault",
+      error: {
+        message: expect.stringMatching(/(a stray rejection|thrown in a timer), password=\*\*\*/),
+      },
+    });
+    expect(await Promise.all([slow, mishap])).toEqual([200, 200]);
+    expect(await child.ended).toBe(1);
+    expect(child.output + child.errors).not.toContain("hunter2");
+    expect(child.lines.at(-1)).toMatchObject({ message: "stopped" });
+  });
+
+  test("before there is a server: it is told, and the process ends at once", async () => {
+    const child = vault({ atStart: "rejects" });
+    expect(await child.ended).toBe(1);
+    expect(child.errors).toMatch(
+      /^an error that nobody caught: a stray rejection, password=\*\*\*\n$/,
+    );
+  });
+});
+
+describe("a signal while the process starts ends it with 0", () => {
+  test.each(["SIGTERM", "SIGINT"] as const)("%s, in the service's own code", async (signal) => {
+    const child = vault({ atStart: "hangs" });
+    await child.line("loading");
+    child.process.kill(signal);
+    expect(await child.ended).toBe(0);
+    expect(child.errors).toBe(`${signal} ends the process before the server was made\n`);
+  });
+
+  test("while a database does not answer", async () => {
+    const url = `postgres://u:hunter2@${place}/d`;
+    const child = vault({ config: { database: { driver: "postgres", url } } });
+    await until("it has connected", () => swallowed.size > 0);
+    child.process.kill("SIGTERM");
+    expect(await child.ended).toBe(0);
+    expect(child.errors).not.toContain("hunter2");
+  });
+});
+
+describe("a dependency that takes connections and says nothing", () => {
+  test("the database: the process says so, and ends with 2", async () => {
+    const url = `postgres://u:hunter2@${place}/d`;
+    const child = vault({ config: { database: { driver: "postgres", url } } });
+    expect(await child.ended).toBe(2);
+    expect(child.errors).toContain(`the server does not start: the PostgreSQL store d at ${place}`);
+    expect(child.errors.trim().split("\n")).toHaveLength(1);
+    expect(child.errors).not.toContain("hunter2");
+  });
+
+  test("SpiceDB and etcd: what needs neither is served, readiness says what is missing, and the process ends in time", async () => {
+    const spicedb = { endpoint: place, token: "hunter2", insecure: true };
+    const registry = { etcd: { endpoints: [`http://${place}`] } };
+    const security = { authz: { provider: "spicedb", spicedb } };
+    const child = vault({ security, config: { registry } });
+    const port = await child.httpPort();
+    expect(await notice(port, "n")).toBe(200);
+    const { status, reasons } = await readyz(port);
+    expect(status).toBe(503);
+    expect(reasons).toContain("authorization engine: ");
+    expect(reasons).toContain("route registry: the routes are not published yet");
+    child.process.kill("SIGTERM");
+    expect(await child.ended).toBe(0);
+    expect(child.output).not.toContain("hunter2");
+  });
+});
+
+test("a handler that stands still keeps all waiting, and a signal is heard behind it", async () => {
+  const child = vault();
+  const port = await child.httpPort();
+  const blocking = notice(port, "block-3000");
+  await child.line("begun block-3000");
+  const behind = notice(port, "n");
+  child.process.kill("SIGTERM");
+  expect(await blocking).toBe(200);
+  // Its connection was made, or not: in neither case it waits for ever.
+  await behind.catch(() => undefined);
+  expect(await child.ended).toBe(0);
+});
+
+test("a handler that never ends does not keep the process", async () => {
+  const server = { http: ANY, shutdown_timeout_ns: SECOND / 2, grpc: ANY };
+  const child = vault({ config: { server } });
+  const port = await child.httpPort();
+  const never = notice(port, "never");
+  await child.line("begun never");
+  child.process.kill("SIGTERM");
+  expect(await never).toBe(503);
+  expect(await child.ended).toBe(0);
+});
+
+test("what never closes does not keep the process", async () => {
+  const child = vault({ atEnd: "hangs" });
+  await child.httpPort();
+  child.process.kill("SIGTERM");
+  expect(await child.ended).toBe(0);
+  await child.line("a part was not closed in time and is left as it is");
+});

@@ -1,0 +1,66 @@
+/**
+ * A vault in a process of its own whose code goes wrong outside of its calls:
+ * `node child-mishap.ts JSON`. The notice says what the handler does.
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readRouteDocument, runServer } from "../../../../src/runtime/index.ts";
+import { bindVaultService } from "../../fixture/gen/acme/vault/v1/vault_server.ts";
+import { vaultHandlers } from "../../support/vault-handlers.ts";
+import { FIXTURE, vaultConfiguration } from "../../support/vault-server.ts";
+import type { ChildOptions } from "./child.ts";
+
+/** What a vault with mishaps is told. */
+export interface MishapOptions extends ChildOptions {
+  /** What goes wrong before there is a server. */
+  readonly atStart?: "hangs" | "rejects";
+  /** What goes wrong when all is closed. */
+  readonly atEnd?: "hangs";
+}
+
+const SECRET = "password=hunter2";
+const options = JSON.parse(process.argv[2] ?? "") as MishapOptions;
+const { folder, security = {}, config = {} } = options;
+const usual = vaultHandlers();
+const routes = readRouteDocument(join(FIXTURE, "gen/routes/vault.json"));
+
+const stray = () => void Promise.reject(new Error(`a stray rejection, ${SECRET}`));
+
+await runServer(async () => {
+  console.log(JSON.stringify({ message: "loading" }));
+  if (options.atStart === "rejects") stray();
+  if (options.atStart !== undefined) await sleep(60_000);
+  return {
+    configuration: vaultConfiguration(folder, security, config),
+    bindings: [
+      bindVaultService({
+        ...usual,
+        async getNotice(request, context) {
+          const [what, milliseconds] = request.noticeId.split("-");
+          console.log(JSON.stringify({ message: `begun ${request.noticeId}` }));
+          if (what === "reject") stray();
+          if (what === "throw") {
+            setTimeout(() => {
+              throw new Error(`thrown in a timer, ${SECRET}`);
+            });
+          }
+          // The whole process stands still.
+          if (what === "block") {
+            Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(milliseconds));
+          }
+          if (what === "sleep") await sleep(Number(milliseconds));
+          if (what === "never") await new Promise(() => undefined);
+          return usual.getNotice(request, context);
+        },
+      }),
+    ],
+    ...("registry" in config ? { routes } : {}),
+    after: [
+      (call, next) => {
+        if (call.headers.all("x-mishap").length > 0) stray();
+        return next();
+      },
+    ],
+    onClose: () => (options.atEnd === "hangs" ? new Promise(() => undefined) : undefined),
+  };
+});

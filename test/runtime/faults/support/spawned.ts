@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ServerAddresses } from "../../../../src/runtime/index.ts";
+import { until } from "./until.ts";
+
+/** A process of a script of this folder, with what it says. */
+export class Spawned {
+  readonly process: ChildProcess;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  output = "";
+  errors = "";
+
+  constructor(script: string, options: object) {
+    const file = fileURLToPath(new URL(script, import.meta.url));
+    this.process = spawn(process.execPath, [file, JSON.stringify(options)], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "svc-access-compiled") },
+    });
+    this.process.stdout?.on("data", (chunk: Buffer) => (this.output += chunk.toString()));
+    this.process.stderr?.on("data", (chunk: Buffer) => (this.errors += chunk.toString()));
+    this.ended = new Promise((resolve) => {
+      this.process.once("close", (code, signal) => resolve(code ?? signal ?? ""));
+    });
+  }
+
+  /** The whole lines of its log. */
+  get lines(): Record<string, unknown>[] {
+    const whole = this.output.slice(0, this.output.lastIndexOf("\n") + 1);
+    return whole.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  }
+
+  /** The line of its log that has a message, now or when it comes. */
+  async line(message: string): Promise<Record<string, unknown>> {
+    const find = () => this.lines.find((line) => line["message"] === message);
+    await until(
+      `it says "${message}"`,
+      () => find() !== undefined || this.process.exitCode !== null,
+    );
+    const found = find();
+    if (found === undefined) throw new Error(`it has ended: ${this.errors}${this.output}`);
+    return found;
+  }
+
+  /** The port of its HTTP server, once it listens. */
+  async httpPort(): Promise<number> {
+    const { addresses } = await this.line("started");
+    return (addresses as ServerAddresses)["http"]?.port ?? 0;
+  }
+}

@@ -1,0 +1,306 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type Message,
+  setExtension,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Int64ValueSchema } from "@bufbuild/protobuf/wkt";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createGrpcClient, createHttpClient, type HttpRoute } from "../../../src/runtime/index.ts";
+import { EditionService, NewSchema } from "./strange/gen/strange/edition/v1/edition_pb.ts";
+import {
+  bindEditionService,
+  EditionServiceRoutes,
+} from "./strange/gen/strange/edition/v1/edition_server.ts";
+import {
+  type All,
+  AllSchema,
+  BodiesSchema,
+  FlatSchema,
+  KindService,
+} from "./strange/gen/strange/kinds/v1/kinds_pb.ts";
+import { bindKindService, KindServiceRoutes } from "./strange/gen/strange/kinds/v1/kinds_server.ts";
+import {
+  extra,
+  extras,
+  LegacyService,
+  OldSchema,
+  Scope_nested_extension,
+} from "./strange/gen/strange/legacy/v1/legacy_pb.ts";
+import {
+  bindLegacyService,
+  LegacyServiceRoutes,
+} from "./strange/gen/strange/legacy/v1/legacy_server.ts";
+import { PathService } from "./strange/gen/strange/paths/v1/paths_pb.ts";
+import { bindPathService, PathServiceRoutes } from "./strange/gen/strange/paths/v1/paths_server.ts";
+import { randomMessage } from "./strange/random-message.ts";
+import { type StrangeServer, startStrange } from "./strange/strange-server.ts";
+
+const RUNS = { numRuns: 100 };
+
+let server: StrangeServer;
+const closing: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  server = await startStrange([
+    bindKindService,
+    bindLegacyService,
+    bindEditionService,
+    bindPathService,
+  ]);
+});
+beforeEach(() => {
+  server.answer = async (request) => request;
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  await server.stop();
+});
+
+type Caller = Record<string, (request: Message) => Promise<Message>>;
+
+function callers(
+  service: DescService,
+  routes: readonly HttpRoute[],
+): { http: Caller; grpc: Caller } {
+  const http = createHttpClient(service, routes, {
+    baseUrl: `http://127.0.0.1:${server.http}`,
+    retry: false,
+    circuitBreaker: false,
+  });
+  const grpc = createGrpcClient(service, {
+    target: `127.0.0.1:${server.grpc}`,
+    retry: false,
+    circuitBreaker: false,
+  });
+  for (const client of [http, grpc]) {
+    closing.push(async () => client[Symbol.asyncDispose]());
+  }
+  return { http: http as unknown as Caller, grpc: grpc as unknown as Caller };
+}
+
+/** Calls an RPC over both, and compares what arrived and what came back. */
+async function expectSame(
+  { http, grpc }: { http: Caller; grpc: Caller },
+  { localName, input, output }: DescMethod,
+  request: Message,
+): Promise<void> {
+  server.seen.length = 0;
+  const answers = [await http[localName]?.(request), await grpc[localName]?.(request)];
+  const arrived = server.seen.map((call) => bytesOf(input, call.request));
+  expect(arrived).toHaveLength(2);
+  expect(arrived[0]).toBe(arrived[1]);
+  expect(bytesOf(output, answers[0])).toBe(bytesOf(output, answers[1]));
+}
+
+function bytesOf(desc: DescMessage, message: Message | undefined): string {
+  return Buffer.from(toBinary(desc, message as Message)).toString("hex");
+}
+
+describe("a message arrives over HTTP as it does over gRPC", () => {
+  it("in a query", async () => {
+    const both = callers(KindService, KindServiceRoutes);
+    await fc.assert(
+      fc.asyncProperty(randomMessage(FlatSchema, { queryOnly: true }), (request) =>
+        expectSame(both, KindService.method.query, request),
+      ),
+      RUNS,
+    );
+  });
+
+  it("in a path and a query", async () => {
+    const both = callers(KindService, KindServiceRoutes);
+    await fc.assert(
+      fc.asyncProperty(randomMessage(FlatSchema, { queryOnly: true, pathSafe: true }), (request) =>
+        expectSame(both, KindService.method.path, request),
+      ),
+      RUNS,
+    );
+  });
+
+  it("in a body", async () => {
+    const both = callers(KindService, KindServiceRoutes);
+    await fc.assert(
+      fc.asyncProperty(randomMessage(AllSchema, { any: FlatSchema }), (request) =>
+        expectSame(both, KindService.method.whole, request),
+      ),
+      RUNS,
+    );
+  });
+
+  it("in a path, a query and a field of the body", async () => {
+    const both = callers(KindService, KindServiceRoutes);
+    const request = fc
+      .tuple(
+        randomMessage(AllSchema, { queryOnly: true, pathSafe: true }),
+        fc.option(randomMessage(AllSchema, { any: FlatSchema })),
+      )
+      .map(([outer, rest]) => create(AllSchema, { ...outer, rest: rest ?? undefined } as object));
+    await fc.assert(
+      fc.asyncProperty(request, (one) => expectSame(both, KindService.method.part, one)),
+      RUNS,
+    );
+  });
+
+  it.each(KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Fields")))(
+    "in $path",
+    async (route) => {
+      const both = callers(KindService, [route]);
+      const field = BodiesSchema.fields.find(({ name }) => name === route.body);
+      const name = field?.oneof?.localName ?? field?.localName ?? "";
+      const request = randomMessage(BodiesSchema, { any: FlatSchema }).map((one) => {
+        const value = (one as any)[name];
+        const isOther = field?.oneof !== undefined && value?.case !== field.localName;
+        return create(BodiesSchema, isOther ? {} : { [name]: value });
+      });
+      await fc.assert(
+        fc.asyncProperty(request, async (one) => {
+          // JSON has one null for the absence of a Value and for its being null.
+          if (name === "anything" && (one as any)[name] === undefined) return;
+          await expectSame(both, KindService.method.fields, one);
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
+
+  it.each(KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Stream")))(
+    "and comes back in a stream, by $path",
+    async (route) => {
+      const { http, grpc } = callers(KindService, [route]);
+      server.answer = async function* (request) {
+        yield request;
+        yield { rest: request };
+      };
+      const all = async (caller: Caller, request: Message) => {
+        const messages: Message[] = [];
+        const stream = caller["stream"]?.(request) as unknown as AsyncIterable<Message>;
+        for await (const one of stream) {
+          // By response_body only that field comes.
+          const isPart = route.responseBody !== undefined;
+          messages.push(isPart ? create(AllSchema, { rest: (one as All).rest as All }) : one);
+        }
+        return messages.map((one) => bytesOf(AllSchema, one));
+      };
+      const property = fc.asyncProperty(
+        randomMessage(AllSchema, { any: FlatSchema }),
+        async (request) => {
+          expect(await all(http, request)).toEqual(await all(grpc, request));
+        },
+      );
+      await fc.assert(property, { numRuns: 40 });
+    },
+  );
+
+  it("of proto2, with groups, defaults and extensions", async () => {
+    const both = callers(LegacyService, LegacyServiceRoutes);
+    const request = fc
+      .tuple(
+        randomMessage(OldSchema),
+        fc.option(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n)),
+        fc.array(fc.string()),
+      )
+      .map(([old, number, texts]) => {
+        if (number !== null) setExtension(old as any, extra, number);
+        if (texts.length > 0) setExtension(old as any, extras, texts);
+        if (texts.length > 1) setExtension(old as any, Scope_nested_extension, texts[0] ?? "");
+        return old;
+      });
+    await fc.assert(
+      fc.asyncProperty(request, (one) => expectSame(both, LegacyService.method.save, one)),
+      RUNS,
+    );
+  });
+
+  it("of editions, with presence, delimited messages and closed enums", async () => {
+    const both = callers(EditionService, EditionServiceRoutes);
+    const body = fc.asyncProperty(randomMessage(NewSchema), (one) =>
+      expectSame(both, EditionService.method.save, one),
+    );
+    const query = fc.asyncProperty(randomMessage(NewSchema, { queryOnly: true }), (one) =>
+      expectSame(both, EditionService.method.load, one),
+    );
+    await fc.assert(body, RUNS);
+    await fc.assert(query, RUNS);
+  });
+
+  it("that is one of the types with a JSON form of their own", async () => {
+    const both = callers(KindService, KindServiceRoutes);
+    const { time, value, wrapper, struct, any, nothing } = KindService.method;
+    for (const method of [time, value, wrapper, struct, any, nothing]) {
+      server.answer = async (request) => (method === wrapper ? { value: 5n } : request);
+      const property = fc.asyncProperty(randomMessage(method.input, { any: FlatSchema }), (one) =>
+        expectSame(both, method, one),
+      );
+      await fc.assert(property, { numRuns: 30 });
+    }
+  });
+
+  it("through a path alone, where the message is a wrapper", async () => {
+    const routes = KindServiceRoutes.filter(
+      ({ rpc, method }) => rpc.endsWith("/Wrapper") && method === "GET",
+    );
+    server.answer = async () => ({ value: 5n });
+    for (const route of routes) {
+      const both = callers(KindService, [route]);
+      const property = fc.asyncProperty(fc.string({ minLength: 1 }), async (value) => {
+        if (
+          route.variables.length > 0 &&
+          /^\.\.?$|[\u0000-\u001f\u007f-\u009f]|^\.\.?[/\\]|[/\\]\.\.?$|[/\\]\.\.?[/\\]/.test(value)
+        )
+          return;
+        await expectSame(both, KindService.method.wrapper, {
+          $typeName: "google.protobuf.StringValue",
+          value,
+        } as Message);
+      });
+      await fc.assert(property, { numRuns: 50 });
+    }
+  });
+
+  it("through a path alone, where the message is a wrapper of a number", async () => {
+    const routes = KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Number"));
+    for (const route of routes) {
+      const both = callers(KindService, [route]);
+      const property = fc.asyncProperty(randomMessage(Int64ValueSchema), (one) =>
+        expectSame(both, KindService.method.number, one),
+      );
+      await fc.assert(property, { numRuns: 30 });
+    }
+  });
+
+  it("through templates with several segments, nested variables, wildcards and verbs", async () => {
+    const both = callers(PathService, PathServiceRoutes);
+    const segment = fc
+      .string({ minLength: 1 })
+      .map((value) => value.replace(/[\u0000-\u001f\u007f-\u009f/\\]/g, "_"))
+      .filter((value) => !/^\.\.?$/.test(value));
+    const { several, cancel, nested, single, rest, escaped } = PathService.method;
+    const property = fc.asyncProperty(
+      segment,
+      segment,
+      fc.bigInt(-5n, 2n ** 63n - 1n),
+      async (a, b, number) => {
+        const names = (name: string) =>
+          ({ $typeName: "strange.paths.v1.PathRequest", name, number }) as unknown as Message;
+        await expectSame(both, several, names(`projects/${a}/locations/${b}`));
+        await expectSame(both, several, names(`folders/${a}`));
+        await expectSame(both, several, names(`organizations/${a}/${b}/${a}`));
+        await expectSame(both, cancel, names(`operations/${a}:cancel/${b}`));
+        await expectSame(both, cancel, names(`projects/${a}/locations/${b}`));
+        await expectSame(both, single, names(`${a}/${b}`));
+        await expectSame(both, rest, names(`${a}/${b}`));
+        await expectSame(both, escaped, names(a));
+        await expectSame(both, nested, {
+          ...names(""),
+          inner: { ...names(a), inner: names(`a/${b}`) },
+        } as Message);
+      },
+    );
+    await fc.assert(property, { numRuns: 40 });
+  });
+});

@@ -1,0 +1,118 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { DescService } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { streamErrorOf } from "../../../src/runtime/client/http/http-error.ts";
+import { createHttpClient, type ServiceClient } from "../../../src/runtime/index.ts";
+import { EditionService } from "./strange/gen/strange/edition/v1/edition_pb.ts";
+import { KindService, Shade } from "./strange/gen/strange/kinds/v1/kinds_pb.ts";
+import { LegacyService } from "./strange/gen/strange/legacy/v1/legacy_pb.ts";
+import { PathService } from "./strange/gen/strange/paths/v1/paths_pb.ts";
+import { httpRoute } from "./support.ts";
+
+/** What a server got that answers everything with `{}`. */
+const lines: string[] = [];
+const server = createServer((request, response) => {
+  lines.push(`${request.method} ${request.url} ${request.headers["content-type"] ?? "-"}`);
+  response.writeHead(200, { "content-type": "application/json" }).end("{}");
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+beforeEach(() => {
+  lines.length = 0;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** A client that knows one route of an RPC. */
+function clientOf<Service extends DescService>(
+  service: Service,
+  rpc: string,
+  route: string,
+  body?: string,
+): ServiceClient<Service> {
+  const { port } = server.address() as AddressInfo;
+  const one = httpRoute(route, {
+    rpc: `${service.typeName}/${rpc}`,
+    ...(body === undefined ? {} : { body }),
+  });
+  return createHttpClient(service, [one], { baseUrl: `http://127.0.0.1:${port}` });
+}
+
+describe("what has no place in a request is not sent", () => {
+  it.each([
+    ["a field with presence that is absent, in a path", { key: "k" }, "GET /v1/{count}"],
+    ["an enum with presence that is absent, in a path", { key: "k" }, "GET /v1/{mood}"],
+    ["a list of groups, in a query", { key: "k", row: [{}] }, "GET /v1"],
+  ])("%s", async (_name, request, route) => {
+    await using client = clientOf(LegacyService, "Load", route);
+    await expect(client.load(request)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(lines).toEqual([]);
+  });
+
+  it.each(["GET /v1/{text}", "GET /v1/query"])("text that is no Unicode: %s", async (route) => {
+    await using client = clientOf(KindService, "Query", route);
+    await expect(client.query({ text: "\ud800" })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "a text of the request is no Unicode",
+    });
+    expect(lines).toEqual([]);
+  });
+
+  it("a response with fields, of a HEAD", async () => {
+    await using client = clientOf(PathService, "Head", "HEAD /v1/head/{name}");
+    await expect(client.head({ name: "a" })).rejects.toMatchObject({ code: "UNIMPLEMENTED" });
+    expect(lines).toEqual([]);
+  });
+});
+
+describe("what is sent", () => {
+  it("has the default of a field without presence in a path", async () => {
+    await using client = clientOf(KindService, "Query", "GET /v1/{shade}/{big}/{truth}");
+    await client.query({});
+    await client.query({ shade: Shade.DARK, big: 5n, truth: true });
+    expect(lines).toEqual(["GET /v1/SHADE_UNSPECIFIED/0/false -", "GET /v1/SHADE_DARK/5/true -"]);
+  });
+
+  it("has the default of an explicit field only where it is set", async () => {
+    await using client = clientOf(EditionService, "Load", "GET /v1/{number}");
+    await expect(client.load({})).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await client.load({ number: 0 });
+    expect(lines).toEqual(["GET /v1/0 -"]);
+  });
+
+  it("has no body where the field that it is for is absent", async () => {
+    await using client = clientOf(KindService, "Fields", "POST /v1/body", "anything");
+    await client.fields({});
+    await client.fields({ anything: { kind: { case: "nullValue", value: 0 } } });
+    expect(lines).toEqual(["POST /v1/body -", "POST /v1/body application/json"]);
+  });
+
+  it("leaves out of the query what the path has, and the messages around it", async () => {
+    await using client = clientOf(PathService, "Nested", "GET /v1/{inner.inner.name}");
+    await client.nested({ inner: { inner: { name: "a" } } });
+    await client.nested({ inner: { number: 1n, inner: { name: "a" } } });
+    await client.nested({ inner: { inner: { name: "a", inner: {} } } });
+    expect(lines).toEqual([
+      "GET /v1/a -",
+      "GET /v1/a?inner.number=1 -",
+      "GET /v1/a?inner.inner.inner= -",
+    ]);
+  });
+
+  it("has protobuf names in the query where JSON names would lead elsewhere", async () => {
+    await using client = clientOf(KindService, "Query", "GET /v1/query");
+    await client.query({ dotted: "x", renamed: "y", constructor$: "z" });
+    expect(lines).toEqual(["GET /v1/query?Other-Name=y&dotted=x&constructor=z -"]);
+  });
+});
+
+it("takes a line for an error only where it is one of the server", () => {
+  const error = { status: 404, code: "RESOURCE_NOT_FOUND", message: "no" };
+  expect(streamErrorOf({ error })).toBeUndefined();
+  expect(streamErrorOf({ error: { ...error, request_id: "r" } })).toMatchObject({ status: 404 });
+});

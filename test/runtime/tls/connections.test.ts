@@ -1,0 +1,226 @@
+/** What comes of connections that are not what a TLS server expects, over real sockets. */
+import { once } from "node:events";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TlsHttpServer } from "../../../src/runtime/http/tls-http-server.ts";
+import { ServerTls } from "../../../src/runtime/tls/server-tls.ts";
+import { rawCall, rawSession } from "../grpc/support/raw-call.ts";
+import type { RunningVault } from "../support/vault-server.ts";
+import {
+  type Authority,
+  type Certificates,
+  type Identity,
+  makeCertificates,
+  opensslIsAbsent,
+} from "./support/certificates.ts";
+import { startSecured, TRANSPORTS, type Transport, tlsOf, whoCalls } from "./support/secured.ts";
+
+const FLOOD = 200;
+const TRUSTED = ["client.internal"];
+const REQUEST = "GET /healthz HTTP/1.1\r\nHost: vault\r\nConnection: close\r\n\r\n";
+/** The beginning of a ClientHello of 512 bytes, the rest of which never comes. */
+const HALF_HELLO = Buffer.from("16030102000100", "hex");
+
+describe.skipIf(opensslIsAbsent())("a TLS port", () => {
+  let certificates: Certificates;
+  let ca: Authority;
+  let server: Identity;
+  let client: Identity;
+  let vault: RunningVault;
+
+  beforeAll(async () => {
+    certificates = makeCertificates();
+    ca = certificates.authority("ca");
+    server = ca.issue("server", { names: "DNS:localhost" });
+    client = ca.issue("client", { names: "DNS:client.internal" });
+    vault = await startSecured({ tls: tlsOf(server, ca), trustedPeers: TRUSTED });
+  });
+  afterAll(async () => {
+    await vault?.stop();
+    certificates?.remove();
+  });
+  const good = () => ({ ca: ca.certificate, cert: client.certificate, key: client.key });
+
+  describe.each(TRANSPORTS)("of %s", (transport) => {
+    /** Every test ends with this: what was done to the server has not harmed it. */
+    const stillServes = async (running = vault) => {
+      expect(await whoCalls(transport, running, good())).toBe("200 alice");
+    };
+
+    test("is refused by a client that trusts another CA", async () => {
+      const other = certificates.authority(`${transport}-other`);
+      const options = { ...good(), ca: other.certificate };
+      expect(await whoCalls(transport, vault, options)).toMatch(
+        /^refused: (UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN) /,
+      );
+      await stillServes();
+    });
+
+    test.each([
+      ["TLSv1", "TLSv1"],
+      ["TLSv1", "TLSv1.1"],
+    ] as const)("takes no %s to %s", async (minVersion, maxVersion) => {
+      // What OpenSSL itself has turned off for old versions is turned on, so that the server must refuse.
+      const old = { minVersion, maxVersion, ciphers: "DEFAULT@SECLEVEL=0" };
+      expect(await whoCalls(transport, vault, { ...good(), ...old })).toMatch(
+        /^refused: .*alert protocol version/,
+      );
+      await stillServes();
+    });
+
+    test.each(["TLSv1.2", "TLSv1.3"] as const)("takes %s", async (maxVersion) => {
+      expect(await whoCalls(transport, vault, { ...good(), maxVersion })).toBe("200 alice");
+    });
+
+    test("ends a connection in plain text without a word", async () => {
+      const said = await saidUntilClosed(vault[transport], REQUEST);
+      expect(said.toString("latin1")).not.toContain("HTTP");
+      const session = rawSession(vault[transport]);
+      const answer = await rawCall(session, "/acme.vault.v1.VaultService/GetNotice");
+      session.destroy();
+      expect([answer.httpStatus || 0, answer.grpcStatus]).toEqual([0, undefined]);
+      await stillServes();
+    });
+
+    test("ends what is no TLS at all", async () => {
+      for (const bytes of [Buffer.alloc(5000, 0x16), Buffer.alloc(1), Buffer.from("\r\n\r\n")]) {
+        const socket = connect(vault[transport], "127.0.0.1");
+        socket.on("error", () => undefined).resume();
+        const closed = new Promise((resolve) => socket.once("close", resolve));
+        socket.end(bytes);
+        await closed;
+      }
+      await stillServes();
+    });
+
+    test("ends connections whose handshake does not come to its end", async () => {
+      const sockets = [Buffer.alloc(0), HALF_HELLO].map((bytes) => {
+        const socket = connect(vault[transport], "127.0.0.1");
+        socket.on("error", () => undefined).resume();
+        socket.write(bytes);
+        return new Promise((resolve) => socket.once("close", resolve));
+      });
+      await Promise.all(sockets);
+      await stillServes();
+    }, 60_000);
+
+    test(`serves others while ${FLOOD} connections say nothing, and ends with them`, async () => {
+      const own = await startSecured({ tls: tlsOf(server, ca), trustedPeers: TRUSTED });
+      const sockets = await flood(own, transport);
+      await stillServes(own);
+      const closed = sockets.map(closing);
+      await own.stop();
+      await Promise.all(closed);
+    }, 60_000);
+  });
+
+  test.each<[Transport, string[] | undefined, string | false]>([
+    ["http", undefined, false],
+    ["http", ["http/1.1"], "http/1.1"],
+    ["http", ["h2", "http/1.1"], "http/1.1"],
+    ["grpc", ["h2"], "h2"],
+    ["grpc", ["http/1.1", "h2"], "h2"],
+  ])("%s with the protocols %j agrees on %j", async (transport, ALPNProtocols, agreed) => {
+    const socket = await secured(transport, { ...good(), ...(ALPNProtocols && { ALPNProtocols }) });
+    expect(socket.alpnProtocol).toBe(agreed);
+    socket.destroy();
+  });
+
+  test.each<[Transport, string[]]>([
+    ["http", ["h2"]],
+    ["grpc", ["http/1.1"]],
+    ["grpc", ["h3"]],
+  ])("%s with the protocols %j agrees on none", async (transport, ALPNProtocols) => {
+    await expect(secured(transport, { ...good(), ALPNProtocols })).rejects.toMatchObject({
+      code: "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
+    });
+  });
+
+  test("gRPC is not spoken where no protocol was agreed on", async () => {
+    const socket = await secured("grpc", good());
+    const pieces: Buffer[] = [];
+    socket.on("data", (piece: Buffer) => pieces.push(piece));
+    socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    await once(socket, "close");
+    expect(Buffer.concat(pieces).toString("latin1")).toMatch(/^HTTP\/1\.0 403 /);
+  });
+
+  test("gRPC does not wait for handshakes to end", async () => {
+    // No call is under way: the time for those must not be needed, whatever it is.
+    const own = await startSecured({
+      tls: tlsOf(server, ca),
+      trustedPeers: TRUSTED,
+      shutdownTimeoutNs: 3_600_000_000_000,
+    });
+    const sockets = await flood(own, "grpc");
+    const closed = sockets.map(closing);
+    await own.stop();
+    await Promise.all(closed);
+    expect(own.lines.filter((line) => line.includes("still under way"))).toEqual([]);
+  });
+
+  test("HTTP closes with handshakes under way, whatever time they have", async () => {
+    const tls = new ServerTls("server.http.tls", {
+      certificate_file: server.certificateFile,
+      key_file: server.keyFile,
+    });
+    const { context } = tls;
+    const handshake = { ...tls.handshake, handshakeTimeout: 3_600_000 };
+    for (const end of ["closeIdleConnections", "closeAllConnections"] as const) {
+      const http = new TlsHttpServer(
+        {},
+        { context, handshake, follow: (apply) => tls.follow(apply) },
+      );
+      http.listen(0, "127.0.0.1");
+      await once(http, "listening");
+      const { port } = http.address() as AddressInfo;
+      const begun = once(http, "connection");
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => undefined).write(HALF_HELLO);
+      await begun;
+      const closed = once(http, "close");
+      http.close();
+      http[end]();
+      await closed;
+      socket.destroy();
+    }
+  });
+
+  function secured(transport: Transport, options: ConnectionOptions): Promise<TLSSocket> {
+    return new Promise((resolve, reject) => {
+      const target = { host: "localhost", port: vault[transport] };
+      const socket = connectTls({ ...target, ...options }, () => resolve(socket));
+      socket.on("error", reject);
+    });
+  }
+});
+
+function saidUntilClosed(port: number, text: string): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    const socket = connect(port, "127.0.0.1");
+    socket.on("data", (piece: Buffer) => pieces.push(piece));
+    socket.on("error", () => undefined);
+    socket.once("close", () => resolve(Buffer.concat(pieces)));
+    socket.write(text);
+  });
+}
+
+/** Resolves when a connection is closed, also by a reset. */
+function closing(socket: Socket): Promise<unknown> {
+  return socket.closed
+    ? Promise.resolve()
+    : new Promise((resolve) => socket.once("close", resolve));
+}
+
+/** Connections that say nothing, and some that begin and go no further. */
+async function flood(vault: RunningVault, transport: Transport): Promise<Socket[]> {
+  const sockets = Array.from({ length: FLOOD }, () => connect(vault[transport], "127.0.0.1"));
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  for (const [index, socket] of sockets.entries()) {
+    socket.on("error", () => undefined).resume();
+    if (index % 2 === 0) socket.write(HALF_HELLO);
+  }
+  return sockets;
+}

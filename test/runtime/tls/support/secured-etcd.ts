@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "node:tls";
+import { findEtcd } from "../../../support/etcd.ts";
+import { freePort } from "../../../support/free-port.ts";
+import type { Identity } from "./certificates.ts";
+
+/** A real etcd that is called over TLS. */
+export interface SecuredEtcd {
+  readonly endpoint: string;
+  /** Stops it, and removes its data. */
+  remove(): Promise<void>;
+}
+
+/** Starts an etcd on free ports; with a client CA, a client must show a certificate of it. */
+export async function startSecuredEtcd(
+  server: Identity,
+  ca: Identity,
+  clientCa?: Identity,
+): Promise<SecuredEtcd> {
+  const binary = findEtcd();
+  if (binary === undefined) throw new Error("there is no etcd");
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-etcd-tls-"));
+  const port = await freePort();
+  const endpoint = `https://localhost:${port}`;
+  const listens = `https://127.0.0.1:${port}`;
+  const peer = `http://127.0.0.1:${await freePort()}`;
+  const clients =
+    clientCa === undefined
+      ? []
+      : ["--client-cert-auth", `--trusted-ca-file=${clientCa.certificateFile}`];
+  const child = spawn(
+    binary,
+    [
+      "--name=test",
+      `--data-dir=${join(folder, "data")}`,
+      `--listen-client-urls=${listens}`,
+      `--advertise-client-urls=${endpoint}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=test=${peer}`,
+      `--cert-file=${server.certificateFile}`,
+      `--key-file=${server.keyFile}`,
+      ...clients,
+    ],
+    { stdio: "ignore" },
+  );
+  const exited = new Promise((resolve) => child.once("exit", resolve));
+  for (let attempt = 0; !(await takesHandshakes(port, ca)); attempt++) {
+    if (child.exitCode !== null) throw new Error(`etcd exited with ${child.exitCode}`);
+    if (attempt > 600) throw new Error("etcd does not answer");
+    await sleep(50);
+  }
+  return {
+    endpoint,
+    async remove() {
+      child.kill("SIGKILL");
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function takesHandshakes(port: number, ca: Identity): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { host: "localhost", port, ca: ca.certificate };
+    const socket = connect(options, () => resolve(true));
+    socket.on("secureConnect", () => socket.destroy());
+    socket.on("error", () => resolve(false));
+  });
+}
