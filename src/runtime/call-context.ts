@@ -14,8 +14,12 @@ export interface CallContext {
   readonly clientAddress: string;
   /** When the call must be done, in milliseconds since the epoch. */
   readonly deadline: number;
-  /** Aborts when the caller has gone or the deadline has passed. */
+  /** Aborts when the caller has gone, the deadline has passed, or the server shuts down. */
   readonly signal: AbortSignal;
-  /** Sets a header of the response, or of the initial metadata; refused once the response was begun. */
+  /**
+   * Sets a header of the response, or of the initial metadata.
+   *
+   * @throws TypeError for one that cannot be sent; Error once the response was begun
+   */
   setResponseHeader(name: string, value: string): void;
 }

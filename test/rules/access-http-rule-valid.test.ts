@@ -61,6 +61,8 @@ testRule(accessHttpRuleValid, {
       'custom: {⟦kind: "head", path: "/v1/x"}',
       "HTTP methods are case-sensitive; write HEAD",
     ),
+    refused('custom: {⟦kind: "BREW", path: "/v1/x"}', "BREW can be served by no server"),
+    refused('custom: {⟦kind: "CONNECT", path: "/v1/x"}', "CONNECT can be served by no server"),
     refused('custom: {⟦kind: "", path: "/v1/x"}', '"" is no HTTP method'),
     refused('custom: {⟦kind: "GET POST", path: "/v1/x"}', '"GET POST" is no HTTP method'),
     refused(

@@ -20,6 +20,15 @@ const RESPONSE_BODY = 12;
 /** An RFC 9110 method; `*` for any. */
 const METHOD = /^(?:\*|[A-Za-z0-9!#$%&'+\-.^_`|~]+)$/;
 
+/** The methods that Node.js reads from a connection, but CONNECT, which is no request for a resource; `*` for any. */
+const SERVED_METHODS: ReadonlySet<string> = new Set(
+  (
+    "* ACL BIND CHECKOUT COPY DELETE GET HEAD LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MOVE NOTIFY " +
+    "OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT QUERY REBIND REPORT SEARCH SOURCE SUBSCRIBE TRACE UNBIND " +
+    "UNLINK UNLOCK UNSUBSCRIBE"
+  ).split(" "),
+);
+
 interface DeclaredHttpRule {
   method?: string;
   path?: string;
@@ -122,6 +131,8 @@ function parseRule(
     report(`"${method}" is no HTTP method`, CUSTOM, 1);
   } else if (rule.pattern === CUSTOM && method !== method.toUpperCase()) {
     report(`HTTP methods are case-sensitive; write ${method.toUpperCase()}`, CUSTOM, 1);
+  } else if (!SERVED_METHODS.has(method)) {
+    report(`the method ${method} can be served by no server; use another one`, CUSTOM, 1);
   }
   const parsed = parsePathTemplate(rule.path);
   const at = rule.pattern === CUSTOM ? [CUSTOM, 2] : [rule.pattern];

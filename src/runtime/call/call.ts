@@ -107,7 +107,7 @@ export class Call implements CallContext {
     return this.#abort.signal;
   }
 
-  /** Why the call was ended early: CANCELLED or DEADLINE_EXCEEDED. */
+  /** Why the call was ended early: CANCELLED, DEADLINE_EXCEEDED, or UNAVAILABLE as the server ends. */
   get abortReason(): ServiceError | undefined {
     return this.#abortReason;
   }
@@ -135,10 +135,12 @@ export class Call implements CallContext {
     return this.#encodeResponse === undefined ? response : this.#encodeResponse(response);
   }
 
+  /** @throws TypeError for a header that cannot be sent; Error where the response was begun */
   setResponseHeader(name: string, value: string): void {
     if (this.#responseBegun) {
       throw new Error(`the header ${name} comes too late: the response was begun`);
     }
+    checkHeader(this.transport, name, value);
     this.#responseHeaders ??= new Map();
     this.#responseHeaders.set(name.toLowerCase(), value);
   }
@@ -147,5 +149,21 @@ export class Call implements CallContext {
   beginResponse(): ReadonlyMap<string, string> | undefined {
     this.#responseBegun = true;
     return this.#responseHeaders;
+  }
+}
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const METADATA_NAME = /^[\w.-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const METADATA_VALUE = /^[\x20-\x7e]*$/;
+
+/** Here, so that a header that cannot be sent is an error of the handler, and is logged as that. */
+function checkHeader(transport: Call["transport"], name: string, value: string): void {
+  const isGrpc = transport === "grpc";
+  if (!(isGrpc ? METADATA_NAME : HEADER_NAME).test(name)) {
+    throw new TypeError(`${JSON.stringify(name)} is no name of a response header`);
+  }
+  if (typeof value !== "string" || !(isGrpc ? METADATA_VALUE : HEADER_VALUE).test(value)) {
+    throw new TypeError(`the response header ${name} has a value that cannot be sent`);
   }
 }

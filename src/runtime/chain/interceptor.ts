@@ -4,8 +4,15 @@ import type { CallContext } from "../call-context.ts";
 /** A call as interceptors and admission checks see it. */
 export interface InterceptedCall extends CallContext {
   readonly transport: "http" | "grpc";
+  /**
+   * As they were sent, at the place `before`: nobody has checked them there, and whoever calls
+   * may have written them. Behind it without the identity headers of peers that are not trusted.
+   */
   readonly headers: CallHeaders;
-  /** The decoded request, or the stream of requests; undefined at the place `before`. */
+  /**
+   * The decoded request, or the stream of requests; undefined at the place `before`. What
+   * authorization was decided on: changed behind it, the handler acts on another object.
+   */
   readonly request: unknown;
 }
 

@@ -99,13 +99,10 @@ const registryName = (characters: RegExp, such: string) =>
 /** The schema of a service's configuration (spec 5.6 and 8). Its names are those of the file. */
 export const serviceConfigSchema = z.strictObject({
   environment: documented(
-    "The environment, as route-registry keys carry it.",
-    z._default(
-      registryName(
-        /^[a-z0-9]([-a-z0-9_]*[a-z0-9])?$/,
-        "must be a name, such as development or production",
-      ),
-      "development",
+    "The environment, as route-registry keys carry it; production and prod refuse what is for development only, and development trusts this machine.",
+    registryName(
+      /^[a-z0-9]([-a-z0-9_]*[a-z0-9])?$/,
+      "must be a name, such as development or production",
     ),
   ),
   service: documented(

@@ -97,10 +97,12 @@ class ArrivedRawRequest implements RawRequest {
   #body: Promise<Buffer> | undefined;
 
   constructor(arrival: Arrival, limit: number) {
-    const { incoming, response, headers } = arrival.exchange;
+    const { incoming, response, headers, call } = arrival.exchange;
     this.method = incoming.method ?? "";
     this.path = arrival.path;
-    this.headers = headers;
+    // Behind the metadata stage: without what only a trusted peer may say.
+    this.headers = call?.headers ?? headers;
+    if (this.headers !== headers) hideFrom(incoming, new Set(this.headers.names()));
     this.incoming = incoming;
     this.response = response;
     this.#arrival = arrival;
@@ -123,5 +125,16 @@ class ArrivedRawRequest implements RawRequest {
       });
     }
     return readBodyOf(this.#arrival.exchange, this.#limit);
+  }
+}
+
+/** Has Node's own request say no more than the call does: libraries read that one. */
+function hideFrom(incoming: IncomingMessage, kept: ReadonlySet<string>): void {
+  const { rawHeaders: raw, headers, headersDistinct } = incoming;
+  incoming.rawHeaders = raw.filter((_, index) =>
+    kept.has((raw[index & ~1] as string).toLowerCase()),
+  );
+  for (const table of [headers, headersDistinct]) {
+    for (const name of Object.keys(table)) if (!kept.has(name)) delete table[name];
   }
 }

@@ -9,6 +9,7 @@ import { ROOT } from "../../support/workspace.ts";
 import { fullService, MINIMAL, problemsOf, serviceWith } from "./sample.ts";
 
 const authz = (text: string) => MINIMAL.replace(/^security.*$/m, `security: {authz: {${text}}}`);
+const inEnvironment = (name: string, text: string) => text.replace("development", name);
 const server = (text: string) => MINIMAL.replace(/^server.*$/m, `server: {${text}}`);
 
 test("neither model nor database is needed where nothing is AUTHORIZED", () => {
@@ -45,8 +46,8 @@ test.each([
     authz("model: m, spicedb: {endpoint: 'a:1', token: t}"),
     "the provider is embedded",
   ],
-  ["checks off", `environment: production\n${authz("enabled: false")}`, "refused in production"],
-  ["checks off", `environment: prod\n${authz("dev_allow_all: true")}`, "refused in prod"],
+  ["checks off", inEnvironment("production", authz("enabled: false")), "refused in production"],
+  ["checks off", inEnvironment("prod", authz("dev_allow_all: true")), "refused in prod"],
   [
     "more idle connections than connections",
     MINIMAL.replace("file: hub.db", "file: hub.db, max_open_conns: 5"),
@@ -93,7 +94,10 @@ test.each([
   ["checks that allow all", authz("dev_allow_all: true"), ["security.authz.dev_allow_all is true"]],
   [
     "SpiceDB in plain text",
-    `environment: production\n${authz("provider: spicedb, model: m, spicedb: {endpoint: 'a:1', token: t, insecure: true}")}`,
+    inEnvironment(
+      "production",
+      authz("provider: spicedb, model: m, spicedb: {endpoint: 'a:1', token: t, insecure: true}"),
+    ),
     ["security.authz.spicedb.insecure is true"],
   ],
   [

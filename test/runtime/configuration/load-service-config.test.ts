@@ -76,12 +76,13 @@ describe("a file that is no configuration", () => {
   });
 
   test("with a key twice is refused where the second is", () => {
-    expect(problemsOf(`${MINIMAL}service: other\n`)).toEqual(["5:1 map keys must be unique"]);
+    expect(problemsOf(`${MINIMAL}service: other\n`)).toEqual(["6:1 map keys must be unique"]);
   });
 });
 
 describe("a value", () => {
   test.each([
+    ["environment", undefined, "environment is missing"],
     ["environment", "Prod", "environment: must be a name"],
     ["environment", "a/b", "environment: must be a name"],
     ["service", undefined, "service is missing"],
@@ -161,6 +162,7 @@ describe("a value", () => {
       "    timeout_ns: ten",
       "log:",
       "  level: ${LEVEL}",
+      "environment: test",
     ].join("\n");
     const error = thrown(() => parseServiceConfig(text, "conf/hub.yaml", { variables: {} }));
     expect(error.message.split("\n")).toEqual([
@@ -175,7 +177,7 @@ describe("a value", () => {
   });
 
   test("that is a dollar sign and a brace as such is judged as text", () => {
-    expect(problemsOf(`environment: "$\${X}"\n${MINIMAL}`)).toEqual([
+    expect(problemsOf(MINIMAL.replace("development", () => '"$${X}"'))).toEqual([
       expect.stringContaining("environment: must be a name"),
     ]);
   });

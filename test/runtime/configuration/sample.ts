@@ -127,4 +127,5 @@ export const MINIMAL = `service: hub
 server: {http: {address: "127.0.0.1:18001"}}
 security: {authz: {model: iam.zed}}
 database: {file: hub.db}
+environment: development
 `;

@@ -166,15 +166,24 @@ test("those who watch a call are told what became of its response", async () => 
   ]);
 });
 
-test("a header of the handler that is none is a defect, which is logged", async () => {
-  logged.length = 0;
-  behave = (context) => {
-    context.setResponseHeader("x-name", "a\nb");
-    return {};
-  };
-  expect(await call()).toMatchObject({ grpcStatus: 13, message: "internal error" });
-  expect(logged).toMatchObject([{ rpc: "fixture.v1.EchoService/Echo" }]);
-});
+test.each([
+  ["x-name", "a\nb"],
+  ["x-name", "\u00e9"],
+  ["x name", "a"],
+  ["", "a"],
+  ["x:name", "a"],
+])(
+  "the header %j of the handler, with %j, is none: an error of the handler",
+  async (name, value) => {
+    ended.length = 0;
+    behave = (context) => {
+      context.setResponseHeader(name, value);
+      return {};
+    };
+    expect(await call()).toMatchObject({ grpcStatus: 13, message: "internal error" });
+    expect(ended).toEqual([{ code: "INTERNAL", bytes: 0 }]);
+  },
+);
 
 test("headers of the handler come as initial metadata; those of the protocol cannot be set", async () => {
   behave = (context) => {

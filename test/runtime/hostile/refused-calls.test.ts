@@ -1,0 +1,46 @@
+/** Calls that are refused before their message is read leave nothing behind of their connection. */
+import { connect } from "node:http2";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { frame } from "../grpc/support/raw-call.ts";
+import { startWorld, type World } from "./support/world.ts";
+
+const SERVICE = "/acme.vault.v1.VaultService";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ mode: "gateway_trusted" });
+});
+afterAll(() => world.stop());
+
+const sockets = () =>
+  process.getActiveResourcesInfo().filter((one) => one === "TCPSocketWrap").length;
+
+async function callAndLeave(path: string, headers: Record<string, string>): Promise<void> {
+  const session = connect(`http://127.0.0.1:${world.port("grpc", "stranger")}`);
+  session.on("error", () => undefined);
+  await new Promise<void>((resolve) => {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": path,
+      "content-type": "application/grpc",
+      ...headers,
+    });
+    stream.on("error", () => undefined);
+    stream.once("response", () => resolve());
+    stream.resume().end(frame(Buffer.alloc(100)));
+  });
+  session.destroy();
+}
+
+test.each<[string, string, Record<string, string>]>([
+  ["without a caller", `${SERVICE}/GetProfile`, {}],
+  ["with a stream", `${SERVICE}/Converse`, {}],
+  ["of no RPC", "/acme.vault.v1.None/None", {}],
+  ["with a malformed deadline", `${SERVICE}/GetNotice`, { "grpc-timeout": "x" }],
+  ["with an unknown encoding", `${SERVICE}/GetNotice`, { "grpc-encoding": "zip" }],
+  ["with an identity header in another spelling", `${SERVICE}/GetNotice`, { x_svc_user_id: "a" }],
+])("a call %s does not keep its connection", async (_title, path, headers) => {
+  const before = sockets();
+  for (let count = 0; count < 5; count++) await callAndLeave(path, headers);
+  await expect.poll(sockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+});
