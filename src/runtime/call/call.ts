@@ -15,6 +15,8 @@ export interface CallStart {
   readonly peer: Peer;
   /** The path or full method name as it was sent, for the log only. */
   readonly target: string;
+  /** Over HTTP, the template of the path that the call came by, or the declared path of a raw handler. */
+  readonly route?: string;
   /** The HTTP method as it was sent; `POST` over gRPC. */
   readonly httpMethod: string;
   /** How long the client waits, in milliseconds; absent where it does not say. */
@@ -39,6 +41,7 @@ export class Call implements CallContext {
   headers: CallHeaders;
   readonly peer: Peer;
   readonly target: string;
+  readonly route: string | undefined;
   readonly httpMethod: string;
   readonly clientTimeoutMs: number | undefined;
   /** Milliseconds of `performance.now()`. */
@@ -82,6 +85,7 @@ export class Call implements CallContext {
     this.headers = start.headers;
     this.peer = start.peer;
     this.target = start.target;
+    this.route = start.route;
     this.httpMethod = start.httpMethod;
     this.clientTimeoutMs = start.clientTimeoutMs;
     this.requestId = start.requestId;

@@ -87,6 +87,7 @@ export class Dispatcher {
       headers: exchange.headers,
       peer: exchange.connection.peer,
       target: path,
+      route: service.path,
       httpMethod: exchange.incoming.method as string,
       readRequest: () => service.read({ exchange, path, query, segments }),
       ...(service.encode === undefined ? {} : { encodeResponse: service.encode }),

@@ -37,6 +37,7 @@ export function rawShapes({ path, match, methods }: DeclaredPath): RouteShape[] 
 export function rawRoute(method: BoundMethod, maxBodyBytes: number): RouteService {
   return {
     method,
+    path: method.rpc,
     read(arrival) {
       const { response, requestId } = arrival.exchange;
       // For handlers that write to it themselves.

@@ -12,6 +12,8 @@ export interface Arrival extends RequestTarget {
 /** What serves the calls of one route; made at start-up. */
 export interface RouteService {
   readonly method: BoundMethod;
+  /** The template of its path. */
+  readonly path: string;
   /** Reads the request, once the chain asks for it. */
   read(arrival: Arrival): unknown;
   /** Encodes a response message within the chain, so that what cannot be encoded is an error of the call. */

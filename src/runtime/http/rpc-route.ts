@@ -33,7 +33,8 @@ export function compileRpcRoute(
       `${route.method} ${route.path} of ${route.rpc}: this server can read no request with that method; choose one such as POST`,
     );
   }
-  if (streamsRequest(method)) return withoutHttpForm(method);
+  const { path } = route;
+  if (streamsRequest(method)) return withoutHttpForm(method, path);
   const decode = compileRequest(route, input, registry);
   const { isRaw, encode } = compileResponse(route.responseBody, output, registry);
   const encodeMessage = (response: unknown) => encode(response as Message);
@@ -42,6 +43,7 @@ export function compileRpcRoute(
     const send = isRaw ? sendBytes : sendLines;
     return {
       method,
+      path,
       read,
       encode: encodeMessage,
       write: (exchange, response) => send(exchange, response as AsyncIterable<EncodedResponse>),
@@ -49,6 +51,7 @@ export function compileRpcRoute(
   }
   return {
     method,
+    path,
     read,
     encode: encodeMessage,
     write: (exchange, response) => exchange.sendEncoded(response as EncodedResponse),
@@ -56,14 +59,14 @@ export function compileRpcRoute(
 }
 
 /** A stream of requests has no form in HTTP and JSON; callers are identified first all the same. */
-function withoutHttpForm(method: BoundMethod): RouteService {
+function withoutHttpForm(method: BoundMethod, path: string): RouteService {
   const refuse = (): never => {
     throw new ServiceError(
       "UNIMPLEMENTED",
       `${method.rpc} takes a stream, so it is served as gRPC only`,
     );
   };
-  return { method, read: refuse, write: refuse };
+  return { method, path, read: refuse, write: refuse };
 }
 
 class ArrivalParts implements RequestParts {

@@ -1,5 +1,6 @@
 import { toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Call } from "../../../src/runtime/call/call.ts";
 import { type PathRequest, PathRequestSchema } from "./strange/gen/strange/paths/v1/paths_pb.ts";
 import { bindPathService } from "./strange/gen/strange/paths/v1/paths_server.ts";
 import { type StrangeServer, startStrange } from "./strange/strange-server.ts";
@@ -92,4 +93,13 @@ it.each([
   const response = await sendRaw(server.http, `OPTIONS ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
   expect(response).toContain(`Allow: ${allowed}\r\n`);
   expect(statusOf(response)).toBe(204);
+});
+
+it.each([
+  ["GET /v1/projects/a/locations/b", "/v1/{name=projects/*/locations/*}"],
+  ["GET /v1/organizations/a", "/v1/{name=organizations/*/**}"],
+  ["REPORT /v1/reports/a", "/v1/{name=reports/*}"],
+])("%s came by the template %s, which traces name", async (line, template) => {
+  await ask(line);
+  expect((server.seen[0]?.context as Call | undefined)?.route).toBe(template);
 });

@@ -6,7 +6,6 @@ import { pathOf } from "../access-log/access-line.ts";
 import { cleanLine } from "../redaction/clean-text.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import type { SpanEnd } from "./call-span.ts";
-import { routeOf } from "./route-of-call.ts";
 
 const MAX_PATH = 512;
 const MAX_AGENT = 160;
@@ -21,7 +20,7 @@ const METHODS: ReadonlySet<string> = new Set(
 /** The name of a span: method and route, which are few, and never the path. */
 export function httpSpanName(call: Call): string {
   const method = METHODS.has(call.httpMethod) ? call.httpMethod : "HTTP";
-  return `${method} ${routeOf(call) ?? call.rpc}`;
+  return `${method} ${call.route ?? call.rpc}`;
 }
 
 /** What the conventions of HTTP say of a request. */
@@ -32,8 +31,7 @@ export function httpAttributes(call: Call): Attributes {
   const isKnown = METHODS.has(call.httpMethod);
   attributes["http.request.method"] = isKnown ? call.httpMethod : "_OTHER";
   if (!isKnown) attributes["http.request.method_original"] = cleanLine(call.httpMethod, MAX_AGENT);
-  const route = routeOf(call);
-  if (route !== undefined) attributes["http.route"] = route;
+  if (call.route !== undefined) attributes["http.route"] = call.route;
   const agent = single(call.headers, "user-agent");
   if (agent !== undefined) {
     attributes["user_agent.original"] = cleanLine(redactText(agent), MAX_AGENT);
