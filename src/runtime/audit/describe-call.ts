@@ -38,7 +38,7 @@ export function describeCall(
     datacontenttype: "application/json",
     ...(call.traceId === "" || call.spanId === ""
       ? {}
-      : { traceparent: `00-${call.traceId}-${call.spanId}-00` }),
+      : { traceparent: `00-${call.traceId}-${call.spanId}-${call.isSampled ? "01" : "00"}` }),
     data: {
       state: outcome === undefined ? "pending" : "completed",
       risk_level: audit.riskLevel,

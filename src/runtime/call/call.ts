@@ -53,6 +53,8 @@ export class Call implements CallContext {
   traceId = "";
   /** The id of this call's span, 16 hexadecimal digits. */
   spanId = "";
+  /** Whether the trace is recorded somewhere. */
+  isSampled = false;
   clientAddress = "";
   /** Whether identity headers of this peer count (design.md, "Trust"). */
   peerIsTrusted = false;

@@ -47,6 +47,15 @@ describe("the stage", () => {
     expect(call.spanId).not.toBe(SPAN);
   });
 
+  test.each([
+    ["00", false],
+    ["01", true],
+    ["02", false],
+    ["ff", true],
+  ])("knows by the flags %s whether the trace is recorded: %s", (flags, isSampled) => {
+    expect(stage([["traceparent", `00-${TRACE}-${SPAN}-${flags}`]]).isSampled).toBe(isSampled);
+  });
+
   test("begins a trace where there is none, or two", () => {
     const sent = `00-${TRACE}-${SPAN}-01`;
     const cases: SentHeaders[] = [

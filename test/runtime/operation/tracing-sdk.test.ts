@@ -208,7 +208,7 @@ test("the access log and the audit event have the ids of the span", async () => 
   expect(calls).toMatchObject([{ trace_id: TRACE, span_id: span.id }]);
   const { events } = (await vault.server.audit?.list({ traceId: TRACE })) ?? { events: [] };
   expect(events[0]?.data.trace_id).toBe(TRACE);
-  expect(events[0]?.traceparent).toContain(`00-${TRACE}-${span.id}-`);
+  expect(events[0]?.traceparent).toBe(`00-${TRACE}-${span.id}-01`);
 });
 
 test.each([

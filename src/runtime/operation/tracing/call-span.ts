@@ -6,6 +6,7 @@ import {
   type Span,
   SpanStatusCode,
   type TextMapGetter,
+  TraceFlags,
   trace,
 } from "@opentelemetry/api";
 import type { Call } from "../../call/call.ts";
@@ -66,8 +67,9 @@ export function endSpan(span: Span, call: Call, error: ServiceError | undefined)
 
 /** Makes the call part of the trace of its span. */
 export function adoptSpan(call: Call, span: Span): void {
-  const { traceId, spanId } = span.spanContext();
+  const { traceId, spanId, traceFlags } = span.spanContext();
   if (!trace.isSpanContextValid(span.spanContext())) return;
   call.traceId = traceId;
   call.spanId = spanId;
+  call.isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
 }
