@@ -6,7 +6,10 @@ export default defineConfig({
     globalSetup: ["test/support/build.ts"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Most of the time of a file would go into loading the same modules again. A test that
+    // registers something for its process takes it back.
+    isolate: false,
     // Two cores, and tests of faults and limits that mostly wait.
-    maxWorkers: 3,
+    maxWorkers: 5,
   },
 });

@@ -30,6 +30,7 @@ import { readImage } from "../../src/api/read/image.ts";
 import { generate } from "../../src/compiler/generate.ts";
 import { judge } from "../../src/compiler/judge.ts";
 import { loadPlatform, type Platform } from "../../src/compiler/platform.ts";
+import { IS_THOROUGH, runs } from "../support/effort.ts";
 import { BUF, ROOT } from "../support/workspace.ts";
 
 const HUB = join(ROOT, "examples/hub");
@@ -228,9 +229,10 @@ test("each mutation of an annotation has its verdict", async () => {
         }
       },
     ),
-    { numRuns: 800 },
+    { numRuns: runs(800) },
   );
-  // A kind that never applied would be a verdict that was never tried.
+  // A kind that never applied would be a verdict that was never tried; a few inputs may leave one out.
+  if (!IS_THOROUGH) return;
   expect([...applied.keys()].sort((left, right) => left - right)).toEqual(
     MUTATIONS.map((_, kind) => kind),
   );
@@ -250,7 +252,7 @@ test("bytes that are changed at random never crash the compiler", () => {
         }
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -113,14 +113,22 @@ const TSCONFIG = {
   include: ["*.ts", "gen"],
 };
 
+/** What of a repository comes from npm. */
+const INSTALLED = /^(node_modules|package(-lock)?\.json)$/;
+
 let folder: string;
-let tarball: string;
+/** With the package installed: that takes the longest, so it is done once. */
+let repo: string;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-access-stranger-"));
+  repo = join(folder, "repo");
+  mkdirSync(repo);
+  writeFileSync(join(repo, "package.json"), '{"private": true, "type": "module"}\n');
   const packed = npm(["pack", ROOT, "--ignore-scripts", "--pack-destination", folder, "--json"]);
-  tarball = join(folder, (JSON.parse(packed) as [{ filename: string }])[0].filename);
-}, 120_000);
+  const tarball = join(folder, (JSON.parse(packed) as [{ filename: string }])[0].filename);
+  npm(["install", "--prefer-offline", "--save-dev", tarball, "@bufbuild/buf"]);
+}, 240_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -128,12 +136,10 @@ describe.each([
   { name: "without googleapis of its own", googleapis: false },
   { name: "with googleapis from elsewhere", googleapis: true },
 ])("$name", ({ googleapis }) => {
-  let repo: string;
-
   beforeAll(() => {
-    repo = mkdtempSync(join(folder, "repo-"));
-    writeFileSync(join(repo, "package.json"), '{"private": true, "type": "module"}\n');
-    npm(["install", "--prefer-offline", "--save-dev", tarball, "@bufbuild/buf"]);
+    for (const name of readdirSync(repo)) {
+      if (!INSTALLED.test(name)) rmSync(join(repo, name), { recursive: true });
+    }
     npx(["svc-access", "init", ...(googleapis ? ["--googleapis"] : [])]);
     mkdirSync(join(repo, "proto/acme/orders/v1"), { recursive: true });
     writeFileSync(join(repo, "proto/acme/orders/v1/orders.proto"), PROTO);
@@ -149,15 +155,7 @@ describe.each([
         ),
       );
     }
-  }, 240_000);
-
-  function npm(args: readonly string[]): string {
-    return runNpm(args, repo);
-  }
-
-  function npx(args: readonly string[]): string {
-    return runNpm(["exec", "--", ...args], repo);
-  }
+  }, 120_000);
 
   test("buf lint is clean, and fails on an RPC without a policy at its place", () => {
     expect(npx(["buf", "lint"])).toBe("");
@@ -207,13 +205,13 @@ describe.each([
   }, 60_000);
 });
 
-function npm(args: readonly string[]): string {
-  return runNpm(args, folder);
+function npx(args: readonly string[]): string {
+  return npm(["exec", "--", ...args]);
 }
 
-function runNpm(args: readonly string[], cwd: string): string {
+function npm(args: readonly string[]): string {
   const { status, stdout, stderr } = runProgram("npm", args, {
-    cwd,
+    cwd: repo,
     env: {
       npm_config_fund: "false",
       npm_config_audit: "false",

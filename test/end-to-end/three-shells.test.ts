@@ -6,6 +6,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { IS_THOROUGH } from "../support/effort.ts";
 import { runProgram } from "../support/programs.ts";
 import { ROOT } from "../support/workspace.ts";
 
@@ -138,7 +139,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.each(MUTATIONS)("$name", ({ pattern, replacement, rule }) => {
+describe.each(MUTATIONS)("$name", ({ name, pattern, replacement, rule }) => {
   test(`is ${rule} in all three, at the same places`, () => {
     let mutants = 0;
     for (const file of protoFiles()) {
@@ -153,8 +154,10 @@ describe.each(MUTATIONS)("$name", ({ pattern, replacement, rule }) => {
     expect(mutants).toBeGreaterThan(0);
     const lint = svcAccessLint();
     expect(lint.filter((line) => line.endsWith(` ${rule}`))).toHaveLength(mutants);
-    expect(bufLint()).toEqual(lint);
-    expect(bufGenerate()).toEqual(lint);
+    // Each is a program of its own that is started anew; CI takes the time for all of them.
+    const turn = MUTATIONS.findIndex((mutation) => mutation.name === name) % 2;
+    if (IS_THOROUGH || turn === 0) expect(bufLint()).toEqual(lint);
+    if (IS_THOROUGH || turn === 1) expect(bufGenerate()).toEqual(lint);
   });
 });
 

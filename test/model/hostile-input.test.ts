@@ -1,6 +1,7 @@
 import { array, assert, constantFrom, property, string, uint8Array } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseModel } from "../../src/model/index.ts";
+import { runs } from "../support/effort.ts";
 
 /** Each parse takes under three seconds; one that grew with the square would take hours. */
 const LIMIT_MILLISECONDS = 20_000;
@@ -113,11 +114,11 @@ describe("nothing is thrown, and each place is in the text", () => {
     const tokens = array(constantFrom(...TOKENS), { maxLength: 80 });
     assert(
       property(tokens, (parts) => check(parts.join(" "))),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
     assert(
       property(tokens, (parts) => check(parts.join(""))),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

@@ -2,7 +2,7 @@ import { type CallHeaders, single } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Principal } from "../principal.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "./authenticator.ts";
-import { parseHeaderList, splitHeaderList } from "./header-list.ts";
+import { parseHeaderList } from "./header-list.ts";
 import { decodeHeaderText } from "./header-text.ts";
 import { isSubjectId } from "./subject-id.ts";
 
@@ -57,14 +57,16 @@ function principalOf(headers: CallHeaders): Principal | undefined {
 /** Shared by all calls, so nobody may add to it. */
 const NONE: readonly string[] = Object.freeze([]);
 
-/** The explicit header is a list as others; that of the claim is as OAuth writes scopes, with spaces. */
+/**
+ * The explicit header is a list as others; that of the claim is as OAuth writes scopes, with
+ * spaces, or a list, as a gateway writes a claim that is one (design.md, "Trust").
+ */
 function scopesOf(headers: CallHeaders, verified: boolean): readonly string[] {
   const explicit = verified ? list(headers, "x-svc-scopes") : NONE;
   if (explicit.length > 0) return explicit;
   const name = "x-svc-external-scope";
   const claim = text(headers, name);
-  // A comma is part of a scope (RFC 6749), as it is in the claim of a JWT.
-  return claim.startsWith("[") ? parseHeaderList(name, claim) : splitHeaderList(name, claim, " ");
+  return parseHeaderList(name, claim.startsWith("[") ? claim : claim.replaceAll(" ", ","));
 }
 
 function firstOf(headers: CallHeaders, names: readonly string[]): string {

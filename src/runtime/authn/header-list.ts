@@ -15,20 +15,10 @@ export function parseHeaderList(header: string, value: string): readonly string[
   // Only the white space around commas is none of the item's: to trim " admin" would make it "admin".
   return value.trimStart().startsWith("[")
     ? checkItems(header, parseArray(header, value))
-    : splitHeaderList(header, value, ",");
-}
-
-/** The items of a list with a separator, without the white space around them and without empty ones. */
-export function splitHeaderList(
-  header: string,
-  value: string,
-  separator: string,
-): readonly string[] {
-  if (value === "") return NONE;
-  return checkItems(
-    header,
-    value.split(separator).map((item) => item.trim()),
-  );
+    : checkItems(
+        header,
+        value.split(",").map((item) => item.trim()),
+      );
 }
 
 function checkItems(header: string, items: readonly string[]): readonly string[] {

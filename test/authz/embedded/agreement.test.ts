@@ -10,11 +10,12 @@ import type {
 import type { ObjectReference, SubjectReference } from "../../../src/authz/relationship.ts";
 import { formatRelationship } from "../../../src/authz/validate-request.ts";
 import type { Model } from "../../../src/model/index.ts";
+import { runs } from "../../support/effort.ts";
 import { Oracle } from "./oracle.ts";
 import { possibleRelationships, randomModel } from "./random-schema.ts";
 
 const IDS = ["one", "two", "three"];
-const RUNS = Number(process.env["SVC_ACCESS_RUNS"] ?? 60);
+const RUNS = Number(process.env["SVC_ACCESS_RUNS"] ?? runs(60));
 
 it("every call agrees with the oracle, through writes and deletes", async () => {
   await fc.assert(

@@ -10,12 +10,13 @@ import type {
 import type { Relationship } from "../../../src/authz/relationship.ts";
 import { formatRelationship } from "../../../src/authz/validate-request.ts";
 import type { Model } from "../../../src/model/index.ts";
+import { runs } from "../../support/effort.ts";
 import { type SpicedbServer, spicedbIsAbsent, startSpicedb } from "../../support/spicedb.ts";
 import { randomModel } from "../embedded/random-schema.ts";
 import { engineOf } from "./fixture.ts";
 
 const IDS = ["one", "t.w@o", "=33"];
-const RUNS = Number(process.env["SVC_ACCESS_SPICEDB_RUNS"] ?? 15);
+const RUNS = Number(process.env["SVC_ACCESS_SPICEDB_RUNS"] ?? runs(15));
 const TYPES = ["user", "group", "folder", "doc"];
 
 /**

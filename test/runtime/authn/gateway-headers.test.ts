@@ -161,20 +161,20 @@ describe("the principal", () => {
     });
   });
 
-  test("a JSON array means its items to the letter, and a scope may hold a comma", async () => {
+  test("a JSON array means its items to the letter, and scopes are parted by spaces or commas", async () => {
     const call = await stages.passed({
       headers: [
         ...VERIFIED,
         ["x-svc-user-id", "alice"],
         ["x-svc-roles", '[" admin", "\\u00a0admin", "\\ufeffadmin", "admin "]'],
         ["x-svc-groups", " admin , dev "],
-        ["x-svc-external-scope", "read:a,admin  openid"],
+        ["x-svc-external-scope", "read:a,profile  openid"],
       ],
     });
     expect(call.principal).toMatchObject({
       roles: [" admin", "\u00a0admin", "\ufeffadmin", "admin "],
       groups: ["admin", "dev"],
-      scopes: ["read:a,admin", "openid"],
+      scopes: ["read:a", "profile", "openid"],
     });
   });
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { shareDocument, startVault } from "../support/vault-server.ts";
-import { expectAudited, storedEvents, untilCompleted } from "./support/audited.ts";
+import { eventsOfAll, expectAudited } from "./support/audited.ts";
 import { Load } from "./support/load.ts";
 import { until } from "./support/until.ts";
 
@@ -52,8 +52,7 @@ else {
       load.expectPhase(`space ${round}`);
     }
     load.expectNoWrongAnswer([503]);
-    await untilCompleted(vault.server);
-    expectAudited(load, await storedEvents(vault.server));
+    expectAudited(load, await eventsOfAll(load, vault.server));
     await vault.stop();
   });
 }

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { onPostgres } from "../../authz/on-postgres.ts";
 import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
-import { expectAudited, storedEvents, untilCompleted } from "./support/audited.ts";
+import { eventsOfAll, expectAudited } from "./support/audited.ts";
 import { Load } from "./support/load.ts";
 import { readyz, untilReady } from "./support/until.ts";
 import { valveTo } from "./support/valve.ts";
@@ -44,8 +44,7 @@ await onPostgres("PostgreSQL killed and started again", ({ url, stop, start }) =
         load.expectPhase(`again ${round}`);
       }
       load.expectNoWrongAnswer();
-      await untilCompleted(vault.server);
-      expectAudited(load, await storedEvents(vault.server));
+      expectAudited(load, await eventsOfAll(load, vault.server));
     });
   });
 
@@ -67,8 +66,7 @@ await onPostgres("PostgreSQL killed and started again", ({ url, stop, start }) =
     load.expectPhase("silent", DOWN);
     load.expectPhase("again");
     load.expectNoWrongAnswer();
-    await untilCompleted(vault.server);
-    expectAudited(load, await storedEvents(vault.server));
+    expectAudited(load, await eventsOfAll(load, vault.server));
     await vault.stop();
     open.length = 0;
     await valve.close();

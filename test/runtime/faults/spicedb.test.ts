@@ -7,7 +7,7 @@ import { datastoreIsAbsent } from "../../authz/spicedb/postgres-datastore.ts";
 import { openPostgres, type TestPostgres } from "../../support/postgres.ts";
 import { type SpicedbServer, startSpicedb } from "../../support/spicedb.ts";
 import { FIXTURE, type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
-import { expectAudited, storedEvents, untilCompleted } from "./support/audited.ts";
+import { eventsOfAll, expectAudited } from "./support/audited.ts";
 import { grpcCaller, httpCaller, requestOf } from "./support/calls.ts";
 import { Load } from "./support/load.ts";
 import { readyz, until, untilReady } from "./support/until.ts";
@@ -94,8 +94,7 @@ describe.skipIf(datastoreIsAbsent())("SpiceDB on PostgreSQL", () => {
       load.expectPhase("with a database");
     }
     load.expectNoWrongAnswer();
-    await untilCompleted(vault.server);
-    expectAudited(load, await storedEvents(vault.server));
+    expectAudited(load, await eventsOfAll(load, vault.server));
   });
 
   test("decisions follow what is written after it", async () => {

@@ -11,6 +11,7 @@ import { Int64ValueSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createGrpcClient, createHttpClient, type HttpRoute } from "../../../src/runtime/index.ts";
+import { runs } from "../../support/effort.ts";
 import { EditionService, NewSchema } from "./strange/gen/strange/edition/v1/edition_pb.ts";
 import {
   bindEditionService,
@@ -40,7 +41,7 @@ import { bindPathService, PathServiceRoutes } from "./strange/gen/strange/paths/
 import { randomMessage } from "./strange/random-message.ts";
 import { type StrangeServer, startStrange } from "./strange/strange-server.ts";
 
-const RUNS = { numRuns: 100 };
+const RUNS = { numRuns: runs(100) };
 
 let server: StrangeServer;
 const closing: (() => Promise<void>)[] = [];
@@ -163,7 +164,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
           if (name === "anything" && (one as any)[name] === undefined) return;
           await expectSame(both, KindService.method.fields, one);
         }),
-        { numRuns: 30 },
+        { numRuns: runs(30) },
       );
     },
   );
@@ -192,7 +193,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
           expect(await all(http, request)).toEqual(await all(grpc, request));
         },
       );
-      await fc.assert(property, { numRuns: 40 });
+      await fc.assert(property, { numRuns: runs(40) });
     },
   );
 
@@ -236,7 +237,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
       const property = fc.asyncProperty(randomMessage(method.input, { any: FlatSchema }), (one) =>
         expectSame(both, method, one),
       );
-      await fc.assert(property, { numRuns: 30 });
+      await fc.assert(property, { numRuns: runs(30) });
     }
   });
 
@@ -258,7 +259,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
           value,
         } as Message);
       });
-      await fc.assert(property, { numRuns: 50 });
+      await fc.assert(property, { numRuns: runs(50) });
     }
   });
 
@@ -269,7 +270,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
       const property = fc.asyncProperty(randomMessage(Int64ValueSchema), (one) =>
         expectSame(both, KindService.method.number, one),
       );
-      await fc.assert(property, { numRuns: 30 });
+      await fc.assert(property, { numRuns: runs(30) });
     }
   });
 
@@ -301,6 +302,6 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
         } as Message);
       },
     );
-    await fc.assert(property, { numRuns: 40 });
+    await fc.assert(property, { numRuns: runs(40) });
   });
 });

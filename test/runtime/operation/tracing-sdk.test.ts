@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import {
   type CallContext,
@@ -75,6 +75,7 @@ afterEach(async () => {
 afterAll(async () => {
   await vault.stop();
   await provider.shutdown();
+  for (const global of [trace, context, propagation]) global.disable();
   rmSync(folder, { recursive: true, force: true });
 });
 

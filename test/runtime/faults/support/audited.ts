@@ -23,12 +23,24 @@ export async function storedEvents({ audit }: Server): Promise<Map<string, Audit
   return events;
 }
 
-/** Waits until no event is pending: what waited in memory for the database is stored. */
-export async function untilCompleted(server: Server): Promise<void> {
-  await until("no audit event is pending", async () => {
+/**
+ * The events once what waited in memory for the database is stored: no event is pending, and
+ * every audited call that was answered has one. What still lacks after a while is left to
+ * `expectAudited`.
+ */
+export async function eventsOfAll(
+  load: Load,
+  server: Server,
+): Promise<ReadonlyMap<string, AuditEvent[]>> {
+  const audited = load.answers.filter(isAcknowledged);
+  let events = new Map<string, AuditEvent[]>();
+  await until("the audit events are stored", async () => {
     const page = await server.audit?.list({ state: "pending" }, { pageSize: 1 });
-    return page?.events.length === 0;
-  });
+    if (page?.events.length !== 0) return false;
+    events = await storedEvents(server);
+    return audited.every(({ requestId }) => events.has(requestId));
+  }).catch(() => undefined);
+  return events;
 }
 
 /** Every audited call that was answered has its one event, and the event says what the caller was told. */
@@ -38,7 +50,7 @@ export function expectAudited(load: Load, events: ReadonlyMap<string, AuditEvent
     if (!kind.endsWith("write")) continue;
     const found = events.get(requestId) ?? [];
     expect(found.length, `events of ${requestId}`).toBeLessThanOrEqual(1);
-    if (status !== HEALTHY[kind]) continue;
+    if (!isAcknowledged({ kind, status })) continue;
     acknowledged++;
     const data = found[0]?.data;
     expect(data?.state, `the state of ${requestId}`).toBe("completed");
@@ -46,4 +58,11 @@ export function expectAudited(load: Load, events: ReadonlyMap<string, AuditEvent
     expect(data?.decision, requestId).toBe(status === 200 ? "allowed" : "denied");
   }
   expect(acknowledged).toBeGreaterThan(0);
+}
+
+function isAcknowledged({
+  kind,
+  status,
+}: Pick<Load["answers"][number], "kind" | "status">): boolean {
+  return kind.endsWith("write") && status === HEALTHY[kind];
 }

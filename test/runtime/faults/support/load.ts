@@ -35,7 +35,7 @@ export interface LoadOptions {
 /** How many answers of each kind over each transport make a phase. */
 const PER_PHASE = 15;
 /** Refusals come at once: without a pause they would be all that the machine does. */
-const PAUSE = 3;
+const PAUSE = 10;
 let loads = 0;
 
 /** Calls of all kinds, without end, over HTTP and gRPC at once. */
