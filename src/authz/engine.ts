@@ -162,6 +162,12 @@ export interface AuthorizationEngine {
 
   /** Decides a check. */
   check(request: CheckRequest, options?: CallOptions): Promise<CheckResult>;
+  /**
+   * The same without waiting, at head; absent where a check must ask another process.
+   *
+   * @throws AuthzError as `check` rejects
+   */
+  checkNow?(request: CheckRequest): CheckResult;
 
   /** Decides many checks at one revision, each by itself; at most `MAX_BULK_CHECKS`. */
   checkBulk(

@@ -112,6 +112,11 @@ class EmbeddedEngine implements AuthorizationEngine {
     return { allowed: this.#checks.one(request), revision: this.#revision() };
   }
 
+  checkNow(request: CheckRequest): CheckResult {
+    this.#begin(undefined);
+    return { allowed: this.#checks.one(request), revision: this.#revision() };
+  }
+
   async checkBulk(
     requests: readonly CheckRequest[],
     options?: CallOptions,

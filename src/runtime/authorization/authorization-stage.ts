@@ -1,5 +1,5 @@
 import { AuthzError } from "../../authz/authz-error.ts";
-import type { AuthorizationEngine, CallOptions } from "../../authz/engine.ts";
+import type { AuthorizationEngine, CheckResult } from "../../authz/engine.ts";
 import { OBJECT_IDS } from "../../authz/object-id.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
@@ -68,13 +68,13 @@ function mayBeNobody({ exposure }: AuthorizationPlan, checks: boolean): boolean 
   return exposure === "AUTHENTICATED" || (exposure === "AUTHORIZED" && !checks);
 }
 
-async function checked(
+function checked(
   call: Call,
   principal: Principal,
   plan: PlannedCheck,
   engine: AuthorizationEngine,
   events: RuntimeEvents,
-): Promise<void> {
+): void | Promise<void> {
   if (principal.subjectType !== plan.audience) {
     call.resource = meantBy(call, principal, plan);
     return decide(call, false, events);
@@ -82,24 +82,49 @@ async function checked(
   const id = renderId(call, principal, plan, events);
   call.resource = resourceOf(plan, id);
   const subject = { type: plan.audience, id: principal.subjectId };
-  // The embedded engine answers a check at once: a signal would be made for nothing.
-  const options: CallOptions | undefined =
-    engine.kind === "embedded" && id !== undefined ? undefined : { signal: call.signal };
+  if (id === undefined) {
+    const { type: resourceType, action: permission } = plan;
+    const request = { resourceType, permission, subject };
+    return answered(call, principal, engine.checkAny(request, { signal: call.signal }), events);
+  }
+  const request = { resource: { type: plan.type, id }, permission: plan.action, subject };
+  // A promise, and a signal to end it, would be made for nothing.
+  if (engine.checkNow === undefined) {
+    return answered(call, principal, engine.check(request, { signal: call.signal }), events);
+  }
   let allowed: boolean;
   try {
-    if (id === undefined) {
-      const { type: resourceType, action: permission } = plan;
-      allowed = (await engine.checkAny({ resourceType, permission, subject }, options)).allowed;
-    } else {
-      const request = { resource: { type: plan.type, id }, permission: plan.action, subject };
-      allowed = (await engine.check(request, options)).allowed;
-    }
+    ({ allowed } = engine.checkNow(request));
   } catch (error) {
-    if (isUncheckable(error, principal)) return decide(call, false, events);
-    events.authorization("unavailable");
-    throw call.abortReason ?? noDecision(error);
+    return undecided(call, principal, error, events);
   }
   return decide(call, allowed, events);
+}
+
+async function answered(
+  call: Call,
+  principal: Principal,
+  answer: Promise<CheckResult>,
+  events: RuntimeEvents,
+): Promise<void> {
+  let allowed: boolean;
+  try {
+    ({ allowed } = await answer);
+  } catch (error) {
+    return undecided(call, principal, error, events);
+  }
+  return decide(call, allowed, events);
+}
+
+function undecided(
+  call: Call,
+  principal: Principal,
+  error: unknown,
+  events: RuntimeEvents,
+): undefined {
+  if (isUncheckable(error, principal)) return decide(call, false, events);
+  events.authorization("unavailable");
+  throw call.abortReason ?? noDecision(error);
 }
 
 function resourceOf({ type }: PlannedCheck, id: string | undefined): string {

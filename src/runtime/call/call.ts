@@ -72,6 +72,8 @@ export class Call implements CallContext {
   responseBytes = 0;
   /** The HTTP status of the response where the handler chose it, as raw ones do. */
   responseStatus = 200;
+  /** Its place among the calls under way; negative where it is none of them. */
+  place = -1;
 
   readonly #readRequest: () => unknown;
   readonly #encodeResponse: ((response: unknown) => unknown) | undefined;

@@ -4,16 +4,16 @@ import type { Call } from "../call/call.ts";
 
 /**
  * Calls the handler and makes its answer the message that the RPC declares: handlers
- * may return plain objects.
+ * may return plain objects. Throws what the handler throws, also at once.
  */
-export async function invokeHandler(call: Call): Promise<unknown> {
+export function invokeHandler(call: Call): Promise<unknown> | AsyncIterable<unknown> {
   const { handler, descriptor } = call.method;
   const answer = handler(call.request, call);
-  if (descriptor === undefined) return answer;
-  if (streamsResponse(call.method)) {
+  if (descriptor !== undefined && streamsResponse(call.method)) {
     return messages(descriptor.output, answer as AsyncIterable<unknown>, call.rpc);
   }
-  return toMessage(descriptor.output, await answer, call.rpc);
+  if (descriptor === undefined) return Promise.resolve(answer);
+  return Promise.resolve(answer).then((one) => toMessage(descriptor.output, one, call.rpc));
 }
 
 async function* messages(

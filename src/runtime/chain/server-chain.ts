@@ -120,8 +120,8 @@ export class ServerChain {
     // The caller may have gone meanwhile: nothing is done for nobody.
     if (call.abortReason !== undefined) throw call.abortReason;
     return after.length === 0
-      ? invokeHandler(call)
-      : intercept(after, call, () => invokeHandler(call));
+      ? await invokeHandler(call)
+      : await intercept(after, call, async () => invokeHandler(call));
   }
 
   async *#streamed(

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { newRequestId } from "../call/request-id.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Connections } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
@@ -31,7 +31,7 @@ export function answerMalformed(
     return;
   }
   const answer = describe(error.code);
-  const requestId = randomUUID();
+  const requestId = newRequestId();
   socket.end(format(answer, requestId), () => socket.destroy());
   onUnrouted({
     transport: "http",

@@ -4,21 +4,29 @@ import { shuttingDown } from "./shutting-down.ts";
 
 /** The calls under way, which a server that ends may not wait for as long as they like. */
 export class CallsUnderWay implements CallObserver {
-  readonly #calls = new Set<Call>();
+  /** A call knows its place in it: a set would have to give each one a number first. */
+  readonly #calls: Call[] = [];
   #isDraining = false;
 
   get count(): number {
-    return this.#calls.size;
+    return this.#calls.length;
   }
 
   begin(call: Call): void {
-    this.#calls.add(call);
+    call.place = this.#calls.push(call) - 1;
     // Nobody should begin to follow what ends.
     if (this.#isDraining && isStream(call)) call.abort(shuttingDown());
   }
 
   end(call: Call): void {
-    this.#calls.delete(call);
+    if (call.place < 0) return;
+    // The last one takes its place.
+    const last = this.#calls.pop() as Call;
+    if (last !== call) {
+      this.#calls[call.place] = last;
+      last.place = call.place;
+    }
+    call.place = -1;
   }
 
   /**
@@ -30,7 +38,7 @@ export class CallsUnderWay implements CallObserver {
   drain(streamMs: number): void {
     this.#isDraining = true;
     const now = performance.now();
-    for (const call of this.#calls) {
+    for (const call of [...this.#calls]) {
       if (!isStream(call)) continue;
       const rest = call.startedAt + streamMs - now;
       if (rest <= 0) call.abort(shuttingDown());
@@ -40,11 +48,11 @@ export class CallsUnderWay implements CallObserver {
 
   /** Ends all. */
   abort(): void {
-    for (const call of this.#calls) call.abort(shuttingDown());
+    for (const call of [...this.#calls]) call.abort(shuttingDown());
   }
 
   #endIfOpen(call: Call): void {
-    if (this.#calls.has(call)) call.abort(shuttingDown());
+    if (call.place >= 0) call.abort(shuttingDown());
   }
 }
 

@@ -89,6 +89,7 @@ async function compare(
       const single = await Promise.all(requests.map((request) => engine.check(request)));
       const wrong = requests.filter((_, index) => single[index]?.allowed !== truth[index]);
       expect(wrong).toEqual([]);
+      expect(requests.map((request) => engine.checkNow?.(request))).toEqual(single);
       const bulk = await engine.checkBulk(requests);
       expect(bulk.items).toEqual(truth.map((allowed) => ({ allowed })));
       const explained = await Promise.all(requests.map((request) => engine.explain(request)));

@@ -9,7 +9,8 @@ import { quoted, remembered } from "./json-line.ts";
 const MAX_AGENT = 160;
 const MAX_PATH = 512;
 const MAX_NAME = 256;
-const MAX_AGENTS = 500;
+/** The texts of a kind whose harmless form is remembered. */
+const MAX_REMEMBERED = 500;
 
 /** The path of a target: what comes before the query. */
 export function pathOf(target: string): string {
@@ -43,8 +44,7 @@ export function callLine(call: Call, error: ServiceError | undefined, durationMs
   const agent = single(call.headers, "user-agent");
   if (agent !== undefined) line += `,"user_agent":${quotedAgent(agent)}`;
   line += `,"response_bytes":${call.responseBytes}`;
-  if (call.resource !== undefined)
-    line += `,"resource":${quoted(redactText(call.resource), 2 * MAX_NAME)}`;
+  if (call.resource !== undefined) line += `,"resource":${quotedResource(call.resource)}`;
   if (call.decision !== undefined) line += `,"decision":"${call.decision}"`;
   return line;
 }
@@ -75,13 +75,17 @@ function rpcMembers(method: BoundMethod): string {
   return members;
 }
 
-function quotedPath(target: string): string {
-  return quoted(redactText(pathOf(target).slice(0, MAX_PATH + 1)), MAX_PATH);
-}
-
+const quotedPath = remembered(
+  (target) => quoted(redactText(pathOf(target).slice(0, MAX_PATH + 1)), MAX_PATH),
+  MAX_REMEMBERED,
+);
+const quotedResource = remembered(
+  (resource) => quoted(redactText(resource), 2 * MAX_NAME),
+  MAX_REMEMBERED,
+);
 const quotedAgent = remembered(
   (agent) => quoted(redactText(agent.slice(0, MAX_AGENT + 1)), MAX_AGENT),
-  MAX_AGENTS,
+  MAX_REMEMBERED,
 );
 
 /** Microseconds are as fine as it is worth. */

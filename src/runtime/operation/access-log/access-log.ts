@@ -57,9 +57,10 @@ export class AccessLog implements CallObserver {
   flush(): void {
     const ended = this.#ended;
     this.#ended = [];
+    const now = Date.now();
     for (const one of ended) {
       try {
-        this.#write(one);
+        this.#write(one, now);
       } catch (error) {
         const told = JSON.stringify(redact(error));
         this.#lines.line("error", `"error":${told}`, "a call cannot be logged");
@@ -71,18 +72,18 @@ export class AccessLog implements CallObserver {
     return transport === "http" && this.#skipped.has(pathOf(target));
   }
 
-  #write({ call, error, durationMs }: EndedCall): void {
+  #write({ call, error, durationMs }: EndedCall, now: number): void {
     let line = callLine(call, error, durationMs);
     const isSlow = durationMs >= this.#options.slowThresholdMs && !isStream(call);
     if (isSlow) line += ',"slow":true';
     if (error?.code === "INTERNAL") {
       line += `,"error":${JSON.stringify(redact(error.cause ?? error))}`;
-      this.#lines.line("error", line, "call");
+      this.#lines.line("error", line, "call", now);
       return;
     }
     const isDown = error !== undefined && error.status >= 500 && error.cause !== undefined;
     if (isDown) line += `,"error":${JSON.stringify(withoutStack(error.cause))}`;
-    this.#lines.line(isSlow || isDown ? "warn" : "info", line, "call");
+    this.#lines.line(isSlow || isDown ? "warn" : "info", line, "call", now);
   }
 }
 

@@ -10,6 +10,9 @@ export function quoted(text: string, maxLength: number): string {
     : JSON.stringify(cleanLine(text, maxLength));
 }
 
+/** Longer texts hardly repeat. */
+const MAX_REMEMBERED_LENGTH = 256;
+
 /** Remembers what is worked out of texts that repeat, such as user agents, up to a number of them. */
 export function remembered(
   work: (text: string) => string,
@@ -17,6 +20,7 @@ export function remembered(
 ): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
+    if (text.length > MAX_REMEMBERED_LENGTH) return work(text);
     const before = known.get(text);
     if (before !== undefined) return before;
     const result = work(text);
