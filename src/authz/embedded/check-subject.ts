@@ -1,5 +1,5 @@
 import type { ObjectReference, SubjectReference } from "../relationship.ts";
-import { NO_MEMBER } from "./program.ts";
+import { NO_MEMBER } from "./no-member.ts";
 import type { RelationshipGraph } from "./relationship-graph.ts";
 
 /** The number of a resource that no relationship names. */

@@ -4,8 +4,8 @@ import { collectGrants } from "./collect-grants.ts";
 import { combiningNodes } from "./combining-nodes.ts";
 import { findGroups, usersetsOf } from "./find-groups.ts";
 import { findRecursion, invertRecursion, recurringRelations } from "./find-recursion.ts";
+import { layoutPairs } from "./layout-pairs.ts";
 import type { Names } from "./names.ts";
-import { layoutPairs } from "./pair-layout.ts";
 import type { ArrowStep, Member, Node, Program, ReachNode, RelationStep } from "./program.ts";
 import { reachableTypes } from "./reachable-types.ts";
 

@@ -5,7 +5,7 @@ import type { ObjectReference, Relationship } from "../relationship.ts";
 import { type CheckSubject, checkSubject } from "./check-subject.ts";
 import type { Checker } from "./checker.ts";
 import { findEdges } from "./find-edges.ts";
-import { NO_MEMBER } from "./program.ts";
+import { NO_MEMBER } from "./no-member.ts";
 import type { RelationshipGraph } from "./relationship-graph.ts";
 
 /** The most steps of an explanation; those beyond are left out. */

@@ -1,7 +1,8 @@
 import type { Relationship } from "../relationship.ts";
 import { type Computed, computedFrom, computedInto } from "./computed.ts";
 import { CycleWalk } from "./cycle-walk.ts";
-import { NO_MEMBER, type Recursion } from "./program.ts";
+import { NO_MEMBER } from "./no-member.ts";
+import type { Recursion } from "./program.ts";
 import type { RelationshipGraph } from "./relationship-graph.ts";
 
 const SHOWN = 12;

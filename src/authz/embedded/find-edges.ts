@@ -1,5 +1,5 @@
 import type { RelationshipFilter } from "../relationship.ts";
-import { NO_MEMBER } from "./program.ts";
+import { NO_MEMBER } from "./no-member.ts";
 import { listsOf, type RelationshipGraph } from "./relationship-graph.ts";
 
 /** The edges that match a filter, in no order; found from the object that it names, where it names one. */

@@ -1,6 +1,6 @@
 import type { CheckSubject } from "./check-subject.ts";
+import { NO_MEMBER } from "./no-member.ts";
 import { NumberSet } from "./number-set.ts";
-import { NO_MEMBER } from "./program.ts";
 import { groupsOf, type RelationshipGraph, usersetsOf } from "./relationship-graph.ts";
 
 /** From how many groups of one subject or group on the search leaves the side of the subject alone. */

@@ -1,6 +1,6 @@
 import { grown } from "./grown.ts";
+import { NO_MEMBER } from "./no-member.ts";
 import { NO_SLOT, type PairLayout } from "./pair-layout.ts";
-import { NO_MEMBER } from "./program.ts";
 
 /**
  * Numbers objects and their members: each (object, member) is a pair, and an

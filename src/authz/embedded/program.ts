@@ -8,9 +8,6 @@ export interface Member {
   readonly isRelation: boolean;
 }
 
-/** The member id of a subject without a relation. */
-export const NO_MEMBER = 0;
-
 /** A relation whose subjects count. */
 export interface RelationStep {
   readonly member: number;

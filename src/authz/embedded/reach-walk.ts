@@ -1,7 +1,8 @@
 import type { CheckSubject } from "./check-subject.ts";
 import { GroupSearch } from "./group-search.ts";
+import { NO_MEMBER } from "./no-member.ts";
 import { PendingNodes } from "./pending-nodes.ts";
-import { type ArrowStep, NO_MEMBER, type ReachNode } from "./program.ts";
+import type { ArrowStep, ReachNode } from "./program.ts";
 import {
   groupsOf,
   othersOf,

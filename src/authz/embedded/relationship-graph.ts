@@ -1,10 +1,11 @@
 import type { Relationship, SubjectReference } from "../relationship.ts";
 import { grown } from "./grown.ts";
 import { IntLists } from "./int-lists.ts";
+import { NO_MEMBER } from "./no-member.ts";
 import { ObjectPairs } from "./object-pairs.ts";
 import { ObjectTable } from "./object-table.ts";
 import { PairTable } from "./pair-table.ts";
-import { NO_MEMBER, type Program } from "./program.ts";
+import type { Program } from "./program.ts";
 
 /**
  * All relationships, as integers. An object and a member of it are a pair; a

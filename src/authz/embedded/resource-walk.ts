@@ -1,5 +1,6 @@
 import type { CheckSubject } from "./check-subject.ts";
-import { NO_MEMBER, type Program } from "./program.ts";
+import { NO_MEMBER } from "./no-member.ts";
+import type { Program } from "./program.ts";
 import { listsOf, type RelationshipGraph } from "./relationship-graph.ts";
 import type { VisitedSet } from "./visited-set.ts";
 

@@ -16,13 +16,6 @@ import { redactText } from "../redaction/redact-text.ts";
 import { endOfGrpc, grpcAttributes } from "./grpc-attributes.ts";
 import { endOfHttp, httpAttributes } from "./http-attributes.ts";
 
-/** What a span says of the end of its call. */
-export interface SpanEnd {
-  readonly attributes: Attributes;
-  /** What went wrong on this side; absent where the caller got what it asked for. */
-  readonly errorType?: string;
-}
-
 /** Headers that may come in several pieces, which stand for one list. */
 const LISTS: ReadonlySet<string> = new Set(["tracestate", "baggage"]);
 

@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import { status } from "../../error/grpc-status.ts";
 import type { ServiceError } from "../../error/service-error.ts";
-import type { SpanEnd } from "./call-span.ts";
+import type { SpanEnd } from "./span-end.ts";
 
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(status).map(([name, code]) => [code, name]),

@@ -5,7 +5,7 @@ import type { ServiceError } from "../../error/service-error.ts";
 import { pathOf } from "../access-log/access-line.ts";
 import { cleanLine } from "../redaction/clean-text.ts";
 import { redactText } from "../redaction/redact-text.ts";
-import type { SpanEnd } from "./call-span.ts";
+import type { SpanEnd } from "./span-end.ts";
 
 const MAX_PATH = 512;
 const MAX_AGENT = 160;

@@ -1,0 +1,2 @@
+/** The member id of a subject without a relation. */
+export const NO_MEMBER = 0;
