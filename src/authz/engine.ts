@@ -167,7 +167,7 @@ export interface AuthorizationEngine {
    *
    * @throws AuthzError as `check` rejects
    */
-  checkNow?(request: CheckRequest): CheckResult;
+  readonly checkNow?: ((request: CheckRequest) => CheckResult) | undefined;
 
   /** Decides many checks at one revision, each by itself; at most `MAX_BULK_CHECKS`. */
   checkBulk(

@@ -189,6 +189,7 @@ function slowEngine(engine: AuthorizationEngine): AuthorizationEngine {
   return Object.assign(Object.create(engine) as AuthorizationEngine, {
     // One that works elsewhere, so that it is given a signal.
     kind: "spicedb" as const,
+    checkNow: undefined,
     check,
     writeRelationships,
     ready: () => engine.ready(),

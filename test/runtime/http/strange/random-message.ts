@@ -53,9 +53,19 @@ export function randomMessage(
     });
     if (cases.length > 0) fields[oneof.localName] = fc.oneof(...cases);
   }
-  return fc
+  const messages = fc
     .record(fields, { requiredKeys: required })
     .map((values) => create(desc, values as MessageInitShape<DescMessage>));
+  const isWhole = depth === DEPTH && options.queryOnly === true;
+  return isWhole ? messages.filter((one) => leavesOf(toJson(desc, one)) <= MAX_LEAVES) : messages;
+}
+
+/** A query has at most 256 parameters, and no more bytes than a request line may have. */
+const MAX_LEAVES = 150;
+
+function leavesOf(json: unknown): number {
+  if (typeof json !== "object" || json === null) return 1;
+  return Object.values(json).reduce((sum: number, value) => sum + leavesOf(value), 0);
 }
 
 function fieldValue(
