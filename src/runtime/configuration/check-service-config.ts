@@ -100,7 +100,16 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
   }
 }
 
+/** SQLite's name for a database that is no file. */
+const IN_MEMORY = ":memory:";
+
 function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProblem> {
+  if (database?.file === IN_MEMORY) {
+    yield {
+      path: ["database", "file"],
+      message: `database.file: ${IN_MEMORY} would lose what was acknowledged; name a file, for a trial in a folder that you throw away`,
+    };
+  }
   if (database === undefined || database.max_idle_conns <= database.max_open_conns) return;
   yield {
     path: ["database", "max_idle_conns"],

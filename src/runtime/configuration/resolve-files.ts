@@ -1,9 +1,6 @@
 import { resolve } from "node:path";
 import type { ServiceConfig } from "./service-config.ts";
 
-/** SQLite's name for a database that is no file. */
-const IN_MEMORY = ":memory:";
-
 /** The keys whose values are paths of files. */
 const FILE_KEYS: ReadonlySet<string> = new Set([
   "certificate_file",
@@ -23,7 +20,7 @@ function resolveIn(value: unknown, folder: string): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
-      const isFile = FILE_KEYS.has(key) && typeof item === "string" && item !== IN_MEMORY;
+      const isFile = FILE_KEYS.has(key) && typeof item === "string";
       return [key, isFile ? resolve(folder, item) : resolveIn(item, folder)];
     }),
   );

@@ -39,6 +39,7 @@ test.each([
     authz("provider: spicedb, spicedb: {endpoint: 'a:1', token: t}"),
     "model is missing",
   ],
+  ["a database that is no file", MINIMAL.replace("hub.db", "':memory:'"), "would lose what was"],
   ["no database", MINIMAL.replace(/^database.*$/m, ""), "database is missing"],
   ["no SpiceDB", authz("provider: spicedb, model: m"), "security.authz.spicedb is missing"],
   [

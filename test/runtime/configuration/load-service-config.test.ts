@@ -268,8 +268,6 @@ describe("a configuration", () => {
       {},
     );
     expect(absolute.config.database?.file).toBe("/data/hub.db");
-    const memory = parseServiceConfig(MINIMAL.replace("hub.db", "':memory:'"), "/etc/x.yaml", {});
-    expect(memory.config.database?.file).toBe(":memory:");
   });
 
   test("reads the environment of the process, and numbers from it", () => {
