@@ -17,7 +17,8 @@ import { reflectionMethods } from "./platform/reflection.ts";
 import { serveCall } from "./serve-call.ts";
 import { type StreamGuard, UNKNOWN_PATH } from "./stream-guard.ts";
 
-type Endpoint = (exchange: GrpcExchange) => Promise<void>;
+/** Answers a call, to its status; does not throw or reject. */
+type Endpoint = (exchange: GrpcExchange) => void | Promise<void>;
 
 /** All that a server serves, by path: the RPCs, health and reflection. */
 export class GrpcMethods {
@@ -47,7 +48,8 @@ export class GrpcMethods {
     const platform = [...healthMethods(names, isReady)];
     if (config.reflection) platform.push(...reflectionMethods([...services]));
     for (const method of platform) this.#addPlatform(method);
-    this.#endpoints.set(UNKNOWN_PATH, async ({ path, peer, requestId }) => {
+    this.#endpoints.set(UNKNOWN_PATH, (exchange) => {
+      const { path, peer, requestId } = exchange;
       const error = new ServiceError("UNIMPLEMENTED", "there is no such RPC");
       options.onUnrouted?.({
         transport: "grpc",
@@ -58,7 +60,7 @@ export class GrpcMethods {
         requestId,
         peer,
       });
-      throw error;
+      exchange.fail(error);
     });
   }
 
@@ -97,7 +99,7 @@ export class GrpcMethods {
     }
     const exchange = new GrpcExchange(call, arrival, this.#exchange);
     call.start(exchange);
-    endpoint(exchange).catch((error: unknown) => exchange.fail(toServiceError(error)));
+    void endpoint(exchange);
   }
 
   #addPlatform({ path, serve }: PlatformMethod): void {
@@ -113,7 +115,7 @@ export class GrpcMethods {
       try {
         await serve(exchange, call.signal);
       } catch (error) {
-        throw cancelled ?? error;
+        exchange.fail(cancelled ?? toServiceError(error));
       } finally {
         this.#platformCalls.delete(call);
       }

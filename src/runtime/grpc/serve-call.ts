@@ -17,17 +17,40 @@ export interface CallSettings {
 
 /**
  * Serves one call of an RPC: makes it a `Call` for the chain, and the chain's answer
- * messages and a status.
+ * messages and a status. Does not reject.
  */
 export async function serveCall(
   exchange: GrpcExchange,
   method: BoundMethod,
-  { chain, maxMessageBytes, onDefect }: CallSettings,
+  settings: CallSettings,
 ): Promise<void> {
+  let call: Call | undefined;
+  try {
+    call = callOf(exchange, method, settings);
+    const response = await settings.chain.run(call);
+    if (streamsResponse(method)) {
+      await sendAll(exchange, call, response as AsyncIterable<Uint8Array>);
+    } else {
+      exchange.reply(response as Uint8Array, call.beginResponse());
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) return exchange.fail(error, call?.beginResponse());
+    // Such as a header of the handler that is none; it would be none here either.
+    settings.onDefect(error, method.rpc);
+    exchange.fail(toServiceError(error));
+  }
+}
+
+/** @throws ServiceError for headers that cannot be understood */
+function callOf(
+  exchange: GrpcExchange,
+  method: BoundMethod,
+  { maxMessageBytes }: CallSettings,
+): Call {
   const { input, output } = descriptorOf(method);
   const timeout = exchange.clientTimeout();
   const reader = exchange.reader();
-  const call = new Call({
+  const call: Call = new Call({
     method,
     transport: "grpc",
     requestId: exchange.requestId,
@@ -48,19 +71,7 @@ export async function serveCall(
     },
   });
   exchange.whenCancelled((reason) => call.abort(reason));
-  try {
-    const response = await chain.run(call);
-    if (streamsResponse(method)) {
-      await sendAll(exchange, call, response as AsyncIterable<Uint8Array>);
-    } else {
-      exchange.reply(response as Uint8Array, call.beginResponse());
-    }
-  } catch (error) {
-    if (error instanceof ServiceError) return exchange.fail(error, call.beginResponse());
-    // Such as a header of the handler that is none; it would be none here either.
-    onDefect(error, method.rpc);
-    exchange.fail(toServiceError(error));
-  }
+  return call;
 }
 
 async function sendAll(

@@ -111,12 +111,12 @@ export class StreamGuard {
     // The types of Node leave out the raw header list, which its documentation has.
     http2Server.on("stream", ((stream, headers, flags, raw) => {
       // An error of one stream concerns that one only; it closes.
-      stream.on("error", () => undefined);
-      const refuse = (status: number, code: string) =>
-        this.#refuse(stream, headers, raw, status, code);
-      if (headers[":method"] !== "POST") return refuse(405, "METHOD_NOT_ALLOWED");
+      stream.on("error", ignore);
+      if (headers[":method"] !== "POST") {
+        return this.#refuse(stream, headers, raw, 405, "METHOD_NOT_ALLOWED");
+      }
       if (!CONTENT_TYPE.test(headers["content-type"] ?? "")) {
-        return refuse(415, "UNSUPPORTED_MEDIA_TYPE");
+        return this.#refuse(stream, headers, raw, 415, "UNSUPPORTED_MEDIA_TYPE");
       }
       this.#serve(serve, stream, headers, flags, raw);
     }) as StreamListener as (stream: ServerHttp2Stream) => void);
@@ -175,6 +175,8 @@ export class StreamGuard {
     });
   }
 }
+
+function ignore(): void {}
 
 function moved(what: string): StartUpError {
   return new StartUpError([
