@@ -134,10 +134,9 @@ export class StreamGuard {
     const passedOn: IncomingHttpHeaders = {
       ":path": this.#isServed(path) ? path : UNKNOWN_PATH,
       "content-type": "application/grpc",
+      [ENCODING_HEADER]: packingOf(headers[ENCODING_HEADER]),
     };
-    // One that is not known is refused by the handler. The deadline is the chain's.
-    const encoding = headers[ENCODING_HEADER];
-    if (isKnownEncoding(encoding)) passedOn[ENCODING_HEADER] = encoding;
+    // An encoding that is not known is refused by the handler. The deadline is the chain's.
     const respond: Respond = stream.respond;
     const arrival: Arrival = {
       stream,
@@ -177,6 +176,14 @@ export class StreamGuard {
 }
 
 function ignore(): void {}
+
+/**
+ * How messages are unpacked that say that they are packed. Where the client has not said how,
+ * grpc-js would take them as they are; an encoding that it does not know makes it refuse them.
+ */
+function packingOf(encoding: unknown): string {
+  return isKnownEncoding(encoding) && encoding !== "identity" ? encoding : "none";
+}
 
 function moved(what: string): StartUpError {
   return new StartUpError([
