@@ -109,7 +109,7 @@ class EmbeddedEngine implements AuthorizationEngine {
 
   async check(request: CheckRequest, options?: CallOptions): Promise<CheckResult> {
     this.#begin(options);
-    return { allowed: this.#checks.one(request), revision: this.#revision() };
+    return this.checkNow(request);
   }
 
   checkNow(request: CheckRequest): CheckResult {

@@ -4,6 +4,7 @@ import { requestIdOf } from "../call/request-id.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
+import type { UnroutedObserver } from "../operation/unrouted-request.ts";
 import { Exchange } from "./exchange.ts";
 import { HttpHeaders } from "./http-headers.ts";
 import { answerProbe, type Probe } from "./probe.ts";
@@ -12,7 +13,6 @@ import { parseTarget, type RequestTarget } from "./request-target.ts";
 import type { RouteService } from "./route-service.ts";
 import { type Router, segmentsOf } from "./router.ts";
 import type { ServerState } from "./server-state.ts";
-import type { UnroutedObserver } from "./unrouted.ts";
 
 /** What a dispatcher is made of. */
 export interface DispatcherParts {

@@ -4,6 +4,7 @@ import type { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import type { ServerConfig } from "../configuration/server-config.ts";
 import type { Logger } from "../operation/logger.ts";
+import type { UnroutedObserver } from "../operation/unrouted-request.ts";
 import { parseAddress } from "../server/server-address.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { Turn } from "../server/turn.ts";
@@ -20,7 +21,6 @@ import { Router, type RouterEntry } from "./router.ts";
 import { compileRpcRoute } from "./rpc-route.ts";
 import type { ServerState } from "./server-state.ts";
 import { DEFAULT_LIMITS, type TransportLimits } from "./transport-limits.ts";
-import type { UnroutedObserver } from "./unrouted.ts";
 
 /** The part `server.http` of a service's configuration. */
 export type HttpConfig = NonNullable<ServerConfig["http"]>;

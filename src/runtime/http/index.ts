@@ -1,3 +1,4 @@
+export type { UnroutedObserver, UnroutedRequest } from "../operation/unrouted-request.ts";
 export {
   createHttpServer,
   type HttpConfig,
@@ -7,4 +8,3 @@ export type { Probe, ProbeAnswer } from "./probe.ts";
 export type { DeclaredPath, RawHandler, RawRequest, RawResponse } from "./raw-handler.ts";
 export type { RawMethod } from "./raw-route.ts";
 export type { TransportLimits } from "./transport-limits.ts";
-export type { UnroutedObserver, UnroutedRequest } from "./unrouted.ts";

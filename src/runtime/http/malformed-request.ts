@@ -2,9 +2,9 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { newRequestId } from "../call/request-id.ts";
 import { ServiceError } from "../error/service-error.ts";
+import type { UnroutedObserver } from "../operation/unrouted-request.ts";
 import type { Connections } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
-import type { UnroutedObserver } from "./unrouted.ts";
 
 /**
  * Answers what Node could not read as a request, and closes the connection: behind a

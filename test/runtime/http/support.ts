@@ -6,7 +6,7 @@ import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/s
 import { createHttpServer, type HttpServerOptions } from "../../../src/runtime/http/index.ts";
 import type { DeclaredPath, RawHandler } from "../../../src/runtime/http/raw-handler.ts";
 import type { RawMethod } from "../../../src/runtime/http/raw-route.ts";
-import type { UnroutedRequest } from "../../../src/runtime/http/unrouted.ts";
+import type { UnroutedRequest } from "../../../src/runtime/operation/unrouted-request.ts";
 import type { TransportServer } from "../../../src/runtime/server/transport-server.ts";
 import type { HttpRoute } from "../../../src/runtime/service-binding.ts";
 import { ThingService } from "./fixture/thing_pb.ts";

@@ -1,1 +1,0 @@
-export type { UnroutedObserver, UnroutedRequest } from "../operation/unrouted-request.ts";
