@@ -106,7 +106,10 @@ export interface LookupSubjectsRequest extends PageRequest {
   readonly subjectRelation?: string;
 }
 
-/** A subject that holds a permission. */
+/**
+ * A subject that holds a permission. Beside `*`, which stands for all but those that it excludes,
+ * some of those that it stands for may be listed as well.
+ */
 export interface FoundSubject {
   /** The object id; `*` for all of the type but those excluded. */
   readonly id: string;

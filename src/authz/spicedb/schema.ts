@@ -2,6 +2,7 @@ import type { v1 } from "@authzed/authzed-node";
 import { type Model, parseModel } from "../../model/index.ts";
 import { AuthzError } from "../authz-error.ts";
 import type { CallOptions, Readiness } from "../engine.ts";
+import { refuseConfusedPermissions } from "./confused-permissions.ts";
 import type { Connection } from "./connection.ts";
 import { modelMeaning } from "./model-meaning.ts";
 import type { Session } from "./session.ts";
@@ -15,7 +16,8 @@ export interface SchemaWrite {
 /**
  * Writes a schema into SpiceDB, unless the one that is there means the same.
  *
- * @throws AuthzError INVALID_ARGUMENT where the text is no model; FAILED_PRECONDITION where stored
+ * @throws AuthzError INVALID_ARGUMENT where the text is no model, or one that SpiceDB would
+ * decide wrongly; FAILED_PRECONDITION where stored
  * relationships block the change, naming the relation
  */
 export async function writeSchema(
@@ -28,6 +30,7 @@ export async function writeSchema(
   if (first !== undefined) {
     throw new AuthzError("INVALID_ARGUMENT", `the schema is not valid: ${first.message}`);
   }
+  refuseConfusedPermissions(model);
   const stored = await readSchema(connection, signal);
   if (stored !== undefined && meansTheSame(stored, model)) return { written: false };
   // A state has the schema of its time: one of before would be decided by the old one.

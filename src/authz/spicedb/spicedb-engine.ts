@@ -15,6 +15,7 @@ import { RequestValidator } from "../validate-request.ts";
 import type { ConnectionOptions } from "./channel.ts";
 import { checkAny } from "./check-any.ts";
 import { check, checkBulk } from "./checks.ts";
+import { refuseConfusedPermissions } from "./confused-permissions.ts";
 import { Connection } from "./connection.ts";
 import { explain } from "./explain.ts";
 import { Freshness } from "./freshness.ts";
@@ -40,7 +41,8 @@ export interface SpicedbEngine extends AuthorizationEngine {
    * Writes the schema, unless SpiceDB has one of the same meaning.
    *
    * @param schema the text of the model
-   * @throws AuthzError FAILED_PRECONDITION where stored relationships block the change
+   * @throws AuthzError INVALID_ARGUMENT where the text is no model, or one that SpiceDB would
+   * decide wrongly; FAILED_PRECONDITION where stored relationships block the change
    */
   writeSchema(schema: string, options?: CallOptions): Promise<SchemaWrite>;
 }
@@ -48,9 +50,12 @@ export interface SpicedbEngine extends AuthorizationEngine {
 /**
  * An engine over a SpiceDB of its own. It connects when it is first asked: a SpiceDB that is down
  * is UNAVAILABLE at each call, until it is back.
+ *
+ * @throws AuthzError INVALID_ARGUMENT where SpiceDB would confuse two permissions of the model
  */
 export async function createSpicedbEngine(options: SpicedbEngineOptions): Promise<SpicedbEngine> {
   const { model } = options;
+  refuseConfusedPermissions(model);
   const connection = new Connection(options);
   const session: Session = {
     model,

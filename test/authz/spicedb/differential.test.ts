@@ -4,10 +4,12 @@ import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embe
 import type {
   AuthorizationEngine,
   BulkCheckItem,
+  FoundSubject,
   Page,
   RelationshipUpdate,
 } from "../../../src/authz/engine.ts";
 import type { Relationship } from "../../../src/authz/relationship.ts";
+import { refuseConfusedPermissions } from "../../../src/authz/spicedb/confused-permissions.ts";
 import { formatRelationship } from "../../../src/authz/validate-request.ts";
 import type { Model } from "../../../src/model/index.ts";
 import { runs } from "../../support/effort.ts";
@@ -22,7 +24,7 @@ const TYPES = ["user", "group", "folder", "doc"];
 /**
  * The same random models, writes and questions to both engines. Known differences, which are
  * left out here: a watch tells of a CREATE as a TOUCH; relationships are read in SpiceDB's own
- * order; SpiceDB ends at depth 50, and errs in lookups over `self` (UNIMPLEMENTED of resources;
+ * order; models that SpiceDB decides wrongly; SpiceDB ends at depth 50, and errs in lookups over `self` (UNIMPLEMENTED of resources;
  * subjects found too many, which ours checks).
  */
 describe.skipIf(spicedbIsAbsent())("both engines", () => {
@@ -36,6 +38,7 @@ describe.skipIf(spicedbIsAbsent())("both engines", () => {
     await fc.assert(
       fc.asyncProperty(fc.gen(), async (gen) => {
         const { text, model } = randomModel(gen);
+        fc.pre(isToldApart(model));
         // Empty again, and without a schema.
         await server.stop();
         await server.start();
@@ -74,6 +77,15 @@ describe.skipIf(spicedbIsAbsent())("both engines", () => {
     );
   });
 });
+
+function isToldApart(model: Model): boolean {
+  try {
+    refuseConfusedPermissions(model);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Asks both engines everything that the model lets one ask. */
 async function compare(
@@ -123,7 +135,8 @@ async function compare(
         const resource = { type, id: "one" };
         const request = { resource, permission, subjectType, pageSize };
         const found = await outcomes(
-          (engine) => pages((page) => engine.lookupSubjects({ ...request, ...page })),
+          (engine) =>
+            pages((page) => engine.lookupSubjects({ ...request, ...page })).then(withoutRepeats),
           embedded,
           spicedb,
         );
@@ -164,6 +177,11 @@ async function pages<Item>(
     cursor = page.nextCursor;
   }
   return items;
+}
+
+/** What was found, less those that `*` stands for anyway: the engines name others of them. */
+function withoutRepeats(found: FoundSubject[]): FoundSubject[] {
+  return found.some(({ id }) => id === "*") ? found.filter(({ id }) => id === "*") : found;
 }
 
 /** Every relationship over a few objects that a model allows. */
