@@ -74,6 +74,10 @@ export class RequestValidator {
         );
       }
       this.filter(filter);
+      // As in SpiceDB, which lists everything by no filter, and takes none for a precondition.
+      if (Object.values(filter).every((part) => part === undefined)) {
+        throw invalid("the filter of a precondition is empty; name a type, an id or a relation");
+      }
     }
   }
 

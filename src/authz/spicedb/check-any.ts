@@ -1,6 +1,5 @@
-import type { v1 } from "@authzed/authzed-node";
 import type { CallOptions, CheckAnyRequest, CheckResult } from "../engine.ts";
-import { findResources, isGranted } from "./lookups.ts";
+import { type FoundResource, findResources } from "./find-resources.ts";
 import { revisionOf } from "./revision.ts";
 import { readFresh, type Session } from "./session.ts";
 
@@ -11,19 +10,11 @@ export async function checkAny(
   options: CallOptions = {},
 ): Promise<CheckResult> {
   session.validator.checkAny(request);
-  const { messages, zedToken } = await readFresh<v1.LookupResourcesResponse>(
+  const { messages, zedToken } = await readFresh<FoundResource>(
     session,
     options,
-    ({ lookedUpAt }) => lookedUpAt,
-    async (consistency) => {
-      const first = await findResources(session, request, consistency, options.signal, 1);
-      // Behind one that a caveat makes conditional there may be others.
-      const isConditional = first.some(({ permissionship }) => !isGranted(permissionship));
-      return isConditional ? findResources(session, request, consistency, options.signal) : first;
-    },
+    ({ readAt }) => readAt,
+    (consistency) => findResources(session, request, consistency, options.signal, true),
   );
-  return {
-    allowed: messages.some(({ permissionship }) => isGranted(permissionship)),
-    revision: revisionOf(zedToken),
-  };
+  return { allowed: messages.length > 0, revision: revisionOf(zedToken) };
 }

@@ -13,6 +13,7 @@ import { atExactly } from "./freshness.ts";
 import { isAllowed, toCheckItem } from "./messages.ts";
 import { revisionOf } from "./revision.ts";
 import type { Session } from "./session.ts";
+import { refuseAmongWildcards } from "./userset-wildcards.ts";
 
 /** The most checks of one call. SpiceDB takes 10,000; smaller calls keep within the deadline, and share the server better. */
 export const CHUNK = 500;
@@ -31,7 +32,7 @@ export async function check(
   request: CheckRequest,
   { signal, atLeastAsFresh }: CallOptions = {},
 ): Promise<CheckResult> {
-  session.validator.check(request);
+  requireAnswerable(session, request);
   const { connection, freshness } = session;
   const { consistency, atLeast, seen } = await freshness.read(atLeastAsFresh, signal);
   const { permissionship, checkedAt } = await ask(connection, request, consistency, signal);
@@ -137,11 +138,17 @@ function toItem({ response }: v1.CheckBulkPermissionsPair): BulkCheckItem {
   }
 }
 
-function refusal({ validator }: Session, request: CheckRequest): BulkCheckItem | undefined {
+function refusal(session: Session, request: CheckRequest): BulkCheckItem | undefined {
   try {
-    validator.check(request);
+    requireAnswerable(session, request);
     return undefined;
   } catch (error) {
     return { error: error as Error };
   }
+}
+
+/** @throws AuthzError INVALID_ARGUMENT; UNIMPLEMENTED where SpiceDB would decide wrongly */
+function requireAnswerable({ validator, model }: Session, request: CheckRequest): void {
+  validator.check(request);
+  refuseAmongWildcards(model, request.resource.type, request.permission, request.subject);
 }

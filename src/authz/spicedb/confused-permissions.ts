@@ -88,6 +88,10 @@ function nodeOf(
     }
     case "reference":
       return diagram.operand(targets.get(expression.name) ?? expression.name);
+    case "nil":
+    case "self":
+      // Decisions are shared only for subjects of other types, which are never the object itself.
+      return reading === "right" ? diagram.never : diagram.operand(expression.kind);
     default:
       return diagram.operand(formatExpression(expression));
   }

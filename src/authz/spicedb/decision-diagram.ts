@@ -18,6 +18,8 @@ export class DiagramTooLarge extends Error {
  * operands are one node, however they are written.
  */
 export class DecisionDiagram {
+  /** The function that is no, whatever its operands are. */
+  readonly never = NO;
   readonly #operands = new Map<string, number>();
   /** Of each node the operand that it asks, and where no and yes lead; two leaves come first. */
   readonly #nodes: { operand: number; no: DiagramNode; yes: DiagramNode }[] = [

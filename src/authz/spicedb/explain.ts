@@ -55,12 +55,15 @@ class Walk {
     const { type, id, relation } = this.#subject;
     const key = `${resource.type}:${resource.id}#${name}`;
     const node = { resource, permission: name, children: [] };
+    // A userset is a member of itself, whatever its relation or permission says.
+    if (type === resource.type && id === resource.id && relation === name) {
+      return { ...node, kind: "self", allowed: true };
+    }
     if (above.includes(key)) return { ...node, kind: "cycle", allowed: false };
     const definition = this.#model.definitions.get(resource.type);
     const expression = definition?.permissions.get(name)?.expression;
     const path = [...above, key];
     if (definition === undefined || expression === undefined) {
-      if (key === `${type}:${id}#${relation}`) return { ...node, kind: "self", allowed: true };
       return { ...node, ...(await this.#relation(resource, name, path)) };
     }
     if (expression.kind === "reference") {

@@ -1,13 +1,13 @@
 import { v1 } from "@authzed/authzed-node";
 import type {
   CallOptions,
-  CheckAnyRequest,
   FoundSubject,
   LookupResourcesRequest,
   LookupSubjectsRequest,
   Page,
 } from "../engine.ts";
 import { pageSizeOf } from "../validate-request.ts";
+import { findResources, isGranted, MAX_RESULTS } from "./find-resources.ts";
 import { atExactly } from "./freshness.ts";
 import type { ListingCache } from "./listing-cache.ts";
 import { toObject, toSubject } from "./messages.ts";
@@ -16,9 +16,6 @@ import { revisionOf } from "./revision.ts";
 import { readFresh, type Session } from "./session.ts";
 import { decodeSpicedbId } from "./spicedb-id.ts";
 import { verifySubjects } from "./verify-subjects.ts";
-
-/** The most results of a lookup, over all its pages. */
-const MAX_RESULTS = 100_000;
 
 /** Lists the ids of the resources that a subject holds a permission on, sorted. */
 export async function lookupResources(
@@ -33,36 +30,11 @@ export async function lookupResources(
     key: ["resources", resourceType, permission, toSubject(request.subject)],
     idOf: (id) => id,
     read: async (consistency) => {
-      const messages = await findResources(session, request, consistency, options.signal);
-      return messages
-        .filter(({ permissionship }) => isGranted(permissionship))
-        .map((found) => ({
-          item: decodeSpicedbId(found.resourceObjectId),
-          readAt: found.lookedUpAt,
-        }));
+      const found = await findResources(session, request, consistency, options.signal);
+      return found.map(({ id, readAt }) => ({ item: id, readAt }));
     },
   };
   return page(session, cache, lookup, request, options);
-}
-
-/** What SpiceDB finds of the resources that a subject holds a permission on; only the first with `limit`. */
-export function findResources(
-  { connection }: Session,
-  { resourceType, permission, subject }: CheckAnyRequest,
-  consistency: v1.Consistency,
-  signal: AbortSignal | undefined,
-  limit = 0,
-): Promise<v1.LookupResourcesResponse[]> {
-  const message: v1.LookupResourcesRequest = {
-    consistency,
-    resourceObjectType: resourceType,
-    permission,
-    subject: toSubject(subject),
-    optionalLimit: limit,
-  };
-  return connection.collect(signal, MAX_RESULTS, (call) =>
-    connection.client.lookupResources(message, call),
-  );
 }
 
 /** Lists the subjects that hold a permission on a resource, sorted. */
@@ -93,12 +65,13 @@ export async function lookupSubjects(
         connection.client.lookupSubjects(message, call),
       );
       const granted = messages.filter(({ subject }) => isGranted(subject?.permissionship));
-      const readAt = granted[0]?.lookedUpAt;
-      const found = granted.map(foundSubject);
-      if (readAt === undefined) return [];
-      const { signal } = options;
-      const verified = await verifySubjects(session, request, found, readAt.token, signal);
-      return verified.map((item) => ({ item, readAt }));
+      const token = granted[0]?.lookedUpAt?.token;
+      const found = { items: granted.map(foundSubject), zedToken: token };
+      const at = token === undefined ? consistency : atExactly(token);
+      const verified = await verifySubjects(session, request, found, at, options.signal);
+      const { items, zedToken } = verified;
+      const readAt = zedToken === undefined ? undefined : { token: zedToken };
+      return items.map((item) => ({ item, readAt }));
     },
   };
   return page(session, cache, lookup, request, options);
@@ -156,11 +129,6 @@ function foundSubject({ subject, excludedSubjects }: v1.LookupSubjectsResponse):
       .map(({ subjectObjectId }) => decodeSpicedbId(subjectObjectId))
       .sort(compare),
   };
-}
-
-/** Whether what was found is held without a condition. */
-export function isGranted(permissionship: v1.LookupPermissionship | undefined): boolean {
-  return permissionship === v1.LookupPermissionship.HAS_PERMISSION;
 }
 
 function compare(left: string, right: string): number {

@@ -109,6 +109,17 @@ function readPage(
   );
 }
 
+/** Whether any relationship matches a filter. */
+export async function isStored(
+  session: Session,
+  filter: RelationshipFilter,
+  consistency: v1.Consistency,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const first = { take: 1, after: undefined };
+  return (await readPage(session, filter, consistency, signal, first)).length > 0;
+}
+
 const MAX_STORED = 100_000;
 
 /**

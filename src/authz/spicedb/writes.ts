@@ -1,11 +1,17 @@
 import type { v1 } from "@authzed/authzed-node";
 import { AuthzError } from "../authz-error.ts";
-import type { CallOptions, RelationshipUpdate, Revision, WriteRequest } from "../engine.ts";
+import type {
+  CallOptions,
+  Precondition,
+  RelationshipUpdate,
+  Revision,
+  WriteRequest,
+} from "../engine.ts";
 import { formatRelationship } from "../validate-request.ts";
 import { findClosedCycle, type ReadSubjects } from "./find-closed-cycle.ts";
 import { atExactly } from "./freshness.ts";
 import { fromRelationship, toPrecondition, toUpdate } from "./messages.ts";
-import { readStored } from "./relationships.ts";
+import { isStored, readStored } from "./relationships.ts";
 import { revisionOf } from "./revision.ts";
 import { newestOf, type Session } from "./session.ts";
 
@@ -44,7 +50,7 @@ export async function writeRelationships(
 
 async function refuseCycle(
   session: Session,
-  { updates }: WriteRequest,
+  { updates, preconditions = [] }: WriteRequest,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let head: Promise<string> | undefined;
@@ -66,11 +72,29 @@ async function refuseCycle(
   const path = await findClosedCycle(session.model, updates, read);
   if (path === undefined) return;
   head ??= newestOf(session, signal);
+  await requireAll(session, preconditions, await head, signal);
   await refuseExisting(session, updates, await head, signal);
   if (path.length > SHOWN) {
     path.splice(SHOWN / 2, path.length - SHOWN, `… ${path.length - SHOWN} more …`);
   }
   throw new AuthzError("FAILED_PRECONDITION", `the write would close a cycle: ${path.join(" > ")}`);
+}
+
+/** A precondition that fails is told first of all, as SpiceDB would have told it. */
+async function requireAll(
+  session: Session,
+  preconditions: readonly Precondition[],
+  head: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const { kind, filter } of preconditions) {
+    const matches = await isStored(session, filter, atExactly(head), signal);
+    if (matches === (kind === "MUST_MATCH")) continue;
+    throw new AuthzError(
+      "FAILED_PRECONDITION",
+      `the precondition ${kind} ${JSON.stringify(filter)} does not hold`,
+    );
+  }
 }
 
 /** What exists is told before a cycle, as SpiceDB would have told it. */
@@ -89,8 +113,7 @@ async function refuseExisting(
       relation,
       subject: { type: subject.type, id: subject.id, relation: subject.relation ?? "" },
     };
-    const stored = await readStored(session, filter, atExactly(head), signal);
-    if (stored.length === 0) continue;
+    if (!(await isStored(session, filter, atExactly(head), signal))) continue;
     throw new AuthzError("ALREADY_EXISTS", `${formatRelationship(relationship)} exists`);
   }
 }

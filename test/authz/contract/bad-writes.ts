@@ -92,6 +92,7 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
     /no type "nope"/,
     touching("document:b-w#viewer@user:x", "nope:a#viewer@user:x"),
   ],
+  ["a precondition on anything", /filter of a precondition is empty/, preconditions(1)],
   ["a precondition on a bad id", /resource id/, preconditions(1, { resourceId: "a b" })],
   [
     "a precondition on an unknown type",

@@ -60,6 +60,27 @@ export function explainContract(opened: Opened): void {
       });
     });
 
+    test("of a userset by itself say that it is itself, permissions included", async () => {
+      const { engine } = opened();
+      await touch(engine, "document:e-own#folder@folder:e-own", "folder:e-own#parent@folder:e-up");
+      for (const [text, steps] of [
+        ["document:e-own#view@document:e-own#view", ["self"]],
+        ["document:e-own#viewer@document:e-own#viewer", ["self"]],
+        ["folder:e-own#view@folder:e-up#view", ["union", "arrow", "self"]],
+        ["document:e-own#view@folder:e-up#view", ["union", "arrow", "union", "arrow", "self"]],
+      ] as const) {
+        const { allowed, explanation } = await engine.explain(request(text));
+        expect([text, allowed]).toEqual([text, true]);
+        const kinds: string[] = [];
+        for (let step: Explanation | undefined = explanation; step !== undefined; ) {
+          expect(step.allowed).toBe(true);
+          kinds.push(step.kind);
+          step = step.children.find(({ allowed }) => allowed);
+        }
+        expect([text, kinds]).toEqual([text, steps]);
+      }
+    });
+
     test("agree with checks, at every step", async () => {
       const { engine } = opened();
       await touch(

@@ -98,6 +98,26 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       });
     });
 
+    test("a precondition that fails is told before a cycle, and before what exists", async () => {
+      const { engine } = opened();
+      await touch(engine, "document:w-all#viewer@user:x");
+      const filter = { resourceType: "document", resourceId: "w-all" };
+      const all = (kind: "MUST_MATCH" | "MUST_NOT_MATCH") => ({
+        updates: [
+          ...updates("TOUCH", "group:w-all#member@group:w-all#member"),
+          ...updates("CREATE", "document:w-all#viewer@user:x"),
+        ],
+        preconditions: [{ kind, filter }],
+      });
+      expect(await failure(engine.writeRelationships(all("MUST_NOT_MATCH")))).toMatchObject({
+        code: "FAILED_PRECONDITION",
+        message: expect.stringMatching(/^the precondition MUST_NOT_MATCH .* does not hold$/),
+      });
+      expect(await failure(engine.writeRelationships(all("MUST_MATCH")))).toMatchObject({
+        code: "ALREADY_EXISTS",
+      });
+    });
+
     test("1,000 updates and 1,000 preconditions are taken", async () => {
       const { engine } = opened();
       const texts = Array.from(

@@ -41,6 +41,9 @@ const TOLD_APART: readonly (readonly string[])[] = [
   ["view = viewer - (banned + muted)", "alias = view"],
   ["look = viewer & banned", "view = viewer - banned"],
   ["shut = viewer + banned", "view = viewer - shut", "look = viewer"],
+  // Subjects that are no folder hold neither.
+  ["none = self & (viewer + banned)", "view = self - (viewer + banned)"],
+  ["none = nil & (viewer + banned)", "view = nil - (viewer + banned)"],
   ["view = viewer - (parent.all(viewer) & banned)", "look = viewer & parent->viewer & banned"],
 ];
 
