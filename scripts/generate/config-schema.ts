@@ -22,15 +22,16 @@ function schemaJson(title: string, source: z.ZodMiniType): string {
 function orVariable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(orVariable);
   if (typeof schema !== "object" || schema === null) return schema;
-  const mapped = Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => {
-      // The names of a record are no values.
-      return [key, key === "propertyNames" || key === "enum" ? value : orVariable(value)];
-    }),
-  );
-  const { type, description, default: fallback, ...constraints } = mapped;
+  const { type, description, default: fallback, ...constraints } = schema as JsonSchema;
   const isLeaf = type === "string" || type === "integer" || type === "boolean";
-  if (!isLeaf || (type === "string" && Object.keys(constraints).length === 0)) return mapped;
+  if (!isLeaf || (type === "string" && Object.keys(constraints).length === 0)) {
+    return Object.fromEntries(
+      Object.entries(schema).map(([key, value]) => {
+        // The names of a record are no values.
+        return [key, key === "propertyNames" || key === "enum" ? value : orVariable(value)];
+      }),
+    );
+  }
   return {
     ...(description === undefined ? {} : { description }),
     ...(fallback === undefined ? {} : { default: fallback }),
@@ -39,4 +40,11 @@ function orVariable(schema: unknown): unknown {
       { type: "string", pattern: "\\$\\{" },
     ],
   };
+}
+
+/** What is read of a JSON Schema. */
+interface JsonSchema {
+  readonly type?: unknown;
+  readonly description?: unknown;
+  readonly default?: unknown;
 }

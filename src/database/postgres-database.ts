@@ -1,7 +1,7 @@
 import { Kysely, type LogConfig, PostgresDialect, type PostgresPoolClient, sql } from "kysely";
 import { Pool, type PoolClient } from "pg";
 import { type PostgresAddress, postgresAddress } from "../authz/store/postgres/postgres-address.ts";
-import { explainPostgres } from "../authz/store/postgres/postgres-errors.ts";
+import { breaksConnection, explainPostgres } from "../authz/store/postgres/postgres-errors.ts";
 import type { Database, DatabaseSettings, PoolStats } from "./database.ts";
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000;
@@ -91,13 +91,6 @@ export class PostgresDatabase<Tables> implements Database<Tables> {
       release: () => client.release(isBroken || isSpare()),
     };
   }
-}
-
-/** Whether a connection is of no use after an error: before `pg` itself sees it end. */
-function breaksConnection(error: unknown): boolean {
-  const { code = "", severity } = error as { code?: string; severity?: string };
-  const isOfServer = /^[0-9A-Z]{5}$/.test(code) && severity !== "FATAL";
-  return !isOfServer || /^(08|57P)/.test(code);
 }
 
 function openPool(address: PostgresAddress, settings: DatabaseSettings): Pool {

@@ -22,4 +22,11 @@ export interface CallContext {
    * @throws TypeError for one that cannot be sent; Error once the response was begun
    */
   setResponseHeader(name: string, value: string): void;
+  /**
+   * Sets trailing metadata of a gRPC response, which is sent with its status. Nobody would see it
+   * over HTTP: there it is not sent.
+   *
+   * @throws TypeError for one that cannot be sent; Error once the response was ended
+   */
+  setResponseTrailer(name: string, value: string): void;
 }

@@ -45,7 +45,7 @@ const ACCESS = "gen/hub/projects/v1/project_service_access.ts";
 const CASES: [name: string, message: RegExp, () => StartOptions][] = [
   [
     "a missing variable",
-    /^the configuration .*hub\.yaml has 1 problem:\n.*hub\.yaml:\d+:\d+ .*GIT_TOKEN/,
+    /^the configuration .*hub\.yaml has 1 problem:\n.*hub\.yaml:\d+:\d+ the variable GIT_TOKEN is not set; set it, or give it a default: \$\{NAME:-default\}\n$/,
     () => ({ environment: { GIT_TOKEN: undefined } }),
   ],
   [
@@ -55,7 +55,7 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
   ],
   [
     "a token that can be guessed",
-    /hub\.yaml:\d+:\d+ .*system_token/,
+    /hub\.yaml:\d+:\d+ security\.authn\.internal_call\.system_token must have 16 characters/,
     () => ({ environment: { SYSTEM_TOKEN: "short" } }),
   ],
   [
@@ -106,8 +106,18 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
   ],
   [
     "a folder of data that is a file",
-    /^the server does not start: /,
+    /^the server does not start: .*hub\.db cannot be opened \(.*\): let DATA name a folder/,
     () => ({ environment: { DATA: join(HUB, "hub.yaml") } }),
+  ],
+  [
+    "data that is no database",
+    /^the server does not start: .*hub\.db cannot be opened \(file is not a database\): let DATA/,
+    () => {
+      const DATA = join(folder, `data-${count++}`);
+      mkdirSync(DATA);
+      writeFileSync(join(DATA, "hub.db"), "no database ".repeat(400));
+      return { environment: { DATA } };
+    },
   ],
 ];
 

@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import { ServiceError } from "svc-access/runtime";
+import { ServiceError, StartUpError } from "svc-access/runtime";
 
 /** Which items of a collection. */
 export interface ListRequest {
@@ -27,6 +27,20 @@ export interface Collection<Message> {
 
 const BATCH = 1000;
 
+const TABLES = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  CREATE TABLE IF NOT EXISTS item (
+    collection TEXT NOT NULL,
+    id TEXT NOT NULL,
+    parent TEXT NOT NULL,
+    message BLOB NOT NULL,
+    PRIMARY KEY (collection, id)
+  ) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS item_parent ON item (collection, parent, id);
+  CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
+`;
+
 /**
  * What a service keeps: collections of messages in an SQLite file. Nothing in it waits, so
  * what a handler does without `await` in between happens as one.
@@ -35,21 +49,19 @@ export class Store {
   readonly #database: DatabaseSync;
 
   constructor(file: string) {
-    mkdirSync(dirname(file), { recursive: true });
-    this.#database = new DatabaseSync(file);
-    this.#database.exec(`
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = FULL;
-      CREATE TABLE IF NOT EXISTS item (
-        collection TEXT NOT NULL,
-        id TEXT NOT NULL,
-        parent TEXT NOT NULL,
-        message BLOB NOT NULL,
-        PRIMARY KEY (collection, id)
-      ) WITHOUT ROWID;
-      CREATE INDEX IF NOT EXISTS item_parent ON item (collection, parent, id);
-      CREATE TABLE IF NOT EXISTS counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
-    `);
+    try {
+      mkdirSync(dirname(file), { recursive: true });
+      // Nobody else on this machine reads it, nor what SQLite writes beside it.
+      closeSync(openSync(file, "a", 0o600));
+      this.#database = new DatabaseSync(file);
+      this.#database.exec(TABLES);
+    } catch (error) {
+      const { message } = error as Error;
+      throw new StartUpError(
+        [`${file} cannot be opened (${message}): let DATA name a folder that this user may write`],
+        { cause: error },
+      );
+    }
   }
 
   /** Changes all or nothing, also where the process is killed meanwhile. */
@@ -60,7 +72,8 @@ export class Store {
       this.#database.exec("COMMIT");
       return result;
     } catch (error) {
-      this.#database.exec("ROLLBACK");
+      // A full disk has ended it already.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       throw error;
     }
   }

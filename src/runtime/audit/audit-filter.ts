@@ -75,7 +75,7 @@ export function checkFilter(filter: AuditFilter): void {
 
 /** A hash of what is asked for: a cursor is of use for the same filter only. */
 export function filterHash(filter: AuditFilter): string {
-  const fields = (["from", "to", ...TEXTS] as const).map((name) => filter[name] ?? null);
+  const fields = (["from", "to", ...TEXTS] as const).map((name) => filter[name]);
   return createHash("sha256").update(JSON.stringify(fields)).digest("base64url").slice(0, 22);
 }
 

@@ -28,6 +28,8 @@ interface Waiting {
 }
 
 const MAX_BACKLOG = 10_000;
+/** The most rows that wait for the batch that is being stored. */
+const MAX_WAITING = 10_000;
 const ATTEMPT_TIMEOUT = 2000;
 const BACKOFF = { first: 100, most: 10_000 };
 
@@ -46,6 +48,7 @@ export class EventQueue {
   /** Attempts that failed since the last that succeeded. */
   #failures = 0;
   #retry: NodeJS.Timeout | undefined;
+  #isClosing = false;
 
   constructor(options: EventQueueOptions) {
     this.#options = options;
@@ -86,23 +89,28 @@ export class EventQueue {
 
   /** Stores what waits, as far as that is possible now. What is not is told to the log. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     clearTimeout(this.#retry);
     while (this.#running !== undefined) await this.#running;
     while (this.#backlog.size > 0 && (await this.#storeBacklog())) {}
-    clearTimeout(this.#retry);
     const lost = this.#backlog.size;
     if (lost > 0) this.#options.logger.error({ lost }, "audit events could not be stored");
   }
 
   #add(row: NewAuditRow, settle: Waiting["settle"]): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      settle(new Error("too many audit events wait for the database"));
+      return;
+    }
     this.#waiting.push({ row, settle });
-    this.#start();
+    if (this.#running === undefined) this.#occupy(this.#run());
   }
 
-  #start(): void {
-    this.#running ??= this.#run().finally(() => {
+  /** One thing at a time: what came meanwhile is next. */
+  #occupy(work: Promise<unknown>): void {
+    this.#running = work.then(() => {
       this.#running = undefined;
-      if (this.#waiting.length > 0) this.#start();
+      if (this.#waiting.length > 0) this.#occupy(this.#run());
     });
   }
 
@@ -112,6 +120,8 @@ export class EventQueue {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_BATCH);
       const error = await this.#attempt(batch.map(({ row }) => row));
+      // Who waits behind a batch that failed does not wait for as many failures more.
+      if (error !== undefined) batch.push(...this.#waiting.splice(0));
       for (const { settle } of batch) settle(error);
     }
     if (this.#failures === 0 && this.#backlog.size > 0) await this.#storeBacklog();
@@ -130,7 +140,7 @@ export class EventQueue {
   }
 
   #retryLater(): void {
-    if (this.#retry !== undefined) return;
+    if (this.#retry !== undefined || this.#isClosing) return;
     const { first, most } = this.#backoff;
     const pause = Math.min(most, first * 2 ** Math.min(this.#failures, 30));
     // Replicas that lost the same database do not come back at once.
@@ -141,12 +151,7 @@ export class EventQueue {
   #again(): void {
     this.#retry = undefined;
     if (this.#running !== undefined) return this.#retryLater();
-    this.#running = this.#storeBacklog()
-      .then(() => undefined)
-      .finally(() => {
-        this.#running = undefined;
-        if (this.#waiting.length > 0) this.#start();
-      });
+    this.#occupy(this.#storeBacklog());
   }
 
   /** Stores a batch of what waits for another attempt; false where that fails. */

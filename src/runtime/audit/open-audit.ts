@@ -76,12 +76,12 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
     events,
   });
   const stop =
-    options.maxAgeMs === undefined ? () => {} : keepFor(options.maxAgeMs, tables, logger);
+    options.maxAgeMs === undefined ? async () => {} : keepFor(options.maxAgeMs, tables, logger);
   return {
     trail: new StoredAuditTrail({ service, instance }, queue, logger),
     log: new AuditLog(tables),
     close: async () => {
-      stop();
+      await stop();
       await queue.close();
     },
   };

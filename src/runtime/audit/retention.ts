@@ -6,13 +6,14 @@ const HOUR = 3_600_000;
 /** Few enough that no call waits long for the statement. */
 const BATCH = 500;
 
-/** Removes the events of before a time. @returns how many */
+/** Removes the events of before a time, until the signal aborts. @returns how many */
 export async function removeBefore(
   { kysely }: Database<AuditTables>,
   time: number,
+  signal?: AbortSignal,
 ): Promise<number> {
   let removed = 0;
-  for (;;) {
+  while (signal?.aborted !== true) {
     const old = kysely
       .selectFrom("audit_events")
       .select("id")
@@ -25,24 +26,40 @@ export async function removeBefore(
     if (count < BATCH) return removed;
     await new Promise(setImmediate);
   }
+  return removed;
 }
 
-/** Removes events of more than an age, now and every hour. @returns what ends it */
+/**
+ * Removes events of more than an age, now and every hour.
+ *
+ * @returns what ends it, and waits for what is under way
+ */
 export function keepFor(
   maxAgeMs: number,
   database: Database<AuditTables>,
   logger: Logger,
-): () => void {
+): () => Promise<void> {
+  const end = new AbortController();
   const remove = async () => {
     try {
-      const removed = await removeBefore(database, Date.now() - maxAgeMs);
+      const removed = await removeBefore(database, Date.now() - maxAgeMs, end.signal);
       if (removed > 0) logger.info({ removed }, "old audit events were removed");
     } catch (error) {
       logger.warn({ err: database.explain(error) }, "old audit events could not be removed");
     }
   };
-  void remove();
-  const timer = setInterval(remove, HOUR);
+  let removal: Promise<void> | undefined;
+  const begin = () => {
+    removal ??= remove().finally(() => {
+      removal = undefined;
+    });
+  };
+  begin();
+  const timer = setInterval(begin, HOUR);
   timer.unref();
-  return () => clearInterval(timer);
+  return async () => {
+    clearInterval(timer);
+    end.abort();
+    await removal;
+  };
 }

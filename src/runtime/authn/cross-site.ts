@@ -8,20 +8,20 @@ const DEFAULT_PORT = { http: ":80", https: ":443" } as const;
 
 /**
  * Refuses what another site makes a browser do in the name of its user (design.md,
- * "Trust"): an unsafe method whose identity came by itself, from a cookie or from the
+ * "Trust"): an unsafe method, or a write by whatever method, whose identity came by itself, from a cookie or from the
  * gateway's session.
  */
 export class CrossSiteGuard {
-  readonly #allowedOrigins: ReadonlySet<string>;
+  readonly #allowedOrigins: ReadonlySet<string | undefined>;
 
   /** @param allowedOrigins those of the CORS configuration */
   constructor(allowedOrigins: readonly string[]) {
-    this.#allowedOrigins = new Set(allowedOrigins.map((origin) => normalOrigin(origin) ?? origin));
+    this.#allowedOrigins = new Set(allowedOrigins.map(normalOrigin));
   }
 
   /** @throws ServiceError FORBIDDEN where another site is behind the call */
   check(call: Call): void {
-    if (call.transport !== "http" || SAFE_METHODS.has(call.httpMethod)) return;
+    if (call.transport !== "http" || isSafe(call)) return;
     const { credential, headers } = call;
     // The gateway may turn its session into an access token; a page cannot send one without CORS.
     const isForwarded = credential === "jwt" && call.peerIsTrusted;
@@ -45,6 +45,11 @@ export class CrossSiteGuard {
     if (proto !== undefined && proto.toLowerCase() !== scheme) return false;
     return normalOrigin(`${scheme}://${host}`) === origin;
   }
+}
+
+/** A write stays one where it is bound to GET as well. */
+function isSafe({ method, httpMethod }: Call): boolean {
+  return SAFE_METHODS.has(httpMethod) && (method.kind === "raw" || !method.isWrite);
 }
 
 /** In lower case and without the default port; undefined where it is no origin, as `null`. */

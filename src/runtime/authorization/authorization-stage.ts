@@ -15,7 +15,7 @@ import {
 
 /** What authorization is decided by. */
 export interface AuthorizationOptions {
-  /** Absent only where nothing is ever checked. */
+  /** Absent where no method is AUTHORIZED: one that is fails. */
   readonly engine: AuthorizationEngine | undefined;
   /** `security.authz.enabled`: where false, AUTHORIZED asks for no more than AUTHENTICATED. */
   readonly enabled: boolean;
@@ -33,9 +33,6 @@ export interface AuthorizationOptions {
  */
 export function createAuthorization(options: AuthorizationOptions): Stage {
   const { engine, enabled, devAllowAll, authnDisabled, events } = options;
-  if (enabled && !devAllowAll && engine === undefined) {
-    throw new Error("authorization is enabled and has no engine");
-  }
   const plans = new Map<BoundMethod, AuthorizationPlan>();
   return (call) => {
     let plan = plans.get(call.method);
@@ -55,10 +52,13 @@ export function createAuthorization(options: AuthorizationOptions): Stage {
         return decide(call, call.credential === "internal", events);
       case "SYSTEM":
         return decide(call, call.credential === "system", events);
-      default:
+      case "AUTHORIZED":
         if (!enabled) return undefined;
         if (devAllowAll || plan.check === undefined) return decide(call, devAllowAll, events);
-        return checked(call, call.principal, plan.check, engine as AuthorizationEngine, events);
+        if (engine === undefined) throw new Error(`${call.rpc} is AUTHORIZED and has no engine`);
+        return checked(call, call.principal, plan.check, engine, events);
+      default:
+        throw new Error(`${call.rpc} has no exposure that is known`);
     }
   };
 }
@@ -98,7 +98,7 @@ function checked(
   } catch (error) {
     return undecided(call, principal, error, events);
   }
-  return decide(call, allowed, events);
+  return decide(call, allowed === true, events);
 }
 
 async function answered(
@@ -113,7 +113,7 @@ async function answered(
   } catch (error) {
     return undecided(call, principal, error, events);
   }
-  return decide(call, allowed, events);
+  return decide(call, allowed === true, events);
 }
 
 function undecided(

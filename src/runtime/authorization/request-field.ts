@@ -67,13 +67,10 @@ function getterOf(field: DescField): Getter {
     // The default value of an unset proto2 field is on the prototype.
     return (message) => (Object.hasOwn(message, name) ? message[name] : undefined);
   }
-  const zero = field.fieldKind === "enum" ? field.enum.values[0]?.number : undefined;
   return (message) => {
     const value = message[name];
-    // Longs are bigints, or strings with jstype.
-    return value === zero || value === 0 || value === 0n || value === "0"
-      ? absent(field, value)
-      : value;
+    // Longs are bigints, or strings with jstype; an enum without presence is open, so its zero is 0.
+    return value === 0 || value === 0n || value === "0" ? absent(field, value) : value;
   };
 }
 

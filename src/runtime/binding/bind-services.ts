@@ -37,7 +37,7 @@ export function bindServices(bindings: readonly ServiceBinding[]): BoundServices
     problems.push(...mismatches(binding));
     for (const descriptor of service.methods) {
       const rpc = nameOf(service, descriptor);
-      const policy = ownValue(binding.policies, rpc);
+      const policy = binding.policies[rpc];
       const handler = handlerOf(binding, descriptor);
       if (policy === undefined || handler === undefined) continue;
       const routes = binding.routes.filter((route) => route.rpc === rpc);
@@ -57,7 +57,7 @@ function mismatches(binding: ServiceBinding): string[] {
   const names = new Set(service.methods.map((method) => nameOf(service, method)));
   for (const method of service.methods) {
     const rpc = nameOf(service, method);
-    const policy = ownValue(policies, rpc);
+    const policy = policies[rpc];
     if (policy === undefined) problems.push(`${rpc} has no policy: run buf generate again`);
     else problems.push(...policyProblems(rpc, policy));
     if (handlerOf(binding, method) === undefined) {
@@ -107,10 +107,6 @@ function handlerOf(binding: ServiceBinding, { localName }: DescMethod): AnyHandl
   return typeof handler === "function" && !Object.hasOwn(Object.prototype, localName)
     ? (handler.bind(handlers) as AnyHandler)
     : undefined;
-}
-
-function ownValue<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 /** Whether an RPC is a write: by its HTTP methods, else by its declared side effects. */

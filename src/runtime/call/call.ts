@@ -79,6 +79,8 @@ export class Call implements CallContext {
   readonly #encodeResponse: ((response: unknown) => unknown) | undefined;
   #responseHeaders: Map<string, string> | undefined;
   #responseBegun = false;
+  #responseTrailers: Map<string, string> | undefined;
+  #responseEnded = false;
   #abort: AbortController | undefined;
   #abortReason: ServiceError | undefined;
   #onAbort: ((reason: ServiceError) => void) | undefined;
@@ -151,6 +153,22 @@ export class Call implements CallContext {
     checkHeader(this.transport, name, value);
     this.#responseHeaders ??= new Map();
     this.#responseHeaders.set(name.toLowerCase(), value);
+  }
+
+  /** @throws TypeError for a trailer that cannot be sent; Error where the response was ended */
+  setResponseTrailer(name: string, value: string): void {
+    if (this.#responseEnded) {
+      throw new Error(`the trailer ${name} comes too late: the response was ended`);
+    }
+    checkHeader(this.transport, name, value);
+    this.#responseTrailers ??= new Map();
+    this.#responseTrailers.set(name.toLowerCase(), value);
+  }
+
+  /** For the adapter: the trailers to send. After it none can be set. */
+  endResponse(): ReadonlyMap<string, string> | undefined {
+    this.#responseEnded = true;
+    return this.#responseTrailers;
   }
 
   /** For the adapter: the headers to send. After it no header can be set. */

@@ -25,7 +25,8 @@ export class Progress implements Timed {
       return;
     }
     this.#deadlines = deadlines;
-    deadlines.add(this, this.#call.startedAt);
+    // Not since the call came: what stands before the timeout may have taken a while.
+    deadlines.add(this, performance.now());
   }
 
   expire(): void {

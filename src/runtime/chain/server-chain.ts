@@ -129,19 +129,25 @@ export class ServerChain {
     progress: Progress,
     responses: AsyncIterable<unknown>,
   ): AsyncGenerator<unknown> {
-    let outcome: ServiceError | undefined = new ServiceError("CANCELLED");
-    const iterator = responses[Symbol.asyncIterator]();
+    // To leave a stream early is to cancel it, but for a HEAD, which has its answer with the first message.
+    let outcome = call.httpMethod === "HEAD" ? undefined : new ServiceError("CANCELLED");
+    let isOver = false;
+    let iterator: AsyncIterator<unknown> | undefined;
     // Not a race with one promise that lives as long as the stream: each step would stay in its memory.
     let stop: (reason: ServiceError) => void = () => undefined;
     call.whenAborted((reason) => stop(reason));
     try {
+      // Within, as an interceptor may have answered with what is no stream.
+      const opened = responses[Symbol.asyncIterator]();
+      iterator = opened;
       for (;;) {
         const step = await new Promise<IteratorResult<unknown>>((resolve, reject) => {
           stop = reject;
           if (call.abortReason !== undefined) reject(call.abortReason);
-          else iterator.next().then(resolve, reject);
+          else opened.next().then(resolve, reject);
         });
-        if (step.done === true) break;
+        isOver = step.done === true;
+        if (isOver) break;
         yield call.encodeResponse(step.value);
       }
       outcome = undefined;
@@ -150,7 +156,7 @@ export class ServerChain {
       throw outcome;
     } finally {
       // One that is stuck is not waited for.
-      if (outcome !== undefined) void iterator.return?.()?.catch(() => undefined);
+      if (!isOver) leave(iterator);
       await this.#end(call, progress, call.abortReason ?? outcome);
     }
   }
@@ -166,4 +172,10 @@ export class ServerChain {
     call.endedAt = performance.now();
     for (const observer of this.#parts.observers) observer.end(call, error);
   }
+}
+
+/** Tells a stream that nobody reads it any more; what it says to that is of no account. */
+function leave(iterator: AsyncIterator<unknown> | undefined): void {
+  const left = async () => iterator?.return?.();
+  left().catch(() => undefined);
 }

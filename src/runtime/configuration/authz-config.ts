@@ -1,20 +1,9 @@
 import * as z from "zod/mini";
 import { documented } from "../../config/config-values.ts";
-import { file, headerSecret } from "./service-config-values.ts";
+import { endpoint, file, headerSecret } from "./service-config-values.ts";
 
 const spicedb = z.strictObject({
-  endpoint: documented(
-    "Where it answers, host:port.",
-    z
-      .string()
-      .check(
-        z.maxLength(260),
-        z.regex(
-          /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[1-9][0-9]{0,4}$/,
-          "must be host:port, such as spicedb:50051",
-        ),
-      ),
-  ),
+  endpoint: documented("Where it answers, host:port.", endpoint("spicedb:50051")),
   token: documented("The preshared key; give it as ${VAR}.", headerSecret(1)),
   transport: documented("How it is called.", z._default(z.enum(["grpc"]), "grpc")),
   insecure: documented("Whether it is called without TLS.", z._default(z.boolean(), false)),

@@ -36,7 +36,7 @@ function* checkServers({ server }: ServiceConfig): Iterable<ServiceConfigProblem
     if (other !== undefined) {
       yield {
         path: ["server", name, "address"],
-        message: `server.${name}.address: has the port ${port} of server.${other.name}; each server needs its own`,
+        message: `server.${name}.address has the port ${port} of server.${other.name}; each server needs its own`,
       };
     }
     taken.push({ name, host, port });
@@ -44,7 +44,7 @@ function* checkServers({ server }: ServiceConfig): Iterable<ServiceConfigProblem
   if (server.metrics?.path === "/healthz") {
     yield {
       path: ["server", "metrics", "path"],
-      message: "server.metrics.path: must not be /healthz, which is the health of this server",
+      message: "server.metrics.path must not be /healthz, which is the health of this server",
     };
   }
 }
@@ -107,29 +107,20 @@ function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProb
   if (database?.file === IN_MEMORY) {
     yield {
       path: ["database", "file"],
-      message: `database.file: ${IN_MEMORY} would lose what was acknowledged; name a file, for a trial in a folder that you throw away`,
+      message: `database.file must be a file: ${IN_MEMORY} would lose what was acknowledged; name one, for a trial in a folder that you throw away`,
     };
   }
   if (database === undefined || database.max_idle_conns <= database.max_open_conns) return;
   yield {
     path: ["database", "max_idle_conns"],
-    message: `database.max_idle_conns: must be at most max_open_conns, ${database.max_open_conns}`,
+    message: `database.max_idle_conns must be at most max_open_conns, ${database.max_open_conns}`,
   };
 }
 
 function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProblem> {
   if (registry === undefined) return;
-  const { endpoints, username, password, certificate_file, key_file } = registry.etcd;
+  const { endpoints, password } = registry.etcd;
   const at = (...keys: (string | number)[]) => ["registry", "etcd", ...keys];
-  if ((username === undefined) !== (password === undefined)) {
-    yield { path: at(), message: "registry.etcd must have username and password, or neither" };
-  }
-  if ((certificate_file === undefined) !== (key_file === undefined)) {
-    yield {
-      path: at(),
-      message: "registry.etcd must have certificate_file and key_file, or neither",
-    };
-  }
   const tlsKey = (["ca_file", "certificate_file"] as const).find(
     (key) => registry.etcd[key] !== undefined,
   );
@@ -137,14 +128,15 @@ function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProb
   if (new Set(secure).size > 1) {
     yield {
       path: at("endpoints"),
-      message: "registry.etcd.endpoints: must be all https or all http",
+      message: "registry.etcd.endpoints must be all https or all http",
     };
   } else if (tlsKey !== undefined && secure[0] !== true) {
-    yield { path: at(tlsKey), message: `registry.etcd.${tlsKey}: needs endpoints with https` };
+    yield { path: at(tlsKey), message: `registry.etcd.${tlsKey} needs endpoints with https` };
   } else if (password !== undefined && secure[0] !== true) {
     yield {
       path: at("endpoints"),
-      message: "registry.etcd.endpoints: the password is sent in plain text; use https",
+      message:
+        "registry.etcd.endpoints are called in plain text, and the password with them; use https",
       severity: "warning",
     };
   }

@@ -1,9 +1,12 @@
 import type * as z from "zod/mini";
 import type { ConfigPath } from "../../config/config-document.ts";
-import { describeIssue, formatPath } from "../../config/describe-issue.ts";
+import { formatPath } from "../../config/describe-issue.ts";
 import { didYouMean } from "../../diagnostics/nearest.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
+import { describeValue } from "./describe-value.ts";
 import { serviceConfigSchema } from "./service-config.ts";
+
+const MERGED = ": YAML 1.2 merges nothing; write out the keys";
 
 /** What an issue of the schema means to a user. Values are never in it: they may be secrets. */
 export function describeProblem(issue: z.core.$ZodIssue): ServiceConfigProblem[] {
@@ -11,19 +14,15 @@ export function describeProblem(issue: z.core.$ZodIssue): ServiceConfigProblem[]
   if (issue.code === "unrecognized_keys") {
     const known = knownKeys(serviceConfigSchema, path);
     return issue.keys.map((key) => {
-      const hint = didYouMean(key, known) || `; known are ${known.join(", ")}`;
+      const hint =
+        key === "<<" ? MERGED : didYouMean(key, known) || `; known are ${known.join(", ")}`;
       return { path: [...path, key], message: `${formatPath([...path, key])} is no key${hint}` };
     });
   }
   if (issue.code === "invalid_union") return describeUnion(issue, path);
-  const quote = wantsQuotes(issue) ? '; write it in quotes, as in "${VAR}"' : "";
-  return describeIssue(issue).map(({ message }) => ({ path, message: message + quote }));
-}
-
-/** A value of digits, or one that reads `true`, is a number or a boolean unless it is quoted. */
-function wantsQuotes(issue: z.core.$ZodIssue): boolean {
-  const isScalar = typeof issue.input === "number" || typeof issue.input === "boolean";
-  return issue.code === "invalid_type" && issue.expected === "string" && isScalar;
+  const isMissing = issue.input === undefined && path.length > 0;
+  const why = isMissing ? "is missing" : describeValue(issue);
+  return [{ path, message: `${formatPath(path)} ${why}` }];
 }
 
 /** What is wrong by the alternative that the value is meant for: the one of its own type. */
@@ -36,7 +35,7 @@ function describeUnion(
   );
   if (meant === undefined) {
     const quote = typeof issue.input === "number" ? '; write it in quotes, as in "${VAR}"' : "";
-    return [{ path, message: `${formatPath(path)}: must be text or a list${quote}` }];
+    return [{ path, message: `${formatPath(path)} must be text or a list${quote}` }];
   }
   return meant.flatMap((inner) => describeProblem({ ...inner, path: [...path, ...inner.path] }));
 }

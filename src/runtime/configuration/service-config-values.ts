@@ -1,25 +1,33 @@
 import * as z from "zod/mini";
-import { httpUrl } from "../../config/config-values.ts";
-
 /** A second in nanoseconds. */
 export const SECOND_NS = 1_000_000_000;
 
 /** Node's timers hold 24 days; a longer one would fire at once. */
 const MAX_NS = 20 * 86_400 * SECOND_NS;
 const GIB = 1024 ** 3;
-const MAX_PORT = 65_535;
 
-/** `host:port`; an IPv6 host is in brackets. Port 0 is any free one. */
+/** 1 to 65535; a pattern, so that editors know it, too. */
+const PORT =
+  "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
+const ADDRESS = new RegExp(`^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):(?:0|${PORT})$`);
+const ENDPOINT = new RegExp(`^(?:[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\]):${PORT}$`);
+
+/** `host:port` to listen on; an IPv6 host is in brackets. Port 0 is any free one. */
 export const address = () =>
-  z.string().check(
-    z.regex(
-      /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(0|[1-9][0-9]{0,4})$/,
-      "must be host:port, such as 0.0.0.0:18080",
-    ),
-    z.refine((text) => Number(text.slice(text.lastIndexOf(":") + 1)) <= MAX_PORT, {
-      error: `must have a port of at most ${MAX_PORT}`,
-    }),
-  );
+  z
+    .string()
+    .check(
+      z.regex(ADDRESS, "must be host:port, such as 0.0.0.0:18080, with a port of at most 65535"),
+    );
+
+/** `host:port` of another server. */
+export const endpoint = (such: string) =>
+  z
+    .string()
+    .check(
+      z.maxLength(260),
+      z.regex(ENDPOINT, `must be host:port, such as ${such}, with a port of at most 65535`),
+    );
 
 /** A length of time in nanoseconds, from 1 ms on. */
 export const duration = (otherwise: number) =>
@@ -73,7 +81,9 @@ export const secret = (minLength = 1) =>
 
 /** A secret that a header carries. */
 export const headerSecret = (minLength: number) =>
-  secret(minLength).check(z.regex(/^[\x21-\x7e]*$/, "must be printable ASCII without spaces"));
+  secret(minLength).check(
+    z.regex(/^[\x21-\x7e]*$/, "must be printable ASCII without spaces and line ends"),
+  );
 
 /** An origin of CORS: scheme, host and port, nothing behind. */
 export const origin = () =>
@@ -87,26 +97,29 @@ export const origin = () =>
       ),
     );
 
+/** The text of a URL, as far as a pattern can tell one; what `URL` cannot read is none either. */
+const urlText = (pattern: RegExp, error: string, ...checks: z.core.$ZodCheck<string>[]) => {
+  const text = z
+    .string()
+    .check(
+      z.maxLength(2048, "must have 2048 characters at most"),
+      z.regex(pattern, error),
+      ...checks,
+    );
+  return z.pipe(text, z.url({ error }));
+};
+
 /** An http or https URL that holds no credentials: those have keys of their own. */
 export const endpointUrl = () =>
-  httpUrl().check(
-    z.refine((value) => withoutCredentials(value), {
-      error: "must not hold a user or a password",
-    }),
+  urlText(
+    /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\][^\s\\]*$/,
+    "must be an http or https URL, such as https://example.com",
+    z.regex(/^[^/]*\/\/[^/?#@]*([/?#]|$)/, "must not hold a user or a password"),
   );
 
-function withoutCredentials(value: string): boolean {
-  if (!URL.canParse(value)) return true;
-  const { username, password } = new URL(value);
-  return username === "" && password === "";
-}
-
-/** A URL of some schemes. */
-export const url = (protocol: RegExp, schemes: string) =>
-  z.pipe(
-    z.string().check(z.maxLength(2048, "must have 2048 characters at most")),
-    z.url({ protocol, error: `must be a URL that starts with ${schemes}` }),
-  );
+/** A URL of PostgreSQL. */
+export const postgresUrl = () =>
+  urlText(/^postgres(ql)?:\/\/\S*$/, "must be a URL that starts with postgres://");
 
 /** Nanoseconds as milliseconds, at least 1. */
 export function milliseconds(nanoseconds: number): number {

@@ -6,10 +6,10 @@ import {
   duration,
   endpointUrl,
   file,
+  postgresUrl,
   SECOND_NS,
   secret,
   text,
-  url,
 } from "./service-config-values.ts";
 
 const database = z
@@ -21,7 +21,7 @@ const database = z
     file: documented("The file of SQLite; needed with sqlite.", z.optional(file())),
     url: documented(
       "The URL of PostgreSQL; needed with postgres. It holds a secret, so give it as ${VAR}.",
-      z.optional(url(/^postgres(ql)?$/, "postgres://")),
+      z.optional(postgresUrl()),
     ),
     max_open_conns: documented(
       "The most connections.",
@@ -44,6 +44,18 @@ const database = z
       path: ["url"],
     }),
   );
+
+/** What the checks above say, in the words of JSON Schema, for editors. */
+z.globalRegistry.add(database, {
+  if: { required: ["driver"], properties: { driver: { const: "postgres" } } },
+  // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema.
+  then: { required: ["url"], properties: { file: false } },
+  else: {
+    if: { properties: { driver: { const: "sqlite" } } },
+    // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema.
+    then: { required: ["file"], properties: { url: false } },
+  },
+});
 
 const log = z.strictObject({
   level: documented(
@@ -68,29 +80,49 @@ const audit = z.strictObject({
   ),
 });
 
-const etcd = z.strictObject({
-  endpoints: documented(
-    "Where etcd answers.",
-    z.array(endpointUrl()).check(z.minLength(1), z.maxLength(16)),
-  ),
-  username: documented("The user.", z.optional(text())),
-  password: documented("The password; give it as ${VAR}.", z.optional(secret())),
-  ca_file: documented(
-    "Who signs its certificate, PEM; absent, the public authorities.",
-    z.optional(file()),
-  ),
-  certificate_file: documented(
-    "The client certificate that etcd is shown, PEM; needs key_file.",
-    z.optional(file()),
-  ),
-  key_file: documented("The key of the client certificate, PEM.", z.optional(file())),
-  lease_ttl_seconds: documented(
-    "How long entries outlive a process that was killed.",
-    z._default(z.int().check(z.minimum(5), z.maximum(3600)), 15),
-  ),
+const etcd = z
+  .strictObject({
+    endpoints: documented(
+      "Where etcd answers.",
+      z.array(endpointUrl()).check(z.minLength(1), z.maxLength(16)),
+    ),
+    username: documented("The user.", z.optional(text())),
+    password: documented("The password; give it as ${VAR}.", z.optional(secret())),
+    ca_file: documented(
+      "Who signs its certificate, PEM; absent, the public authorities.",
+      z.optional(file()),
+    ),
+    certificate_file: documented(
+      "The client certificate that etcd is shown, PEM; needs key_file.",
+      z.optional(file()),
+    ),
+    key_file: documented("The key of the client certificate, PEM.", z.optional(file())),
+    lease_ttl_seconds: documented(
+      "How long entries outlive a process that was killed.",
+      z._default(z.int().check(z.minimum(5), z.maximum(3600)), 15),
+    ),
+  })
+  .check(
+    z.refine((value) => (value.username === undefined) === (value.password === undefined), {
+      error: "must have username and password, or neither",
+    }),
+    z.refine((value) => (value.certificate_file === undefined) === (value.key_file === undefined), {
+      error: "must have certificate_file and key_file, or neither",
+    }),
+  );
+
+/** What the checks above say, in the words of JSON Schema, for editors. */
+z.globalRegistry.add(etcd, {
+  description: "The etcd that holds it.",
+  dependencies: {
+    username: ["password"],
+    password: ["username"],
+    certificate_file: ["key_file"],
+    key_file: ["certificate_file"],
+  },
 });
 
-const registry = z.strictObject({ etcd: documented("The etcd that holds it.", etcd) });
+const registry = z.strictObject({ etcd });
 
 /** A name that keys of the route registry carry. */
 const registryName = (characters: RegExp, such: string) =>

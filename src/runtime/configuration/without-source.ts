@@ -6,11 +6,17 @@ import type { DocumentProblem } from "../../config/config-document.ts";
  */
 export function withoutSource({ rule, message }: DocumentProblem): string {
   if (rule === "CONFIG_VARIABLE") {
-    return message.replace(/^"\$\{.*" is no reference/s, "there is a malformed reference");
+    return message
+      .replace(/^"\$\{.*" is no reference/s, "there is a malformed reference")
+      .replace(/; set it, or write \$\{.*$/s, "; set it, or give it a default: ${NAME:-default}");
   }
   if (message.startsWith("the file is empty")) return "the file is empty";
   const [said = message] = message.split(/:| \(| \*/, 1);
   if (/^unresolved alias/.test(said)) return `${said}; text that starts with * must be quoted`;
   if (/^unresolved tag/.test(said)) return `${said}; text that starts with ! must be quoted`;
+  if (/^unexpected flow-map-start/.test(said)) {
+    return `${said}; inside { } and [ ] a reference stands in quotes, as in "\${VAR}"`;
+  }
+  if (/call stack/.test(said)) return "the file is nested too deeply";
   return said;
 }

@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
-import { grpcStatusOf } from "./grpc-status.ts";
+import { grpcStatusOf, status } from "./grpc-status.ts";
 
 /** What an error may carry beside its message. */
 export interface ServiceErrorOptions extends ErrorOptions {
@@ -9,8 +9,13 @@ export interface ServiceErrorOptions extends ErrorOptions {
   readonly retryAfterSeconds?: number;
   /** Whether another service said so, to a client of this one. */
   readonly isRemote?: boolean;
+  /** The gRPC status, where that of the HTTP status is not meant: such as ABORTED (10), OUT_OF_RANGE (11), DATA_LOSS (15). */
+  readonly grpcStatus?: number;
 }
 
+const GRPC_ERRORS: ReadonlySet<number> = new Set(
+  Object.values(status).filter((code) => code !== status.OK),
+);
 const HTTP_STATUS_MIN = 400;
 const HTTP_STATUS_MAX = 599;
 
@@ -50,9 +55,12 @@ export class ServiceError extends Error {
       message ?? known?.message ?? code,
       options.cause === undefined ? undefined : { cause: options.cause },
     );
+    if (options.grpcStatus !== undefined && !GRPC_ERRORS.has(options.grpcStatus)) {
+      throw new RangeError(`an error has a gRPC status from 1 to 16, not ${options.grpcStatus}`);
+    }
     this.code = code;
     this.status = status ?? known?.http ?? 500;
-    this.grpcStatus = known?.grpc ?? grpcStatusOf(this.status);
+    this.grpcStatus = options.grpcStatus ?? known?.grpc ?? grpcStatusOf(this.status);
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isRemote = options.isRemote ?? false;

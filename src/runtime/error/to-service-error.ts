@@ -20,10 +20,10 @@ const AUTHZ_CODES: Readonly<Record<AuthzErrorCode, ErrorCode>> = {
 const HIDDEN: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE"]);
 
 /** What another service refuses to us says nothing of our caller: a token of ours may be wrong, or our share used up. */
-const REMOTE_CODES: Readonly<Record<string, ErrorCode>> = {
-  UNAUTHORIZED: "INTERNAL",
-  FORBIDDEN: "INTERNAL",
-  RATE_LIMITED: "UNAVAILABLE",
+const REMOTE_STATUSES: Readonly<Record<number, ErrorCode>> = {
+  401: "INTERNAL",
+  403: "INTERNAL",
+  429: "UNAVAILABLE",
 };
 
 /**
@@ -33,7 +33,7 @@ const REMOTE_CODES: Readonly<Record<string, ErrorCode>> = {
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) {
-    const code = error.isRemote ? REMOTE_CODES[error.code] : undefined;
+    const code = error.isRemote ? REMOTE_STATUSES[error.status] : undefined;
     return code === undefined ? error : new ServiceError(code, undefined, { cause: error });
   }
   if (error instanceof AuthzError) {

@@ -17,7 +17,7 @@ import {
 import { COMPRESS_FROM_BYTES, compressedFrameOf, frameOf } from "./message-frame.ts";
 import { refusalOf } from "./refusal.ts";
 import { RequestReader } from "./request-reader.ts";
-import { responseHeaders } from "./response-headers.ts";
+import { ownMetadata, responseHeaders } from "./response-headers.ts";
 import { OK_TRAILERS, statusTrailers } from "./response-status.ts";
 import { ResponseWriter } from "./response-writer.ts";
 import type { Arrival } from "./stream-guard.ts";
@@ -131,41 +131,58 @@ export class GrpcExchange implements Listener {
   }
 
   /** Ends a call of many messages well. */
-  succeed(): void {
+  succeed(trailers?: ReadonlyMap<string, string>): void {
     this.begin();
-    if (this.#response.isOpen) this.#response.end(OK_TRAILERS);
+    if (this.#response.isOpen) this.#response.end(okTrailers(trailers));
   }
 
   /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
-  reply(data: Uint8Array, own?: ReadonlyMap<string, string>): void {
+  reply(
+    data: Uint8Array,
+    own?: ReadonlyMap<string, string>,
+    ownTrailers?: ReadonlyMap<string, string>,
+  ): void {
     // Here, so that a header of the handler that is none is still an error of the call.
     const headers = responseHeaders(this.requestId, own);
+    const trailers = okTrailers(ownTrailers);
     if (data.length < COMPRESS_FROM_BYTES || !this.#mayCompress()) {
-      return this.#replyWith(headers, frameOf(data));
+      return this.#replyWith(headers, frameOf(data), trailers);
     }
     this.#compress(headers);
     compressedFrameOf(data).then(
-      (frame) => this.#replyWith(headers, frame),
+      (frame) => this.#replyWith(headers, frame, trailers),
       (error: unknown) => this.fail(toServiceError(error)),
     );
   }
 
   /** Ends the call with an error; without effect once it has ended. */
-  fail(error: ServiceError, own?: ReadonlyMap<string, string>): void {
+  fail(
+    error: ServiceError,
+    own?: ReadonlyMap<string, string>,
+    ownTrailers?: ReadonlyMap<string, string>,
+  ): void {
     const response = this.#response;
     if (!response.isOpen) return;
     // Behind what the client does not take, it would not see the status either.
     if (response.isStuck) return response.cancel();
-    const trailers = statusTrailers(error, this.#settings.domain);
+    const trailers = {
+      ...(ownTrailers && ownMetadata(ownTrailers)),
+      ...statusTrailers(error, this.#settings.domain),
+    };
     if (response.hasBegun) response.end({ ...trailers, [REQUEST_ID_HEADER]: this.requestId });
     else response.endAtOnce({ ...responseHeaders(this.requestId, own), ...trailers });
   }
 
-  #replyWith(headers: OutgoingHttpHeaders, frame: Buffer): void {
+  #replyWith(headers: OutgoingHttpHeaders, frame: Buffer, trailers: OutgoingHttpHeaders): void {
     turn.atEnd(() => {
       if (!this.#response.isOpen) return;
-      this.#response.begin(headers);
-      this.#response.end(OK_TRAILERS, frame);
+      try {
+        this.#response.begin(headers);
+        this.#response.end(trailers, frame);
+      } catch (error) {
+        // Of what Node does not send, the others of this turn know nothing.
+        this.fail(toServiceError(error));
+      }
     });
   }
 
@@ -182,4 +199,8 @@ export class GrpcExchange implements Listener {
     this.#reader.cancelled(reason);
     this.#onCancel?.(reason);
   }
+}
+
+function okTrailers(own: ReadonlyMap<string, string> | undefined): OutgoingHttpHeaders {
+  return own === undefined ? OK_TRAILERS : { ...ownMetadata(own), ...OK_TRAILERS };
 }

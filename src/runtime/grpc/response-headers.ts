@@ -4,7 +4,7 @@ import { ACCEPT_ENCODING_HEADER, ACCEPTED_ENCODINGS } from "./message-encoding.t
 
 /** What the protocol itself says in headers, and what HTTP/2 forbids: no handler sets those. */
 const RESERVED =
-  /^(:|grpc-|(content-type|content-length|connection|transfer-encoding|keep-alive|upgrade|te)$)/;
+  /^(:|grpc-|(content-type|content-length|connection|proxy-connection|transfer-encoding|keep-alive|upgrade|http2-settings|te)$)/;
 const NAME = /^[0-9a-z_.-]+$/;
 const BINARY_SUFFIX = "-bin";
 /** Printable ASCII, as gRPC has it. */
@@ -26,12 +26,21 @@ export function responseHeaders(
     [ACCEPT_ENCODING_HEADER]: ACCEPTED_ENCODINGS,
     [REQUEST_ID_HEADER]: requestId,
   };
-  if (own !== undefined) {
-    for (const [name, value] of own) {
-      if (!RESERVED.test(name) && name !== REQUEST_ID_HEADER) headers[name] = valueOf(name, value);
-    }
-  }
+  if (own !== undefined) Object.assign(headers, ownMetadata(own));
   return headers;
+}
+
+/**
+ * What the handler set, as it is sent.
+ *
+ * @throws Error for a header of the handler that is none
+ */
+export function ownMetadata(own: ReadonlyMap<string, string>): OutgoingHttpHeaders {
+  const metadata: OutgoingHttpHeaders = {};
+  for (const [name, value] of own) {
+    if (!RESERVED.test(name) && name !== REQUEST_ID_HEADER) metadata[name] = valueOf(name, value);
+  }
+  return metadata;
 }
 
 function valueOf(name: string, value: string): string {

@@ -10,9 +10,12 @@ import {
 
 /** Trailers are headers, and clients bound those: 8 KiB is the usual limit of all of them. */
 const MAX_DETAILS_BYTES = 4096;
+const MAX_ENCODED_MESSAGE = 2048;
 
 const STATUS_HEADER = "grpc-status";
 const MESSAGE_HEADER = "grpc-message";
+/** Clients that try again by a policy of their own wait so long first (gRPC's A6). */
+const PUSHBACK_HEADER = "grpc-retry-pushback-ms";
 
 /** The trailers of a call that went well. */
 export const OK_TRAILERS: OutgoingHttpHeaders = Object.freeze({ [STATUS_HEADER]: status.OK });
@@ -22,14 +25,27 @@ export function statusTrailers(thrown: ServiceError, domain: string): OutgoingHt
   const error = thrown.code === "INTERNAL" ? new ServiceError("INTERNAL") : thrown;
   const trailers: OutgoingHttpHeaders = {
     [STATUS_HEADER]: error.grpcStatus,
-    // Half a surrogate pair would make encodeURI throw.
-    [MESSAGE_HEADER]: encodeURI(toUSVString(error.message.slice(0, MAX_MESSAGE_CHARACTERS))),
+    [MESSAGE_HEADER]: encodedMessage(error.message),
     [STATUS_DETAILS_HEADER]: Buffer.from(
       encodeStatusDetails(error, domain, MAX_DETAILS_BYTES),
     ).toString("base64"),
   };
   if (error.retryAfterSeconds !== undefined) {
-    trailers["retry-after"] = String(Math.ceil(error.retryAfterSeconds));
+    const seconds = Math.max(0, error.retryAfterSeconds);
+    trailers["retry-after"] = String(Math.ceil(seconds));
+    trailers[PUSHBACK_HEADER] = String(Math.ceil(seconds * 1000));
   }
   return trailers;
+}
+
+/** Percent-encoded, as gRPC has it, and bounded by what is sent: a character may become twelve. */
+function encodedMessage(message: string): string {
+  let encoded = "";
+  // Half a surrogate pair would make encodeURI throw.
+  for (const character of toUSVString(message.slice(0, MAX_MESSAGE_CHARACTERS))) {
+    const next = encodeURI(character);
+    if (encoded.length + next.length > MAX_ENCODED_MESSAGE) break;
+    encoded += next;
+  }
+  return encoded;
 }

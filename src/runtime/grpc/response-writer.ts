@@ -4,6 +4,12 @@ import { Deadlines, type Timed } from "../chain/deadlines.ts";
 /** The bytes that may wait for a client before the handler does. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 
+/**
+ * The messages that may wait, however small: each costs more than its bytes. And a handler that
+ * never waits would send as many in one turn of the event loop, for all of its calls.
+ */
+const MAX_UNSENT_MESSAGES = 64;
+
 /** How long a client may take nothing of what is left of a call that is over, in milliseconds. */
 const LINGER_MS = 30_000;
 
@@ -25,6 +31,8 @@ export class ResponseWriter implements Timed {
   readonly #respond: Respond;
   #hasBegun = false;
   #hasEnded = false;
+  /** The messages since the client was last waited for. */
+  #messages = 0;
 
   constructor(stream: ServerHttp2Stream, respond: Respond) {
     this.#stream = stream;
@@ -62,19 +70,26 @@ export class ResponseWriter implements Timed {
    */
   async write(frame: Buffer, signal: () => AbortSignal): Promise<void> {
     const stream = this.#stream;
-    stream.write(frame);
-    if (!this.isStuck) return;
+    this.#messages++;
+    if (
+      this.#messages < MAX_UNSENT_MESSAGES &&
+      stream.writableLength + frame.length <= MAX_UNSENT_BYTES
+    ) {
+      stream.write(frame);
+      return;
+    }
+    this.#messages = 0;
     const aborted = signal();
     await new Promise<void>((resolve) => {
       const done = () => {
-        stream.off("drain", done);
         stream.off("close", done);
         aborted.removeEventListener("abort", done);
         resolve();
       };
-      stream.on("drain", done);
       stream.on("close", done);
       aborted.addEventListener("abort", done);
+      // Called when all up to this one was taken.
+      stream.write(frame, done);
       if (aborted.aborted || stream.closed) done();
     });
   }

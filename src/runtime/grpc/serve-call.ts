@@ -31,10 +31,11 @@ export async function serveCall(
     if (streamsResponse(method)) {
       await sendAll(exchange, call, response as AsyncIterable<Uint8Array>);
     } else {
-      exchange.reply(response as Uint8Array, call.beginResponse());
+      exchange.reply(response as Uint8Array, call.beginResponse(), call.endResponse());
     }
   } catch (error) {
-    if (error instanceof ServiceError) return exchange.fail(error, call?.beginResponse());
+    if (error instanceof ServiceError)
+      return exchange.fail(error, call?.beginResponse(), call?.endResponse());
     // Such as a header of the handler that is none; it would be none here either.
     settings.onDefect(error, method.rpc);
     exchange.fail(toServiceError(error));
@@ -84,7 +85,7 @@ async function sendAll(
     await exchange.send(response, () => call.signal);
   }
   exchange.begin(call.beginResponse());
-  exchange.succeed();
+  exchange.succeed(call.endResponse());
 }
 
 async function* decodeAll(reader: RequestReader, input: DescMessage): AsyncGenerator<unknown> {

@@ -14,7 +14,7 @@ export interface OnConnection {
 export interface Connection {
   readonly peer: Peer;
   readonly active: Set<OnConnection>;
-  /** Whether a response has said that the connection ends: what comes behind it is not served. */
+  /** Whether a response says that the connection ends: what comes behind it is not served. */
   isClosing: boolean;
 }
 

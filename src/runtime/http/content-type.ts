@@ -1,8 +1,12 @@
 import type { CallHeaders } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
 
-const JSON_TYPE =
-  /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?$/i;
+const JSON_TYPE = /^application\/json[ \t]*(?=;|$)/i;
+/** As RFC 9110, section 5.6.6 has it: behind a semicolon nothing may stand. */
+const PARAMETER =
+  /;(?:[ \t]*([!#$%&'*+\-.^_`|~0-9a-z]+)=([!#$%&'*+\-.^_`|~0-9a-z]+|"(?:[^"\\]|\\.)*"))?[ \t]*/iy;
+const IDENTITY = /^[ \t]*(?:identity)?[ \t]*$/i;
+const UTF_8 = /^(?:utf-?8|"utf-?8")$/i;
 
 /**
  * Refuses bodies that are no plain UTF-8 JSON (hostile input 38). A body without a
@@ -41,7 +45,7 @@ export function singleType(headers: CallHeaders): string | undefined {
  */
 export function requireIdentity(headers: CallHeaders): void {
   for (const encoding of headers.all("content-encoding")) {
-    if (encoding.trim().toLowerCase() !== "identity") {
+    if (!IDENTITY.test(encoding)) {
       throw new ServiceError(
         "UNSUPPORTED_MEDIA_TYPE",
         "the body must not be compressed: send no Content-Encoding",
@@ -50,6 +54,17 @@ export function requireIdentity(headers: CallHeaders): void {
   }
 }
 
+/** JSON has no parameters; only a charset would say that the body is something else. */
 function isJson(type: string): boolean {
-  return type === "application/json" || JSON_TYPE.test(type);
+  if (type === "application/json") return true;
+  let at = JSON_TYPE.exec(type)?.[0].length;
+  while (at !== undefined && at < type.length) {
+    PARAMETER.lastIndex = at;
+    const parameter = PARAMETER.exec(type);
+    if (parameter === null) return false;
+    const [text, name = "", value = ""] = parameter;
+    if (name.toLowerCase() === "charset" && !UTF_8.test(value)) return false;
+    at += text.length;
+  }
+  return at !== undefined;
 }

@@ -1,26 +1,10 @@
-import {
-  type DescField,
-  type DescMessage,
-  type JsonValue,
-  type Registry,
-  ScalarType,
-} from "@bufbuild/protobuf";
-import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
+import type { DescField, DescMessage, JsonValue, Registry } from "@bufbuild/protobuf";
+import { checkMapKey, exactScalar, isLooseScalar, plainNumber, refuse } from "./exact-scalar.ts";
+import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
 import { isDurationText, isTimeText } from "./field-text.ts";
-import { LongInteger } from "./long-integer.ts";
+import { LongNumber } from "./long-number.ts";
 
 type JsonObject = { [key: string]: JsonValue };
-
-/** What protobuf-es would take for something else than was written. */
-class Inexact extends Error {}
-
-const LONG: ReadonlySet<ScalarType> = new Set([
-  ScalarType.INT64,
-  ScalarType.UINT64,
-  ScalarType.SINT64,
-  ScalarType.FIXED64,
-  ScalarType.SFIXED64,
-]);
 
 /** Messages of which protobuf-es takes texts that stand for nothing, and those that may hold them. */
 const LOOSE: ReadonlySet<string> = new Set(
@@ -28,16 +12,15 @@ const LOOSE: ReadonlySet<string> = new Set(
 );
 
 /**
- * Makes JSON exact before protobuf-es reads it, in its place: a long integer becomes the
- * text of a field of 64 bits, since a number would be another id, and elsewhere the number
- * that it is; a day that no month has and a duration with something behind it are refused.
+ * Makes JSON exact before protobuf-es reads it, in its place: numbers become what their field
+ * holds, to the last digit. What stands for nothing is refused: a day that no month has, a
+ * duration with something behind it, a number with a space.
  *
  * @throws Error where a value stands for nothing; `describeJsonProblem` says which
  */
 export function exactMessage(message: DescMessage, json: JsonValue, registry: Registry): JsonValue {
-  if (json instanceof LongInteger) return exactLeaf(message, json);
   if (hasOwnJsonForm(message)) return exactOwnForm(message, json, registry);
-  if (!isObject(json)) return json;
+  if (!isObject(json)) return plain(json);
   const fields = fieldsByName(message);
   for (const [key, value] of Object.entries(json)) {
     const field = fields.get(key) ?? extensionOf(key, registry);
@@ -59,6 +42,7 @@ export function exactField(field: DescField, json: JsonValue, registry: Registry
     case "map":
       if (!isObject(json)) return plain(json);
       for (const [key, item] of Object.entries(json)) {
+        checkMapKey(field.mapKey, key);
         json[key] = exactItem(field, field.mapKind, item, registry);
       }
       return json;
@@ -67,7 +51,7 @@ export function exactField(field: DescField, json: JsonValue, registry: Registry
   }
 }
 
-/** Whether a message may hold what must be looked at even where no integer is long. */
+/** Whether a message may hold what must be looked at even where no number is long. */
 export function isLoose(message: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (LOOSE.has(message.typeName)) return true;
   // An extension may hold anything.
@@ -75,7 +59,9 @@ export function isLoose(message: DescMessage, seen = new Set<DescMessage>()): bo
   if (seen.has(message)) return false;
   seen.add(message);
   return message.fields.some((field) => {
-    const inner = "message" in field ? field.message : undefined;
+    const { message: inner, scalar } = field;
+    if (scalar !== undefined && isLooseScalar(scalar)) return true;
+    if (field.fieldKind === "map" && isLooseScalar(field.mapKey)) return true;
     return inner !== undefined && isLoose(inner, seen);
   });
 }
@@ -87,20 +73,20 @@ function exactItem(
   registry: Registry,
 ): JsonValue {
   if (kind === "message" && message !== undefined) return exactMessage(message, json, registry);
-  return kind === "scalar" ? exactScalar(scalar, json) : plain(json);
+  return kind === "scalar" && scalar !== undefined ? exactScalar(scalar, json) : plain(json);
 }
 
 function exactOwnForm(message: DescMessage, json: JsonValue, registry: Registry): JsonValue {
   switch (message.typeName) {
     case "google.protobuf.Timestamp":
-      return typeof json === "string" && !isTimeText(json) ? refuse() : json;
+      return typeof json === "string" && !isTimeText(json) ? refuse() : plain(json);
     case "google.protobuf.Duration":
-      return typeof json === "string" && !isDurationText(json) ? refuse() : json;
+      return typeof json === "string" && !isDurationText(json) ? refuse() : plain(json);
     case "google.protobuf.Any":
       return exactAny(json, registry);
-    default:
-      return plain(json);
   }
+  const value = isWrapperMessage(message) ? message.fields[0] : undefined;
+  return value?.fieldKind === "scalar" ? exactScalar(value.scalar, json) : plain(json);
 }
 
 function exactAny(json: JsonValue, registry: Registry): JsonValue {
@@ -108,27 +94,22 @@ function exactAny(json: JsonValue, registry: Registry): JsonValue {
   if (!isObject(json) || typeof type !== "string") return plain(json);
   const message = registry.getMessage(type.slice(type.lastIndexOf("/") + 1));
   if (message === undefined) return plain(json);
-  if (!hasOwnJsonForm(message)) return exactMessage(message, json, registry);
-  const value = json["value"];
+  const { value, ...rest } = json;
+  if (!hasOwnJsonForm(message)) {
+    // Some write an Empty as what has a form of its own, and some as a message without fields.
+    const isEmpty = message.typeName === "google.protobuf.Empty" && isEmptyObject(value);
+    return isEmpty ? rest : exactMessage(message, json, registry);
+  }
+  // protobuf-es would forget what stands beside the value.
+  if (Object.keys(rest).length > 1) refuse();
   if (value !== undefined) json["value"] = exactMessage(message, value, registry);
   return json;
-}
-
-/** A long integer where a message is: of the wrappers, some have 64 bits. */
-function exactLeaf(message: DescMessage, json: JsonValue): JsonValue {
-  const value = hasOwnJsonForm(message) ? message.fields[0] : undefined;
-  return exactScalar(value?.fieldKind === "scalar" ? value.scalar : undefined, json);
-}
-
-function exactScalar(scalar: ScalarType | undefined, json: JsonValue): JsonValue {
-  if (!(json instanceof LongInteger)) return json;
-  return scalar !== undefined && LONG.has(scalar) ? json.text : Number(json.text);
 }
 
 /** JSON with numbers as JavaScript has them. */
 function plain(json: JsonValue): JsonValue {
   if (typeof json !== "object" || json === null) return json;
-  if (json instanceof LongInteger) return Number(json.text);
+  if (json instanceof LongNumber) return plainNumber(json);
   const items = json as JsonObject;
   for (const key of Object.keys(items)) items[key] = plain(items[key] as JsonValue);
   return json;
@@ -140,9 +121,10 @@ function extensionOf(key: string, registry: Registry): DescField | undefined {
 }
 
 function isObject(json: JsonValue): json is JsonObject {
+  if (json instanceof LongNumber) return false;
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-function refuse(): never {
-  throw new Inexact("the JSON stands for nothing");
+function isEmptyObject(json: JsonValue | undefined): boolean {
+  return json !== undefined && isObject(json) && Object.keys(json).length === 0;
 }

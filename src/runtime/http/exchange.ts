@@ -40,6 +40,8 @@ export class Exchange implements OnConnection {
   isLost = false;
 
   readonly #state: ServerState;
+  /** Whether what comes behind it on its connection is not served. */
+  readonly #isLast: boolean;
 
   constructor(
     state: ServerState,
@@ -55,6 +57,9 @@ export class Exchange implements OnConnection {
     this.requestId = requestId;
     this.connection = state.connections.of(incoming.socket);
     state.connections.enter(this.connection, this);
+    // The client is told to send the rest on another connection.
+    this.#isLast = this.connection.active.size >= state.limits.maxPipelined;
+    if (this.#isLast) this.connection.isClosing = true;
   }
 
   get isReceiving(): boolean {
@@ -69,7 +74,8 @@ export class Exchange implements OnConnection {
   /** Sends a response as a whole. */
   send(status: number, body: string | Uint8Array, headers: string[]): void {
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
-    if (length > 0 || status !== 204) headers.push("Content-Length", String(length));
+    const isBodiless = status === 204 || status === 304;
+    if (length > 0 || !isBodiless) headers.push("Content-Length", String(length));
     if (this.call !== undefined) {
       this.call.responseBytes = length;
       this.call.responseStatus = status;
@@ -168,7 +174,7 @@ export class Exchange implements OnConnection {
     headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
     const cors = this.#state.cors.responseHeaders(this.headers);
     if (cors.length > 0) addVarying(headers, cors);
-    if (this.#state.isDraining || hasRest) {
+    if (this.#state.isDraining || hasRest || this.#isLast) {
       headers.push("Connection", "close");
       this.connection.isClosing = true;
     }

@@ -1,4 +1,4 @@
-import type { RequestListener, Server, ServerOptions } from "node:http";
+import { METHODS, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import Fastify from "fastify";
 import type { Logger } from "../operation/logger.ts";
@@ -8,6 +8,9 @@ import type { Connections } from "./connections.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { TlsHttpServer } from "./tls-http-server.ts";
 import type { TransportLimits } from "./transport-limits.ts";
+
+/** Those that Fastify routes; Node reads the methods of RTSP as well. */
+const HTTP_METHODS: ReadonlySet<string> = new Set(METHODS);
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
@@ -58,6 +61,12 @@ export function createApp(
   app.all("*", () => undefined);
   app.setNotFoundHandler(() => undefined);
   const { server } = app;
+  // All else Fastify would answer by itself.
+  const [handle] = server.listeners("request") as RequestListener[];
+  server.removeAllListeners("request").on("request", (request, response) => {
+    if (HTTP_METHODS.has(request.method ?? "")) handle?.(request, response);
+    else dispatcher.dispatch(request, response);
+  });
   // Node would drop headers past its limit without a word; too many are refused instead.
   server.maxHeadersCount = 0;
   server.on("connection", (socket) => connections.opened(socket));

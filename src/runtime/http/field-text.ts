@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { isBase64 } from "./exact-scalar.ts";
 import { isWrapperMessage } from "./field-names.ts";
 
 /** How the text of a path or a query becomes the JSON of a field. */
@@ -16,7 +17,6 @@ const NOT_FINITE = /^(?:NaN|-?Infinity)$/;
 const DAY_AND_HOUR = /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2})/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DURATION = /^-?[0-9]+(?:\.[0-9]+)?s$/;
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 const STRING: FieldText = { expected: "a string", read: (text) => text };
 
@@ -27,7 +27,7 @@ const BOOL: FieldText = {
 
 const BYTES: FieldText = {
   expected: "bytes in base64",
-  read: (text) => (BASE64.test(text) ? text : undefined),
+  read: (text) => (isBase64(text) ? text : undefined),
 };
 
 function integer(expected: string): FieldText {
@@ -71,7 +71,7 @@ const TEXT_MESSAGES: Readonly<Record<string, FieldText>> = {
   },
   "google.protobuf.FieldMask": {
     expected: "a field mask such as displayName,labels",
-    read: (text) => text,
+    read: maskText,
   },
 };
 
@@ -104,6 +104,21 @@ function messageText(message: DescMessage): FieldText | undefined {
   const value = isWrapperMessage(message) ? message.fields[0] : undefined;
   if (value?.fieldKind === "scalar") return SCALARS[value.scalar];
   return Object.hasOwn(TEXT_MESSAGES, typeName) ? TEXT_MESSAGES[typeName] : undefined;
+}
+
+/**
+ * A field mask as JSON has it. In a path or a query its fields may have their protobuf names,
+ * as those of the parameters do.
+ *
+ * @returns undefined where a name mixes both forms
+ */
+function maskText(text: string): string | undefined {
+  if (!text.includes("_")) return text;
+  const paths = text.split(",");
+  if (paths.some((path) => path.includes("_") && /[A-Z]/.test(path))) return undefined;
+  return paths
+    .map((path) => path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
+    .join(",");
 }
 
 /** Whether a time has a day that its month has, and an hour of that day. The rest is checked by protobuf-es. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { invalidArgument } from "./invalid-argument.ts";
-import { parseLongIntegers } from "./long-integer.ts";
+import { parseLongNumbers } from "./long-number.ts";
 
 /** What protobuf-es reads, too; deeper ones only cost. */
 const MAX_DEPTH = 100;
@@ -12,18 +12,24 @@ const ZERO = 48;
 const NINE = 57;
 const COLON = 58;
 const BACKSLASH = 92;
+const POINT = 46;
+const UPPER_E = 69;
+const LOWER_E = 101;
+/** Half a character, which may lack its other half: as an escape of JSON, and alone. */
+const HALF_ESCAPE = /\\u[dD][89a-fA-F]/;
+const LONE_HALF = /\p{Surrogate}/u;
 
 /** A body as JSON. */
 export interface ParsedJson {
   readonly value: JsonValue;
-  /** Whether some numbers in it are `LongInteger`s, which must become what their field holds. */
-  readonly hasLongIntegers: boolean;
+  /** Whether some numbers in it may be `LongNumber`s, which must become what their field holds. */
+  readonly hasLongNumbers: boolean;
 }
 
 /**
  * Parses a body as JSON, and refuses what two readers may understand in two ways:
  * a key that occurs twice in an object, of which `JSON.parse` keeps the last one,
- * `__proto__`, and a number that is too large for any.
+ * `__proto__`, a number that is too large for any, and text that UTF-8 cannot hold.
  *
  * @throws ServiceError INVALID_ARGUMENT; it does not quote the body, which may hold secrets
  */
@@ -41,8 +47,11 @@ export function parseJson(bytes: Buffer): ParsedJson {
   if (colons !== countKeys(value, 1)) {
     throw invalidArgument("the body has an object in which a key occurs twice");
   }
-  if (hasLongNumbers) value = parseLongIntegers(text) as JsonValue;
-  return { value, hasLongIntegers: hasLongNumbers };
+  if (HALF_ESCAPE.test(text) && !isUnicode(value)) {
+    throw invalidArgument("the body has a text that is no Unicode");
+  }
+  if (hasLongNumbers) value = parseLongNumbers(text) as JsonValue;
+  return { value, hasLongNumbers };
 }
 
 function countKeys(value: JsonValue, depth: number): number {
@@ -65,6 +74,13 @@ function countKeys(value: JsonValue, depth: number): number {
   return keys;
 }
 
+function isUnicode(value: JsonValue): boolean {
+  if (typeof value === "string") return !LONE_HALF.test(value);
+  if (typeof value !== "object" || value === null) return true;
+  if (Array.isArray(value)) return value.every(isUnicode);
+  return Object.entries(value).every(([key, item]) => !LONE_HALF.test(key) && isUnicode(item));
+}
+
 /** Of text that is known to be JSON. */
 function scan(text: string): { colons: number; hasLongNumbers: boolean } {
   let colons = 0;
@@ -76,7 +92,11 @@ function scan(text: string): { colons: number; hasLongNumbers: boolean } {
       if (++digits > EXACT_DIGITS) hasLongNumbers = true;
       continue;
     }
-    digits = 0;
+    if (digits > 0) {
+      if (code === POINT) continue;
+      if (code === LOWER_E || code === UPPER_E) hasLongNumbers = true;
+      digits = 0;
+    }
     if (code === COLON) colons++;
     else if (code === QUOTE) index = endOfString(text, index);
   }

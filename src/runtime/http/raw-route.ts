@@ -70,8 +70,25 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
     }
     for (const one of typeof value === "string" ? [value] : value) headers.push(name, one);
   }
-  exchange.send(answer.status, answer.body ?? "", headers);
+  exchange.send(statusOf(answer), bodyOf(answer), headers);
 }
+
+/** @throws Error where the handler returns what is no status of a whole response */
+function statusOf({ status }: RawResponse): number {
+  if (Number.isInteger(status) && status >= 200 && status <= 599) return status;
+  throw new Error(`a raw handler returned the status ${status}, which is none of 200 to 599`);
+}
+
+/** @throws Error where the handler returns what are no bytes */
+function bodyOf({ status, body = "" }: RawResponse): string | Uint8Array {
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+    throw new Error("a raw handler returned a body that is neither a string nor bytes");
+  }
+  return BODILESS.has(status) ? "" : body;
+}
+
+/** Statuses whose responses have no body. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 const NOT_TO_SET: ReadonlySet<string> = new Set([
   "connection",

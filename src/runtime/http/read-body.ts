@@ -10,6 +10,9 @@ export interface BodySource {
   isOver(): boolean;
 }
 
+/** So many pieces become one: each costs more than a hundred bytes, however short it is. */
+const PIECES = 1024;
+
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /** Whether a request has a body, or says that it may have one. */
@@ -34,6 +37,7 @@ export function readBody(source: BodySource): Promise<Buffer> {
   if (incoming.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    let pieces: Buffer[] = [];
     let size = 0;
     const stop = (): void => {
       incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
@@ -49,10 +53,14 @@ export function readBody(source: BodySource): Promise<Buffer> {
       size += chunk.length;
       if (size > limit) fail(tooLarge(limit));
       else if (source.isOver()) fail(new ServiceError("CANCELLED"));
-      else chunks.push(chunk);
+      else if (pieces.push(chunk) === PIECES) {
+        chunks.push(Buffer.concat(pieces));
+        pieces = [];
+      }
     };
     const onEnd = (): void => {
       stop();
+      chunks.push(...pieces);
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
     };
     const onGone = (): void => fail(new ServiceError("CANCELLED"));

@@ -73,10 +73,10 @@ function compileBody(
   const options: Partial<JsonReadOptions> = { registry };
   const field = body === "*" ? undefined : fieldOf(body, input);
   const isLooseInput = isLoose(input);
-  return ({ value, hasLongIntegers }) => {
+  return ({ value, hasLongNumbers }) => {
     let json = field === undefined ? value : { [field.jsonName]: value };
     try {
-      if (hasLongIntegers || isLooseInput) json = exactMessage(input, json, registry);
+      if (hasLongNumbers || isLooseInput) json = exactMessage(input, json, registry);
       return field === undefined
         ? fromJson(input, json, options)
         : mergeFromJson(input, create(input), json, options);

@@ -3,10 +3,14 @@ import type { CallHeaders } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { invalidArgument } from "./invalid-argument.ts";
 
+/** A name or an address, and perhaps a port: no user, no path, no second host. */
+const HOST = /^(?:\[[\w:.%-]+\]|[\w.~%-]*)(?::\d*)?$/;
+
 /**
  * Refuses requests that HTTP itself has refused, before any route: Node would answer
  * them without a body, or take the first of two hosts, which another program on the
- * way may not (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 10.1.1).
+ * way may not (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 10.1.1). A host that is none
+ * could be taken apart differently by whoever looks at it next.
  *
  * @throws ServiceError INVALID_ARGUMENT, and those of HTTP's own statuses
  */
@@ -21,9 +25,12 @@ export function checkHead(
   if (incoming.httpVersionMajor !== 1) {
     throw invalidArgument("the request must say its version, HTTP/1.0 or HTTP/1.1");
   }
-  const hosts = headers.all("host").length;
-  if (hosts > 1 || (hosts === 0 && incoming.httpVersion === "1.1")) {
+  const hosts = headers.all("host");
+  if (hosts.length > 1 || (hosts.length === 0 && incoming.httpVersion === "1.1")) {
     throw invalidArgument("the request must have one Host header");
+  }
+  if (!hosts.every((host) => HOST.test(host))) {
+    throw invalidArgument("the Host header must be a name or an address, with at most a port");
   }
   checkTransferEncoding(incoming);
   const { expect } = incoming.headers;

@@ -1,8 +1,15 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { toServiceError } from "../error/to-service-error.ts";
 import { errorBody } from "./error-body.ts";
 import type { Exchange } from "./exchange.ts";
 import { DEFAULT_TYPE } from "./http-body.ts";
 import type { EncodedResponse } from "./response-encoder.ts";
+
+/**
+ * The messages after which others get their turn: a handler that never waits would send all that
+ * the connection takes before anybody else is served.
+ */
+const MESSAGES_A_TURN = 64;
 
 const NDJSON = "application/x-ndjson";
 
@@ -55,6 +62,7 @@ async function sendStream(
   const { response, incoming, requestId } = exchange;
   const isHead = incoming.method === "HEAD";
   let begun = false;
+  let sent = 0;
   // Of a client that has gone the call itself is told.
   response.on("error", () => undefined);
   try {
@@ -65,6 +73,7 @@ async function sendStream(
       const chunk = form.chunk(message);
       count(exchange, chunk);
       if (!response.write(chunk)) await drained(exchange);
+      if (++sent % MESSAGES_A_TURN === 0) await nextTurn();
     }
     if (!begun) exchange.begin(form.contentType(undefined));
   } catch (thrown) {

@@ -11,6 +11,8 @@ export interface TransportLimits {
   readonly checkingIntervalMs: number;
   /** How long a connection may wait for its next request; longer than load balancers keep theirs. */
   readonly keepAliveTimeoutMs: number;
+  /** How many requests of one connection are under way at once, where a client sends them without waiting. */
+  readonly maxPipelined: number;
   /** How long a response that the client does not read is kept. */
   readonly sendTimeoutMs: number;
   /** How much of an unread body is swallowed so that the error before it is heard. */
@@ -25,6 +27,7 @@ export const DEFAULT_LIMITS: TransportLimits = {
   requestTimeoutMs: 60_000,
   checkingIntervalMs: 2_000,
   keepAliveTimeoutMs: 75_000,
+  maxPipelined: 100,
   sendTimeoutMs: 30_000,
   lingerBytes: 1024 * 1024,
   lingerMs: 1_000,

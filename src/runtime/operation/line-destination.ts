@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs";
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
 
 /** Where lines of the log go. */
 export interface LineDestination {
@@ -14,15 +14,21 @@ const DELAY_MS = 10;
 const BUSY_WAIT_MS = 5;
 /** How long a reader may leave a pipe full before lines are dropped. */
 const MAX_BUSY_MS = 2000;
+const LINE_END = 10;
+const NOTHING = Buffer.alloc(0);
+const OPEN_FLAGS = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
  * Writes lines to a file descriptor, those of a few milliseconds in one write: a
  * write for each would cost more than all the rest of a line.
+ *
+ * A reader that leaves its pipe full is waited for once; then lines are dropped, and counted in
+ * a line of their own, until it reads again.
  */
 export function createLineDestination(descriptor = 1): LineDestination {
   let destination = destinations.get(descriptor);
   if (destination === undefined) {
-    destination = openDestination(descriptor);
+    destination = new DescriptorDestination(withoutBlocking(descriptor));
     destinations.set(descriptor, destination);
   }
   return destination;
@@ -31,58 +37,114 @@ export function createLineDestination(descriptor = 1): LineDestination {
 /** One for each descriptor, however many servers a process has. */
 const destinations = new Map<number, LineDestination>();
 
-function openDestination(descriptor: number): LineDestination {
-  let waiting = "";
-  let isScheduled = false;
-  let isBroken = false;
+class DescriptorDestination implements LineDestination {
+  readonly #descriptor: number;
+  #waiting = "";
+  /** What is left of a line that was begun. */
+  #rest: Buffer = NOTHING;
+  #dropped = 0;
+  #patienceMs = MAX_BUSY_MS;
+  #isScheduled = false;
+  #isBroken = false;
 
-  const flushSync = (): void => {
-    isScheduled = false;
-    const text = waiting;
-    waiting = "";
-    if (text === "" || isBroken) return;
-    try {
-      writeText(descriptor, text);
-    } catch (error) {
-      // Nobody reads any longer; the service goes on without a log.
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") isBroken = true;
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+    process.on("exit", () => this.flushSync());
+  }
+
+  write(line: string): void {
+    this.#waiting += line;
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.flushSync();
+    } else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      setTimeout(() => this.flushSync(), DELAY_MS).unref();
     }
-  };
-  process.on("exit", flushSync);
-  return {
-    flushSync,
-    write(line) {
-      waiting += line;
-      if (waiting.length >= MAX_WAITING) {
-        flushSync();
-      } else if (!isScheduled) {
-        isScheduled = true;
-        setTimeout(flushSync, DELAY_MS).unref();
+  }
+
+  flushSync(): void {
+    this.#isScheduled = false;
+    const text = this.#waiting;
+    this.#waiting = "";
+    if (text === "" || this.#isBroken) return;
+    try {
+      if (this.#dropped === 0 && this.#rest.length === 0) {
+        this.#dropped = this.#put(text);
+        return;
       }
-    },
-  };
-}
-
-function writeText(descriptor: number, text: string): void {
-  let written = 0;
-  try {
-    written = writeSync(descriptor, text);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-  }
-  if (written < Buffer.byteLength(text)) writeRest(descriptor, Buffer.from(text), written);
-}
-
-/** A pipe takes what it has room for. */
-function writeRest(descriptor: number, bytes: Buffer, from: number): void {
-  const deadline = performance.now() + MAX_BUSY_MS;
-  for (let offset = from; offset < bytes.length; ) {
-    try {
-      offset += writeSync(descriptor, bytes, offset);
-    } catch (error) {
-      const isBusy = (error as NodeJS.ErrnoException).code === "EAGAIN";
-      if (!isBusy || performance.now() > deadline) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_WAIT_MS);
+      const told = this.#dropped === 0 ? "" : droppedLine(this.#dropped);
+      const lost = this.#put(Buffer.concat([this.#rest, Buffer.from(told + text)]));
+      const isTold = lost <= linesOf(Buffer.from(text), 0);
+      this.#dropped = isTold ? lost : this.#dropped + lost - 1;
+    } catch {
+      // Nobody reads any longer; the service goes on without a log.
+      this.#isBroken = true;
     }
   }
+
+  /** @returns how many lines could not even be begun */
+  #put(data: string | Buffer): number {
+    // In one write, without a copy, where the reader keeps up.
+    const written = tryWrite(this.#descriptor, data);
+    if (typeof data === "string" && written === Buffer.byteLength(data)) return 0;
+    const bytes = Buffer.from(data as string);
+    const end = writeRest(this.#descriptor, bytes, written, this.#patienceMs);
+    this.#patienceMs = end === bytes.length ? MAX_BUSY_MS : 0;
+    const isWithinLine = end === 0 ? this.#rest.length > 0 : bytes[end - 1] !== LINE_END;
+    const lineEnd = isWithinLine ? bytes.indexOf(LINE_END, end) + 1 || bytes.length : end;
+    this.#rest = bytes.subarray(end, lineEnd);
+    return linesOf(bytes, lineEnd);
+  }
+}
+
+/**
+ * A descriptor of the same pipe or terminal that does not block: a write to one that nobody reads
+ * would stop the process, signals included. It is opened anew, since others may share the given one.
+ */
+function withoutBlocking(descriptor: number): number {
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFIFO() && !status.isCharacterDevice()) return descriptor;
+    return openSync(`/proc/self/fd/${descriptor}`, OPEN_FLAGS);
+  } catch {
+    // Not on Linux, or not ours to open.
+    return descriptor;
+  }
+}
+
+/** A pipe takes what it has room for, and the rest when its reader has read. @returns where it ended */
+function writeRest(descriptor: number, bytes: Buffer, from: number, patienceMs: number): number {
+  const deadline = performance.now() + patienceMs;
+  let offset = from;
+  while (offset < bytes.length) {
+    const written = tryWrite(descriptor, bytes.subarray(offset));
+    offset += written;
+    if (written > 0) continue;
+    if (performance.now() >= deadline) break;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_WAIT_MS);
+  }
+  return offset;
+}
+
+/** @returns how many bytes were taken; 0 where the reader has to read first */
+function tryWrite(descriptor: number, data: string | Buffer): number {
+  try {
+    return writeSync(descriptor, data as string);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EAGAIN") return 0;
+    throw error;
+  }
+}
+
+function linesOf(bytes: Buffer, from: number): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LINE_END, from); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) {
+    lines++;
+  }
+  return lines;
+}
+
+function droppedLine(lines: number): string {
+  const time = new Date().toISOString();
+  return `${JSON.stringify({ level: "warn", time, lines, message: "lines of the log were dropped: nobody read them" })}\n`;
 }

@@ -46,8 +46,13 @@ export class Readiness {
     this.#state = "draining";
   }
 
-  /** Adds a part that the service needs, by the name that reasons begin with. */
+  /**
+   * Adds a part that the service needs, by the name that reasons begin with.
+   *
+   * @throws Error where the name is taken: neither check may silence the other
+   */
   add(name: string, check: ReadinessCheck): void {
+    if (this.#checks.has(name)) throw new Error(`there are two readiness checks called ${name}`);
     this.#checks.set(name, check);
     this.#last = undefined;
   }

@@ -54,7 +54,7 @@ export function createRateLimiter(options: RateLimiterOptions): (call: Call) => 
     describe(call, entry, bucket);
     if (taken) return;
     events.rateLimited(call.rpc);
-    const retryAfterSeconds = Math.max(1, seconds(bucket.microsecondsToToken));
+    const retryAfterSeconds = seconds(bucket.microsecondsToToken);
     throw new ServiceError("RATE_LIMITED", undefined, { retryAfterSeconds });
   };
 }

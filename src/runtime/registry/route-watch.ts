@@ -67,9 +67,10 @@ export class RouteWatch {
   async #follow(client: Etcd3, established: () => void, signal: AbortSignal): Promise<void> {
     const revision = await this.#readAll(client);
     const stream = await client.watchClient.watch();
+    const over = new AbortController();
     try {
       await new Promise<void>((resolve, reject) => {
-        signal.addEventListener("abort", () => resolve(), { once: true });
+        signal.addEventListener("abort", () => resolve(), { signal: over.signal });
         stream.on("error", reject);
         stream.on("end", () => reject(new Error("etcd has ended the watch")));
         stream.on("data", (answer) => {
@@ -82,6 +83,7 @@ export class RouteWatch {
         watchPrefix(stream, this.#prefix, revision + 1n);
       });
     } finally {
+      over.abort();
       stream.on("error", () => undefined);
       stream.cancel();
     }

@@ -28,26 +28,35 @@ export function bindRawHandlers(
   const methods: RawMethod[] = [];
   const bound = new Set<string>();
   for (const { path: name, handle } of handlers) {
-    const path = declared.find((one) => one.path === name);
-    if (path === undefined) {
+    // A path may be declared more than once, with other methods and another exposure.
+    const paths = declared.filter((one) => one.path === name);
+    const closed = paths.find(({ exposure }) => !isOpenToHandlers(exposure));
+    if (paths.length === 0) {
       const known = declared.map((one) => one.path).join(", ") || "none";
       problems.push(
         `the raw handler of ${name} has no declared path: add it to paths in svc-access.yaml and generate; declared are: ${known}`,
       );
-    } else if (path.exposure !== "PUBLIC" && path.exposure !== "AUTHENTICATED") {
+    } else if (closed !== undefined) {
       problems.push(
-        `the declared path ${name} is ${path.exposure}; a raw handler is PUBLIC or AUTHENTICATED`,
+        `the declared path ${name} is ${closed.exposure}; a raw handler is PUBLIC or AUTHENTICATED`,
       );
     } else if (bound.has(name)) {
       problems.push(`there are two raw handlers of ${name}`);
     } else {
       bound.add(name);
-      const declaredPath: DeclaredPath = { ...path, exposure: path.exposure };
-      const method = bindRawHandler(declaredPath, handle, first + methods.length);
-      methods.push({ method, path: declaredPath });
+      for (const { exposure, ...path } of paths) {
+        if (!isOpenToHandlers(exposure)) continue;
+        const declaredPath: DeclaredPath = { ...path, exposure };
+        const method = bindRawHandler(declaredPath, handle, first + methods.length);
+        methods.push({ method, path: declaredPath });
+      }
     }
   }
   return { methods, problems };
+}
+
+function isOpenToHandlers(exposure: string): exposure is DeclaredPath["exposure"] {
+  return exposure === "PUBLIC" || exposure === "AUTHENTICATED";
 }
 
 function bindRawHandler(

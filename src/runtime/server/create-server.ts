@@ -92,8 +92,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       rateLimit: createRateLimiter({ events }),
       authorization: createAuthorization({
         engine,
-        // Without an engine there is no AUTHORIZED method: the plan says so.
-        enabled: authz.enabled && (authz.dev_allow_all || engine !== undefined),
+        enabled: authz.enabled,
         devAllowAll: authz.dev_allow_all,
         authnDisabled: !config.security.authn.enabled || config.security.authn.mode === "disabled",
         events,

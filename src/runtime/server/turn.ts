@@ -5,7 +5,7 @@
 export class Turn {
   #tasks: (() => void)[] = [];
 
-  /** @param task does not throw */
+  /** @param task should not throw: what it throws nobody catches, though the others are done */
   atEnd(task: () => void): void {
     this.#tasks.push(task);
     if (this.#tasks.length === 1) setImmediate(() => this.#run());
@@ -14,6 +14,14 @@ export class Turn {
   #run(): void {
     const tasks = this.#tasks;
     this.#tasks = [];
-    for (const task of tasks) task();
+    for (const task of tasks) {
+      try {
+        task();
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import type { AuditFilter } from "../../../src/runtime/audit/audit-filter.ts";
@@ -109,15 +110,27 @@ export function auditLogContract(fresh: () => Database<unknown>): void {
 
   test("an intent without an outcome becomes unknown after its time", async () => {
     const { database, audit, log } = await opened();
-    const call = callOf(write);
+    const call = callOf(write, { principal: principalOf() });
+    call.deadline = Date.now() + 60_000;
     await audit.trail.begin(call);
-    expect((await log.list({ state: "unknown" })).events).toEqual([]);
-    expect((await log.list({ state: "pending" })).events).toHaveLength(1);
-    const later = new AuditLog(database.as<AuditTables>(), () => call.deadline + 60_000);
-    expect((await later.list({ state: "pending" })).events).toEqual([]);
-    const { events } = await later.list({ state: "unknown" });
-    expect(events[0]?.data.state).toBe("unknown");
-    expect((await later.list()).events[0]?.data.state).toBe("unknown");
+    const at = (time: number) => new AuditLog(database.as<AuditTables>(), () => time);
+    const states = async (of: AuditLog) => {
+      const found: string[] = [];
+      for (const state of ["pending", "completed", "unknown"] as const) {
+        for (const { data } of (await of.list({ state })).events)
+          found.push(`${state} ${data.state}`);
+      }
+      return found;
+    };
+    expect(await states(log)).toEqual(["pending pending"]);
+    // The outcome of a call whose time is up may need a moment.
+    expect(await states(at(call.deadline + 9_999))).toEqual(["pending pending"]);
+    const later = at(call.deadline + 10_000);
+    expect(await states(later)).toEqual(["unknown unknown"]);
+    const [pending] = (await log.list()).events;
+    expect((await later.list()).events).toEqual([
+      { ...pending, data: { ...pending?.data, state: "unknown" } },
+    ]);
     // Its outcome may still come, such as after a long outage.
     await audit.trail.complete(call, undefined);
     expect((await later.list()).events[0]?.data.state).toBe("completed");
@@ -185,6 +198,41 @@ export function auditLogContract(fresh: () => Database<unknown>): void {
     for (const none of [{ organization: "other" }, { traceId: "0" }, { type: "doc" }]) {
       expect(await ids(none, 50)).toEqual([]);
     }
+    // A page is of 50 unless it is told otherwise.
+    expect((await log.list()).events).toHaveLength(50);
+    await audit.close();
+  });
+
+  test("is found by each field of a filter, and by another value of it is not", async () => {
+    const { audit, log } = await opened();
+    const principal = principalOf({ subjectType: "service", organizationId: "acme" });
+    const call = callOf(write, { principal, requestId: "r-1" });
+    call.resource = "doc:d1";
+    call.decision = "allowed";
+    call.traceId = "0af7651916cd43dd8448eb211c80319c";
+    await audit.trail.complete(call, undefined);
+    const [event] = (await log.list()).events;
+    const time = Date.parse(event?.time ?? "");
+    const found: [AuditFilter, AuditFilter][] = [
+      [{ from: time }, { from: time + 1 }],
+      [{ to: time + 1 }, { to: time }],
+      [{ type: "doc.write" }, { type: "doc.read" }],
+      [{ rpc: "a.v1.S/Write" }, { rpc: "a.v1.S/Read" }],
+      [{ principalType: "service" }, { principalType: "user" }],
+      [{ principalId: "alice" }, { principalId: "bob" }],
+      [{ organization: "acme" }, { organization: "" }],
+      [{ resource: "doc:d1" }, { resource: "doc:d2" }],
+      [{ decision: "allowed" }, { decision: "none" }],
+      [{ state: "completed" }, { state: "pending" }],
+      [{ riskLevel: "HIGH" }, { riskLevel: "CRITICAL" }],
+      [{ code: "OK" }, { code: "FORBIDDEN" }],
+      [{ requestId: "r-1" }, { requestId: "r-2" }],
+      [{ traceId: call.traceId }, { traceId: "b7ad6b7169203331" }],
+    ];
+    for (const [filter, other] of found) {
+      expect((await log.list(filter)).events, JSON.stringify(filter)).toEqual([event]);
+      expect((await log.list(other)).events, JSON.stringify(other)).toEqual([]);
+    }
     await audit.close();
   });
 
@@ -198,14 +246,36 @@ export function auditLogContract(fresh: () => Database<unknown>): void {
     expect(await removeBefore(tables, 1000)).toBe(1201);
     expect((await log.list()).events).toHaveLength(1);
     await audit.close();
-    const again = await openAudit({
-      ...logOf([]),
-      methods: [write],
-      database,
-      service: "hub",
-      maxAgeMs: 0,
-    });
-    await expect.poll(async () => (await log.list()).events).toEqual([]);
+  });
+
+  test("what is older than it is kept for is removed at the start, and nothing younger", async () => {
+    const { database, audit, log } = await opened();
+    const tables = database.as<AuditTables>();
+    const hours = [0, 1, 3, 5, 100];
+    for (const hour of hours) {
+      await audit.trail.complete(callOf(read, { requestId: `${hour}` }), undefined);
+      const time = Date.now() - hour * 3_600_000;
+      const query = tables.kysely.updateTable("audit_events").where("request_id", "=", `${hour}`);
+      await query.set({ time }).execute();
+    }
+    await audit.close();
+    const options = { methods: [write], database, service: "hub", maxAgeMs: 4 * 3_600_000 };
+    const again = await openAudit({ ...logOf([]), ...options });
+    const kept = async () => (await log.list()).events.map(({ data }) => data.request_id);
+    await expect.poll(kept).toEqual(["0", "1", "3"]);
+    // Not all the time.
+    const old = tables.kysely.updateTable("audit_events").where("request_id", "=", "3");
+    await old.set({ time: 1 }).execute();
+    await sleep(50);
+    expect(await kept()).toEqual(["0", "1", "3"]);
     await again.close();
+  });
+
+  test("closing stores what is under way", async () => {
+    const { audit, log } = await opened();
+    const completed = audit.trail.complete(callOf(read), undefined);
+    await audit.close();
+    expect((await log.list()).events).toHaveLength(1);
+    await completed;
   });
 }

@@ -147,7 +147,10 @@ test("a write whose intent cannot be stored does not happen", async () => {
   await sql`alter table audit_events rename to hidden`.execute(database.kysely);
   handled.length = 0;
   // The log cannot be read either; what the call came to is seen below.
-  await expect(run(works, "alice")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await expect(run(works, "alice")).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    cause: expect.any(Error),
+  });
   expect(handled).toEqual([]);
   await sql`alter table hidden rename to audit_events`.execute(database.kysely);
   await expect.poll(async () => (await log.list({ code: "UNAVAILABLE" })).events.length).toBe(1);

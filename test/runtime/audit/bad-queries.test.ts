@@ -20,6 +20,7 @@ const log = audit.log as AuditLog;
 for (let count = 0; count < 5; count++) await audit.trail.complete(callOf(method), undefined);
 const first = await log.list({ type: "doc.write" }, { pageSize: 2 });
 const cursor = first.nextCursor as string;
+const ID = "00000000-0000-7000-8000-000000000000";
 afterAll(async () => {
   await audit.close();
   await database.close();
@@ -42,6 +43,18 @@ test.each<[string, object]>([
   await expect(log.list(filter as AuditFilter)).rejects.toMatchObject({
     code: "INVALID_ARGUMENT",
   });
+});
+
+test.each<AuditFilter>([
+  { from: 0 },
+  { to: 0 },
+  { from: 5, to: 5 },
+  { principalId: "x".repeat(512) },
+  ...(["allowed", "denied", "none"] as const).map((decision) => ({ decision })),
+  ...(["pending", "completed", "unknown"] as const).map((state) => ({ state })),
+  ...(["LOW", "MEDIUM", "HIGH", "CRITICAL"] as const).map((riskLevel) => ({ riskLevel })),
+])("the filter %j is none of those", async (filter) => {
+  expect(await log.list(filter)).toHaveProperty("events");
 });
 
 test.each([0, -1, 1.5, 501, Number.NaN, "10"])("a page size of %s is refused", async (pageSize) => {
@@ -87,10 +100,38 @@ describe("a cursor", () => {
     },
   );
 
+  test.each(["5", 1.5, -0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, null, {}])(
+    "that is whole but for the time %j is refused",
+    async (time) => {
+      const filter = { type: "doc.write" };
+      const forged = formatCursor(filterHash(filter), { time: time as number, id: ID });
+      await expect(log.list(filter, { cursor: forged })).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
+    },
+  );
+
+  test.each<[string, AuditFilter, AuditFilter]>([
+    ["from", { from: 1 }, { from: 2 }],
+    ["to", { to: 9e12 }, { to: 9e12 + 1 }],
+    ["to, not from", { from: 1 }, { to: 1 }],
+    ["state", { state: "completed" }, {}],
+    ["risk level", { riskLevel: "HIGH" }, {}],
+    ["principal", { principalId: "a" }, { principalType: "a" }],
+  ])("of a filter with another %s is refused", async (_, of, filter) => {
+    const forged = formatCursor(filterHash(of), { time: 1, id: ID });
+    expect(await log.list(of, { cursor: forged })).toEqual({ events: [] });
+    await expect(log.list(filter, { cursor: forged })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: "the cursor is of another request",
+    });
+  });
+
   test("goes on where its page ended, at any page size", async () => {
     const rest = await log.list({ type: "doc.write" }, { cursor, pageSize: 500 });
     expect(rest.events).toHaveLength(3);
     expect(rest.nextCursor).toBeUndefined();
+    expect(await log.list({ type: "doc.write" }, { cursor, pageSize: 3 })).toEqual(rest);
   });
 });
 
@@ -128,6 +169,9 @@ test("an RPC that must be audited needs a database", async () => {
   const plain = methodOf({});
   expect(auditProblems([plain], undefined)).toEqual([]);
   expect(auditProblems([plain, method], database)).toEqual([]);
+  expect(auditProblems([plain, method], undefined)).toEqual([
+    expect.stringMatching(/^a\.v1\.Service\/Method must be audited and there is no database: /),
+  ]);
   expect(auditProblems([plain, method, method], undefined)).toEqual([
     "a.v1.Service/Method and 1 more must be audited and there is no database: configure database, such as {driver: sqlite, file: …}",
   ]);
@@ -135,5 +179,7 @@ test("an RPC that must be audited needs a database", async () => {
   await expect(openAudit({ ...options, methods: [method] })).rejects.toThrow("no database");
   const none = await openAudit({ ...options, methods: [plain] });
   expect(none.log).toBeUndefined();
+  expect(none.trail.begin(callOf(plain))).toBeUndefined();
+  expect(none.trail.complete(callOf(plain), undefined)).toBeUndefined();
   await none.close();
 });

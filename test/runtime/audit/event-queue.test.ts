@@ -24,7 +24,7 @@ function queueOf(options: Partial<EventQueueOptions> = {}) {
     logger: { debug() {}, info() {}, warn: log, error: log },
     events: { ...NO_EVENTS, audit: (outcome) => void outcomes.push(outcome) },
     backoffMs: { first: 1, most: 5 },
-    attemptTimeoutMs: 50,
+    attemptTimeoutMs: 10_000,
     ...options,
   });
   return { queue, database, outcomes, errors };
@@ -66,7 +66,7 @@ describe("while the database is down", () => {
   });
 
   test("one that hangs is given up, for intents and outcomes", async () => {
-    const { queue, database } = queueOf();
+    const { queue, database } = queueOf({ attemptTimeoutMs: 50 });
     database.hangs = true;
     const intent = queue.intent(row("a", "pending"));
     await expect(intent).rejects.toMatchObject({ code: "UNAVAILABLE" });
@@ -86,6 +86,27 @@ describe("while the database is down", () => {
     expect(database.batches.flat()).toEqual(["c completed", "d completed", "e completed"]);
     expect(outcomes.filter((outcome) => outcome === "failed")).toHaveLength(2);
     expect(errors.filter((message) => message.includes("one was dropped"))).toHaveLength(2);
+  });
+
+  test("what was done is bounded, too", async () => {
+    const { queue, database, outcomes } = queueOf({ maxBacklog: 2 });
+    database.isDown = true;
+    for (const id of ["a", "b", "c"]) await queue.outcome({ ...row(id), code: "OK" });
+    expect(queue.delayed).toBe(2);
+    expect(outcomes.filter((outcome) => outcome === "failed")).toHaveLength(1);
+    database.isDown = false;
+    await until(() => queue.delayed === 0);
+    expect(database.batches.flat()).toEqual(["b completed", "c completed"]);
+  });
+
+  test("what waited is stored in batches that a statement can hold", async () => {
+    const { queue, database } = queueOf();
+    database.isDown = true;
+    await queue.outcome(row("0"));
+    for (let index = 1; index < 300; index++) queue.outcome(row(`${index}`));
+    database.isDown = false;
+    await until(() => queue.delayed === 0);
+    expect(database.batches.map(({ length }) => length)).toEqual([128, 128, 44]);
   });
 
   test("a flood of refusals does not drive out what was done", async () => {
@@ -132,6 +153,33 @@ test("a thousand at once are stored in batches that a statement can hold", async
   await Promise.all(rows.map((each) => queue.outcome(each)));
   expect(database.batches.flat()).toHaveLength(1000);
   expect(Math.max(...database.batches.map(({ length }) => length))).toBeLessThanOrEqual(128);
+});
+
+test("unless it is told otherwise an attempt has seconds", async () => {
+  const saved: string[] = [];
+  const queue = new EventQueue({
+    save: async (rows) => {
+      await sleep(50);
+      for (const { id } of rows) saved.push(id);
+    },
+    explain: (error) => error as Error,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    events: NO_EVENTS,
+  });
+  await queue.intent(row("a", "pending"));
+  expect(saved).toEqual(["a"]);
+  await queue.close();
+});
+
+test("closing stores what waits, once the database is back", async () => {
+  const { queue, database, errors } = queueOf({ backoffMs: { first: 60_000, most: 60_000 } });
+  database.isDown = true;
+  await queue.outcome(row("a"));
+  queue.outcome(row("b"));
+  database.isDown = false;
+  await queue.close();
+  expect(database.batches).toEqual([["a completed", "b completed"]]);
+  expect(errors).toEqual(["audit events cannot be stored"]);
 });
 
 test("closing stores what is under way", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { IDENTITY_HEADERS } from "../../../src/api/identity-headers.ts";
 import { authnWarnings, checkAuthnConfig } from "../../../src/runtime/authn/check-authn-config.ts";
 import { peerTrustOf } from "../../../src/runtime/authn/trusted-peers.ts";
 import { configOf, INTERNAL_TOKEN, SYSTEM_TOKEN } from "./calls.ts";
@@ -9,6 +10,15 @@ const problems = (authn: object, environment = "staging") =>
   checkAuthnConfig(configOf({ ...authn }, { environment })).map(({ message }) => message);
 const warnings = (authn: object, environment = "staging", rest = {}) =>
   authnWarnings(configOf({ ...authn }, { environment, ...rest }));
+
+/** What is no header for a secret: it means something else, proxies change it, or it is logged. */
+const OTHER_HEADERS = [
+  ..."authorization connection content-encoding content-length content-type cookie".split(" "),
+  ..."expect forwarded grpc-timeout host keep-alive origin proxy-authorization".split(" "),
+  ..."referer sec-fetch-site te traceparent tracestate trailer transfer-encoding".split(" "),
+  ..."upgrade user-agent via x-forwarded-for x-forwarded-host x-forwarded-proto".split(" "),
+  ..."x-request-id x-trace-id".split(" "),
+];
 
 const MISSING_PEERS = (mode: string) =>
   `security.authn.gateway.trusted_peers is missing: the mode ${mode} needs the addresses of the gateway, such as 10.1.2.0/24, or the names of its certificate`;
@@ -97,6 +107,7 @@ describe("what keeps a service from starting", () => {
             { service: "hub", token: INTERNAL_TOKEN },
             { service: "runner", token: INTERNAL_TOKEN },
             { service: "a b", token: SYSTEM_TOKEN },
+            { service: "git", token: INTERNAL_TOKEN },
           ],
         },
       },
@@ -104,6 +115,7 @@ describe("what keeps a service from starting", () => {
       [
         "security.authn.internal_call.token[2].token: hub has the same one; each service needs its own",
         "security.authn.internal_call.token[3].service: must have no white space, # or *, in ASCII",
+        "security.authn.internal_call.token[4].token: hub has the same one; each service needs its own",
       ],
     ],
     [
@@ -139,9 +151,50 @@ describe("what keeps a service from starting", () => {
     expect(JSON.stringify(found)).not.toContain(INTERNAL_TOKEN);
   });
 
-  test("paths lead to the key", () => {
-    const [problem] = checkAuthnConfig(configOf({ gateway: { trusted_peers: ["x y"] } }));
-    expect(problem?.path).toEqual(["security", "authn", "gateway", "trusted_peers", 0]);
+  test.each<[object, (string | number)[]]>([
+    [{ gateway: { trusted_peers: ["x y"] } }, ["gateway", "trusted_peers", 0]],
+    [{}, ["gateway", "trusted_peers"]],
+    [{ gateway: { trusted_peers: ["::/0"] } }, ["gateway", "trusted_peers"]],
+    [{ mode: "idp_jwt" }, ["oidc"]],
+    [{ ...trusted, internal_call: { enabled: true } }, ["internal_call", "token"]],
+    [{ ...trusted, internal_call: { header: "Cookie" } }, ["internal_call", "header"]],
+    [
+      { ...trusted, internal_call: { token: INTERNAL_TOKEN, system_token: INTERNAL_TOKEN } },
+      ["internal_call", "system_token"],
+    ],
+    [
+      { ...trusted, internal_call: { token: [{ service: "a b", token: INTERNAL_TOKEN }] } },
+      ["internal_call", "token", 0, "service"],
+    ],
+    [
+      { ...trusted, internal_call: { token: [{ service: "system", token: INTERNAL_TOKEN }] } },
+      ["internal_call", "token", 0, "service"],
+    ],
+    [
+      {
+        ...trusted,
+        internal_call: {
+          token: [
+            { service: "hub", token: INTERNAL_TOKEN },
+            { service: "git", token: INTERNAL_TOKEN },
+          ],
+        },
+      },
+      ["internal_call", "token", 1, "token"],
+    ],
+  ])("paths lead to the key: %j", (authn, path) => {
+    const found = checkAuthnConfig(configOf({ ...authn }));
+    expect(found.map((problem) => problem.path)).toEqual([["security", "authn", ...path]]);
+  });
+
+  test("paths lead to the switches", () => {
+    for (const [authn, key] of [
+      [{ enabled: false }, "enabled"],
+      [{ mode: "disabled" }, "mode"],
+    ] as const) {
+      const found = checkAuthnConfig(configOf({ ...authn }, { environment: "production" }));
+      expect(found.map(({ path }) => path)).toEqual([["security", "authn", key]]);
+    }
   });
 
   test("2 an empty token is refused by the schema already", () => {
@@ -152,8 +205,30 @@ describe("what keeps a service from starting", () => {
       ...trusted,
       internal_call: { enabled: true, token: INTERNAL_TOKEN },
     });
-    config.security.authn.internal_call.token = "";
-    expect(checkAuthnConfig(config)[0]?.message).toContain("must not be empty");
+    const internal = config.security.authn.internal_call;
+    const key = "security.authn.internal_call";
+    for (const [change, path, message] of [
+      [{ token: "" }, ["token"], `${key}.token: must not be empty`],
+      [
+        { token: [{ service: "hub", token: "" }] },
+        ["token", 0, "token"],
+        `${key}.token[0].token: must not be empty`,
+      ],
+      [{ system_token: "" }, ["system_token"], `${key}.system_token: must not be empty`],
+    ] as const) {
+      config.security.authn.internal_call = { ...internal, ...change } as typeof internal;
+      expect(checkAuthnConfig(config)).toEqual([
+        { path: ["security", "authn", "internal_call", ...path], message },
+      ]);
+    }
+  });
+
+  test("every header of an identity, and every one that means something else, is none for tokens", () => {
+    for (const header of [...IDENTITY_HEADERS, ...OTHER_HEADERS]) {
+      const isOwn = header === "x-svc-internal-token";
+      const found = problems({ ...trusted, internal_call: { header: header.toUpperCase() } });
+      expect(found, header).toHaveLength(isOwn ? 0 : 1);
+    }
   });
 
   test.each<[string, object, string]>([
@@ -167,6 +242,22 @@ describe("what keeps a service from starting", () => {
     ["tokens alone", { mode: "idp_jwt", oidc }, "production"],
     ["disabled", { mode: "disabled" }, "staging"],
     ["switched off", { enabled: false }, "staging"],
+    ["switched off, so that nothing is missing", { enabled: false, mode: "idp_jwt" }, "staging"],
+    [
+      "a token for each service, and another of the system",
+      {
+        ...trusted,
+        internal_call: {
+          enabled: true,
+          token: [
+            { service: "hub", token: INTERNAL_TOKEN },
+            { service: "git", token: `${INTERNAL_TOKEN}-2` },
+          ],
+          system_token: SYSTEM_TOKEN,
+        },
+      },
+      "production",
+    ],
     [
       "only a system token",
       { ...trusted, internal_call: { enabled: true, system_token: SYSTEM_TOKEN } },
@@ -215,14 +306,48 @@ describe("warnings at each start", () => {
       ],
     ],
     [
+      "names of any host without certificates",
+      { gateway: { trusted_peers: ["*.edge.internal"] } },
+      "staging",
+      [
+        "security.authn.gateway.trusted_peers has names of certificates, but no server has tls.client_ca_file",
+      ],
+    ],
+    [
       "tokens that count for nothing",
       { ...trusted, internal_call: { token: INTERNAL_TOKEN } },
       "staging",
       ["security.authn.internal_call.enabled is false: its tokens are not accepted"],
     ],
+    [
+      "a system token that counts for nothing",
+      { ...trusted, internal_call: { system_token: SYSTEM_TOKEN } },
+      "staging",
+      ["security.authn.internal_call.enabled is false: its tokens are not accepted"],
+    ],
+    [
+      "tokens that count",
+      {
+        ...trusted,
+        internal_call: { enabled: true, token: INTERNAL_TOKEN, system_token: SYSTEM_TOKEN },
+      },
+      "production",
+      [],
+    ],
   ])("%s", (_name, authn, environment, expected) => {
     expect(warnings(authn, environment)).toEqual(expected);
   });
+});
+
+test.each(["http", "grpc"])("names have certificates where one server asks for them: %s", (one) => {
+  const tls = { certificate_file: "a.crt", key_file: "a.key", client_ca_file: "ca.crt" };
+  const server = {
+    http: { address: "127.0.0.1:0" },
+    grpc: { address: "127.0.0.1:0" },
+    [one]: { address: "127.0.0.1:0", tls },
+  };
+  const authn = { gateway: { trusted_peers: ["gateway.internal"] } };
+  expect(warnings(authn, "staging", { server })).toEqual([]);
 });
 
 describe("the trust of a configuration", () => {

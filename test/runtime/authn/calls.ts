@@ -32,6 +32,7 @@ export interface TestCall {
   readonly headers?: SentHeaders;
   readonly peer?: Peer;
   readonly httpMethod?: string;
+  readonly isWrite?: boolean;
   readonly transport?: CallStart["transport"];
 }
 
@@ -42,7 +43,7 @@ export function callOf(test: TestCall = {}): Call {
     kind: "unary",
     descriptor: undefined,
     policy: { exposure: test.exposure ?? "AUTHENTICATED", publish: false },
-    isWrite: false,
+    isWrite: test.isWrite ?? false,
     routes: [],
     handler: () => ({}),
   };

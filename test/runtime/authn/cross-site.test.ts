@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type SentHeaders, STRANGER, type TestCall } from "./calls.ts";
+import { GATEWAY, type SentHeaders, STRANGER, type TestCall } from "./calls.ts";
 import { JwtWorld } from "./jwt-world.ts";
 import { stagesOf } from "./stages.ts";
 
@@ -38,6 +38,7 @@ describe("unsafe methods in the name of the gateway's session", () => {
         ["sec-fetch-site", "cross-site"],
       ],
     ],
+    ["another site, in other case", [["sec-fetch-site", "Cross-Site"]]],
     ["another origin", [["origin", "https://evil.example"]]],
     [
       "a sibling",
@@ -50,6 +51,8 @@ describe("unsafe methods in the name of the gateway's session", () => {
     ["41 an origin with our host before", [["origin", "https://api.example.com.evil.example"]]],
     ["41 an origin with our host behind", [["origin", "https://evilapi.example.com"]]],
     ["an origin with userinfo", [["origin", "https://api.example.com@evil.example"]]],
+    ["text in front of our origin", [["origin", "xhttps://api.example.com"]]],
+    ["a path behind our origin", [["origin", "https://api.example.com/"]]],
     ["another port", [["origin", "https://api.example.com:8443"]]],
     ["another scheme", [["origin", "ftp://api.example.com"]]],
     ["an empty origin", [["origin", ""]]],
@@ -120,9 +123,68 @@ describe("unsafe methods in the name of the gateway's session", () => {
         ["x-forwarded-proto", "https"],
       ],
     ],
+    [
+      "the scheme of the gateway, in other case",
+      [
+        ["origin", "https://api.example.com"],
+        ["x-forwarded-proto", "HTTPS"],
+      ],
+    ],
+    ["plain HTTP, where nobody says that it was another", [["origin", "http://api.example.com"]]],
+    ["plain HTTP with its port", [["origin", "http://api.example.com:80"]]],
     ["typed by the user", [["sec-fetch-site", "none"]]],
   ])("%s passes", async (_name, headers) => {
     expect(await post(headers)).toBe("passed");
+  });
+});
+
+describe("a request that says no host of its own", () => {
+  const outcome = (headers: SentHeaders) =>
+    stages.outcome({ httpMethod: "POST", headers: [...ALICE, ...headers] });
+
+  test("has no origin of its own", async () => {
+    for (const origin of ["https://evil.example", "https://undefined", "https://null"]) {
+      expect(await outcome([["origin", origin]])).toBe(REFUSED);
+    }
+    expect(await outcome([["origin", "https://app.example.org"]])).toBe("passed");
+  });
+
+  test("says it by HTTP/2 in its authority", async () => {
+    const authority = [":authority", "api.example.com"] as const;
+    expect(await outcome([authority, ["origin", "https://api.example.com"]])).toBe("passed");
+    expect(await outcome([authority, ["origin", "https://evil.example"]])).toBe(REFUSED);
+  });
+});
+
+describe("a session cookie", () => {
+  const principal = { subjectId: "carol" } as never;
+  const cookie = {
+    name: "cookie",
+    authenticate: () => ({ principal, credential: "cookie" as const }),
+  };
+  const sessions = stagesOf({}, rest, { further: [cookie] });
+  const outcome = (headers: SentHeaders, peer = STRANGER) =>
+    sessions.outcome({
+      httpMethod: "POST",
+      peer,
+      headers: [["host", "api.example.com"], ...headers],
+    });
+
+  test("counts for nothing where another site sends it along", async () => {
+    expect(await outcome([["sec-fetch-site", "cross-site"]])).toBe(REFUSED);
+    expect(await outcome([["origin", "https://evil.example"]])).toBe(REFUSED);
+    expect(await outcome([["origin", "null"]])).toBe(REFUSED);
+    expect(await outcome([["origin", "https://api.example.com"]])).toBe("passed");
+    expect(await outcome([["origin", "https://app.example.org"]])).toBe("passed");
+  });
+
+  test("14 is not judged by X-Forwarded-Proto of a peer that is not trusted", async () => {
+    const headers: SentHeaders = [
+      ["origin", "https://api.example.com"],
+      ["x-forwarded-proto", "http"],
+    ];
+    expect(await outcome(headers)).toBe("passed");
+    expect(await outcome(headers, GATEWAY)).toBe(REFUSED);
   });
 });
 
@@ -147,4 +209,13 @@ describe("access tokens", () => {
     expect(await call([])).toBe("passed");
     await world.close();
   });
+});
+
+test("a write that is bound to GET as well is no safer by that", async () => {
+  const crossSite: SentHeaders = [["sec-fetch-site", "cross-site"]];
+  for (const httpMethod of ["GET", "HEAD"]) {
+    expect(await post(crossSite, { httpMethod, isWrite: true })).toBe(REFUSED);
+    expect(await post(crossSite, { httpMethod })).not.toBe(REFUSED);
+    expect(await post([], { httpMethod, isWrite: true })).not.toBe(REFUSED);
+  }
 });

@@ -62,6 +62,21 @@ describe("headers that name nobody, or not clearly", () => {
       "400 INVALID_ARGUMENT: the header x-svc-groups must be a list with commas, or a JSON array of strings",
     ],
     [
+      "a JSON list of which one is a number",
+      [...VERIFIED, ["x-svc-user-id", "alice"], ["x-svc-groups", '["dev", 1]']],
+      "400 INVALID_ARGUMENT: the header x-svc-groups must be a list with commas, or a JSON array of strings",
+    ],
+    [
+      "a JSON list with half a character",
+      [...VERIFIED, ["x-svc-user-id", "alice"], ["x-svc-groups", '["\\ud800"]']],
+      "400 INVALID_ARGUMENT: the header x-svc-groups must be a list with commas, or a JSON array of strings",
+    ],
+    [
+      "an item that is too long",
+      [...VERIFIED, ["x-svc-user-id", "alice"], ["x-svc-roles", `a,${"b".repeat(257)}`]],
+      "400 INVALID_ARGUMENT: the header x-svc-roles has an item that is too long",
+    ],
+    [
       "too many items",
       [...VERIFIED, ["x-svc-user-id", "alice"], ["x-svc-scopes", "a,".repeat(1001)]],
       "400 INVALID_ARGUMENT: the header x-svc-scopes has more than 1000 items",
@@ -176,6 +191,59 @@ describe("the principal", () => {
       groups: ["admin", "dev"],
       scopes: ["read:a", "profile", "openid"],
     });
+  });
+
+  test("of verified headers: the explicit scopes count, and those of the claim only without them", async () => {
+    const scopesOf = async (explicit: string, claim: string) => {
+      const headers: SentHeaders = [
+        ...VERIFIED,
+        ["x-svc-user-id", "alice"],
+        ["x-svc-scopes", explicit],
+        ["x-svc-external-scope", claim],
+      ];
+      return (await stages.passed({ headers })).principal?.scopes;
+    };
+    expect(await scopesOf("read", "all")).toEqual(["read"]);
+    expect(await scopesOf("read all, write", "")).toEqual(["read all", "write"]);
+    expect(await scopesOf(' ["read", "write"]', "all")).toEqual(["read", "write"]);
+    expect(await scopesOf("", '["read all", "write"]')).toEqual(["read all", "write"]);
+    expect(await scopesOf("", "")).toEqual([]);
+  });
+
+  test("keeps a mark that cannot be seen, for without it the name is another's", async () => {
+    const name = Buffer.from("\ufeffalice").toString("latin1");
+    const headers: SentHeaders = [
+      ["x-svc-external-sub", "mallory"],
+      ["x-svc-external-name", name],
+    ];
+    expect((await stages.passed({ headers })).principal?.username).toBe("\ufeffalice");
+  });
+
+  test("shares no list that a handler could add to", async () => {
+    for (const headers of [
+      [["x-svc-external-sub", "alice"]],
+      [...VERIFIED, ["x-svc-user-id", "a"]],
+    ]) {
+      const { principal } = await stages.passed({ headers: headers as SentHeaders });
+      for (const list of [principal?.roles, principal?.groups, principal?.scopes]) {
+        expect(list).toEqual([]);
+        expect(Object.isFrozen(list)).toBe(true);
+      }
+    }
+  });
+
+  test("has as many items, and as long ones, as a list may have", async () => {
+    const longest = "g".repeat(256);
+    const headers: SentHeaders = [
+      ...VERIFIED,
+      ["x-svc-user-id", "~".repeat(256)],
+      ["x-svc-roles", Array(1000).fill("r").join()],
+      ["x-svc-groups", longest],
+    ];
+    const { principal } = await stages.passed({ headers });
+    expect(principal?.subjectId).toHaveLength(256);
+    expect(principal?.roles).toHaveLength(1000);
+    expect(principal?.groups).toEqual([longest]);
   });
 
   test("11 is the same over gRPC", async () => {

@@ -110,6 +110,17 @@ const REFUSED: Record<string, [SentHeaders, string]> = {
     [["x-svc-external-name", Buffer.from("a\u202eb").toString("latin1")]],
     "the header x-svc-external-name must be printable UTF-8",
   ],
+  ...Object.fromEntries(
+    ["\u0085", "\u2028", "\u2029", "\u202a", "\u2066", "\u2069", "\u007f", "\u001f"].map(
+      (character): [string, [SentHeaders, string]] => [
+        `a name with U+${character.charCodeAt(0).toString(16)}`,
+        [
+          [["x-svc-external-username", Buffer.from(`a${character}b`).toString("latin1")]],
+          "the header x-svc-external-username must be printable UTF-8",
+        ],
+      ],
+    ),
+  ),
   "a name that was decoded already": [
     [["x-svc-external-name", "\u4e2d"]],
     "the header x-svc-external-name must be printable UTF-8",
@@ -120,6 +131,14 @@ const REFUSED: Record<string, [SentHeaders, string]> = {
   ],
   "more than 8 KiB": [[["x-svc-groups", "g".repeat(8193)]], "the header x-svc-groups is too long"],
 };
+
+/** Spec 5.5, to the letter. */
+const SPEC_5_5 =
+  "x-svc-auth-verified, x-svc-subject, x-svc-external-sub, x-svc-external-id, x-svc-external-issuer, x-svc-external-email, x-svc-external-name, x-svc-external-display-name, x-svc-external-username, x-svc-external-phone, x-svc-external-owner, x-svc-external-scope, x-svc-principal, x-svc-user-id, x-svc-org-id, x-svc-project-id, x-svc-roles, x-svc-groups, x-svc-scopes, x-svc-authz-decision-id, x-svc-internal-token, x-svc-internal-jwt, x-internal-jwt";
+
+test("the identity headers are those of spec 5.5", () => {
+  expect([...IDENTITY_HEADERS]).toEqual(SPEC_5_5.split(", "));
+});
 
 describe("identity headers that are refused, whoever sends them", () => {
   for (const [who, peer] of Object.entries(PEERS)) {
@@ -152,6 +171,28 @@ describe("identity headers that are refused, whoever sends them", () => {
   });
 });
 
+describe("the header that is configured for internal tokens", () => {
+  const own = stagesOf({
+    internal_call: { enabled: true, token: "0123456789abcdef", header: "Ab-Secret" },
+  });
+
+  test.each(["ab_secret", "ab.secret", "AB_SECRET", "ab-secret-bin", "ab_secret_bin"])(
+    "5, 6, 11 has no other spelling: %s",
+    async (name) => {
+      expect(await own.outcome({ headers: [[name, "x"]], exposure: "PUBLIC" })).toBe(
+        `400 INVALID_ARGUMENT: the header ${name.toLowerCase()} is another spelling of an identity header`,
+      );
+    },
+  );
+
+  test("7 is named by no Connection header", async () => {
+    for (const connection of ["Ab-Secret", "ab_secret"]) {
+      const headers: SentHeaders = [["connection", connection]];
+      expect(await own.outcome({ headers, exposure: "PUBLIC" })).toContain("400");
+    }
+  });
+});
+
 describe("headers that are let through", () => {
   test.each<[string, SentHeaders]>([
     [
@@ -171,11 +212,28 @@ describe("headers that are let through", () => {
         ["x_request_id", "c"],
       ],
     ],
+    [
+      "names alike, twice",
+      [
+        ["x-svc", "a"],
+        ["x-svc", "b"],
+        ["x-svc-user-ids", "c"],
+        ["x-svc-user-ids", "d"],
+        ["x-svc-external-display-name-binary", "e"],
+        ["x-svc-external-display-name-binary", "f"],
+      ],
+    ],
     ["Connection with its usual options", [["connection", "keep-alive, Upgrade"]]],
     [
-      "a name in UTF-8",
-      [["x-svc-external-name", Buffer.from("\u738b\u5c0f\u660e").toString("latin1")]],
+      "Connection with names alike",
+      [["connection", "x-svc, x-svc-user-ids, x-svc-external-display-name-binary"]],
     ],
+    ["8 KiB", [["x-svc-groups", "g".repeat(8192)]]],
+    ["the last character of ASCII", [["x-svc-org-id", "~"]]],
+    ...["email", "name", "display-name", "username"].map((name): [string, SentHeaders] => [
+      `a ${name} in UTF-8`,
+      [[`x-svc-external-${name}`, Buffer.from("\u738b\u5c0f\u660e").toString("latin1")]],
+    ]),
   ])("%s", async (_name, headers) => {
     expect(await stages.outcome({ headers, exposure: "PUBLIC" })).toBe("passed");
   });
@@ -204,6 +262,33 @@ describe("1, 8 identity headers of a peer that is not trusted", () => {
       expect(own.told).toEqual(["identityHeadersDropped"]);
     },
   );
+
+  test.each(IDENTITY_HEADERS)("each of them: %s", async (name) => {
+    const own = stagesOf({ mode: "gateway_trusted" });
+    const headers: SentHeaders = [[name, "true"]];
+    const call = await own.passed({ headers, peer: STRANGER, exposure: "PUBLIC" });
+    expect(call.headers.all(name)).toEqual([]);
+    expect([...call.headers.names()]).toEqual([]);
+    expect(own.told).toEqual(["identityHeadersDropped"]);
+    const twice: SentHeaders = [...headers, [name, "true"]];
+    expect(await own.outcome({ headers: twice, exposure: "PUBLIC" })).toBe(
+      `400 INVALID_ARGUMENT: the header ${name} must occur once`,
+    );
+  });
+
+  test("beside a token that is accepted from any peer, whichever comes first", async () => {
+    const token = "0123456789abcdef";
+    const own = stagesOf({ internal_call: { enabled: true, token } });
+    const pair: SentHeaders = [
+      ["x-svc-user-id", "admin"],
+      ["x-svc-internal-token", token],
+    ];
+    for (const headers of [pair, pair.toReversed()]) {
+      const call = await own.passed({ headers, peer: STRANGER, exposure: "INTERNAL" });
+      expect(call.credential).toBe("internal");
+      expect([...call.headers.names()]).toEqual(["x-svc-internal-token"]);
+    }
+  });
 
   test("are not counted where there are none, nor from a trusted peer", async () => {
     const own = stagesOf({ mode: "gateway_trusted" });

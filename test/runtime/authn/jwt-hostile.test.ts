@@ -4,12 +4,18 @@ import { ABSENT, ecKey, encode, rsaKey, signToken, signWithSecret } from "./toke
 
 let world: JwtWorld;
 const ec = ecKey("ec-1");
+const ec512 = ecKey("ec-512", "ES512");
+const longest = ecKey("k".repeat(256));
 const bare = rsaKey("bare");
 beforeAll(async () => {
   world = await JwtWorld.create({ oidc: { allowed_owners: [] } });
   const { alg: _alg, use: _use, ...withoutAlg } = bare.jwk;
   const secret = { kty: "oct", k: encode("a shared secret of the client"), kid: "oct-1" };
-  world.server.keys = [SHARED_KEY.jwk, ec.jwk, withoutAlg, secret, { ...secret, alg: "HS256" }];
+  const { jwk } = SHARED_KEY;
+  world.server.keys = [jwk, ec.jwk, ec512.jwk, longest.jwk, withoutAlg, secret].concat({
+    ...secret,
+    alg: "HS256",
+  });
 });
 afterAll(() => world.close());
 
@@ -48,6 +54,10 @@ const REFUSED: Record<string, () => string> = {
   "19 x5u": () => world.token({}, { x5u: "http://evil.example/cert" }),
   "19 x5c": () => world.token({}, { x5c: ["MIIB"] }),
   "19 crit": () => world.token({}, { crit: ["b64"], b64: true }),
+  "19 cty, a token in a token": () => world.token({}, { cty: "JWT" }),
+  "19 b64": () => world.token({}, { b64: false }),
+  "19 enc": () => world.token({}, { enc: "A256GCM" }),
+  "19 zip": () => world.token({}, { zip: "DEF" }),
   "19 crit, empty": () => world.token({}, { crit: [] }),
   "20 kid a path": () => world.token({}, { kid: "../../../../dev/null" }),
   "20 kid SQL": () => world.token({}, { kid: "' OR 1=1 --" }),
@@ -65,12 +75,19 @@ const REFUSED: Record<string, () => string> = {
   "22 exp in milliseconds": () => world.token({ exp: world.time + 60_000 }),
   "22 exp too large for a number": () =>
     signToken(SHARED_KEY, JSON.stringify(world.claims()).replace(/"exp":\d+/, '"exp":1e999')),
+  "22 exp in the year 10000": () => world.token({ exp: 253_402_300_800 }),
+  "22 exp at iat": () => world.token({ exp: now() + 10, iat: now() + 10 }),
+  "22 exp true": () => world.token({ exp: true }),
+  "22 iat zero": () => world.token({ iat: 0 }),
+  "22 iat a string": () => world.token({ iat: String(now()) }),
   "22 exp negative": () => world.token({ exp: -1 }),
   "22 exp zero": () => world.token({ exp: 0 }),
   "22 exp before iat": () => world.token({ exp: now() - 20, iat: now() - 10 }),
   "22 exp at the boundary": () => world.token({ exp: now() - 60, iat: now() - 100 }),
   "22 iat missing": () => world.token({ iat: ABSENT }),
   "22 iat in the future": () => world.token({ iat: now() + 61 }),
+  "22 iat in the future, and nbf in the past": () =>
+    world.token({ iat: now() + 61, nbf: now() - 10 }),
   "22 nbf in the future": () => world.token({ nbf: now() + 61 }),
   "22 nbf a string": () => world.token({ nbf: "0" }),
   "22 nbf null": () => world.token({ nbf: null }),
@@ -80,6 +97,7 @@ const REFUSED: Record<string, () => string> = {
   "23 aud nested": () => world.token({ aud: [["client"]] }),
   "23 aud with a number": () => world.token({ aud: ["client", 1] }),
   "23 aud an object": () => world.token({ aud: { 0: "client" } }),
+  "23 aud too many": () => world.token({ aud: ["client", ...Array(100).fill("other")] }),
   "23 aud in part": () => world.token({ aud: "client2" }),
   "23 iss missing": () => world.token({ iss: ABSENT }),
   "23 iss with a slash": () => world.token({ iss: `${world.server.url}/` }),
@@ -91,6 +109,18 @@ const REFUSED: Record<string, () => string> = {
   "24 token_use id": () => world.token({ token_use: "id" }),
   "24 typ claim of Keycloak": () => world.token({ typ: "Refresh" }),
   "24 an ID token by at_hash": () => world.token({ at_hash: "x" }),
+  "24 an ID token by c_hash": () => world.token({ c_hash: "x" }),
+  "24 an ID token by s_hash": () => world.token({ s_hash: "x" }),
+  "24 tokenType is not told and a nonce is": () => world.token({ tokenType: "", nonce: "x" }),
+  "24 tokenType null": () => world.token({ tokenType: null }),
+  "24 says both": () => world.token({ tokenType: "access-token", token_use: "id" }),
+  "24 at+jwt that says Refresh": () => world.token({ typ: "Refresh" }, { typ: "at+jwt" }),
+  "24 a logout token that says it is an access token": () =>
+    world.token({ events: {}, tokenType: "access-token" }, { typ: "at+jwt" }),
+  "24 typ with text in front": () => world.token({}, { typ: "x-application/at+jwt" }),
+  "24 typ with application/ within": () => world.token({}, { typ: "atapplication/+jwt" }),
+  "24 typ of another application": () => world.token({}, { typ: "application/x" }),
+  "24 typ null": () => world.token({}, { typ: null }),
   "24 an ID token by its nonce": () => world.token({ nonce: "x" }),
   "24 a logout token": () => world.token({ events: {} }),
   "24 typ logout+jwt": () => world.token({}, { typ: "logout+jwt" }),
@@ -121,6 +151,7 @@ const REFUSED: Record<string, () => string> = {
   "27 standard base64": () => world.token({ name: "???>>>" }).replaceAll("_", "/").concat("+"),
   "27 four parts": () => `${world.token()}.x`,
   "27 two parts": () => world.token().split(".").slice(0, 2).join("."),
+  "27 as long as one may be": () => "x".repeat(16 * 1024),
   "27 empty": () => "",
   "27 dots": () => "..",
   "27 the JSON form": () => JSON.stringify({ payload: encode(world.claims()) }),
@@ -128,15 +159,33 @@ const REFUSED: Record<string, () => string> = {
     signToken(SHARED_KEY, `{"sub":"admin",${JSON.stringify(world.claims()).slice(1)}`),
   "27 a key twice, once escaped": () =>
     signToken(SHARED_KEY, `{"s\\u0075b":"admin",${JSON.stringify(world.claims()).slice(1)}`),
+  ...Object.fromEntries(
+    [" ", "\t", "\r\n", "  \n "].map((space) => [
+      `27 a key twice, with ${JSON.stringify(space)} before the colon`,
+      () =>
+        signToken(
+          SHARED_KEY,
+          `{"sub"${space}:"admin"${space},${JSON.stringify(world.claims()).slice(1)}`,
+        ),
+    ]),
+  ),
+  "27 a key twice, behind texts with quotes and brackets": () =>
+    signToken(
+      SHARED_KEY,
+      `{"a":"\\"}","b":"\\\\","c":[{"sub":1},"]"],"sub":"admin",${JSON.stringify(world.claims()).slice(1)}`,
+    ),
   "27 a key twice in the header": () =>
     signToken(SHARED_KEY, world.claims(), '{"alg":"RS256","alg":"RS256","kid":"key-1"}'),
   "27 a key twice, deeper": () =>
     signToken(SHARED_KEY, `{"x":[{"a":1,"a":2}],${JSON.stringify(world.claims()).slice(1)}`),
+  "27 claims null": () => signToken(SHARED_KEY, "null"),
+  "27 claims a text": () => signToken(SHARED_KEY, '"sub"'),
   "27 claims an array": () => signToken(SHARED_KEY, "[]"),
   "27 claims no JSON": () => signToken(SHARED_KEY, "{"),
   "27 claims with a byte order mark": () =>
     signToken(SHARED_KEY, `\ufeff${JSON.stringify(world.claims())}`),
   "28 1 MB": () => world.token({ x: "x".repeat(1_000_000) }),
+  "28 one character too long": () => "x".repeat(16 * 1024 + 1),
   "28 a little too long": () => world.token({ x: "x".repeat(16_000) }),
   "sub missing": () => world.token({ sub: ABSENT }),
   "sub empty": () => world.token({ sub: "" }),
@@ -147,8 +196,14 @@ const REFUSED: Record<string, () => string> = {
   "sub not ASCII": () => world.token({ sub: "аlice" }),
   "sub too long": () => world.token({ sub: "x".repeat(257) }),
   "sub with a NUL": () => world.token({ sub: "alice\0" }),
+  "jti too long": () => world.token({ jti: "x".repeat(513) }),
   "jti a number": () => world.token({ jti: 1 }),
   "roles a string": () => world.token({ roles: "admin" }),
+  "roles of nothing": () => world.token({ roles: [null] }),
+  "roles without a name": () => world.token({ roles: [{ displayName: "admin" }] }),
+  "roles too long": () => world.token({ roles: ["r".repeat(257)] }),
+  "groups with half a character": () => world.token({ groups: ["\ud800"] }),
+  "groups an object": () => world.token({ groups: { 0: "dev", length: 1 } }),
   "roles of numbers": () => world.token({ roles: [1] }),
   "groups with control characters": () => world.token({ groups: ["a\nb"] }),
   "too many groups": () => world.token({ groups: new Array(1001).fill("g") }),
@@ -190,6 +245,16 @@ describe("tokens that are refused", () => {
     expect(await world.outcome(token(), { exposure: "PUBLIC" })).toBe("passed");
   });
 
+  test.each([1, null, true, {}, "k".repeat(257)])(
+    "20 for a key id that is none, the provider is not asked: %j",
+    async (kid) => {
+      const own = await JwtWorld.create();
+      expect(await own.outcome(own.token({}, { kid }))).toContain("its key id is not valid");
+      expect(own.server.asked).toEqual([]);
+      await own.close();
+    },
+  );
+
   test("25 nothing is told of claims before the signature was verified", async () => {
     const forged = signToken(rsaKey(SHARED_KEY.id), world.claims({ exp: now() - 999, iss: "x" }));
     expect(await world.outcome(forged)).toBe(
@@ -230,6 +295,7 @@ describe("the Authorization header", () => {
     "28 a token in the query or another header": (token) => [["x-access-token", token]],
     "28 Basic": (token) => [["authorization", `Basic ${token}`]],
     "28 a scheme that begins alike": (token) => [["authorization", `BearerX ${token}`]],
+    "28 a scheme that ends alike": (token) => [["authorization", `XBearer ${token}`]],
     "28 the bare token": (token) => [["authorization", token]],
   };
   test.each(Object.entries(others))("%s is no credential", async (_name, headers) => {
@@ -249,9 +315,35 @@ describe("tokens that are accepted", () => {
       signToken({ ...bare, algorithm: "RS512" }, world.claims()),
     "24 typ at+jwt": () => world.token({ nonce: "x" }, { typ: "at+jwt" }),
     "24 typ application/at+jwt": () => world.token({}, { typ: "application/AT+JWT" }),
+    "24 typ in other case": () => world.token({}, { typ: "jwt" }),
+    "24 an access token, for all kinds of names": () =>
+      world.token({
+        tokenType: "",
+        TokenType: "Access-Token",
+        token_type: "Bearer",
+        token_use: "access",
+        typ: "at+jwt",
+        nonce: "x",
+      }),
+    "24 names of other objects": () => world.token({ toString: "x", constructor: {} }),
+    "20 kid as long as one may be": () => signToken(longest, world.claims()),
+    "22 nbf just ahead of our clock": () => world.token({ nbf: now() + 60 }),
+    "22 exp at the end of time": () => world.token({ exp: 253_402_300_799 }),
+    "23 aud as many as there may be": () =>
+      world.token({ aud: [...Array(99).fill("other"), "client"] }),
+    "27 keys that occur in two objects": () =>
+      signToken(
+        SHARED_KEY,
+        `{"a":[{"b":1},{"b":2}],"c":{"sub":{"sub":"\\\\"}},${JSON.stringify(world.claims()).slice(1)}`,
+      ),
+    "27 texts that are keys elsewhere": () => world.token({ x: ["sub", "sub"], y: 'sub":' }),
+    ES512: () => signToken(ec512, world.claims()),
+    "jti as long as one may be": () => world.token({ jti: "x".repeat(512) }),
+    "as many groups as there may be, as long as they may be": () =>
+      world.token({ groups: [...Array(10).fill("g".repeat(256)), ...Array(990).fill("g")] }),
     "24 without typ": () => world.token({}, { typ: ABSENT }),
     "24 an access token of Casdoor": () => world.token({ tokenType: "access-token", nonce: "x" }),
-    "without kid, where one key fits": () => signToken(ec, world.claims(), { kid: ABSENT }),
+    "without kid, where one key fits": () => signToken(ec512, world.claims(), { kid: ABSENT }),
   };
   test.each(Object.entries(accepted))("%s", async (_name, token) => {
     const call = world.call(token());
@@ -298,7 +390,8 @@ describe("tokens that are accepted", () => {
     expect(Object.isFrozen(call.principal) && Object.isFrozen(call.principal?.roles)).toBe(true);
   });
 
-  test.each(["al\0ice", "al\u2028ice", "al\u202eice", "al\u2066ice", "al\u0085ice", "alice\n"])(
+  const marks = "\u2028 \u2029 \u202a \u202e \u2066 \u2069 \u0085 \u007f \ud800 \udfff".split(" ");
+  test.each(["al\0ice", "alice\n", ...marks.map((mark) => `al${mark}ice`)])(
     "a name that would be alice's without a character of it is not: %j",
     async (name) => {
       const call = world.call(world.token({ name, preferred_username: name, email: name }));
@@ -310,6 +403,30 @@ describe("tokens that are accepted", () => {
       }
     },
   );
+
+  test("names are cut where they are very long, and what is no text is none", async () => {
+    const call = world.call(
+      world.token({
+        name: "n".repeat(1025),
+        preferred_username: "a\nb\nc",
+        email: 7,
+        owner: ABSENT,
+      }),
+    );
+    await world.run(call);
+    expect(call.principal).toMatchObject({
+      name: "n".repeat(1024),
+      username: "a b c",
+      email: "",
+      organizationId: "",
+    });
+  });
+
+  test("scopes may be a list", async () => {
+    const call = world.call(world.token({ scope: ["read all", "", "write"] }));
+    await world.run(call);
+    expect(call.principal?.scopes).toEqual(["read all", "write"]);
+  });
 
   test("names fall back to the claim name", async () => {
     const call = world.call(world.token({ name: "alice.w", groups: null }));

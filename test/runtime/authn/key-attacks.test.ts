@@ -1,9 +1,13 @@
 /** Keys and key sets that would let somebody sign for the provider, or keep the service busy. */
 import { createServer } from "node:http";
+import { createServer as createSecureServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { fetchKeys } from "../../../src/runtime/authn/key-source.ts";
 import { readVerificationKey } from "../../../src/runtime/authn/verification-key.ts";
+import { makeCertificates, opensslIsAbsent } from "../tls/support/certificates.ts";
 import { JwtWorld, SHARED_KEY } from "./jwt-world.ts";
 import { ecKey, rsaKey, signToken } from "./tokens.ts";
 
@@ -26,9 +30,16 @@ describe("a key of the key set that verifies nothing", () => {
     ["an exponent of 1, by which every text is its own signature", { ...jwk, e: "AQ" }],
     ["an even exponent", { ...jwk, e: "Ag" }],
     ["an exponent as long as the key", { ...jwk, e: jwk["n"] }],
-    ["a private key without its exponent", { ...jwk, p: secret["p"], q: secret["q"] }],
-    ["a private key of its remainders", { ...jwk, dp: secret["dp"] }],
-    ["a private key", { ...jwk, d: secret["d"] }],
+    ...["d", "p", "q", "dp", "dq", "qi"].map((name): [string, object] => [
+      `a private key, by its ${name}`,
+      { ...jwk, [name]: secret[name] },
+    ]),
+    ["a private key of more primes", { ...jwk, oth: [] }],
+    ["a private key on a curve", { ...curve, d: "AA" }],
+    ["a key of no type", { ...jwk, kty: undefined }],
+    ["a key of another type", { ...jwk, kty: "OKP" }],
+    ["more than 8192 bits", { ...jwk, n: Buffer.alloc(1025, 255).toString("base64url") }],
+    ["an exponent of more than 32 bits", { ...jwk, e: "AQAAAAE" }],
     ["1024 bits", rsaKey("weak", "RS256", 1024).jwk],
     ["2047 bits", rsaKey("weak", "RS256", 2047).jwk],
     ["a symmetric key", { kty: "oct", k: "AAAA", kid: "x" }],
@@ -48,6 +59,24 @@ describe("a key of the key set that verifies nothing", () => {
     const accepted = new Set(["RS256", "RS512", "ES256", "ES512"]);
     expect(readVerificationKey(key as never, accepted)).toBeUndefined();
     expect(readVerificationKey(jwk, accepted)).toBeDefined();
+  });
+
+  test.each<[string, object, string[]]>([
+    ["RSA with its algorithm", jwk, ["RS256"]],
+    ["RSA without one", { ...jwk, alg: undefined }, ["RS256", "RS512"]],
+    ["RSA with an exponent of 3", { ...jwk, e: "Aw" }, ["RS256"]],
+    ["RSA of 8192 bits", { ...jwk, n: Buffer.alloc(1024, 255).toString("base64url") }, ["RS256"]],
+    ["RSA with the largest exponent", { ...jwk, e: "_____w" }, ["RS256"]],
+    ["operations, verify among them", { ...jwk, key_ops: ["sign", "verify"] }, ["RS256"]],
+    ["without use and id", { ...jwk, use: undefined, kid: undefined }, ["RS256"]],
+    ["P-256", { ...curve, alg: undefined }, ["ES256"]],
+    ["P-521", { ...ecKey("p", "ES512").jwk, alg: undefined }, ["ES512"]],
+  ])("but one that is fine verifies what it is for: %s", (_name, key, algorithms) => {
+    const all = new Set(["RS256", "RS512", "ES256", "ES512"]);
+    const read = readVerificationKey(key as never, all);
+    expect([...(read?.algorithms ?? [])]).toEqual(algorithms);
+    expect(read?.key.type).toBe("public");
+    expect(readVerificationKey(key as never, new Set(["HS256"]))).toBeUndefined();
   });
 
   test("of two keys with one id neither is taken for the other", async () => {
@@ -99,6 +128,48 @@ describe("a provider that leads somewhere else", () => {
   });
 });
 
+describe.skipIf(opensslIsAbsent())("a provider over TLS", () => {
+  const certificates = makeCertificates();
+  const authority = certificates.authority("ca");
+  const { certificate, key } = authority.issue("provider", { names: "DNS:localhost" });
+  const before = getCACertificates("default");
+  const algorithms = new Set(["RS256"]);
+  let server: Server;
+  let origin: string;
+  let keySet: string;
+
+  beforeAll(async () => {
+    setDefaultCACertificates([...before, authority.certificate.toString()]);
+    server = createSecureServer({ cert: certificate, key }, (request, response) => {
+      const isDocument = request.url === "/.well-known/openid-configuration";
+      const keys = { keys: [SHARED_KEY.jwk] };
+      response.end(JSON.stringify(isDocument ? { issuer: origin, jwks_uri: keySet } : keys));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    origin = `https://localhost:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    setDefaultCACertificates(before);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    certificates.remove();
+  });
+
+  test("leads to keys over TLS", async () => {
+    keySet = `${origin}/keys`;
+    expect(await fetchKeys({ issuer: origin, algorithms })).toHaveLength(1);
+  });
+
+  test("leads to none that anybody on the way may write", async () => {
+    world.server.keys = [SHARED_KEY.jwk];
+    keySet = `${world.server.url}/keys`;
+    await expect(fetchKeys({ issuer: origin, algorithms })).rejects.toThrow(
+      "has no jwks_uri with https:",
+    );
+    expect(world.server.keyReads).toBe(0);
+  });
+});
+
 describe("a key set that is a bomb", () => {
   const compressed = (body: Buffer | string) => {
     world.server.answer = (response) =>
@@ -108,6 +179,8 @@ describe("a key set that is a bomb", () => {
   test("of 50 MB in 50 kB is given up at 1 MiB", async () => {
     compressed(Buffer.alloc(50_000_000, " "));
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    // A slow machine answers the call before it has read so much.
+    await expect.poll(() => world.warnings.length, { timeout: 20_000 }).toBe(1);
     expect(String((world.warnings[0] as { err: Error }).err)).toContain("more than 1048576 bytes");
   });
 

@@ -155,14 +155,37 @@ describe("the provider's keys", () => {
     expect(performance.now() - before).toBeLessThan(3 * SECOND);
   });
 
-  test.each<[string, (world: JwtWorld) => void]>([
-    ["answers 500", (own) => (own.server.answer = (response) => response.writeHead(500).end("{}"))],
-    ["answers 404", (own) => (own.server.answer = (response) => response.writeHead(404).end("{}"))],
+  const keys = JSON.stringify({ keys: [SHARED_KEY.jwk] });
+  test.each<[string, (world: JwtWorld) => void, string]>([
+    [
+      "comes with 500",
+      (own) => (own.server.answer = (response) => response.writeHead(500).end(keys)),
+      "it answered 500",
+    ],
+    [
+      "comes with 404",
+      (own) => (own.server.answer = (response) => response.writeHead(404).end(keys)),
+      "it answered 404",
+    ],
+    [
+      "comes with 206",
+      (own) => (own.server.answer = (response) => response.writeHead(206).end(keys)),
+      "it answered 206",
+    ],
+    [
+      "is not all UTF-8",
+      (own) => {
+        own.server.answer = (response) =>
+          response.end(Buffer.from(keys.replace("{", '{"x":"\u00ff",'), "latin1"));
+      },
+      "not valid",
+    ],
     [
       "is huge",
       (own) =>
         (own.server.answer = (response) =>
           response.end(JSON.stringify({ keys: [SHARED_KEY.jwk], x: "x".repeat(2_000_000) }))),
+      "more than 1048576 bytes",
     ],
     [
       "never ends",
@@ -175,25 +198,79 @@ describe("the provider's keys", () => {
           write();
         };
       },
+      "more than 1048576 bytes",
     ],
-    ["is no JSON", (own) => (own.server.answer = (response) => response.end("<html>"))],
-    ["is an array", (own) => (own.server.answer = (response) => response.end("[]"))],
-    ["has no keys", (own) => (own.server.answer = (response) => response.end("{}"))],
-    ["has too many keys", (own) => (own.server.keys = new Array(101).fill(SHARED_KEY.jwk))],
+    [
+      "is no JSON",
+      (own) => (own.server.answer = (response) => response.end("<html>")),
+      "is not valid JSON",
+    ],
+    ...["[]", "null", "7", '"keys"'].map(
+      (body) =>
+        [
+          `is ${body}`,
+          (own: JwtWorld) => (own.server.answer = (response) => response.end(body)),
+          "it answered no JSON object",
+        ] as [string, (world: JwtWorld) => void, string],
+    ),
+    [
+      "has no keys",
+      (own) => (own.server.answer = (response) => response.end("{}")),
+      "the key set of the provider has no keys",
+    ],
+    [
+      "has too many keys",
+      (own) => (own.server.keys = new Array(101).fill(SHARED_KEY.jwk)),
+      "has more than 100 keys",
+    ],
     [
       "redirects",
       (own) =>
         (own.server.answer = (response) =>
           response.writeHead(302, { location: `${own.server.url}/keys?elsewhere` }).end()),
+      "redirect",
     ],
-    ["is of another issuer", (own) => (own.server.document = { issuer: "https://evil.example" })],
-    ["is of nearly the issuer", (own) => (own.server.document = { issuer: `${own.server.url}/` })],
-    ["leads to a file", (own) => (own.server.document = { jwks_uri: "file:///etc/passwd" })],
-    ["leads nowhere", (own) => (own.server.document = { jwks_uri: 7 })],
-  ])("21 a key set that %s is 503", async (_name, change) => {
+    [
+      "is of another issuer",
+      (own) => (own.server.document = { issuer: "https://evil.example" }),
+      'is of the issuer "https://evil.example", not ',
+    ],
+    [
+      "is of nearly the issuer",
+      (own) => (own.server.document = { issuer: `${own.server.url}/` }),
+      "is of the issuer ",
+    ],
+    [
+      "leads to a file",
+      (own) => (own.server.document = { jwks_uri: "file:///etc/passwd" }),
+      "has no jwks_uri with https: or http:",
+    ],
+    [
+      "leads nowhere",
+      (own) => (own.server.document = { jwks_uri: 7 }),
+      "has no jwks_uri with https: or http:",
+    ],
+  ])("21 a key set that %s is 503, and the log says why", async (_name, change, why) => {
     change(world);
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
-    expect(world.warnings).toHaveLength(1);
+    // A slow machine answers the call before it has read so much.
+    await expect.poll(() => world.warnings.length, { timeout: 20_000 }).toBe(1);
+    expect(String((world.warnings[0] as { err: Error }).err)).toContain(why);
+  });
+
+  test("21 the log says where a provider that is down was looked for, and what became of it", async () => {
+    await world.server.stop();
+    expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
+    await expect.poll(() => world.warnings.length, { timeout: 20_000 }).toBe(1);
+    const [warning] = world.warnings as { err: Error }[];
+    expect(String(warning?.err)).toContain(`${world.server.url}/.well-known/openid-configuration`);
+    expect(String(warning?.err)).toContain("ECONNREFUSED");
+  });
+
+  test("has at most 100 keys", async () => {
+    const { jwk } = SHARED_KEY;
+    world.server.keys = [...Array.from({ length: 99 }, (_, index) => ({ kid: index })), jwk];
+    expect(await world.outcome(world.token())).toBe("passed");
   });
 
   test("21 one that is slow is given up", { timeout: 20_000 }, async () => {

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Authenticator } from "../../../src/runtime/authn/authenticator.ts";
+import { GatewayHeadersAuthenticator } from "../../../src/runtime/authn/gateway-headers.ts";
+import { HybridAuthenticator } from "../../../src/runtime/authn/hybrid-authenticator.ts";
+import type { RevocableToken } from "../../../src/runtime/authn/revocation-list.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { callOf, INTERNAL_TOKEN, type SentHeaders, STRANGER } from "./calls.ts";
 import { JwtWorld } from "./jwt-world.ts";
@@ -44,6 +47,28 @@ describe("gateway_trusted", () => {
   });
 });
 
+describe("every mode that authenticates", () => {
+  const oidc = { issuer: "https://id.example.com", audience: ["client"] };
+  const carol: Authenticator = {
+    name: "cookie",
+    authenticate: () => ({ principal: { subjectId: "carol" } as never, credential: "cookie" }),
+  };
+
+  test.each(["gateway_trusted", "idp_jwt", "hybrid"])(
+    "%s: internal tokens are asked first, further authenticators last",
+    async (mode) => {
+      const stages = stagesOf({ mode, oidc, internal_call }, {}, { further: [carol] });
+      const headers: SentHeaders = [["x-svc-internal-token", INTERNAL_TOKEN]];
+      expect((await stages.passed({ headers })).credential).toBe("internal");
+      expect((await stages.passed({})).credential).toBe("cookie");
+    },
+  );
+
+  test.each(["idp_jwt", "hybrid"])("%s is not made without its provider", (mode) => {
+    expect(() => stagesOf({ mode })).toThrow("security.authn.oidc is missing");
+  });
+});
+
 describe("idp_jwt", () => {
   test("does not look at identity headers", async () => {
     const world = await JwtWorld.create();
@@ -83,6 +108,53 @@ describe("10 hybrid", () => {
     const call = world.call(world.token(), { headers: ALICE });
     await world.run(call);
     expect(call.principal).toMatchObject({ subjectId: "alice", source: "jwt" });
+    expect(world.told).toContain("authentication hybrid identified");
+  });
+
+  test("two Authorization headers count as a wrong token", async () => {
+    const twice: SentHeaders = [
+      ["authorization", `Bearer ${world.token()}`],
+      ["authorization", `Bearer ${world.token()}`],
+    ];
+    const call = world.call(undefined, { headers: [...twice, ...ALICE] });
+    await world.run(call);
+    expect(call.principal).toMatchObject({ subjectId: "alice", source: "gateway" });
+    expect(await world.outcome(undefined, { headers: twice })).toContain("must occur once");
+  });
+
+  test("a token that is genuine and not let in is the answer, whatever the headers", async () => {
+    const revocations = { isRevoked: ({ subject }: RevocableToken) => subject === "alice" };
+    const strict = await JwtWorld.create(
+      { mode: "hybrid", oidc: { allowed_owners: ["acme"] } },
+      { revocations },
+    );
+    for (const claims of [{ owner: "acme" }, { owner: "evil", sub: "bob" }]) {
+      const headers: SentHeaders = [["x-svc-external-sub", claims.sub ?? "alice"]];
+      expect(await strict.outcome(strict.token(claims), { headers })).toMatch(
+        /^401 UNAUTHORIZED: invalid token: (it was revoked|its owner is not accepted)$/,
+      );
+    }
+    await strict.close();
+  });
+
+  test.each<[string, Error]>([
+    ["a fault", new Error("broken")],
+    ["a fault with a code", Object.assign(new Error("broken"), { code: "UNAVAILABLE" })],
+    ["INTERNAL", new ServiceError("INTERNAL", "broken")],
+    ["INVALID_ARGUMENT", new ServiceError("INVALID_ARGUMENT", "broken")],
+  ])("%s while the token is looked at is no wrong token", async (_name, error) => {
+    const gateway = new GatewayHeadersAuthenticator();
+    const request = callOf({ headers: ALICE });
+    request.peerIsTrusted = true;
+    for (const authenticate of [
+      () => Promise.reject(error),
+      () => {
+        throw error;
+      },
+    ]) {
+      const hybrid = new HybridAuthenticator({ name: "jwt", authenticate }, gateway);
+      await expect(async () => hybrid.authenticate(request)).rejects.toThrow("broken");
+    }
   });
 
   test("without a token, or with a wrong one, the headers", async () => {
@@ -142,14 +214,35 @@ describe("further authenticators", () => {
     ]);
   });
 
-  test("one that is broken lets nobody in, also not to PUBLIC methods", async () => {
-    const broken = stagesOf(
+  test.each<[string, Authenticator["authenticate"]]>([
+    ["later", () => Promise.reject(new Error("broken"))],
+    [
+      "at once",
+      () => {
+        throw new Error("broken");
+      },
+    ],
+    // The codes of other errors are none of ours.
+    [
+      "with a code",
+      () => Promise.reject(Object.assign(new Error("broken"), { code: "UNAVAILABLE" })),
+    ],
+  ])("one that breaks %s lets nobody in, also not to PUBLIC methods", async (_when, fails) => {
+    const broken = stagesOf({}, {}, { further: [cookie(fails)] });
+    await expect(async () => broken.passed({})).rejects.toThrow("broken");
+    await expect(async () => broken.passed({ exposure: "PUBLIC" })).rejects.toThrow("broken");
+    expect(broken.told).toEqual(Array(2).fill("authentication cookie rejected"));
+  });
+
+  test("one that cannot tell is counted as that, and lets in to PUBLIC methods without a caller", async () => {
+    const down = stagesOf(
       {},
       {},
-      { further: [cookie(() => Promise.reject(new Error("broken")))] },
+      { further: [cookie(() => Promise.reject(new ServiceError("UNAVAILABLE")))] },
     );
-    await expect(broken.passed({})).rejects.toThrow("broken");
-    await expect(broken.passed({ exposure: "PUBLIC" })).rejects.toThrow("broken");
+    expect(await down.outcome({})).toBe("503 UNAVAILABLE: unavailable");
+    expect((await down.passed({ exposure: "PUBLIC" })).principal).toBeUndefined();
+    expect(down.told).toEqual(Array(2).fill("authentication cookie unavailable"));
   });
 
   test("a call that is over gets no caller", async () => {

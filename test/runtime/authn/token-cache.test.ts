@@ -90,6 +90,37 @@ describe("the revocation list", () => {
     expect(list.isRevoked({ id: undefined, subject: "alice", issuedAt: 1000 })).toBe(true);
     expect(list.isRevoked({ id: undefined, subject: "alice", issuedAt: 1001 })).toBe(false);
   });
+
+  test("refuses subjects as well, and makes room of those that expired", () => {
+    time = 1000;
+    const list = revocations();
+    list.revokeSubject("alice", 2000);
+    list.revokeSubject("bob", 3000);
+    list.revokeSubject("carol", 3000);
+    expect(() => list.revokeSubject("dave", 3000)).toThrow("full");
+    expect(() => list.revokeToken("a", 3000)).toThrow("full");
+    time = 1999;
+    expect(() => list.revokeSubject("dave", 3000)).toThrow("full");
+    time = 2000;
+    list.revokeSubject("dave", 3000);
+    expect(list.isRevoked({ id: undefined, subject: "alice", issuedAt: 1 })).toBe(false);
+    expect(list.isRevoked({ id: undefined, subject: "bob", issuedAt: 1 })).toBe(true);
+  });
+
+  test("forgets none before the longest time that was asked for", () => {
+    time = 1000;
+    const list = revocations();
+    list.revokeToken("a", 3000);
+    list.revokeToken("a", 2000);
+    list.revokeSubject("alice", 3000);
+    list.revokeSubject("alice", 2000);
+    list.revokeToken("b", 2000);
+    time = 2000;
+    list.revokeToken("c", 3000);
+    expect(list.isRevoked({ id: "a", subject: "x", issuedAt: 1 })).toBe(true);
+    expect(list.isRevoked({ id: "b", subject: "x", issuedAt: 1 })).toBe(false);
+    expect(list.isRevoked({ id: "z", subject: "alice", issuedAt: 1 })).toBe(true);
+  });
 });
 
 describe("the cache", () => {

@@ -125,9 +125,60 @@ test("nobody passes as INTERNAL or SYSTEM where nobody is authenticated", async 
   }
 });
 
-test("enabled checks without an engine are a mistake", () => {
-  expect(() => stageOf({ engine: undefined })).toThrow("has no engine");
-  expect(() => stageOf({ engine: undefined, enabled: false })).not.toThrow();
+test("without an engine nobody passes where one must be asked", async () => {
+  const engine = undefined;
+  for (const id of ["*", D1] as const) {
+    const call = () => callOf(authorized(id), { principal: alice });
+    await expect(async () => stageOf({ engine })(call())).rejects.toThrow("has no engine");
+    expect(await outcome(call(), { engine, enabled: false })).toBe("passed");
+    expect(await outcome(call(), { engine, devAllowAll: true })).toBe("allowed");
+  }
+});
+
+test("an exposure that there is not lets nobody in", async () => {
+  for (const exposure of ["public", "", "toString", undefined]) {
+    const call = callOf(methodOf({ exposure } as never), { principal: alice });
+    await expect(async () => stageOf()(call)).rejects.toThrow();
+    expect(call.decision).not.toBe("allowed");
+  }
+});
+
+test.each([undefined, null, "true", 1, {}])(
+  "an engine that answers %j has not allowed it",
+  async (allowed) => {
+    const answer = { allowed, revision: "" } as never;
+    const strange = { check: async () => answer, checkAny: async () => answer };
+    for (const engine of [strange, { ...strange, checkNow: () => answer }]) {
+      for (const id of ["*", D1] as const) {
+        const call = callOf(authorized(id), { principal: alice });
+        expect(await outcome(call, { engine: engine as never })).toBe("FORBIDDEN");
+      }
+    }
+  },
+);
+
+test("AUTHENTICATED asks for nobody where nobody is authenticated, and only there", async () => {
+  const nobody = () => callOf(methodOf({ exposure: "AUTHENTICATED" }));
+  expect(await outcome(nobody(), { authnDisabled: true })).toBe("passed");
+  expect(await outcome(nobody(), { enabled: false })).toBe("UNAUTHORIZED");
+  expect(await outcome(nobody(), { devAllowAll: true })).toBe("UNAUTHORIZED");
+});
+
+test("INTERNAL and SYSTEM ask for their tokens also where all checks allow or are off", async () => {
+  for (const exposure of ["INTERNAL", "SYSTEM"] as const) {
+    for (const options of [{ enabled: false }, { devAllowAll: true }, { authnDisabled: true }]) {
+      for (const credential of ["jwt", "gateway", "cookie"] as const) {
+        const call = callOf(methodOf({ exposure }), { principal: alice, credential });
+        expect(await outcome(call, options)).toBe("FORBIDDEN");
+      }
+    }
+  }
+});
+
+test("a check of an engine in this process does not wait", () => {
+  const call = callOf(authorized(D1), { principal: alice });
+  expect(stageOf()(call)).toBeUndefined();
+  expect(call.decision).toBe("allowed");
 });
 
 describe("a resource", () => {
@@ -135,6 +186,7 @@ describe("a resource", () => {
   const PROJECT = { kind: "field", path: "project" } as const;
   const SLASH = { kind: "literal", text: "/" } as const;
   const ORGANIZATION = { kind: "principal", field: "organization_id" } as const;
+  const P = { kind: "literal", text: "p" } as const;
   const request = (init: object) =>
     create(messageOf("a.v1.Request"), init as MessageInitShape<ReturnType<typeof messageOf>>);
   const both = (id: string, project: string) =>
@@ -184,6 +236,10 @@ describe("a resource", () => {
     ["absent", "", [ORGANIZATION]],
     ["a wildcard", "*", [ORGANIZATION]],
     ["another reference", "acme#viewer", [ORGANIZATION]],
+    ["absent, with text around it", "", [P, ORGANIZATION]],
+    ["absent, with text behind it", "", [ORGANIZATION, SLASH]],
+    ["absent, beside a field", "", [ORGANIZATION, SLASH, ID]],
+    ["another reference, with text around it", "acme#viewer", [P, ORGANIZATION, SLASH]],
     ["a moved border", "acme/d1", [ORGANIZATION, SLASH, ID]],
   ])("of a claim that is %s is forbidden, without saying why", async (_, organizationId, id) => {
     const principal = principalOf({ organizationId });
@@ -194,6 +250,8 @@ describe("a resource", () => {
       details: undefined,
     });
     expect(call.decision).toBe("denied");
+    expect(call.resource).toBeUndefined();
+    expect(outcomes.at(-1)).toBe("denied");
   });
 
   test.each<[readonly AccessResourcePart[], unknown, string]>([
@@ -206,6 +264,19 @@ describe("a resource", () => {
     expect(await outcome(call)).toBe("allowed");
     expect(call.resource).toBe(expected);
     expect(outcomes).toEqual(["allowed"]);
+  });
+
+  test.each([
+    ["subject_id", "alice"],
+    ["username", "alice-name"],
+    ["name", "Alice"],
+    ["email", "alice@example.com"],
+    ["organization_id", "acme"],
+    ["source", "jwt"],
+  ])("is rendered of the caller's %s", async (field, expected) => {
+    const call = callOf(authorized([{ kind: "principal", field }]), { principal: alice });
+    expect(await outcome(call)).toBe("FORBIDDEN");
+    expect(call.resource).toBe(`doc:${expected}`);
   });
 
   test("is named in the audit also where the caller is of the wrong type, as far as it is one", async () => {
@@ -283,6 +354,37 @@ describe("an engine that cannot answer", () => {
       expect(failure.message).not.toContain("secret");
       expect(call.decision).toBeUndefined();
       expect(outcomes).toEqual(["unavailable"]);
+    }
+  });
+
+  test("is no refusal either of a caller whose id no relationship can have", async () => {
+    for (const error of [
+      new AuthzError("UNAVAILABLE", "down"),
+      Object.assign(new Error("broken"), { code: "INVALID_ARGUMENT" }),
+      Object.assign(new Error("broken"), { code: "DEADLINE_EXCEEDED" }),
+    ]) {
+      for (const id of ["*", D1] as const) {
+        const call = callOf(authorized(id), { principal: principalOf({ subjectId: "a b" }) });
+        expect(await outcome(call, { engine: failing(error) })).toBe("UNAVAILABLE");
+        expect(call.decision).toBeUndefined();
+      }
+    }
+  });
+
+  test("in this process is no decision either", async () => {
+    for (const [error, expected] of [
+      [new TypeError("secret"), "UNAVAILABLE"],
+      [new AuthzError("DEADLINE_EXCEEDED", "secret"), "DEADLINE_EXCEEDED"],
+    ] as const) {
+      const broken: AuthorizationEngine = {
+        ...failing(error),
+        checkNow: () => {
+          throw error;
+        },
+      };
+      const call = callOf(authorized(D1), { principal: alice });
+      expect(await outcome(call, { engine: broken })).toBe(expected);
+      expect(call.decision).toBeUndefined();
     }
   });
 

@@ -46,6 +46,20 @@ test.each<[string, Partial<AccessPolicy>, "One" | "Many" | "raw", string]>([
     "{principal.toString} is no",
   ],
   ["an empty id", authz({ resource: { type: "doc", id: [] } }), "One", '"" is no object id'],
+  [
+    "two fields without anything between them",
+    authz({
+      resource: {
+        type: "doc",
+        id: [
+          { kind: "field", path: "id" },
+          { kind: "field", path: "inner.id" },
+        ],
+      },
+    }),
+    "One",
+    "two placeholders of its resource stand next to each other",
+  ],
   ["a literal #", authz({ resource: literal("a#b") }), "One", '"a#b" is no object id'],
 ])("%s is refused", (_, policy, kind, message) => {
   const descriptor = kind === "raw" ? undefined : serviceMethod(kind);

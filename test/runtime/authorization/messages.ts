@@ -33,6 +33,14 @@ message Request {
   google.protobuf.StringValue wrapped = 20;
   google.protobuf.Int64Value wrapped_number = 21;
   string constructor = 23;
+  uint32 unsigned = 24;
+  sint32 zigzag = 25;
+  sint64 long_zigzag = 26;
+  fixed32 fixed = 27;
+  fixed64 long_fixed = 28;
+  sfixed32 signed_fixed = 29;
+  sfixed64 long_signed_fixed = 30;
+  float small = 31;
 }
 service Service {
   rpc One(Request) returns (Inner);

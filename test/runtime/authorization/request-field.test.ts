@@ -15,6 +15,7 @@ describe("a path that can never be read is refused", () => {
     ["inner", "is a message"],
     ["raw", "is a bytes"],
     ["real", "is a double"],
+    ["small", "is a float"],
     ["flag", "is a bool"],
     ["wrapped", "is a message"],
     ["target", '"target" is no field'],
@@ -46,8 +47,20 @@ test.each<[string, string, object, string | undefined]>([
   [REQUEST, "big", { big: 0n }, undefined],
   [REQUEST, "big", { big: MAX_INT64 }, "9223372036854775807"],
   [REQUEST, "huge", { huge: 2n ** 64n - 1n }, "18446744073709551615"],
+  [REQUEST, "unsigned", {}, undefined],
+  [REQUEST, "unsigned", { unsigned: 4_294_967_295 }, "4294967295"],
+  [REQUEST, "zigzag", {}, undefined],
+  [REQUEST, "zigzag", { zigzag: -1 }, "-1"],
+  [REQUEST, "long_zigzag", {}, undefined],
+  [REQUEST, "long_zigzag", { longZigzag: -1n }, "-1"],
+  [REQUEST, "fixed", { fixed: 1 }, "1"],
+  [REQUEST, "long_fixed", { longFixed: 2n ** 64n - 1n }, "18446744073709551615"],
+  [REQUEST, "signed_fixed", { signedFixed: -1 }, "-1"],
+  [REQUEST, "long_signed_fixed", { longSignedFixed: -1n }, "-1"],
   [REQUEST, "text_big", {}, undefined],
   [REQUEST, "text_big", { textBig: "-12" }, "-12"],
+  [REQUEST, "text_big", { textBig: "12" }, "12"],
+  [REQUEST, "text_big", { textBig: "7" }, "7"],
   [REQUEST, "kind", { kind: 0 }, undefined],
   [REQUEST, "kind", { kind: 1 }, "BOOK"],
   [REQUEST, "optional_kind", {}, undefined],
@@ -86,6 +99,20 @@ test.each<[string, string, object, string | undefined]>([
   // The same as it comes from the wire.
   expect(read(fromBinary(schema, toBinary(schema, request)))).toBe(expected);
 });
+
+test.each(["01", "-0", "+1", "1e3", " 1", "1.0", "0x1", ""])(
+  "a number that JSON wrote as %j is the caller's mistake",
+  (textBig) => {
+    const schema = messageOf(REQUEST);
+    const request = create(schema, { textBig } as Init);
+    expect(() => requestField(schema, "text_big")(request)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_ARGUMENT",
+        message: "the field text_big must be a number without zeros in front",
+      }),
+    );
+  },
+);
 
 test("an enum number that has no name is the caller's mistake", () => {
   const schema = messageOf(REQUEST);

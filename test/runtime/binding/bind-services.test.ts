@@ -1,3 +1,5 @@
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
 import { bindServices } from "../../../src/runtime/binding/bind-services.ts";
 import type { ServiceBinding } from "../../../src/runtime/index.ts";
@@ -22,6 +24,7 @@ describe("a server does not start with", () => {
       [{ ...valid, formatVersion: 2 as unknown as 1 }],
       "was generated in format 2, and this runtime knows 1",
     ],
+    ["what is no binding", [{ formatVersion: 9 } as never], "a service was generated in format 9"],
     [
       "an RPC without a policy",
       [{ ...valid, policies: without(valid.policies, GET_NOTICE) }],
@@ -82,8 +85,61 @@ describe("a server does not start with", () => {
       [withPolicy({ exposure: "PUBLIC", publish: true, rateLimit: { qps: Number.NaN, burst: 1 } })],
       "qps is at least 1",
     ],
+    [
+      "a burst below the rate",
+      [withPolicy({ exposure: "PUBLIC", publish: true, rateLimit: { qps: 2, burst: 1 } })],
+      "qps is at least 1, burst at least qps",
+    ],
+    [
+      "authz without AUTHORIZED",
+      [withPolicy({ ...authorizedPolicy(), exposure: "AUTHENTICATED" })],
+      "must have authz with AUTHORIZED, and only then",
+    ],
+    [
+      "a handler that every object has",
+      [withMethod({ localName: "hasOwnProperty" })],
+      "has no handler: write hasOwnProperty",
+    ],
   ])("%s", (_, bindings, problem) => {
     expect(bindServices(bindings).problems.join("\n")).toContain(problem);
+  });
+});
+
+test.each(["qps and burst alike", "a burst above"])("%s may be a rate limit", (what) => {
+  const rateLimit = { qps: 1, burst: what === "a burst above" ? 2 : 1 };
+  const binding = withPolicy({ exposure: "PUBLIC", publish: true, rateLimit });
+  expect(bindServices([binding]).problems).toEqual([]);
+});
+
+describe("an RPC changes something", () => {
+  const { NO_SIDE_EFFECTS, IDEMPOTENT, IDEMPOTENCY_UNKNOWN } = MethodOptions_IdempotencyLevel;
+  const implied = `POST /${GET_NOTICE}`;
+  test.each<[string[], MethodOptions_IdempotencyLevel, boolean]>([
+    [[], IDEMPOTENCY_UNKNOWN, true],
+    [[], IDEMPOTENT, true],
+    [[], NO_SIDE_EFFECTS, false],
+    [[implied], IDEMPOTENCY_UNKNOWN, true],
+    [[implied], NO_SIDE_EFFECTS, false],
+    [["GET /n"], IDEMPOTENCY_UNKNOWN, false],
+    [["HEAD /n"], IDEMPOTENCY_UNKNOWN, false],
+    [["GET /n", "HEAD /n"], IDEMPOTENCY_UNKNOWN, false],
+    [["GET /n", "POST /n"], NO_SIDE_EFFECTS, true],
+    [["POST /n"], NO_SIDE_EFFECTS, true],
+    [["PUT /n"], NO_SIDE_EFFECTS, true],
+    [["DELETE /n"], NO_SIDE_EFFECTS, true],
+    [[`GET /${GET_NOTICE}`], IDEMPOTENCY_UNKNOWN, false],
+    [[`DELETE /${GET_NOTICE}`], NO_SIDE_EFFECTS, true],
+    [["GET /n", implied], IDEMPOTENCY_UNKNOWN, false],
+  ])("by %j and idempotency %i: %s", (bound, idempotency, expected) => {
+    const routes = bound.map((route) => {
+      const [method = "", path = ""] = route.split(" ");
+      return { rpc: GET_NOTICE, method, path, segments: path.slice(1).split("/"), variables: [] };
+    });
+    const { methods, problems } = bindServices([{ ...withMethod({ idempotency }), routes }]);
+    expect(problems).toEqual([]);
+    expect(methods[0]?.isWrite).toBe(expected);
+    expect(methods[0]?.routes).toEqual(routes);
+    expect(methods[1]?.routes).toEqual([]);
   });
 });
 
@@ -125,6 +181,19 @@ test("handlers may be the methods of a class", () => {
   const { methods } = bindServices([{ ...valid, handlers: instance }]);
   expect(methods[0]?.handler({}, {})).toBe("mine");
 });
+
+function authorizedPolicy(): ServiceBinding["policies"][string] {
+  const policy = Object.values(valid.policies).find(({ exposure }) => exposure === "AUTHORIZED");
+  if (policy === undefined) throw new Error("the service has no AUTHORIZED method");
+  return policy;
+}
+
+/** The service with another first method. */
+function withMethod(change: Partial<DescMethod>): ServiceBinding {
+  const [first, ...rest] = VaultService.methods;
+  const methods = [{ ...first, ...change }, ...rest] as DescMethod[];
+  return { ...valid, service: { ...VaultService, methods } as unknown as DescService };
+}
 
 function withPolicy(policy: ServiceBinding["policies"][string]): ServiceBinding {
   return { ...valid, policies: { ...valid.policies, [GET_NOTICE]: policy } };

@@ -37,6 +37,17 @@ describe("entries that are malformed", () => {
     ["a.*.x", "is no IP address, CIDR block or certificate name (exact, or *.x for one label)"],
     ["a..b", "is no IP address, CIDR block or certificate name (exact, or *.x for one label)"],
     ["edge,evil", "is no IP address, CIDR block or certificate name (exact, or *.x for one label)"],
+    ["*.-x", "is no IP address, CIDR block or certificate name (exact, or *.x for one label)"],
+    ["*.1", "is no IP address, CIDR block or certificate name (exact, or *.x for one label)"],
+    ["x.1", "is no IP address, CIDR block or certificate name (exact, or *.x for one label)"],
+    [
+      `${"x.".repeat(126)}xx`,
+      "is no IP address, CIDR block or certificate name (exact, or *.x for one label)",
+    ],
+    [
+      `spiffe://${"x".repeat(2040)}`,
+      "is no IP address, CIDR block or certificate name (exact, or *.x for one label)",
+    ],
     ["spiffe://*", NO_ADDRESS],
     ["localhost", "would be the name of a certificate; write 127.0.0.0/8 and ::1 for this machine"],
   ])("%j", (entry, why) => {
@@ -65,6 +76,10 @@ describe("peers", () => {
     "gateway.internal",
     "*.Edge.internal",
     "spiffe://cluster/ns/edge/sa/Envoy",
+    "3com.example1",
+    "*.x",
+    `${"x.".repeat(126)}y`,
+    `spiffe://${"x".repeat(2039)}`,
   );
   test("all entries are read", () => expect(problems).toEqual([]));
 
@@ -105,6 +120,10 @@ describe("peers", () => {
     ["GATEWAY.internal"],
     ["a.edge.internal"],
     ["spiffe://cluster/ns/edge/sa/Envoy"],
+    ["3com.example1"],
+    ["a.x"],
+    [`${"x.".repeat(126)}y`],
+    [`spiffe://${"x".repeat(2039)}`],
   ])("the certificate %s is trusted", (name) =>
     expect(trust.trusts(peer("203.0.113.1", "other", name))).toBe(true),
   );
@@ -120,6 +139,10 @@ describe("peers", () => {
     ["gateway.internal\0"],
     ["spiffe://cluster/ns/edge/sa/envoy"],
     ["10.1.0.1"],
+    ["x"],
+    [".x"],
+    ["-.x"],
+    ["a.b.x"],
     [""],
   ])("the certificate %j is not", (name) => {
     expect(trust.trusts(peer("203.0.113.1", name))).toBe(false);
@@ -170,6 +193,7 @@ describe("a list that holds everything", () => {
     [["0.0.0.0/1", "128.0.0.1", "129.0.0.0/8"]],
     [["::/1"]],
     [["0.0.0.0/1", "8000::/1"]],
+    [["0.0.0.0/1", "::8000:0/97"]],
     [["*.x"]],
   ])("%j does not", (entries) => expect(read(...entries).trust.holdsEverybody).toBe(false));
 });

@@ -21,6 +21,8 @@ test("every digit that is random takes every value", () => {
 test.each([
   [["mine"], "mine"],
   [["a.b_c:d-1"], "a.b_c:d-1"],
+  [["a"], "a"],
+  [["x".repeat(128)], "x".repeat(128)],
 ])("the caller's id %j is taken", (sent, id) => expect(requestIdOf(headers(...sent))).toBe(id));
 
 test.each([

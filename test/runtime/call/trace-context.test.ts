@@ -19,6 +19,7 @@ describe("traceparent", () => {
     [`ff-${TRACE}-${SPAN}-01`],
     [`FF-${TRACE}-${SPAN}-01`],
     [`0-${TRACE}-${SPAN}-01`],
+    [`x01-${TRACE}-${SPAN}-01`],
     [`01-${TRACE}-${SPAN}-01x`],
     [` 00-${TRACE}-${SPAN}-01`],
     [`00-${TRACE}-${SPAN}-0g`],

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { CallContext } from "../../../src/runtime/call-context.ts";
 import type { ClientCall, ClientInterceptor } from "../../../src/runtime/client/client-call.ts";
 import { markUnsent } from "../../../src/runtime/client/unsent.ts";
@@ -20,8 +20,13 @@ function contextOf(given: Partial<CallContext> & { spanId?: string } = {}): Call
     deadline: Date.now() + 60_000,
     signal: new AbortController().signal,
     setResponseHeader() {},
+    setResponseTrailer() {},
     ...given,
   };
+}
+
+async function readAll(responses: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of responses);
 }
 
 /** Fails in turn with these, then answers. */
@@ -52,10 +57,32 @@ describe("retry: never", () => {
     expect(calls.length).toBe(1);
   });
 
-  test("streams", async () => {
+  const none = () => (async function* () {})();
+  type Client = ReturnType<typeof fakeClient>["client"];
+  test.each<[string, (client: Client) => Promise<unknown>]>([
+    ["of requests", (client) => client.collect(none())],
+    ["of responses", (client) => readAll(client.expand({}))],
+    ["of both", (client) => readAll(client.chat(none()))],
+  ])("streams %s", async (_, call) => {
     const { client, calls } = fakeClient(failing(markUnsent(unavailable())), { retry: fast });
-    const requests = (async function* () {})();
-    await expect(client.collect(requests)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(call(client)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(calls.length).toBe(1);
+  });
+
+  test.each([1, 0])("where all attempts together are %i", async (maxAttempts) => {
+    const { client, calls } = fakeClient(failing(unavailable()), { retry: { maxAttempts } });
+    await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(calls.length).toBe(1);
+  });
+
+  test("what is no error of a call", async () => {
+    const { client, calls } = fakeClient(
+      () => {
+        throw new TypeError("a request that cannot be written");
+      },
+      { retry: fast },
+    );
+    await expect(client.echo({})).rejects.toBeInstanceOf(TypeError);
     expect(calls.length).toBe(1);
   });
 
@@ -97,6 +124,62 @@ describe("retry", () => {
     expect(calls.length).toBe(2);
   });
 
+  test("no more often than three times in all, unless it is told otherwise", async () => {
+    const errors = Array.from({ length: 9 }, unavailable);
+    const { client, calls } = fakeClient(failing(...errors), { timeoutMs: 60_000 });
+    await expect(client.echo({})).rejects.toBe(errors[2]);
+    expect(calls.length).toBe(3);
+  });
+
+  test.each([
+    ["up to 50 ms at first", {}, 145],
+    ["up to what it is told", { initialDelayMs: 150 }, 440],
+  ])("after delays that grow, %s", async (_, options, leastMs) => {
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
+    try {
+      const { client } = fakeClient(failing(unavailable(), unavailable()), { retry: options });
+      const started = Date.now();
+      await client.echo({});
+      expect(Date.now() - started).toBeGreaterThanOrEqual(leastMs);
+      expect(Date.now() - started).toBeLessThan(3000);
+    } finally {
+      random.mockRestore();
+    }
+  });
+
+  test("after delays that do not grow beyond what it is told", async () => {
+    const { client, calls } = fakeClient(failing(unavailable(), unavailable()), {
+      retry: { initialDelayMs: 600_000, maxDelayMs: 5 },
+    });
+    await client.echo({});
+    expect(calls.length).toBe(3);
+  });
+
+  test("once more where the attempts are two", async () => {
+    const errors = [unavailable(), unavailable()] as const;
+    const { client, calls } = fakeClient(failing(...errors), {
+      retry: { ...fast, maxAttempts: 2 },
+    });
+    await expect(client.echo({})).rejects.toBe(errors[1]);
+    expect(calls.length).toBe(2);
+  });
+
+  test("ends with the caller", async () => {
+    const abort = new AbortController();
+    const { client, calls } = fakeClient(
+      () => {
+        setTimeout(() => abort.abort(), 5);
+        throw new ServiceError("UNAVAILABLE", undefined, { retryAfterSeconds: 0.1 });
+      },
+      { retry: fast, circuitBreaker: false },
+    );
+    await expect(client.echo({}, { signal: abort.signal })).rejects.toMatchObject({
+      code: "CANCELLED",
+    });
+    await sleep(150);
+    expect(calls.length).toBe(1);
+  });
+
   test("not sooner than the target asks", async () => {
     const error = new ServiceError("UNAVAILABLE", undefined, { retryAfterSeconds: 0.2 });
     const { client } = fakeClient(failing(error), { retry: fast });
@@ -107,9 +190,17 @@ describe("retry", () => {
 });
 
 describe("circuit breaker", () => {
+  const OPEN_MS = 500;
+  const openAgain = () => sleep(OPEN_MS + 20);
   const options = {
     retry: false,
-    circuitBreaker: { consecutiveFailures: 3, openMs: 150 },
+    circuitBreaker: { consecutiveFailures: 3, openMs: OPEN_MS },
+  } as const;
+
+  /** For tests that do not wait for it to open again. */
+  const lasting = {
+    retry: false,
+    circuitBreaker: { consecutiveFailures: 3, openMs: 60_000 },
   } as const;
 
   test("opens, tries one, and closes", async () => {
@@ -126,15 +217,97 @@ describe("circuit breaker", () => {
       });
     }
     expect(calls.length).toBe(3);
-    await sleep(170);
+    await openAgain();
     await expect(client.echo({})).rejects.toMatchObject({ retryAfterSeconds: undefined });
     await expect(client.echo({})).rejects.toMatchObject({ retryAfterSeconds: 1 });
     expect(calls.length).toBe(4);
-    await sleep(170);
+    await openAgain();
     healthy = true;
     await client.echo({});
     await client.echo({});
     expect(calls.length).toBe(6);
+  });
+
+  test.each<ErrorCode>(["UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL"])(
+    "%s is a sign of trouble",
+    async (code) => {
+      const errors = [1, 2, 3].map(() => new ServiceError(code));
+      const { client, calls } = fakeClient(failing(...errors), lasting);
+      for (const error of errors) await expect(client.echo({})).rejects.toBe(error);
+      await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      expect(calls.length).toBe(3);
+    },
+  );
+
+  test("unless it is told otherwise it opens after ten failures, and says for how long", async () => {
+    const { client, calls } = fakeClient(
+      () => {
+        throw unavailable();
+      },
+      { retry: false },
+    );
+    for (let count = 0; count < 10; count++) {
+      await expect(client.echo({})).rejects.toMatchObject({ retryAfterSeconds: undefined });
+    }
+    const error = await client.echo({}).catch((thrown: unknown) => thrown as ServiceError);
+    expect(error).toMatchObject({ code: "UNAVAILABLE" });
+    expect((error as ServiceError).retryAfterSeconds).toBeGreaterThan(1);
+    expect((error as ServiceError).retryAfterSeconds).toBeLessThanOrEqual(5);
+    expect(calls.length).toBe(10);
+  });
+
+  test("never opens where it is turned off", async () => {
+    const errors = Array.from({ length: 30 }, unavailable);
+    const { client, calls } = fakeClient(failing(...errors), {
+      retry: false,
+      circuitBreaker: false,
+    });
+    for (const error of errors) await expect(client.echo({})).rejects.toBe(error);
+    expect(calls.length).toBe(30);
+  });
+
+  test("lets one call through to try, and refuses the others meanwhile", async () => {
+    let answer: (() => void) | undefined;
+    const { client, calls } = fakeClient((_call, attempt) => {
+      if (attempt < 3) throw unavailable();
+      return new Promise((resolve) => {
+        answer = () => resolve({ text: "done" });
+      });
+    }, options);
+    for (let count = 0; count < 3; count++) await expect(client.echo({})).rejects.toThrow();
+    await openAgain();
+    const tried = client.echo({});
+    await expect.poll(() => answer).toBeDefined();
+    await expect(client.echo({})).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      retryAfterSeconds: 1,
+    });
+    expect(calls.length).toBe(4);
+    answer?.();
+    expect(await tried).toEqual({ text: "done" });
+    const next = client.echo({});
+    await expect.poll(() => calls.length).toBe(5);
+    answer?.();
+    expect(await next).toEqual({ text: "done" });
+  });
+
+  test.each([
+    ["that its caller gave up", () => ({ signal: AbortSignal.timeout(300) })],
+    ["whose caller had no time", () => ({ context: contextOf({ deadline: Date.now() + 400 }) })],
+  ])("is not closed by a call to try %s", async (_, hasty) => {
+    const { client, calls } = fakeClient(({ signal }, attempt) => {
+      if (attempt < 3) throw unavailable();
+      return new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      });
+    }, options);
+    for (let count = 0; count < 3; count++) await expect(client.echo({})).rejects.toThrow();
+    await openAgain();
+    await expect(client.echo({}, hasty())).rejects.toThrow();
+    // Once the transport has ended that call, too.
+    await sleep(0);
+    await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(calls.length).toBe(4);
   });
 
   test.each<ErrorCode>(["FORBIDDEN", "INVALID_ARGUMENT", "RESOURCE_NOT_FOUND", "RATE_LIMITED"])(
@@ -148,19 +321,28 @@ describe("circuit breaker", () => {
     },
   );
 
-  test("a caller without time does not open it", async () => {
-    const { client, calls } = fakeClient(() => sleep(1000), options);
+  test("a target that is not there opens it, whosever time it is", async () => {
+    const errors = [1, 2, 3].map(unavailable);
+    const { client, calls } = fakeClient(failing(...errors), lasting);
     for (let count = 0; count < 5; count++) {
-      const context = contextOf({ deadline: Date.now() + 40 });
-      await expect(client.echo({}, { context })).rejects.toMatchObject({
-        code: "DEADLINE_EXCEEDED",
-      });
+      const context = contextOf({ deadline: Date.now() + 4000 });
+      await expect(client.echo({}, { context })).rejects.toMatchObject({ code: "UNAVAILABLE" });
     }
-    expect(calls.length).toBe(5);
+    expect(calls.length).toBe(3);
   });
 
-  test("by the rate of failures", async () => {
-    const breaker = { failureRate: 0.5, samplingMs: 1000, openMs: 10_000 };
+  test("callers without time do not open it", async () => {
+    const { client, calls } = fakeClient(() => sleep(5000), options);
+    const hasty = () => client.echo({}, { context: contextOf({ deadline: Date.now() + 400 }) });
+    for (const result of await Promise.allSettled(Array.from({ length: 5 }, hasty))) {
+      expect(result).toMatchObject({ reason: { code: "DEADLINE_EXCEEDED" } });
+    }
+    await expect(hasty()).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    expect(calls.length).toBe(6);
+  });
+
+  test.each([{ samplingMs: 1000 }, {}])("by the rate of failures, %o", async (sampling) => {
+    const breaker = { failureRate: 0.5, openMs: 10_000, ...sampling };
     const { client, calls } = fakeClient(
       (_call, attempt) => {
         if (attempt % 4 !== 0) throw unavailable();
@@ -170,6 +352,18 @@ describe("circuit breaker", () => {
     );
     for (let count = 0; count < 200; count++) await client.echo({}).catch(() => undefined);
     expect(calls.length).toBeLessThan(200);
+  });
+
+  test("not by a rate of failures that it is told to bear", async () => {
+    const { client, calls } = fakeClient(
+      (_call, attempt) => {
+        if (attempt % 4 === 0) throw unavailable();
+        return {};
+      },
+      { retry: false, circuitBreaker: { failureRate: 0.5 } },
+    );
+    for (let count = 0; count < 200; count++) await client.echo({}).catch(() => undefined);
+    expect(calls.length).toBe(200);
   });
 });
 
@@ -219,9 +413,13 @@ describe("timeout", () => {
   );
 
   test("a closed client", async () => {
-    const { client } = fakeClient(() => ({}));
+    const { client, calls, closed } = fakeClient(() => ({}));
     await client.close();
+    expect(closed()).toBe(1);
+    await client.close();
+    expect(closed()).toBe(1);
     await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(calls.length).toBe(0);
   });
 });
 
@@ -232,18 +430,45 @@ describe("rate limit", () => {
     await client.echo({});
     const error = await client.echo({}).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "RATE_LIMITED" });
+    expect((error as ServiceError).retryAfterSeconds).toBeGreaterThan(0);
     expect((error as ServiceError).retryAfterSeconds).toBeLessThanOrEqual(0.1);
     await sleep(120);
     await client.echo({});
     expect(calls.length).toBe(3);
   });
 
-  test.each([{ qps: 0 }, { qps: -1 }, { qps: Number.NaN }, { qps: 1, burst: 0 }])(
-    "%o is none",
-    (rateLimit) => {
-      expect(() => fakeClient(() => ({}), { rateLimit })).toThrow(RangeError);
-    },
-  );
+  test("saves up no more than the burst", async () => {
+    const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 20, burst: 2 } });
+    await sleep(300);
+    await Promise.allSettled(Array.from({ length: 6 }, () => client.echo({})));
+    expect(calls.length).toBe(2);
+  });
+
+  test("asking often does not fill the bucket", async () => {
+    const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 0.1, burst: 1 } });
+    for (let count = 0; count < 60; count++) {
+      await client.echo({}).catch(() => undefined);
+      await sleep(10);
+    }
+    expect(calls.length).toBe(1);
+  });
+
+  test.each([{ qps: 0.5, burst: 1 }, { qps: 1 }])("%o is one", async (rateLimit) => {
+    const { client } = fakeClient(() => ({}), { rateLimit });
+    await client.echo({});
+    await expect(client.echo({})).rejects.toMatchObject({ code: "RATE_LIMITED" });
+  });
+
+  test.each([
+    ...[{ qps: 0 }, { qps: -1 }, { qps: Number.NaN }, { qps: 1, burst: 0 }, { qps: 0.5 }],
+    ...[
+      { qps: 0, burst: 1 },
+      { qps: -1, burst: 1 },
+      { qps: 1, burst: Number.NaN },
+    ],
+  ])("%o is none", (rateLimit) => {
+    expect(() => fakeClient(() => ({}), { rateLimit })).toThrow(RangeError);
+  });
 });
 
 describe("what is sent along", () => {
@@ -257,9 +482,40 @@ describe("what is sent along", () => {
     await client.echo({}, { context });
     expect(Object.fromEntries(calls[0]?.headers ?? [])).toEqual({
       "x-request-id": "r-1",
-      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00",
       "user-agent": "svc-access",
     });
+  });
+
+  test("the internal token in a header of another name", async () => {
+    const { client, calls } = fakeClient(() => ({}), {
+      internalToken: "one",
+      internalTokenHeader: "X-Other-Token",
+    });
+    await client.echo({});
+    expect(calls[0]?.headers.get("x-other-token")).toBe("one");
+    expect(calls[0]?.headers.has("x-svc-internal-token")).toBe(false);
+  });
+
+  const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+  test.each<[string, string, readonly string[], string | undefined]>([
+    ["as it came", TRACEPARENT, ["a=1,b=2"], "a=1,b=2"],
+    ["in one header", TRACEPARENT, ["a=1", "b=2"], "a=1,b=2"],
+    ["of 512 characters", TRACEPARENT, ["x".repeat(512)], "x".repeat(512)],
+    ["not of more", TRACEPARENT, ["x".repeat(513)], undefined],
+    ["not with a line in it", TRACEPARENT, ["a=1\r\nx-svc-user-id: eve"], undefined],
+    ["not with what is not ASCII", TRACEPARENT, ["\u00e9=1"], undefined],
+    ["not where it is empty", TRACEPARENT, [""], undefined],
+    ["not of another trace", TRACEPARENT.replace("0af7", "1af7"), ["a=1"], undefined],
+  ])("the state of a trace: %s", async (_, traceparent, tracestate, expected) => {
+    const { client, calls } = fakeClient(() => ({}));
+    const sent: Record<string, readonly string[]> = { traceparent: [traceparent], tracestate };
+    const headers = { all: (name: string) => sent[name] ?? [], names: () => Object.keys(sent) };
+    await client.echo({}, { context: { ...contextOf(), headers } as CallContext });
+    expect(calls[0]?.headers.get("tracestate")).toBe(expected);
+    const isSame = traceparent === TRACEPARENT;
+    expect(calls[0]?.headers.get("traceparent") === traceparent).toBe(isSame);
+    expect(calls[0]?.headers.get("traceparent")).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-/);
   });
 
   test.each([
@@ -270,7 +526,7 @@ describe("what is sent along", () => {
     const { client, calls } = fakeClient(() => ({}));
     await client.echo({}, context === undefined ? {} : { context });
     const { traceparent, "x-request-id": id } = Object.fromEntries(calls[0]?.headers ?? []);
-    expect(traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(id).toMatch(/^(r-\d|[0-9a-f-]{36})$/);
   });
 
@@ -295,7 +551,114 @@ describe("what is sent along", () => {
   });
 });
 
-test("the order of spec 5.7", async () => {
+describe("the order of spec 5.7:", () => {
+  const down = () => {
+    throw unavailable();
+  };
+  /** A context whose time is up. */
+  const late = () => contextOf({ deadline: Date.now() - 1 });
+
+  test("what interceptors before all else set, request info replaces", async () => {
+    const set: ClientInterceptor = (call, next) => {
+      call.headers.set("user-agent", "before");
+      return next();
+    };
+    const { client, calls } = fakeClient(() => ({}), { before: [set], userAgent: "hub/1" });
+    await client.echo({});
+    expect(calls[0]?.headers.get("user-agent")).toBe("hub/1");
+  });
+
+  test("metadata comes behind request info", async () => {
+    const { client, calls } = fakeClient(() => ({}));
+    await client.echo({}, { metadata: { "User-Agent": "mine", "X-Request-Id": "r-9" } });
+    expect(calls[0]?.headers.get("user-agent")).toBe("mine");
+    expect(calls[0]?.headers.get("x-request-id")).toBe("r-9");
+  });
+
+  test("the time is looked at behind metadata", async () => {
+    let asked = 0;
+    const internalToken = () => `token-${++asked}`;
+    const { client } = fakeClient(() => ({}), { internalToken });
+    await expect(client.echo({}, { context: late() })).rejects.toThrow();
+    expect(asked).toBe(1);
+  });
+
+  test("a call without time counts for no rate limit", async () => {
+    const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 0.001, burst: 1 } });
+    await expect(client.echo({}, { context: late() })).rejects.toMatchObject({
+      code: "DEADLINE_EXCEEDED",
+    });
+    await client.echo({});
+    expect(calls.length).toBe(1);
+  });
+
+  test("what an open circuit refuses counts for the rate limit", async () => {
+    const { client } = fakeClient(down, {
+      rateLimit: { qps: 0.001, burst: 2 },
+      circuitBreaker: { consecutiveFailures: 1 },
+      retry: false,
+    });
+    const codes: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      await client.echo({}).catch(({ code }: ServiceError) => void codes.push(code));
+    }
+    expect(codes).toEqual(["UNAVAILABLE", "UNAVAILABLE", "RATE_LIMITED"]);
+  });
+
+  test("the attempts of a call count once for rate limit and circuit", async () => {
+    const { client, calls } = fakeClient(down, {
+      rateLimit: { qps: 0.001, burst: 2 },
+      circuitBreaker: { consecutiveFailures: 2 },
+      retry: { ...fast, maxAttempts: 3 },
+    });
+    for (let count = 0; count < 2; count++) {
+      await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    }
+    expect(calls.length).toBe(6);
+  });
+
+  test("the time of a call is that of all its attempts", async () => {
+    const { client, calls } = fakeClient(down, {
+      timeoutMs: 150,
+      circuitBreaker: false,
+      retry: { initialDelayMs: 40, maxDelayMs: 40, maxAttempts: 1000 },
+    });
+    await expect(client.echo({})).rejects.toBeInstanceOf(ServiceError);
+    const attempts = calls.length;
+    expect(attempts).toBeGreaterThan(1);
+    expect(new Set(calls.map(({ deadline }) => deadline)).size).toBe(1);
+    await sleep(150);
+    expect(calls.length).toBe(attempts);
+  });
+});
+
+test("interceptors see the call before it has a time and a signal, and with them", async () => {
+  const seen: Partial<ClientCall>[] = [];
+  const note: ClientInterceptor = (call, next) => {
+    const { method: _, request, headers: __, ...plain } = call;
+    seen.push({ ...plain, request });
+    return next();
+  };
+  const { client } = fakeClient(() => ({}), { before: [note], after: [note] });
+  await client.echo({ text: "a" });
+  await client.write({});
+  expect(seen).toMatchObject([
+    {
+      rpc: "fixture.v1.EchoService/Echo",
+      transport: "grpc",
+      request: { text: "a" },
+      isIdempotent: true,
+      deadline: Number.POSITIVE_INFINITY,
+      deadlineIsOwn: true,
+      signal: undefined,
+    },
+    { deadline: expect.any(Number), signal: expect.any(AbortSignal) },
+    { rpc: "fixture.v1.EchoService/Write", isIdempotent: false },
+    { isIdempotent: false },
+  ]);
+});
+
+test("the order of spec 5.7: the custom places", async () => {
   const order: string[] = [];
   const mark =
     (name: string): ClientInterceptor =>

@@ -59,7 +59,7 @@ test.each([
   near.lines.length = 0;
   const header = await call(headers);
   const [traceparent = ""] = header("traceparent");
-  const [, traceId = "none"] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-01$/.exec(traceparent) ?? [];
+  const [, traceId = "none"] = /^00-([0-9a-f]{32})-[0-9a-f]{16}-00$/.exec(traceparent) ?? [];
   expect(traceId).not.toBe(TRACE);
   expect(near.lines.join("")).toContain(`"trace_id":"${traceId}"`);
   expect(header("tracestate")).toEqual([]);

@@ -1,11 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { Ajv } from "ajv";
-import ajvFormats from "ajv-formats";
 import { expect, test } from "vitest";
 import { parseServiceConfig } from "../../../src/runtime/configuration/load-service-config.ts";
 import { redactedConfig } from "../../../src/runtime/configuration/redacted-config.ts";
-import { ROOT } from "../../support/workspace.ts";
 import { fullService, MINIMAL, problemsOf, serviceWith } from "./sample.ts";
 
 const authz = (text: string) => MINIMAL.replace(/^security.*$/m, `security: {authz: {${text}}}`);
@@ -22,17 +17,17 @@ test.each([
   [
     "one port twice",
     server("http: {address: 'a:1'}, grpc: {address: 'a:1'}"),
-    "server.grpc.address: has the port 1 of server.http",
+    "server.grpc.address has the port 1 of server.http",
   ],
   [
     "one port on all addresses and on one",
     server("http: {address: '0.0.0.0:1'}, metrics: {address: '127.0.0.1:1'}"),
-    "server.metrics.address: has the port 1 of server.http",
+    "server.metrics.address has the port 1 of server.http",
   ],
   [
     "metrics at /healthz",
     server("http: {address: 'a:1'}, metrics: {address: 'a:2', path: /healthz}"),
-    "server.metrics.path: must not be /healthz",
+    "server.metrics.path must not be /healthz",
   ],
   [
     "no model for SpiceDB",
@@ -52,7 +47,7 @@ test.each([
   [
     "more idle connections than connections",
     MINIMAL.replace("file: hub.db", "file: hub.db, max_open_conns: 5"),
-    "database.max_idle_conns: must be at most max_open_conns, 5",
+    "database.max_idle_conns must be at most max_open_conns, 5",
   ],
   [
     "a user without password",
@@ -104,7 +99,7 @@ test.each([
   [
     "etcd in plain text",
     `${MINIMAL}registry: {etcd: {endpoints: [http://a], username: u, password: p}}\n`,
-    ["the password is sent in plain text"],
+    ["registry.etcd.endpoints are called in plain text"],
   ],
   ["any free port, twice", server("http: {address: 'a:0'}, grpc: {address: 'a:0'}"), []],
   ["one port on two addresses", server("http: {address: 'a:1'}, grpc: {address: 'b:1'}"), []],
@@ -125,26 +120,4 @@ test("a configuration with every key is taken, and shown without its secrets", (
   expect(security.authn.casdoor.client_secret).toBe("***");
   expect(security.authz.spicedb).toMatchObject({ endpoint: "spicedb:50051", token: "***" });
   expect(database.url).toBe("postgres://iam:***@db:5432/iam?password=***");
-});
-
-const ajv = new Ajv({ strict: false, allErrors: true });
-ajvFormats.default(ajv);
-const validate = ajv.compile(
-  JSON.parse(readFileSync(join(ROOT, "schemas/service.schema.json"), "utf8")),
-);
-
-test("the schema for editors takes every key, and variables", () => {
-  validate(fullService());
-  expect(validate.errors ?? []).toEqual([]);
-  expect(validate(JSON.parse(serviceWith("server.http.timeout_ns", "${TIMEOUT}")))).toBe(true);
-});
-
-test.each([
-  ["server.http.adress", "a:1"],
-  ["security.authn.mode", "none"],
-  ["security.authn.internal_call.token", "short"],
-  ["log.level", 1],
-  ["service", undefined],
-])("the schema for editors refuses %s of %j", (place, value) => {
-  expect(validate(JSON.parse(serviceWith(place, value)))).toBe(false);
 });

@@ -57,8 +57,16 @@ describe("a file that is no configuration", () => {
     expect(problemsOf(`server: &s {http: *s}\n`)).not.toEqual([]);
   });
 
-  test("with 3,000 levels is refused", () => {
+  test("with thousands of levels is refused", () => {
     expect(problemsOf(`service: ${"[".repeat(3000)}`)).not.toEqual([]);
+    const levels = `service: ${"[".repeat(20_000)}${"]".repeat(20_000)}\n`;
+    expect(problemsOf(levels).join("\n")).toContain("is nested too deeply");
+  });
+
+  test("with a reference in braces without quotes is refused, and says what is missing", () => {
+    expect(problemsOf(`${MINIMAL}log: {level: \${LEVEL}}\n`)[0]).toBe(
+      '6:15 unexpected flow-map-start at node end; inside { } and [ ] a reference stands in quotes, as in "${VAR}"',
+    );
   });
 
   test.each([
@@ -68,7 +76,7 @@ describe("a file that is no configuration", () => {
     ["constructor: {prototype: {polluted: true}}\n", "constructor is no key"],
     ["prototype: 1\n", "prototype is no key"],
     ["toString: 1\n", "toString is no key"],
-    ["<<: {service: x}\n", "<< is no key"],
+    ["<<: {service: x}\n", "<< is no key: YAML 1.2 merges nothing"],
   ])("with the key of %j is refused", (line, why) => {
     const text = line.includes("server") ? line : `${line}${MINIMAL}`;
     expect(problemsOf(text).join("\n")).toContain(why);
@@ -83,41 +91,45 @@ describe("a file that is no configuration", () => {
 describe("a value", () => {
   test.each([
     ["environment", undefined, "environment is missing"],
-    ["environment", "Prod", "environment: must be a name"],
-    ["environment", "a/b", "environment: must be a name"],
+    ["environment", "Prod", "environment must be a name"],
+    ["environment", "a/b", "environment must be a name"],
     ["service", undefined, "service is missing"],
-    ["service", "hub/x", "service: must be a name"],
+    ["service", "hub/x", "service must be a name"],
     ["server", undefined, "server is missing"],
-    ["server", null, "server: invalid input"],
+    ["server", null, "server is empty; it must be a part with keys below it, or left out"],
     ["server.htp", {}, 'server.htp is no key; did you mean "http"?'],
-    ["server.http.address", "18080", "server.http.address: must be host:port"],
-    ["server.http.address", ":18080", "server.http.address: must be host:port"],
-    ["server.http.address", "0.0.0.0:99999", "must have a port of at most 65535"],
-    ["server.http.address", 18080, "expected string, received number; write it in quotes"],
+    ["server.http.address", "18080", "server.http.address must be host:port"],
+    ["server.http.address", ":18080", "server.http.address must be host:port"],
+    ["server.http.address", "0.0.0.0:99999", "with a port of at most 65535"],
+    ["server.http.address", 18080, "server.http.address must be text; write it in quotes"],
     ["server.http.timeout_ns", 5, "must be nanoseconds, at least 1000000"],
-    ["server.http.timeout_ns", 1.5, "server.http.timeout_ns: "],
-    ["server.http.timeout_ns", "5s", "expected number, received string"],
+    ["server.http.timeout_ns", 1.5, "server.http.timeout_ns must be a whole number"],
+    ["server.http.timeout_ns", "5s", "timeout_ns must be a whole number, not text"],
     ["server.http.timeout_ns", 9e15, "at most 1728000000000000 nanoseconds (20 days)"],
-    ["server.http.max_body_bytes", 0, "server.http.max_body_bytes: "],
-    ["server.http.cors.allowed_origins", ["*"], "allowed_origins[0]: must be an origin"],
-    ["server.http.cors.allowed_origins", ["null"], "allowed_origins[0]: must be an origin"],
-    ["server.http.cors.allowed_origins", ["https://a.b/"], "allowed_origins[0]: must be an origin"],
-    ["server.http.cors.allowed_origins", ["https://*.b"], "allowed_origins[0]: must be an origin"],
+    ["server.http.max_body_bytes", 0, "server.http.max_body_bytes must be at least 1"],
+    ["server.http.cors.allowed_origins", ["*"], "allowed_origins[0] must be an origin"],
+    ["server.http.cors.allowed_origins", ["null"], "allowed_origins[0] must be an origin"],
+    ["server.http.cors.allowed_origins", ["https://a.b/"], "allowed_origins[0] must be an origin"],
+    ["server.http.cors.allowed_origins", ["https://*.b"], "allowed_origins[0] must be an origin"],
     ["server.http.tls.key_file", undefined, "server.http.tls.key_file is missing"],
     ["server.http.tls.key_file", "a\u0000b", "without control characters"],
     ["server.metrics.path", "metrics", 'must be a path that starts with "/"'],
-    ["security.authn.mode", "none", "security.authn.mode: invalid option"],
+    [
+      "security.authn.mode",
+      "none",
+      "security.authn.mode must be one of gateway_trusted, idp_jwt, hybrid, disabled",
+    ],
     ["security.authn.oidc.issuer", "id.example.com", "must be an http or https URL"],
     ["security.authn.oidc.issuer", "javascript:alert(1)", "must be an http or https URL"],
     ["security.authn.oidc.issuer", "https://u:p@id", "must not hold a user or a password"],
-    ["security.authn.oidc.audience", [], "security.authn.oidc.audience: "],
-    ["security.authn.oidc.audience", "x", "expected array"],
-    ["security.authn.oidc.allowed_algs", ["HS256"], "allowed_algs[0]: invalid option"],
-    ["security.authn.oidc.allowed_algs", ["none"], "allowed_algs[0]: invalid option"],
-    ["security.authn.oidc.clock_skew_ns", 1e15, "clock_skew_ns: "],
+    ["security.authn.oidc.audience", [], "security.authn.oidc.audience must have at least 1 item"],
+    ["security.authn.oidc.audience", "x", "security.authn.oidc.audience must be a list, not text"],
+    ["security.authn.oidc.allowed_algs", ["HS256"], "allowed_algs[0] must be one of RS256"],
+    ["security.authn.oidc.allowed_algs", ["none"], "allowed_algs[0] must be one of RS256"],
+    ["security.authn.oidc.clock_skew_ns", 1e15, "clock_skew_ns must be at most 600000000000"],
     ["security.authn.internal_call.header", "X Token", "must be the name of a header"],
-    ["security.authn.internal_call.token", "short", "token: must have 16 characters at least"],
-    ["security.authn.internal_call.token", "", "token: must have 16 characters at least"],
+    ["security.authn.internal_call.token", "short", "token must have 16 characters at least"],
+    ["security.authn.internal_call.token", "", "token must have 16 characters at least"],
     [
       "security.authn.internal_call.token",
       12345678901234,
@@ -128,23 +140,37 @@ describe("a value", () => {
     [
       "security.authn.internal_call.token",
       [{ service: "a", token: "x" }],
-      "token[0].token: must have 16",
+      "token[0].token must have 16",
     ],
     ["security.authn.internal_call.token", [{ servce: "a" }], 'did you mean "service"?'],
     ["security.authn.internal_call.system_token", "with a space, long", "printable ASCII"],
-    ["security.authz.provider", "opa", "security.authz.provider: invalid option"],
+    ["security.authz.provider", "opa", "security.authz.provider must be one of embedded, spicedb"],
     ["security.authz.spicedb.endpoint", "http://spicedb:1", "must be host:port"],
     ["database.url", "mysql://a:b@c/d", "must be a URL that starts with postgres://"],
-    ["database.url", undefined, "database.url: must be given with postgres"],
-    ["database.driver", "sqlite", "database.file: must be given with sqlite"],
-    ["database.max_open_conns", 0, "database.max_open_conns: "],
-    ["log.level", "verbose", "log.level: invalid option"],
-    ["access_log.skip_paths", ["healthz"], 'skip_paths[0]: must be a path that starts with "/"'],
+    ["database.url", undefined, "database.url must be given with postgres"],
+    ["database.driver", "sqlite", "database.file must be given with sqlite"],
+    ["database.max_open_conns", 0, "database.max_open_conns must be at least 1"],
+    ["log.level", "verbose", "log.level must be one of trace, debug"],
+    ["log.level", "inf", 'did you mean "info"?'],
+    ["access_log.enabled", "no", "access_log.enabled must be true or false, not text"],
+    [
+      "access_log.enabled",
+      null,
+      "access_log.enabled is empty; it must be true or false, or left out",
+    ],
+    ["access_log.slow_threshold_ns", "", "must be a whole number, and is empty text"],
+    ["registry.etcd.password", "", "registry.etcd.password must not be empty; give it as ${VAR}"],
+    [
+      "registry.etcd.username",
+      "x".repeat(257),
+      "registry.etcd.username must have at most 256 characters",
+    ],
+    ["access_log.skip_paths", ["healthz"], 'skip_paths[0] must be a path that starts with "/"'],
     ["access_log.skip_path", [], 'did you mean "skip_paths"?'],
-    ["registry.etcd.endpoints", [], "registry.etcd.endpoints: "],
+    ["registry.etcd.endpoints", [], "registry.etcd.endpoints must have at least 1 item"],
     ["registry.etcd.endpoints", ["etcd:2379"], "must be an http or https URL"],
     ["registry.etcd.endpoints", ["http://u:SECRET-x@etcd"], "must not hold a user or a password"],
-    ["registry.etcd.lease_ttl_seconds", 1, "lease_ttl_seconds: "],
+    ["registry.etcd.lease_ttl_seconds", 1, "lease_ttl_seconds must be at least 5"],
   ])("of %s that is %j is refused", (place, value, why) => {
     const problems = problemsOf(serviceWith(place, value));
     expect(problems.join("\n")).toContain(why);
@@ -167,19 +193,49 @@ describe("a value", () => {
     const error = thrown(() => parseServiceConfig(text, "conf/hub.yaml", { variables: {} }));
     expect(error.message.split("\n")).toEqual([
       "the configuration conf/hub.yaml has 6 problems:",
-      "conf/hub.yaml:1:1 service: must be a name of lower-case letters, digits, - and .",
+      "conf/hub.yaml:1:1 service must be a name of lower-case letters, digits, - and .",
       'conf/hub.yaml:2:1 servce is no key; did you mean "service"?',
       "conf/hub.yaml:4:3 server.http.address is missing",
       'conf/hub.yaml:5:5 server.http.adress is no key; did you mean "address"?',
-      expect.stringContaining("conf/hub.yaml:6:5 server.http.timeout_ns: "),
-      "conf/hub.yaml:8:10 the variable LEVEL is not set; set it, or write ${LEVEL:-default}",
+      expect.stringContaining("conf/hub.yaml:6:5 server.http.timeout_ns must be"),
+      "conf/hub.yaml:8:10 the variable LEVEL is not set; set it, or give it a default: ${NAME:-default}",
     ]);
   });
 
   test("that is a dollar sign and a brace as such is judged as text", () => {
     expect(problemsOf(MINIMAL.replace("development", () => '"$${X}"'))).toEqual([
-      expect.stringContaining("environment: must be a name"),
+      expect.stringContaining("environment must be a name"),
     ]);
+  });
+});
+
+describe("YAML is that of version 1.2", () => {
+  const withLine = (line: string) => `${MINIMAL}${line}\n`;
+
+  test.each([
+    ["access_log: {enabled: no}", "access_log.enabled must be true or false, not text"],
+    ["access_log: {enabled: off}", "access_log.enabled must be true or false, not text"],
+    ["access_log: {slow_threshold_ns: 1_000_000}", "must be a whole number, not text"],
+    ["log:", "log is empty; it must be a part with keys below it, or left out"],
+    ["log: !own {}", "unresolved tag"],
+    ["log: {level: *level}", "unresolved alias"],
+    ["log:\n\tlevel: info", "tabs are not allowed"],
+    ["---\nservice: other", "the file must hold one document"],
+    ["? [log]\n: {}", "a key must be text"],
+    ["${KEY}: {}", "${KEY} is no key"],
+    ["access_log: {skip_paths: '${PATHS}'}", "skip_paths must be a list, not text"],
+  ])("%j is refused", (line, why) => {
+    const variables = { KEY: "log", PATHS: "[/a]" };
+    expect(problemsOf(withLine(line), { variables }).join("\n")).toContain(why);
+  });
+
+  test.each([
+    ["access_log: {enabled: TRUE}"],
+    ["access_log: {slow_threshold_ns: 1e9}"],
+    ["log: &log {level: &level info}\naudit: {}"],
+    ["# ${UNSET}"],
+  ])("%j is taken", (line) => {
+    expect(problemsOf(withLine(line))).toEqual([]);
   });
 });
 

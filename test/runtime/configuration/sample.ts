@@ -5,7 +5,11 @@ import {
 
 /** A configuration that has every key, as the value that a file holds. */
 export function fullService() {
-  const tls = { certificate_file: "tls.crt", key_file: "tls.key", client_ca_file: "ca.crt" };
+  const tls = () => ({
+    certificate_file: "tls.crt",
+    key_file: "tls.key",
+    client_ca_file: "ca.crt",
+  });
   return {
     environment: "staging",
     service: "iam",
@@ -15,14 +19,15 @@ export function fullService() {
         timeout_ns: 5_000_000_000,
         max_body_bytes: 1024,
         cors: { allowed_origins: ["https://app.example.com"], max_age_seconds: 60 },
-        tls,
+        tls: tls(),
       },
       grpc: {
         address: "[::]:19080",
         timeout_ns: 1_000_000,
         max_message_bytes: 1024,
+        compression: false,
         reflection: false,
-        tls,
+        tls: tls(),
       },
       metrics: { address: "127.0.0.1:19180", path: "/metrics" },
       stream_timeout_ns: 60_000_000_000,
@@ -70,6 +75,7 @@ export function fullService() {
           token: "SECRET-spicedb",
           transport: "grpc",
           insecure: false,
+          ca_file: "spicedb-ca.pem",
         },
       },
     },
@@ -83,6 +89,7 @@ export function fullService() {
     },
     log: { level: "debug" },
     access_log: { enabled: false, skip_paths: ["/healthz"], slow_threshold_ns: 1_000_000_000 },
+    audit: { retention_days: 90 },
     registry: {
       etcd: {
         endpoints: ["https://etcd:2379"],

@@ -11,6 +11,9 @@ test.each<[AuthzErrorCode, string, string]>([
   ["INVALID_ARGUMENT", "INVALID_ARGUMENT", "why"],
   ["OUT_OF_RANGE", "INVALID_ARGUMENT", "why"],
   ["FAILED_PRECONDITION", "FAILED_PRECONDITION", "why"],
+  ["ALREADY_EXISTS", "ALREADY_EXISTS", "why"],
+  ["CANCELLED", "CANCELLED", "why"],
+  ["UNIMPLEMENTED", "UNIMPLEMENTED", "why"],
 ])("an engine's %s is %s", (code, told, message) => {
   expect(toServiceError(new AuthzError(code, "why"))).toMatchObject({ code: told, message });
 });
@@ -34,6 +37,17 @@ test.each([
   const remote = new ServiceError(code, "theirs", { isRemote: true });
   expect(toServiceError(remote).code).toBe(told);
   expect(toServiceError(new ServiceError(code, "ours"))).toMatchObject({ code, message: "ours" });
+});
+
+test.each([
+  [401, "TOKEN_EXPIRED", "INTERNAL"],
+  [403, "TENANT_LOCKED", "INTERNAL"],
+  [429, "QUOTA", "UNAVAILABLE"],
+] as const)("%i %s of another service is %s, whatever it calls it", (status, code, told) => {
+  const remote = ServiceError.of(status, code, "theirs", { isRemote: true });
+  const error = toServiceError(remote);
+  expect(error.code).toBe(told);
+  expect(error.message).not.toContain("theirs");
 });
 
 test.each([399, 600, 200, 0, 404.5, Number.NaN])("an error has no status %s", (status) => {

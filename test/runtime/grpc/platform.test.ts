@@ -1,11 +1,15 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Client, credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuthzService } from "../../../examples/hub/gen/hub/authz/v1/authz_pb.ts";
 import { SkillService } from "../../../examples/hub/gen/hub/skills/v1/skill_service_pb.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { ReflectionIndex } from "../../../src/runtime/grpc/platform/reflection-index.ts";
+import { LegacyService } from "../http/strange/gen/strange/legacy/v1/legacy_pb.ts";
 import { boundMethods } from "./support/echo-methods.ts";
 import { type EchoServer, startEchoServer } from "./support/echo-server.ts";
 import { frame, rawCall, rawSession } from "./support/raw-call.ts";
@@ -103,6 +107,19 @@ describe("reflection", () => {
       5,
     ) as Uint8Array;
     expect(Buffer.from(numbers).includes("google.protobuf.MethodOptions")).toBe(true);
+  });
+
+  test.each([
+    "Old.OldByNameEntry",
+    "Old.OldByNameEntry.value",
+    "Old.Pair",
+    "Old.which",
+    "Scope.nested_extension",
+    "MOOD_CALM",
+  ])("the file of %s is found, as other servers find it", (symbol) => {
+    const index = new ReflectionIndex([LegacyService]);
+    const [file = new Uint8Array()] = index.bySymbol(`strange.legacy.v1.${symbol}`) ?? [];
+    expect(fromBinary(FileDescriptorProtoSchema, file).name).toBe("strange/legacy/v1/legacy.proto");
   });
 
   test("buf lists services and methods, and calls", async () => {

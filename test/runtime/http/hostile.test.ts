@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import type { Thing } from "./fixture/thing_pb.ts";
 import {
@@ -138,7 +138,12 @@ describe("bodies (38)", () => {
     [["Content-Type: application/json, text/plain"]],
     [["Content-Type: application/json; charset=utf-16"]],
     [["Content-Type: application/json; charset=utf-8; charset=utf-16"]],
-    [["Content-Type: application/json;"]],
+    [["Content-Type: application/json; charset"]],
+    [["Content-Type: application/json; charset=;"]],
+    [["Content-Type: application/json; a=b charset=utf-8"]],
+    [['Content-Type: application/json; a="b; charset=utf-8']],
+    [['Content-Type: application/json; a="\\"; charset=utf-8"; charset=latin1']],
+    [[`Content-Type: application/json${";  ".repeat(3000)}x`]],
     [["Content-Type: ;;;"]],
     [["Content-Type:"]],
     [["Content-Type: application/json", "Content-Type: application/json"]],
@@ -153,6 +158,10 @@ describe("bodies (38)", () => {
     [["Content-Type: application/json"]],
     [["Content-Type: Application/JSON; Charset=UTF-8"]],
     [['Content-Type: application/json;charset="utf-8"', "Content-Encoding: identity"]],
+    [["Content-Type: application/json; charset=utf8", "Content-Encoding:"]],
+    [["Content-Type: application/json;"]],
+    [["Content-Type: application/json; odata=verbose; charset=utf-8 ;"]],
+    [['Content-Type: application/json; profile="a; charset=latin1"']],
   ])("38: %j is taken", async (headers) => {
     expect(statusOf(await sendRaw(running.port, post("{}", LENGTH, ...headers)))).toBe(200);
   });
@@ -251,6 +260,33 @@ describe("the transport (40)", () => {
     const response = await readAll(socket, 1_500);
     clearInterval(drip);
     expect(errorOf(response)).toMatchObject({ status: 408, code: "REQUEST_TIMEOUT" });
+  });
+
+  it("serves so many pipelined requests at once, and ends the connection behind them", async () => {
+    let begun = 0;
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const handler = async () => {
+      begun++;
+      await held;
+      return {};
+    };
+    const methods = [thingMethod("getThing", [httpRoute("GET /v1/things/{name}")], handler)];
+    const { port } = await start({ methods, limits: { maxPipelined: 5 } });
+    const socket = connect(port, "127.0.0.1");
+    socket.write(get("/v1/things/a").repeat(50));
+    const answer = readAll(socket, 2000);
+    await vi.waitFor(() => expect(begun).toBe(5));
+    letGo();
+    const responses = (await answer).split(/(?=HTTP\/1\.1 )/);
+    expect(responses.map(statusOf)).toEqual([200, 200, 200, 200, 200]);
+    expect(responses.map((response) => /^connection: close/im.test(response))).toEqual([
+      ...[false, false, false, false],
+      true,
+    ]);
+    expect(begun).toBe(5);
   });
 
   it("answers pipelined requests in their order", async () => {

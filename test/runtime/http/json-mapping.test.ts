@@ -75,6 +75,36 @@ describe("JSON that stands for nothing is refused", () => {
       '{"any":{"@type":"x/strange.kinds.v1.Flat","time":"2026-06-31T12:00:00Z"}}',
       'the field "any" is not valid',
     ],
+    [
+      '{"any":{"@type":"x/google.protobuf.Duration","value":"1s","nope":1}}',
+      'the field "any" is not valid',
+    ],
+    [
+      '{"any":{"@type":"x/google.protobuf.Empty","value":{"nope":1}}}',
+      'the field "any" is not valid',
+    ],
+    ['{"anything":"\\ud800"}', "the body has a text that is no Unicode"],
+    ['{"object":{"a":["\\uDC00\\ud800"]}}', "the body has a text that is no Unicode"],
+    ['{"texts":{"\\ud83d":"a"}}', "the body has a text that is no Unicode"],
+    ['{"flat":{"big":" 1"}}', 'the field "flat.big" must be an int64'],
+    ['{"flat":{"big":"1\\n"}}', 'the field "flat.big" must be an int64'],
+    ['{"flat":{"big":"0x1"}}', 'the field "flat.big" must be an int64'],
+    ['{"flat":{"big":"+1"}}', 'the field "flat.big" must be an int64'],
+    ['{"flat":{"big":"1.5"}}', 'the field "flat.big" must be an int64'],
+    ['{"flat":{"big":1e-400}}', 'the field "flat.big" must be an int64'],
+    ['{"flat":{"big":9007199254740991.4}}', 'the field "flat.big" must be an int64'],
+    ['{"flat":{"small":"01"}}', 'the field "flat.small" must be an int32'],
+    ['{"flat":{"small":"5."}}', 'the field "flat.small" must be an int32'],
+    ['{"flat":{"wrappedSmall":"0x1"}}', 'the field "flat.wrappedSmall" must be an int32'],
+    ['{"flat":{"huges":[1," 2"]}}', 'the field "flat.huges[1]" must be a uint64'],
+    ['{"flat":{"real":".5"}}', 'the field "flat.real" must be a double'],
+    ['{"flat":{"wrappedReal":"0x1"}}', 'the field "flat.wrappedReal" must be a double'],
+    ['{"flat":{"data":"YQ="}}', 'the field "flat.data" must be bytes in base64'],
+    ['{"flat":{"data":"YQ==YQ=="}}', 'the field "flat.data" must be bytes in base64'],
+    ['{"flat":{"data":"Y Q=="}}', 'the field "flat.data" must be bytes in base64'],
+    ['{"flat":{"wrappedData":"=YQ="}}', 'the field "flat.wrappedData" must be bytes in base64'],
+    ['{"datas":{"1.0":""}}', 'the field "datas[\\"1.0\\"]" is not valid'],
+    ['{"shades":{" 1":1}}', 'the field "shades[\\" 1\\"]" is not valid'],
     ['{"anything":1e400}', "the body has a number that is too large"],
     ['{"object":{"a":[-1e400]}}', "the body has a number that is too large"],
     ['{"flat":{"big":9223372036854775808}}', 'the field "flat.big" must be an int64'],
@@ -112,6 +142,9 @@ describe("JSON that stands for nothing is refused", () => {
       'the parameter "time" must be a time such as 2026-01-31T12:00:00Z',
     ],
     ["span=1s1", 'the parameter "span" must be a duration such as 1.5s'],
+    ["data=YQ%3D", 'the parameter "data" must be bytes in base64'],
+    ["mask=a_1", 'the parameter "mask" must be a field mask such as displayName,labels'],
+    ["mask=otherName_x", 'the parameter "mask" must be a field mask such as displayName,labels'],
     ["flat=x", 'the parameter "flat" cannot be given in the query'],
     [
       "chosen_text=a&chosen_nothing=",
@@ -179,6 +212,33 @@ describe("JSON is read to the last digit", () => {
       { flat: { text: "9007199254740993", data: "1234567890123456" } },
     ],
     ['{"flat":{"big":1e3,"small":1e2}}', { flat: { big: "1000", small: 100 } }],
+    ['{"flat":{"big":9007199254740993.0}}', { flat: { big: "9007199254740993" } }],
+    ['{"flat":{"big":9.007199254740993e15}}', { flat: { big: "9007199254740993" } }],
+    ['{"flat":{"big":-90071992547409930E-1}}', { flat: { big: "-9007199254740993" } }],
+    ['{"flat":{"big":1.23456789012345e18}}', { flat: { big: "1234567890123450000" } }],
+    [
+      '{"flat":{"bigFixed":9223372036854775807.0,"huge":18446744073709551615.00}}',
+      { flat: { bigFixed: "9223372036854775807", huge: "18446744073709551615" } },
+    ],
+    // As text, too, an integer may have a point and an exponent.
+    [
+      '{"flat":{"big":"1e2","bigSigned":"-1.50e1","huge":"9.007199254740993e15"}}',
+      { flat: { big: "100", bigSigned: "-15", huge: "9007199254740993" } },
+    ],
+    [
+      '{"flat":{"small":"1E2","smallUnsigned":"100e-2","wrappedBig":"0e99"}}',
+      { flat: { small: 100, smallUnsigned: 1, wrappedBig: "0" } },
+    ],
+    [
+      '{"flat":{"real":1e-400,"wrappedReal":"-1.5e3","reals":["NaN","-Infinity"]}}',
+      { flat: { wrappedReal: -1500, reals: ["NaN", "-Infinity"] } },
+    ],
+    ['{"flat":{"text":"\\ud83d\\ude00"}}', { flat: { text: "😀" } }],
+    [
+      '{"flat":{"data":"_-8","wrappedData":"+/8=","datas":["YQ","YQ=="]}}',
+      { flat: { data: "/+8=", wrappedData: "+/8=", datas: ["YQ==", "YQ=="] } },
+    ],
+    ['{"datas":{"01":"","-2":""}}', { datas: { "1": "", "-2": "" } }],
     [
       '{"flat":{"time":"2024-02-29T23:59:59+14:00","span":"-0.000000001s"}}',
       { flat: { time: "2024-02-29T09:59:59Z", span: "-0.000000001s" } },
@@ -200,6 +260,15 @@ describe("JSON is read to the last digit", () => {
       value: "9007199254740993",
     });
   });
+
+  it.each(["", ',"value":{}'])(
+    "an Any with an Empty%s, as either form is written",
+    async (value) => {
+      const type = "type.googleapis.com/google.protobuf.Empty";
+      const { text } = await call("POST /v1/body/any", `{"@type":"${type}"${value}}`);
+      expect(JSON.parse(text)).toEqual({ "@type": type });
+    },
+  );
 
   it("in a body that is one field", async () => {
     await call("POST /v1/body/big", "9007199254740993");
@@ -228,6 +297,8 @@ describe("a query", () => {
     ["chosen_nothing=", { chosenNothing: {} }],
     ["dotted=x&renamed=y&%24select=z", { "a.b": "x", "Other-Name": "y", $select: "z" }],
     ["constructor=x", { constructor: "x" }],
+    ["mask=display_name,flat.as_text,x", { mask: "displayName,flat.asText,x" }],
+    ["mask=displayName,a_b,*", { mask: "displayName,aB,*" }],
   ])("%s", async (query, expected) => {
     expect(await call(`GET /v1/query?${query}`)).toMatchObject({ status: 200 });
     expect(seen(FlatSchema)).toEqual(expected);

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { streamErrorOf } from "../../../src/runtime/client/http/http-error.ts";
+import { errorOf, streamErrorOf } from "../../../src/runtime/client/http/http-error.ts";
 import { createHttpClient, type ServiceClient } from "../../../src/runtime/index.ts";
 import { EditionService } from "./strange/gen/strange/edition/v1/edition_pb.ts";
 import { KindService, Shade } from "./strange/gen/strange/kinds/v1/kinds_pb.ts";
@@ -104,6 +104,12 @@ describe("what is sent", () => {
     ]);
   });
 
+  it("has no slash for bytes in a path", async () => {
+    await using client = clientOf(KindService, "Query", "GET /v1/{data}/x");
+    await client.query({ data: new Uint8Array([0xfb, 0xff, 0xbf, 0xff]) });
+    expect(lines).toEqual(["GET /v1/-_-__w%3D%3D/x -"]);
+  });
+
   it("has protobuf names in the query where JSON names would lead elsewhere", async () => {
     await using client = clientOf(KindService, "Query", "GET /v1/query");
     await client.query({ dotted: "x", renamed: "y", constructor$: "z" });
@@ -115,4 +121,32 @@ it("takes a line for an error only where it is one of the server", () => {
   const error = { status: 404, code: "RESOURCE_NOT_FOUND", message: "no" };
   expect(streamErrorOf({ error })).toBeUndefined();
   expect(streamErrorOf({ error: { ...error, request_id: "r" } })).toMatchObject({ status: 404 });
+});
+
+describe("an error of a server that is none of ours", () => {
+  it.each<[string, number, unknown, string, string]>([
+    ["no JSON", 400, undefined, "INVALID_ARGUMENT", "invalid argument"],
+    ["a list", 403, [5], "FORBIDDEN", "permission denied"],
+    ["a code without a message", 404, { code: 9 }, "RESOURCE_NOT_FOUND", "resource not found"],
+    ["no code of gRPC", 409, { code: 409, message: "no" }, "ALREADY_EXISTS", "already exists"],
+    ["the code of no error", 502, { code: 0, message: "no" }, "UNAVAILABLE", "unavailable"],
+  ])("is that of its status, where its body is %s", (_name, httpStatus, body, code, message) => {
+    expect(errorOf(httpStatus, body, {})).toMatchObject({ code, message });
+  });
+
+  it.each<[number, number, string]>([
+    [400, 9, "FAILED_PRECONDITION"],
+    [409, 10, "FAILED_PRECONDITION"],
+    [400, 11, "INVALID_ARGUMENT"],
+    [404, 5, "RESOURCE_NOT_FOUND"],
+    [403, 7, "FORBIDDEN"],
+    [401, 16, "UNAUTHORIZED"],
+    [429, 8, "RATE_LIMITED"],
+    [500, 2, "INTERNAL"],
+    [503, 14, "UNAVAILABLE"],
+  ])("%i with the google.rpc.Status %i is %s, with its message", (httpStatus, status, code) => {
+    const body = { code: status, message: "told", details: [] };
+    expect(errorOf(httpStatus, body, {})).toMatchObject({ code, message: "told", isRemote: true });
+    expect(errorOf(httpStatus, { ...body, message: "" }, {}).message).not.toBe("");
+  });
 });

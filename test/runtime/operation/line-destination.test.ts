@@ -41,3 +41,32 @@ process.stderr.write("done");`;
   const { stderr } = run(body, '"$@" | head -n 1');
   expect(stderr.toString()).toBe("done");
 });
+
+const LINES = 30_000;
+const WRITE_MANY = `
+for (let i = 0; i < ${LINES}; i++) {
+  log.write(JSON.stringify({ i, text: "x".repeat(99) }) + "\\n");
+  if (i % 300 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+}`;
+
+test("a reader that does not read is waited for once, and the service goes on", () => {
+  const body = `${WRITE_MANY}
+process.stderr.write("service done, ");`;
+  const { stderr } = run(body, '"$@" | { sleep 8; echo reader gone >&2; }');
+  // For each write it would be minutes, and a write that blocks ends with the reader.
+  expect(stderr.toString()).toBe("service done, reader gone\n");
+});
+
+test("a reader that reads again gets whole lines, and how many are missing", () => {
+  const body = `${WRITE_MANY}
+await new Promise((resolve) => setTimeout(resolve, 4000));
+log.write(JSON.stringify({ i: "last" }) + "\\n");`;
+  const { stdout } = run(body, '"$@" | { sleep 5; cat; }');
+  const lines = stdout.toString().trimEnd().split("\n");
+  const told = lines.map((line) => JSON.parse(line) as { i?: number | "last"; lines?: number });
+  const dropped = told.reduce((sum, { lines: missing = 0 }) => sum + missing, 0);
+  expect(dropped).toBeGreaterThan(0);
+  const written = told.filter(({ i }) => typeof i === "number");
+  expect(written.length + dropped).toBe(LINES);
+  expect(told.at(-1)).toEqual({ i: "last" });
+});

@@ -1,8 +1,49 @@
 import { describe, expect, test } from "vitest";
+import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
+import type { ErrorCode } from "../../../src/runtime/error/error-codes.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { AccessLog } from "../../../src/runtime/operation/access-log/access-log.ts";
 import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
+import type { UnroutedRequest } from "../../../src/runtime/operation/unrouted-request.ts";
 import { callOf, headersOf, linesOf, methodOf } from "./calls.ts";
+
+function failing(message: string): never {
+  throw new Error(message);
+}
+
+function unreadable(): object {
+  return new Proxy({}, { ownKeys: () => failing("no") });
+}
+
+function serviceErrorOf(code: ErrorCode, cause: unknown): ServiceError {
+  return new ServiceError(code, undefined, { cause });
+}
+
+function unrouted(more: Partial<UnroutedRequest> = {}): UnroutedRequest {
+  return {
+    transport: "http",
+    httpMethod: "GET",
+    target: "/nothing?x=1",
+    status: 404,
+    code: "RESOURCE_NOT_FOUND",
+    requestId: "req-2",
+    peer: { address: "10.0.0.1", certificateNames: [] },
+    ...more,
+  };
+}
+
+/** The line of such a request, but for its outcome. */
+const unroutedLine = {
+  level: "info",
+  time: expect.any(String),
+  service: "hub",
+  transport: "http",
+  method: "GET",
+  path: "/nothing",
+  request_id: "req-2",
+  client_address: "10.0.0.1",
+  message: "request",
+};
 
 describe("the log", () => {
   test("is a line of JSON a message, with time, level, service and environment", () => {
@@ -43,6 +84,34 @@ describe("the log", () => {
     expect(lines[0]?.split("\n")).toHaveLength(2);
     expect(lines[0]).not.toMatch(/[\u2028\r\u001b]/);
     expect(() => JSON.parse(lines[0] as string)).not.toThrow();
+  });
+
+  test("is written at each level, and can be written out at once", () => {
+    const { destination, parsed } = linesOf();
+    let flushes = 0;
+    const flushSync = () => void flushes++;
+    const log = createLogger({ level: "debug", destination: { ...destination, flushSync } });
+    for (const level of ["debug", "info", "warn", "error"] as const) log[level]({}, level);
+    expect(parsed().map(({ level }) => level)).toEqual(["debug", "info", "warn", "error"]);
+    log.flush();
+    expect(flushes).toBe(1);
+  });
+
+  test.each<[string, object, object]>([
+    ["an error", new TypeError("no"), { error: { type: "TypeError", message: "no" } }],
+    ["a list", ["a", { token: "SECRET" }], { error: ["a", { token: "***" }] }],
+    ["what cannot be read", unreadable(), { error: "[unreadable: Error]" }],
+  ])("takes %s in the place of fields", (_, fields, told) => {
+    const { destination, parsed } = linesOf();
+    createLogger({ destination }).error(fields, "failed");
+    expect(parsed()[0]).toMatchObject({ ...told, level: "error", message: "failed" });
+  });
+
+  test("has the time that a line is given", () => {
+    const { destination, parsed } = linesOf();
+    const log = createLogger({ destination });
+    for (const now of [1, 2, 1]) log.line("info", '"x":1', "a", now);
+    expect(parsed().map(({ time }) => time.slice(-4))).toEqual(["001Z", "002Z", "001Z"]);
   });
 
   test("writes from its level on", () => {
@@ -109,6 +178,75 @@ describe("the access log", () => {
     ]);
   });
 
+  test("has no member for what is not known", () => {
+    const { log, parsed } = open();
+    const call = callOf({ headers: headersOf({}) });
+    call.endedAt = call.startedAt + 12.3456;
+    log.end(call, undefined);
+    log.flush();
+    expect(parsed()).toEqual([
+      {
+        level: "info",
+        time: expect.any(String),
+        service: "hub",
+        rpc: "hub.v1.HubService/Get",
+        transport: "http",
+        method: "GET",
+        path: "/v1/hub/get",
+        status: 200,
+        code: "OK",
+        duration_ms: 12.346,
+        request_id: "req-1",
+        client_address: "10.0.0.1",
+        response_bytes: 0,
+        message: "call",
+      },
+    ]);
+  });
+
+  test("has a line for a request that never was a call", () => {
+    const { log, parsed } = open();
+    log.request(unrouted({ code: undefined, status: 204 }));
+    log.request(unrouted({ httpMethod: "" }));
+    expect(parsed()).toEqual([
+      { ...unroutedLine, status: 204, code: "OK" },
+      { ...unroutedLine, method: "", status: 404, code: "RESOURCE_NOT_FOUND" },
+    ]);
+  });
+
+  test.each([
+    ["of a path that is skipped", {}, "/healthz?x=1"],
+    ["where the log is off", { enabled: false }, "/x"],
+  ])("has none for such a request %s", (_, options, target) => {
+    const { log, lines } = open(options);
+    log.request(unrouted({ target }));
+    expect(lines).toEqual([]);
+  });
+
+  test("has each call once", () => {
+    const { log, lines } = open();
+    for (let count = 0; count < 3; count++) {
+      log.end(callOf(), undefined);
+      log.flush();
+    }
+    expect(lines).toHaveLength(3);
+  });
+
+  test("goes on behind a call that cannot be logged, and says why without secrets", () => {
+    const { log, lines, parsed } = open();
+    const broken = callOf({
+      headers: { all: () => failing("password=SECRET"), names: () => [] },
+    });
+    log.end(broken, undefined);
+    log.end(callOf(), undefined);
+    log.flush();
+    expect(parsed()).toMatchObject([
+      { level: "error", message: "a call cannot be logged", error: { message: "password=***" } },
+      { level: "info", message: "call" },
+    ]);
+    expect(lines.join("")).not.toContain("SECRET");
+  });
+
   test("is written by itself once the event loop turns", async () => {
     const { log, lines } = open();
     log.end(callOf(), undefined);
@@ -123,16 +261,31 @@ describe("the access log", () => {
     log.flush();
     expect(parsed()[0]).toMatchObject({ grpc_status: 7, code: "FORBIDDEN", level: "info" });
     expect(parsed()[0]).not.toHaveProperty("path");
+    expect(parsed()[0]).not.toHaveProperty("status");
   });
 
-  test("warns of slow calls, but not of long streams", () => {
-    const { log, parsed } = open({ slowThresholdMs: 0 });
-    log.end(callOf(), undefined);
-    log.end(callOf({ method: methodOf({ kind: "server_streaming" }) }), undefined);
+  test("over gRPC says of success 0, and skips no call by a path", () => {
+    const { log, parsed } = open();
+    log.end(callOf({ transport: "grpc", target: "/healthz" }), undefined);
     log.flush();
-    expect(parsed()[0]).toMatchObject({ level: "warn", slow: true });
-    expect(parsed()[1]).toMatchObject({ level: "info" });
-    expect(parsed()[1]).not.toHaveProperty("slow");
+    expect(parsed()).toMatchObject([{ transport: "grpc", grpc_status: 0, code: "OK" }]);
+  });
+
+  test.each<[number, BoundMethod["kind"], boolean]>([
+    [999, "unary", false],
+    [1001, "unary", true],
+    [1001, "raw", true],
+    [1001, "server_streaming", false],
+    [1001, "client_streaming", false],
+    [1001, "bidi_streaming", false],
+  ])("of a call of %d ms, %s, says that it was slow: %s", (durationMs, kind, isSlow) => {
+    const { log, parsed } = open();
+    const call = callOf({ method: methodOf({ kind }) });
+    call.endedAt = call.startedAt + durationMs;
+    log.end(call, undefined);
+    log.flush();
+    const line = parsed()[0];
+    expect([line.level, line.slow]).toEqual(isSlow ? ["warn", true] : ["info", undefined]);
   });
 
   test("tells the cause of what failed inside, without secrets, and only that where it is off", () => {
@@ -150,6 +303,35 @@ describe("the access log", () => {
       expect(lines).toHaveLength(enabled ? 2 : 1);
       expect(lines.join()).not.toContain("SECRET");
     }
+  });
+
+  test("tells what failed inside without a cause", () => {
+    const { log, parsed } = open();
+    log.end(callOf({ target: "/healthz" }), new ServiceError("INTERNAL", "said to nobody"));
+    log.flush();
+    expect(parsed()[0]).toMatchObject({
+      level: "error",
+      message: "call",
+      error: { type: "ServiceError", stack: expect.any(String) },
+    });
+  });
+
+  test.each<[string, ServiceError, string, unknown]>([
+    [
+      "500 of a service's own, and its cause",
+      ServiceError.of(500, "ODD", "x", { cause: "password=SECRET" }),
+      "warn",
+      "password=***",
+    ],
+    ["503 and a cause of nothing", serviceErrorOf("UNAVAILABLE", null), "warn", null],
+    ["503 without a cause", new ServiceError("UNAVAILABLE"), "info", undefined],
+    ["a refusal, whose cause is its caller's", serviceErrorOf("FORBIDDEN", "x"), "info", undefined],
+  ])("has of %s", (_, error, level, told) => {
+    const { log, parsed } = open();
+    log.end(callOf(), error);
+    log.flush();
+    const line = parsed()[0];
+    expect([line.level, line.error]).toEqual([level, told]);
   });
 
   test("warns of a dependency that is down", () => {

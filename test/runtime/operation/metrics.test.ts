@@ -1,4 +1,6 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { type IncomingHttpHeaders, request } from "node:http";
+import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { createMetrics } from "../../../src/runtime/operation/metrics/metrics.ts";
@@ -34,16 +36,56 @@ describe("metrics", () => {
     }
   });
 
-  test("put a call into the buckets from its length on", async () => {
+  test("put a call into all buckets from its length on, and add up the lengths", async () => {
     const metrics = createMetrics({ process: false });
-    const call = callOf();
-    Object.defineProperty(call, "startedAt", { value: performance.now() - 300 });
-    metrics.observer.begin?.(call);
-    metrics.observer.end(call, undefined);
+    for (const durationMs of [0, 300, 20_000]) {
+      const call = callOf();
+      call.endedAt = call.startedAt + durationMs;
+      metrics.observer.begin?.(call);
+      metrics.observer.end(call, undefined);
+    }
+    const samples = (await textOf(metrics))
+      .split("\n")
+      .filter((line) => line.startsWith("rpc_server_duration_seconds"))
+      .map((line) =>
+        line.replace(/^rpc_server_duration_seconds_(\w+)\{.*?(?:,le="(.*)")?\} /, "$1 $2 "),
+      );
+    const below = ["0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25"];
+    expect(samples.slice(0, -2)).toEqual([
+      ...below.map((bound) => `bucket ${bound} 1`),
+      ...["0.5", "1", "2.5", "5", "10"].map((bound) => `bucket ${bound} 2`),
+      "bucket +Inf 3",
+    ]);
+    expect(Number(samples.at(-2)?.replace("sum  ", ""))).toBeCloseTo(20.3, 6);
+    expect(samples.at(-1)).toBe("count  3");
+  });
+
+  test("count one RPC over HTTP and over gRPC apart", async () => {
+    const metrics = createMetrics({ process: false });
+    for (const transport of ["http", "grpc", "grpc"] as const) {
+      const call = callOf({ transport, method: methodOf({ index: 3 }) });
+      metrics.observer.begin?.(call);
+      metrics.observer.end(call, undefined);
+    }
     const text = await textOf(metrics);
-    expect(text).toMatch(/le="0\.25"\} 0\n/);
-    expect(text).toMatch(/le="0\.5"\} 1\n/);
-    expect(text).toMatch(/le="1"\} 1\n/);
+    const labels = (transport: string) =>
+      `{rpc="hub.v1.HubService/Get",transport="${transport}",code="OK"}`;
+    expect(text).toContain(`rpc_server_requests_total${labels("http")} 1\n`);
+    expect(text).toContain(`rpc_server_requests_total${labels("grpc")} 2\n`);
+  });
+
+  test("count two RPCs over one transport apart", async () => {
+    const metrics = createMetrics({ process: false });
+    for (const index of [1, 2, 2]) {
+      const call = callOf({ method: methodOf({ index, rpc: `a.B/${index}` }) });
+      metrics.observer.begin?.(call);
+      metrics.observer.end(call, undefined);
+    }
+    const text = await textOf(metrics);
+    for (const index of [1, 2]) {
+      const labels = `{rpc="a.B/${index}",transport="http",code="OK"}`;
+      expect(text).toContain(`rpc_server_requests_total${labels} ${index}\n`);
+    }
   });
 
   test("count what the parts of the runtime tell", async () => {
@@ -75,6 +117,9 @@ describe("metrics", () => {
     ]) {
       expect(text).toContain(`${line}\n`);
     }
+    // Each series is there once.
+    const series = [...text.matchAll(/^(\S+) \S+$/gm)].map(([, name]) => name);
+    expect(new Set(series).size).toBe(series.length);
   });
 
   test("stay bounded, whatever codes and names there are", async () => {
@@ -84,25 +129,39 @@ describe("metrics", () => {
       metrics.observer.begin?.(call);
       metrics.observer.end(call, ServiceError.of(400, `CODE_${index}`, "x"));
       metrics.events.cache(`cache-${index}`, "hit");
+      metrics.events.rateLimited(`rpc-${index}`);
     }
     const lines = (await textOf(metrics)).split("\n");
     expect(lines.filter((line) => line.startsWith("rpc_server_requests_total{")).length).toBe(33);
     expect(lines.find((line) => line.includes('code="other"'))).toMatch(/ 4968$/);
     expect(lines.filter((line) => line.includes("cache_requests_total{")).length).toBe(1001);
+    expect(lines).toContain('svc_access_rate_limited_total{rpc="rpc-999"} 1');
+    expect(lines).toContain('svc_access_rate_limited_total{rpc="other"} 4000');
+    expect(lines).toContain('svc_access_cache_requests_total{cache="other",outcome="other"} 4500');
   });
 
   test("have the outcomes that an alert waits for from the start, at 0", async () => {
     const metrics = createMetrics({ process: false });
-    metrics.events.authentication("jwt", "identified");
-    metrics.events.cache("jwks", "hit");
+    const atStart = (await textOf(metrics)).split("\n").filter((line) => !line.startsWith("#"));
+    const of = (name: string, ...outcomes: string[]) =>
+      outcomes.map((outcome) => `svc_access_${name}_total{outcome="${outcome}"} 0`);
+    expect(atStart.filter((line) => line.startsWith("svc_access_")).sort()).toEqual(
+      [
+        ...of("authorizations", "allowed", "denied", "unavailable", "invalid"),
+        ...of("audit_events", "stored", "delayed", "failed"),
+        ...of("registry_events", "published", "lost", "failed"),
+        "svc_access_identity_headers_dropped_total 0",
+      ].sort(),
+    );
+    metrics.events.authentication("jwt", "rejected");
+    metrics.events.cache("jwks", "miss");
     const text = await textOf(metrics);
     for (const line of [
-      'svc_access_authorizations_total{outcome="unavailable"} 0',
-      'svc_access_audit_events_total{outcome="failed"} 0',
-      'svc_access_registry_events_total{outcome="lost"} 0',
-      'svc_access_authentications_total{authenticator="jwt",outcome="identified"} 1',
-      'svc_access_authentications_total{authenticator="jwt",outcome="rejected"} 0',
-      'svc_access_cache_requests_total{cache="jwks",outcome="miss"} 0',
+      'svc_access_authentications_total{authenticator="jwt",outcome="identified"} 0',
+      'svc_access_authentications_total{authenticator="jwt",outcome="rejected"} 1',
+      'svc_access_authentications_total{authenticator="jwt",outcome="unavailable"} 0',
+      'svc_access_cache_requests_total{cache="jwks",outcome="hit"} 0',
+      'svc_access_cache_requests_total{cache="jwks",outcome="miss"} 1',
     ]) {
       expect(text).toContain(`${line}\n`);
     }
@@ -128,6 +187,13 @@ describe("metrics", () => {
       expect(name).not.toMatch(/_(ms|milliseconds|kb|mb|count|sum|bucket)$/);
     }
     expect(new Set(types.map(([name]) => name)).size).toBe(types.length);
+    const kinds = Object.fromEntries(types);
+    expect(kinds).toMatchObject({
+      rpc_server_requests_total: "counter",
+      rpc_server_duration_seconds: "histogram",
+      rpc_server_active_requests: "gauge",
+      svc_access_audit_events_total: "counter",
+    });
   });
 
   test("escape what labels hold", async () => {
@@ -153,7 +219,12 @@ describe("the server of metrics", () => {
     return (await server.listen()).port;
   };
   const ask = (port: number, path: string, method = "GET") =>
-    new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
+    new Promise<{
+      status: number;
+      type: string;
+      body: string;
+      headers: IncomingHttpHeaders;
+    }>((resolve, reject) => {
       const outgoing = request({ port, path, method, host: "127.0.0.1" }, (response) => {
         let body = "";
         response.setEncoding("utf8").on("data", (part) => {
@@ -161,7 +232,8 @@ describe("the server of metrics", () => {
         });
         response.on("end", () => {
           const type = response.headers["content-type"] ?? "";
-          resolve({ status: response.statusCode ?? 0, type, body });
+          const { headers } = response;
+          resolve({ status: response.statusCode ?? 0, type, body, headers });
         });
       });
       outgoing.on("error", reject).end();
@@ -173,12 +245,25 @@ describe("the server of metrics", () => {
     expect(text).toMatchObject({ status: 200, type: expect.stringContaining("text/plain") });
     expect(text.body).toContain("# HELP");
     expect(await ask(port, "/healthz")).toMatchObject({ status: 200, body: '{"status":"ok"}' });
-    expect((await ask(port, "/metrics", "HEAD")).body).toBe("");
+    expect(await ask(port, "/metrics", "HEAD")).toMatchObject({ status: 200, body: "" });
+    expect(text.headers).toMatchObject({
+      "content-length": String(Buffer.byteLength(text.body)),
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    });
     for (const path of ["/", "/metrics/", "/readyz", "//metrics", "/%6detrics", "*"]) {
-      expect((await ask(port, path)).status).toBe(404);
+      const answer = await ask(port, path);
+      expect(answer).toMatchObject({ status: 404, type: "application/json" });
+      expect(JSON.parse(answer.body)).toEqual({
+        status: 404,
+        code: "RESOURCE_NOT_FOUND",
+        message: "resource not found",
+      });
     }
     for (const method of ["POST", "PUT", "DELETE", "OPTIONS"]) {
-      expect((await ask(port, "/metrics", method)).status).toBe(405);
+      const answer = await ask(port, "/metrics", method);
+      expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
+      expect(JSON.parse(answer.body)).toMatchObject({ status: 405, code: "METHOD_NOT_ALLOWED" });
     }
   });
 
@@ -189,7 +274,59 @@ describe("the server of metrics", () => {
     });
     const answer = await ask(await open(metrics), "/metrics");
     expect(answer).toMatchObject({ status: 500 });
-    expect(answer.body).not.toContain("SECRET");
+    expect(JSON.parse(answer.body)).toEqual({
+      status: 500,
+      code: "INTERNAL",
+      message: "internal error",
+    });
+  });
+
+  test("takes no more than a scraper sends, from no more than a few", async () => {
+    const port = await open();
+    const long = await new Promise((resolve) => {
+      const headers = { "x-long": "x".repeat(9000) };
+      const outgoing = request({ port, host: "127.0.0.1", path: "/metrics", headers });
+      outgoing.on("response", (response) => resolve(response.resume().statusCode)).end();
+    });
+    expect(long).toBe(431);
+    const sockets: Socket[] = [];
+    let refused = 0;
+    for (let count = 0; count < 70; count++) {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => undefined).on("close", () => refused++);
+      sockets.push(socket.resume());
+    }
+    await expect.poll(() => refused).toBeGreaterThanOrEqual(6);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test("is closed with the connections that are kept, and can be closed again", async () => {
+    const server = new MetricsServer(createMetrics({ process: false }), {
+      address: "127.0.0.1:0",
+      path: "/metrics",
+    });
+    const { port } = await server.listen();
+    const socket = connect(port, "127.0.0.1").resume();
+    const closed = once(socket, "close");
+    socket.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+    await once(socket, "data");
+    await server.close();
+    await closed;
+    await server.close();
+    await expect(ask(port, "/healthz")).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("says what the system says of another address", async () => {
+    const server = new MetricsServer(createMetrics({ process: false }), {
+      address: "192.0.2.1:9",
+      path: "/metrics",
+    });
+    await expect(server.listen()).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^metrics cannot be served on 192\.0\.2\.1:9: .*EADDRNOTAVAIL/,
+      ),
+      cause: { code: "EADDRNOTAVAIL" },
+    });
   });
 
   test("says so where its address is taken, and can be closed all the same", async () => {

@@ -24,13 +24,55 @@ test("a process is ready from the end of its start to the beginning of its end",
     status: 503,
     body: { status: "not_ready", reasons: ["starting"] },
   });
+  expect(readiness.state).toBe("starting");
   readiness.started();
+  // The health service of gRPC goes by this.
+  expect(readiness.state).toBe("ready");
   expect(await ask(readiness, "/readyz")).toEqual({ status: 200, body: { status: "ready" } });
   readiness.draining();
   const draining = { status: 503, body: { status: "not_ready", reasons: ["draining"] } };
   expect(await ask(readiness, "/readyz")).toEqual(draining);
   readiness.started();
   expect(readiness.state).toBe("draining");
+});
+
+test("a process that starts says what it still lacks", async () => {
+  const readiness = createReadiness();
+  readiness.add("database", () => "not there");
+  expect(await readiness.reasons()).toEqual(["starting", "database: not there"]);
+});
+
+test("a check that is added late is asked at once", async () => {
+  const readiness = createReadiness({ cacheMs: 60_000 });
+  readiness.started();
+  expect(await readiness.reasons()).toEqual([]);
+  readiness.add("registry", () => "not there");
+  expect(await readiness.reasons()).toEqual(["registry: not there"]);
+});
+
+test("unless it is told otherwise a check has a moment, and what it said stands for one", async () => {
+  const readiness = createReadiness();
+  let asked = 0;
+  readiness.add("database", async () => {
+    asked++;
+    await sleep(30);
+    return undefined;
+  });
+  readiness.started();
+  expect(await readiness.reasons()).toEqual([]);
+  expect(await readiness.reasons()).toEqual([]);
+  expect(asked).toBe(1);
+});
+
+test("why a check failed is for the log, without secrets", async () => {
+  const { destination, lines, parsed } = linesOf();
+  const readiness = createReadiness({ logger: createLogger({ level: "debug", destination }) });
+  readiness.add("engine", () => Promise.reject(new Error("no route, password=SECRET")));
+  await readiness.reasons();
+  expect(parsed()).toMatchObject([
+    { level: "debug", check: "engine", error: { message: "no route, password=***" } },
+  ]);
+  expect(lines.join("")).not.toContain("SECRET");
 });
 
 test("all that is missing is named, and what failed in detail is not told", async () => {
@@ -94,4 +136,5 @@ test("only changes are logged", async () => {
     "warn not ready",
     "info ready",
   ]);
+  expect(parsed()[0].reasons).toEqual(["database: gone"]);
 });

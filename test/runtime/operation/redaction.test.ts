@@ -4,6 +4,14 @@ import { redact } from "../../../src/runtime/operation/redaction/redaction.ts";
 import { isSecretKey } from "../../../src/runtime/operation/redaction/secret-keys.ts";
 
 const SECRET = "hunter2-Value";
+const KEY = { kty: "RSA", dp: "***", dq: "***", qi: "***", oth: "***", k: "***", d: "***", e: "e" };
+const NO_STACK = { type: "Error", message: "no" };
+
+/** What the log has of an error. */
+const told = (type: string, message: string) => ({ type, message, stack: expect.any(String) });
+const privateKey = (value: string) =>
+  `-----BEGIN PRIVATE KEY-----\n${value}\n-----END PRIVATE KEY-----\n`;
+const jwt = (value: string) => `eyJhbGciOiJSUzI1NiJ9.${value}.c2ln`;
 
 test.each([
   // Spec 7, rule 5.
@@ -13,17 +21,19 @@ test.each([
   ...["authorization", "Proxy-Authorization", "cookie", "set-cookie", "apiKey", "private_key"],
   ...["db_password", "userPassword", "passwd", "pwd", "passphrase", "credentials", "tokens"],
   ...[" token ", "token\u0000", "t_o_k_e_n", "accesstoken"],
+  ...["pass", "signing_key", "type_token", "expiry-token", "svcJwt"],
 ])("the value of %j is a secret", (key) => {
   expect(isSecretKey(key)).toBe(true);
   expect(JSON.stringify(redact({ [key]: SECRET }))).not.toContain(SECRET);
 });
 
-test.each(["token_type", "tokenEndpoint", "expires_in", "path", "author", "key", "id", "code", ""])(
-  "the value of %j is none",
-  (key) => {
-    expect(isSecretKey(key)).toBe(false);
-  },
-);
+test.each([
+  ...["token_type", "tokenEndpoint", "expires_in", "path", "author", "key", "id", "code", ""],
+  ...["token_ttl", "tokenCount", "password_length", "token_expires", "tokenExpiresIn"],
+  ...["token_expires_at", "tokenExpiry", "bypass", "compass", "passage"],
+])("the value of %j is none", (key) => {
+  expect(isSecretKey(key)).toBe(false);
+});
 
 describe("a secret is found", () => {
   const deep = (value: unknown, levels: number): unknown =>
@@ -72,6 +82,142 @@ describe("a secret is found", () => {
     expect(told).not.toContain(SECRET);
     expect(told).not.toContain(Buffer.from(`alice:${SECRET}`).toString("base64"));
   });
+});
+
+describe("a secret is not told by a text", () => {
+  test.each<[string, string]>([
+    ["behind a scheme, whatever the header is called", `x-token: Bearer ${SECRET}`],
+    ["behind a scheme in capitals", `token=BASIC ${SECRET}`],
+    ["behind a digest", `proxy-token: Digest ${SECRET}`],
+    ["behind an escaped quote", `body {"password": "a\\"${SECRET}"}`],
+    ["behind an escaped quote of SQL", `ALTER ROLE iam PASSWORD 'a\\'${SECRET}'`],
+    ["in single quotes with a space", `password='a ${SECRET}'`],
+    ["in the second element", `<token>a</token><password>${SECRET}</password>`],
+    ["behind the second option", `run --token aaa --password ${SECRET}`],
+    ["by two escaped letters", `{"\\u0070assw\\u006Frd":"${SECRET}"`],
+    ["by a short name", `pwd=${SECRET}`],
+    ["by a credential", `credential=${SECRET}`],
+    ["by a name that ends in jwt", `x-jwt=${SECRET}`],
+    ["in a private key that was cut", `-----BEGIN EC PRIVATE KEY-----\n${SECRET}`],
+    ["in the second of two private keys", `${privateKey("a")}${privateKey(SECRET)}`],
+    ["in the second of two JSON Web Tokens", `${jwt("a")} ${jwt(SECRET)}`],
+    ["in the second of two bearers", `bearer abcde1 Bearer ${SECRET}`],
+    ["in a URL's password with a quote in it", `PG://u:a"${SECRET}@h PG://u:b"${SECRET}@h`],
+    ["in the second of two URLs with a slash", `PG://u:p/a@h PG://u:p/${SECRET}@h`],
+    ["in the place of the user, twice", `GIT://${SECRET}012345@h GIT://${SECRET}012345@h`],
+    ["in the second of two cookie lines", `Cookie: a=b\nSet-Cookie: c=${SECRET}`],
+    ["of a login in a redirect's fragment", `/login?next=%2Fcb%23code%3D${SECRET}`],
+    ["of a login behind another parameter", `/login?next=%2Fcb%3Fa%3D1%26code%3D${SECRET}`],
+    ...[
+      ...["code", "state", "code_verifier", "assertion", "client_assertion", "sig", "signature"],
+      ...["session", "session_id", "sid", "SAMLResponse"],
+    ].map((name): [string, string] => [`in a query as ${name}`, `/x?a=1&${name}=${SECRET}`]),
+  ])("%s", (_, text) => {
+    expect(redactText(text)).not.toContain(SECRET);
+    expect(redactText(text)).toContain("***");
+  });
+});
+
+test.each([
+  [`{"a":{"password":"x y"},"b":1`, `{"a":{"password":"***"},"b":1`],
+  [`{\\"token\\":\\"x\\",\\"b\\":1`, `{\\"token\\":\\"***\\",\\"b\\":1`],
+  [`{ 'token': 'x', 'b': 1 }`, `{ 'token': '***', 'b': 1 }`],
+  [`authorization: "Bearer x", page: 2`, `authorization: "***", page: 2`],
+  ["/x?token=a&page=2", "/x?token=***&page=2"],
+  ["next=%2Fx%3Ftoken%3Da%26page%3D2", "next=%2Fx%3Ftoken%3D***%26page%3D2"],
+  ["token%3D%26page%3D2", "token%3D%26page%3D2"],
+  [`a ${privateKey("x")}b`, "a ***\nb"],
+  ["/x?postcode=1234&codes=5&sided=6", "/x?postcode=1234&codes=5&sided=6"],
+  ["its key is a <b>bold</b> word", "its key is a <b>bold</b> word"],
+  ["its key is --bold word", "its key is --bold word"],
+])("around a secret all stays: %j is told as %j", (text, expected) => {
+  expect(redactText(text)).toBe(expected);
+});
+
+class Unreadable extends Error {
+  override readonly name = "Unreadable";
+  get code(): string {
+    return "E1";
+  }
+}
+
+test.each<[string, unknown, unknown]>([
+  ["NaN", Number.NaN, "NaN"],
+  ["infinity", Number.NEGATIVE_INFINITY, "-Infinity"],
+  ["a symbol", Symbol("a"), "Symbol(a)"],
+  ["a function", () => undefined, "[function]"],
+  ["a time that is none", new Date(Number.NaN), "Invalid Date"],
+  ["a pattern", /a+/i, "/a+/i"],
+  ["bytes", new Uint8Array(3), "[3 bytes]"],
+  ["a buffer", new ArrayBuffer(4), "[4 bytes]"],
+  ["a set", new Set(["a", { b: 1 }]), ["a", { b: 1 }]],
+  ["a map", new Map<unknown, unknown>([["a", { b: 1 }]]), { a: { b: 1 } }],
+  ["a map by numbers", new Map([[5, "a"]]), { 5: "a" }],
+  ["a URL", new URL("https://x/?token=a&page=2"), "https://x/?token=***&page=2"],
+  ["query parameters", new URLSearchParams("token=a&page=2"), "token=***&page=2"],
+  ["headers", new Headers({ accept: "a", cookie: "b" }), { accept: "a", cookie: "***" }],
+  ["raw headers", ["Host", "x", "Cookie", "a=b", "c"], ["Host", "x", "Cookie", "***", "c"]],
+  ["no raw headers", ["a", "Cookie", "b"], ["a", "Cookie", "b"]],
+  ["a sentence and a word", ["the token is", "b"], ["the token is", "b"]],
+  ["a name of 64", [`${"x".repeat(59)}token`, "b"], [`${"x".repeat(59)}token`, "***"]],
+  ["a name of 65", [`${"x".repeat(60)}token`, "b"], [`${"x".repeat(60)}token`, "b"]],
+  ["an object of a secret name", ["Token", { a: 1 }], ["Token", { a: 1 }]],
+  ["a command line", ["x", "--token", "a", "b"], ["x", "--token", "***", "b"]],
+  ["an option with its value", ["x", "--token=a", "b"], ["x", "--token=***", "b"]],
+  ["an option in a sentence", ["x", "try --token", "b"], ["x", "try --token", "b"]],
+  ["a pair", { name: "Token", VALUE: "a", note: "n" }, { name: "Token", VALUE: "***", note: "n" }],
+  ["a pair by key", { key: "Token", values: ["a"] }, { key: "Token", values: "***" }],
+  ["no pair", { name: "Token", revalue: "a", valued: "b" }, null],
+  ["a list in JSON", '[{"token":{"is":"a"}}]', '[{"token":"***"}]'],
+  ["an object in JSON", '{"tokens":["a",1],"page":2}', '{"tokens":"***","page":2}'],
+  ["what begins like JSON", "{a [b] c", null],
+  ["nothing that could be a secret", { token: null, secret: "", password: false }, null],
+  ["what is undefined", { a: undefined, b: 1 }, { b: 1 }],
+  ["a key", { kty: "RSA", dp: "a", dq: "a", qi: "a", oth: ["a"], k: "a", d: "a", e: "e" }, KEY],
+  [
+    "an error",
+    Object.assign(new TypeError("no", { cause: new RangeError("why") }), { code: "E1", name: "X" }),
+    { ...told("X", "no"), code: "E1", cause: told("RangeError", "why") },
+  ],
+  ["an error without a stack", Object.assign(new Error("no"), { stack: undefined }), NO_STACK],
+  [
+    "errors of an error",
+    new AggregateError([new Error("one"), "two"], "all"),
+    { ...told("AggregateError", "all"), errors: [told("Error", "one"), "two"] },
+  ],
+  [
+    "what throws while it is read",
+    {
+      get a() {
+        throw new Unreadable();
+      },
+    },
+    "[unreadable: Unreadable]",
+  ],
+])("%s is told as what it is, but for secrets", (_, value, expected) => {
+  expect(redact(value)).toStrictEqual(expected ?? value);
+});
+
+test("what is left out is said", () => {
+  const list = redact(Array.from({ length: 103 }, (_, index) => index)) as unknown[];
+  expect(list).toHaveLength(101);
+  expect(list.at(-1)).toBe("[3 more]");
+  expect(redact(Array.from({ length: 100 }, () => 1))).toHaveLength(100);
+  const wide = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`k${index}`, index]));
+  expect(Object.keys(redact(wide) as object)).toHaveLength(101);
+  expect(redact(wide)).toMatchObject({ k0: 0, k99: 99, "…": "[more]" });
+  const { k100: _, ...fits } = wide;
+  expect(redact(fits)).toEqual(fits);
+  const nested = (levels: number): unknown => (levels === 0 ? {} : { below: nested(levels - 1) });
+  expect(redact(nested(7))).toEqual(nested(7));
+  expect(JSON.stringify(redact(nested(8)))).toContain('"below":"[too deep or too large]"');
+  const many = Array.from({ length: 99 }, () => Array.from({ length: 50 }, () => ({})));
+  // Of 2,000 in all, with the lists.
+  expect(JSON.stringify(redact(many)).match(/\{\}/g)).toHaveLength(1959);
+  expect(JSON.stringify(redact(many))).toContain('"[too deep or too large]"');
+  const text = "x".repeat(16 * 1024);
+  expect(redactText(text)).toBe(text);
+  expect(redactText(`a${text}bcd`)).toBe(`a${text.slice(1)}… (4 more characters)`);
 });
 
 test("what is no secret stays", () => {

@@ -190,7 +190,7 @@ test("a gRPC call is a span of the RPC conventions", async () => {
   expect(span.attributes).toEqual({
     "rpc.system.name": "grpc",
     "rpc.method": "acme.vault.v1.VaultService/GetNotice",
-    "rpc.status_code": "OK",
+    "rpc.response.status_code": "OK",
     "client.address": "127.0.0.1",
     "network.peer.address": "127.0.0.1",
   });
@@ -274,7 +274,10 @@ test.each([
       .catch(() => undefined);
     const overGrpc = (await serverSpans(spans.length || 1))[0] as PrintedSpan;
     expect(overGrpc.status).toEqual(status);
-    expect(overGrpc.attributes).toMatchObject({ "rpc.status_code": grpc, "svc_access.code": code });
+    expect(overGrpc.attributes).toMatchObject({
+      "rpc.response.status_code": grpc,
+      "svc_access.code": code,
+    });
     expect(overGrpc.attributes["error.type"]).toBe(fault === undefined ? undefined : grpc);
   },
 );
@@ -356,7 +359,7 @@ test("a client's span tells of its failure", async () => {
     {
       kind: SpanKind.CLIENT,
       status: { code: SpanStatusCode.ERROR },
-      attributes: { "rpc.status_code": "UNAVAILABLE", "error.type": "UNAVAILABLE" },
+      attributes: { "rpc.response.status_code": "UNAVAILABLE", "error.type": "UNAVAILABLE" },
     },
   ]);
 });
@@ -385,8 +388,8 @@ test("a stream's span ends with the stream, and has what runs in it below", asyn
   const own = spans.find(({ kind }) => kind === SpanKind.CLIENT);
   expect(step?.parentSpanContext?.spanId).toBe(server.id);
   expect(server.parentSpanContext?.spanId).toBe(own?.id);
-  expect(server.attributes["rpc.status_code"]).toBe("OK");
-  expect(own?.attributes["rpc.status_code"]).toBe("OK");
+  expect(server.attributes["rpc.response.status_code"]).toBe("OK");
+  expect(own?.attributes["rpc.response.status_code"]).toBe("OK");
 });
 
 test("a stream that its client leaves is a cancelled call", async () => {
@@ -398,7 +401,7 @@ test("a stream that its client leaves is a cancelled call", async () => {
   for await (const _ of overGrpc) break;
   expect(await serverSpan()).toMatchObject({
     status: { code: SpanStatusCode.UNSET },
-    attributes: { "rpc.status_code": "CANCELLED", "svc_access.code": "CANCELLED" },
+    attributes: { "rpc.response.status_code": "CANCELLED", "svc_access.code": "CANCELLED" },
   });
   spans = [];
   const abort = new AbortController();

@@ -39,15 +39,48 @@ test("a flood of names refills nobody", () => {
   expect(take("alice", SECOND)).toBe(false);
 });
 
+test("floods that come again and again while there is no room refill nobody either", () => {
+  const table = new BucketTable({ qps: 1, burst: 10 }, new BucketBudget(50), 0);
+  const take = (key: string, now: number) => table.of(key, now).take(now);
+  for (let count = 0; count < 10; count++) expect(take("alice", 0)).toBe(true);
+  expect(take("alice", 0)).toBe(false);
+  for (const now of [1, 1_100_000, 2_200_000]) {
+    for (let count = 0; count < 200; count++) take(`flood ${now} ${count}`, now);
+  }
+  expect([1, 2, 3].map(() => take("alice", 2_200_000))).toEqual([true, true, false]);
+});
+
 test("who comes while there is no room is limited no less, also once there is", () => {
   const table = new BucketTable({ qps: 1, burst: 2 }, new BucketBudget(10), 0);
   const take = (key: string, now: number) => table.of(key, now).take(now);
   for (let count = 0; count < 10; count++) take(`early ${count}`, 0);
   expect([take("late", 0), take("late", 0), take("late", 0)]).toEqual([true, true, false]);
-  // The table turns twice, so that there is room; a token has come meanwhile, not a full bucket.
+  // The table turns twice within four seconds, so that there is room; a token has come meanwhile, not a full bucket.
   let taken = 0;
-  for (let now = 0; now <= 4 * SECOND; now += 100_000) if (take("late", now)) taken++;
-  expect(taken).toBe(4);
+  for (let now = 0; now <= 9 * SECOND; now += 100_000) if (take("late", now)) taken++;
+  expect(taken).toBe(9);
+});
+
+test("gives back what it took, no more and no less, however it turns", () => {
+  const budget = new BucketBudget(100);
+  const tables = [1, 2].map((burst) => new BucketTable({ qps: 1, burst }, budget, 0)) as [
+    BucketTable,
+    BucketTable,
+  ];
+  let now = 0;
+  // Half a fill time, one, more than one, two, and far more.
+  for (const elapsed of [500_000, SECOND, 1_300_000, 2 * SECOND, 700_000, 9 * SECOND, 1, SECOND]) {
+    now += elapsed;
+    for (const table of tables) {
+      // Some are asked again after the table has turned, some once.
+      for (const key of ["a", "b", "c", `${now}`, `${now} more`]) table.of(key, now).take(now);
+    }
+  }
+  now += 60 * SECOND;
+  for (const table of tables) table.turn(now);
+  let room = 0;
+  while (room < 1000 && budget.take(now)) room++;
+  expect(room).toBe(100);
 });
 
 test("holds no more than its budget, and gives back what is full", () => {
@@ -61,6 +94,8 @@ test("holds no more than its budget, and gives back what is full", () => {
   const shared = new Set<TokenBucket>();
   for (let count = 0; count < 100_000; count++) shared.add(second.of(`${count}`, 0));
   expect(shared.size).toBeLessThanOrEqual(1024);
+  // And by all names alike, so that few of them meet in one.
+  expect(shared.size).toBeGreaterThan(1000);
   // The first table is asked by nobody any more, and yet its room is found.
   const later = 3 * SECOND;
   const bucket = second.of("new", later);

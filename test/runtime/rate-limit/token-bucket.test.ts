@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fillTime, TokenBucket } from "../../../src/runtime/rate-limit/token-bucket.ts";
+import {
+  fillTime,
+  microseconds,
+  TokenBucket,
+} from "../../../src/runtime/rate-limit/token-bucket.ts";
 
 /** A bucket in rational numbers: tokens are millionths, of any size. */
 class Oracle {
@@ -99,6 +103,29 @@ test("a clock that goes back gives nothing twice", () => {
   expect(bucket.take(0)).toBe(false);
   expect(bucket.take(1_000_000)).toBe(false);
   expect(bucket.take(2_000_000)).toBe(true);
+});
+
+test("is asked at whole microseconds of the process", () => {
+  const before = performance.now();
+  const now = microseconds();
+  const after = performance.now();
+  expect(Number.isInteger(now)).toBe(true);
+  expect(now).toBeGreaterThanOrEqual(Math.floor(before * 1000));
+  expect(now).toBeLessThanOrEqual(after * 1000);
+});
+
+test("goes on with what another one has left now", () => {
+  const rate = { qps: 1, burst: 3 };
+  const other = new TokenBucket(rate, 0);
+  for (let count = 0; count < 3; count++) other.take(0);
+  const bucket = new TokenBucket(rate, 0);
+  bucket.continue(other, 1_500_000);
+  expect([bucket.tokens, bucket.microsecondsToToken]).toEqual([1, 0]);
+  expect([bucket.take(1_500_000), bucket.take(1_999_999), bucket.take(2_000_000)]).toEqual([
+    true,
+    false,
+    true,
+  ]);
 });
 
 test.each([

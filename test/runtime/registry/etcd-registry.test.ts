@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
 import type { Etcd3 } from "etcd3";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { connectEtcd } from "../../../src/runtime/registry/etcd-client.ts";
@@ -273,7 +274,7 @@ describe.skipIf(etcdIsAbsent())("the route registry with user and password", () 
       logger: {
         debug: () => undefined,
         info: () => undefined,
-        warn: (fields) => void logged.push(JSON.stringify(fields, Object.keys(Error.prototype))),
+        warn: (fields, message) => void logged.push(`${message} ${inspect(fields, { depth: 9 })}`),
         error: () => undefined,
       },
     });

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { expect, test } from "vitest";
 import {
   parseRouteDocument,
@@ -12,6 +13,16 @@ import {
 import { documentOf, entryOf } from "./documents.ts";
 
 const entry = entryOf("Get");
+/** An entry with everything that one may have. */
+const whole = entryOf("List", {
+  stream: "server_streaming",
+  deprecated: true,
+  exposure: "AUTHORIZED",
+  authz: { action: "view", resource: "doc:{id}", audience: "user", mode: "CHECK_ONLY" },
+  audit: { event: "doc.listed", riskLevel: "LOW" },
+  rateLimit: { qps: 5, burst: 10 },
+  http: [{ method: "POST", path: "/v1/hub/list", body: "*", responseBody: "items" }],
+});
 
 test.each([
   ["", "is no JSON"],
@@ -34,12 +45,75 @@ test.each([
   [JSON.stringify({ ...entry, rateLimit: { qps: 0, burst: 1 } }), "at rateLimit.qps"],
   [JSON.stringify({ ...entry, http: undefined }), "at http"],
   [JSON.stringify({ ...entry, gateway: { publish: "yes", methods: [] } }), "at gateway.publish"],
+  ...(
+    [
+      [{ rpc: "hub.v1.HubService/Get/x" }, "rpc"],
+      [{ rpc: "/hub.v1.HubService/Get" }, "rpc"],
+      [{ stream: "none" }, "stream"],
+      [{ deprecated: false }, "deprecated"],
+      [{ authz: { ...whole.authz, action: "" } }, "authz.action"],
+      [{ authz: { ...whole.authz, resource: undefined } }, "authz.resource"],
+      [{ authz: { ...whole.authz, audience: 1 } }, "authz.audience"],
+      [{ authz: { ...whole.authz, mode: "ALLOW" } }, "authz.mode"],
+      [{ audit: { event: "a.b" } }, "audit.riskLevel"],
+      [{ audit: { riskLevel: "LOW" } }, "audit.event"],
+      [{ rateLimit: { qps: 1 } }, "rateLimit.burst"],
+      [{ rateLimit: { qps: 1, burst: 0 } }, "rateLimit.burst"],
+      [{ gateway: { publish: true } }, "gateway.methods"],
+      [{ http: [{ method: "GET", path: "v1" }] }, "http.0.path"],
+      [{ http: [{ method: "", path: "/v1" }] }, "http.0.method"],
+      [{ http: [{ method: "GET", path: `/${"x".repeat(4096)}` }] }, "http.0.path"],
+    ] as const
+  ).map(([change, at]): [string, string] => [
+    JSON.stringify({ ...whole, ...change }),
+    `the entry is wrong at ${at}: `,
+  ]),
 ])("the entry %j is refused: %s", (text, why) => {
   expect(() => parseRouteEntry(text)).toThrow(why);
 });
 
 test("an entry is read, with what a later writer has added left out", () => {
   expect(parseRouteEntry(JSON.stringify({ ...entry, later: 1 }))).toEqual(entry);
+});
+
+test("an entry with all that one may have is read as it is", () => {
+  expect(parseRouteEntry(JSON.stringify(whole))).toEqual(whole);
+});
+
+test.each([
+  ...(["unary", "server_streaming", "client_streaming", "bidi_streaming"] as const).map(
+    (stream) => ({ stream }),
+  ),
+  ...(["PUBLIC", "AUTHENTICATED", "INTERNAL", "SYSTEM"] as const).map((exposure) => ({ exposure })),
+])("an entry with %j is read as it is", (change) => {
+  expect(parseRouteEntry(JSON.stringify({ ...entry, ...change }))).toEqual({ ...entry, ...change });
+});
+
+test("a document is read as it is", () => {
+  const path = { path: "/pages", match: "prefix", methods: ["GET"], exposure: "PUBLIC" } as const;
+  const other = { ...path, match: "exact", exposure: "AUTHENTICATED" } as const;
+  const { $schema: _, ...document } = { ...documentOf(entry, whole), paths: [path, other] };
+  expect(parseRouteDocument(JSON.stringify(document))).toEqual(document);
+});
+
+test.each([
+  [{ service: undefined }, "service"],
+  [{ keyPrefix: 1 }, "keyPrefix"],
+  [{ routes: undefined }, "routes"],
+  [{ routes: [{ key: "hub/Get", entry }] }, "routes.0.key"],
+  [{ routes: [{ key: "hub/a.B/Get/more", entry }] }, "routes.0.key"],
+  [{ routes: [{ key: "more/hub/a.B/Get", entry }] }, "routes.0.key"],
+  [{ routes: [{ key: "hub/a.B/Get", entry: {} }] }, "routes.0.entry"],
+  [{ paths: [{ path: "pages", match: "exact", methods: [], exposure: "PUBLIC" }] }, "paths.0.path"],
+  [{ paths: [{ path: "/x", match: "any", methods: [], exposure: "PUBLIC" }] }, "paths.0.match"],
+  [{ paths: [{ path: "/x", match: "exact", exposure: "PUBLIC" }] }, "paths.0.methods"],
+  [
+    { paths: [{ path: "/x", match: "exact", methods: [], exposure: "INTERNAL" }] },
+    "paths.0.exposure",
+  ],
+])("a document with %j is refused", (change, at) => {
+  const text = JSON.stringify({ ...documentOf(entry), ...change });
+  expect(() => parseRouteDocument(text)).toThrow(`the document of routes is wrong at ${at}`);
 });
 
 test("the generated document of the example is read", () => {
@@ -77,6 +151,9 @@ test.each([
   "/svc/kernel/routes/prod/hub/hub.v1.HubService/Get",
   "/svc/kernel/routes/prod/hub/hub.v1.HubService/Get/x/y",
   "/svc/kernel/routes/prod/hub//Get/x",
+  "/svc/kernel/routes/prod/hub/hub.v1.HubService//x",
+  "/svc/kernel/routes/prod/hub/hub.v1.HubService/Get/",
+  "/svc/kernel/rout3s/prod/hub/hub.v1.HubService/Get/x",
   "/svc/kernel/routes/prod/",
   "",
 ])("%j is no key of a route in prod", (key) => {
@@ -85,5 +162,11 @@ test.each([
 
 test("no two processes have the same name", () => {
   expect(newInstanceId()).not.toBe(newInstanceId());
-  expect(newInstanceId()).toMatch(/^[A-Za-z0-9.-]+-[0-9a-f]{12}$/);
+  expect(newInstanceId()).toMatch(/^[A-Za-z0-9.-]{1,63}-[0-9a-f]{12}$/);
+  // Whoever reads keys at night finds the host.
+  expect(newInstanceId().slice(0, -13)).toBe(
+    hostname()
+      .replaceAll(/[^A-Za-z0-9.-]/g, "-")
+      .slice(0, 63),
+  );
 });

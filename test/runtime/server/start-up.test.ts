@@ -5,6 +5,7 @@ import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ServiceConfig } from "../../../src/runtime/configuration/service-config.ts";
 import type { ServerOptions } from "../../../src/runtime/index.ts";
 import { createServer, readRouteDocument, StartUpError } from "../../../src/runtime/index.ts";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
@@ -74,6 +75,24 @@ describe("a server does not start where", () => {
     ]);
   });
 
+  test.each(["AUTHORIZED", "INTERNAL", "SYSTEM"])(
+    "a raw handler has a path that is %s, which nothing would enforce",
+    async (exposure) => {
+      const paths = [{ path: "/pages", match: "exact", methods: ["GET"], exposure }] as never;
+      const handler = { path: "/pages", handle: () => ({ status: 200 }) };
+      const problems = await problemsOf({ routes: { ...routes, paths }, rawHandlers: [handler] });
+      expect(problems).toEqual([
+        `the declared path /pages is ${exposure}; a raw handler is PUBLIC or AUTHENTICATED`,
+      ]);
+    },
+  );
+
+  test("a raw handler is there and nothing is declared", async () => {
+    const handler = { path: "/pages", handle: () => ({ status: 200 }) };
+    const problems = await problemsOf({ rawHandlers: [handler] });
+    expect(problems).toEqual([expect.stringMatching(/\/pages has no declared path.*are: none$/)]);
+  });
+
   test("a raw handler is there twice", async () => {
     const handler = { path: "/pages", handle: () => ({ status: 200 }) };
     const problems = await problemsOf({ routes, rawHandlers: [handler, handler] });
@@ -90,11 +109,43 @@ describe("a server does not start where", () => {
 
   test("an RPC is audited and there is no database", async () => {
     const { engine, stop } = await startVault();
-    const problems = await problemsOf({ engine }, { config: { database: undefined } }).catch(
-      (error: unknown) => [String(error)],
-    );
+    const loaded = vaultConfiguration(folder, {}, {});
+    const { database: _, ...config } = loaded.config;
+    const problems = await problemsOf({ engine, configuration: { ...loaded, config } });
     await stop();
-    expect(problems.join("\n")).toMatch(/database/);
+    expect(problems).toEqual([
+      expect.stringMatching(/ must be audited and there is no database: /),
+    ]);
+  });
+
+  test.each<[string, (config: ServiceConfig) => ServiceConfig, RegExp]>([
+    [
+      "there is nothing that it could serve with",
+      ({ server: { http: _, grpc: __, ...server }, ...config }) => ({ ...config, server }),
+      /^server\.http or server\.grpc is needed: /,
+    ],
+    [
+      "there is no HTTP server for raw handlers",
+      ({ server: { http: _, ...server }, ...config }) => ({ ...config, server }),
+      /^there are raw handlers and no server\.http to serve them$/,
+    ],
+    [
+      "its engine is SpiceDB, and nothing says where that is",
+      ({ security, ...config }) => {
+        const { spicedb: _, ...authz } = security.authz;
+        return { ...config, security: { ...security, authz: { ...authz, provider: "spicedb" } } };
+      },
+      /must be authorized, and security\.authz\.spicedb is missing: the provider is spicedb$/,
+    ],
+  ])("%s", async (_, change, problem) => {
+    const loaded = vaultConfiguration(folder, {}, {});
+    const handler = { path: "/pages", handle: () => ({ status: 200 }) };
+    const problems = await problemsOf({
+      configuration: { ...loaded, config: change(loaded.config) },
+      routes,
+      rawHandlers: [handler],
+    });
+    expect(problems).toEqual([expect.stringMatching(problem)]);
   });
 
   test("the model is missing, or wrong", async () => {

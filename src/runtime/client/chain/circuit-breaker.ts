@@ -1,5 +1,6 @@
 import {
   BrokenCircuitError,
+  CircuitState,
   ConsecutiveBreaker,
   circuitBreaker as cockatielBreaker,
   handleWhen,
@@ -30,7 +31,17 @@ export function circuitBreaker(options: CircuitBreakerOptions): ClientIntercepto
   policy.onBreak(() => {
     openedAt = Date.now();
   });
+  const refused = (cause?: Error): ServiceError => {
+    const rest = openedAt + openMs - Date.now();
+    return new ServiceError("UNAVAILABLE", undefined, {
+      retryAfterSeconds: Math.max(1, Math.ceil(rest / 1000)),
+      cause,
+    });
+  };
   return async (call, next) => {
+    // The policy would let the others wait for the one that tries.
+    if (policy.state === CircuitState.HalfOpen) throw refused();
+    const isTrial = policy.state === CircuitState.Open;
     let refusal: unknown;
     try {
       const response = await policy.execute(async () => {
@@ -38,7 +49,7 @@ export function circuitBreaker(options: CircuitBreakerOptions): ClientIntercepto
           return await next();
         } catch (error) {
           // The policy counts what it sees as a success: a target that refuses is in good health.
-          if (isTrouble(error, call)) throw error;
+          if (isTrouble(error, call) || (isTrial && isGivenUp(error))) throw error;
           refusal = error;
           return undefined;
         }
@@ -46,12 +57,7 @@ export function circuitBreaker(options: CircuitBreakerOptions): ClientIntercepto
       if (refusal !== undefined) throw refusal;
       return response;
     } catch (error) {
-      if (!(error instanceof BrokenCircuitError)) throw error;
-      const rest = Math.max(0, openedAt + openMs - Date.now());
-      throw new ServiceError("UNAVAILABLE", undefined, {
-        retryAfterSeconds: Math.max(1, Math.ceil(rest / 1000)),
-        cause: error,
-      });
+      throw error instanceof BrokenCircuitError ? refused(error) : error;
     }
   };
 }
@@ -64,6 +70,14 @@ function breakerOf(options: CircuitBreakerOptions): ConsecutiveBreaker | Samplin
     threshold: options.failureRate,
     duration: options.samplingMs ?? DEFAULT_SAMPLING_MS,
   });
+}
+
+/** Whether nobody waited for what the target would have said: one that tries so has shown no health. */
+function isGivenUp(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    (error.code === "CANCELLED" || error.code === "DEADLINE_EXCEEDED")
+  );
 }
 
 function isTrouble(error: unknown, { deadlineIsOwn }: ClientCall): boolean {

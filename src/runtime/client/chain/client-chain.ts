@@ -2,12 +2,11 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
 import { clientTargetOf } from "../../operation/tracing/client-target.ts";
 import { createClientTracing } from "../../operation/tracing/client-tracing.ts";
-import {
-  type ClientCall,
-  type ClientCallOptions,
-  type ClientInterceptor,
-  type ClientTransport,
-  streamsResponse,
+import type {
+  ClientCall,
+  ClientCallOptions,
+  ClientInterceptor,
+  ClientTransport,
 } from "../client-call.ts";
 import type { ClientOptions } from "../client-options.ts";
 import type { ClientCaller } from "../typed-client.ts";
@@ -49,7 +48,7 @@ export class ClientChain implements ClientCaller {
       request,
       headers: new Map(),
       options,
-      isIdempotent: this.#transport.isIdempotent(method) && !streamsResponse(method),
+      isIdempotent: this.#transport.isIdempotent(method),
       deadline: Number.POSITIVE_INFINITY,
       deadlineIsOwn: true,
       signal: undefined,

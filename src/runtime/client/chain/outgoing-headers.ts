@@ -3,6 +3,7 @@ import { type CallHeaders, single } from "../../call/call-headers.ts";
 import { REQUEST_ID_HEADER } from "../../call/request-id.ts";
 import { traceIdOf } from "../../call/trace-context.ts";
 import type { CallContext } from "../../call-context.ts";
+import { ServiceError } from "../../error/service-error.ts";
 import type { ClientInterceptor } from "../client-call.ts";
 import { type ClientOptions, DEFAULT_USER_AGENT } from "../client-options.ts";
 
@@ -11,6 +12,7 @@ const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 /** What must be handed on of `tracestate`. */
 const MAX_STATE = 512;
 const PRINTABLE = /^[\x20-\x7e]+$/;
+const SENDABLE = { grpc: /^[\x20-\x7e]*$/, http: /^[\t\x20-\x7e\x80-\xff]*$/ } as const;
 const SPAN_ID = /^(?!0{16})[0-9a-f]{16}$/;
 
 /** Says who calls and on whose behalf: request id, trace and user agent. */
@@ -29,7 +31,7 @@ export function metadata(options: ClientOptions): ClientInterceptor {
   const { internalToken } = options;
   const tokenHeader = (options.internalTokenHeader ?? DEFAULT_TOKEN_HEADER).toLowerCase();
   const own = Object.entries(options.metadata ?? {}).map(lowerCased);
-  return (call, next) => {
+  return async (call, next) => {
     for (const [name, value] of own) call.headers.set(name, value);
     if (internalToken !== undefined) {
       const token = typeof internalToken === "string" ? internalToken : internalToken();
@@ -38,8 +40,21 @@ export function metadata(options: ClientOptions): ClientInterceptor {
     for (const entry of Object.entries(call.options.metadata ?? {})) {
       call.headers.set(...lowerCased(entry));
     }
+    for (const [name, value] of call.headers) checkSendable(call.transport, name, value);
     return next();
   };
+}
+
+/**
+ * Before a transport refuses it in words that hold the value, which may be a secret.
+ *
+ * @throws ServiceError INTERNAL
+ */
+function checkSendable(transport: "http" | "grpc", name: string, value: string): void {
+  if (SENDABLE[transport].test(value)) return;
+  const what = `the header ${name} has characters that cannot be sent`;
+  const cause = new Error(`${what}; where it was read of a file, trim what was read`);
+  throw new ServiceError("INTERNAL", undefined, { cause });
 }
 
 function lowerCased([name, value]: [string, string]): [string, string] {
@@ -67,5 +82,6 @@ function traceparentOf(context: CallContext | undefined): string {
   const spanId = (context as { readonly spanId?: string } | undefined)?.spanId ?? "";
   const trace = TRACE_ID.test(traceId) ? traceId : randomBytes(16).toString("hex");
   const span = SPAN_ID.test(spanId) ? spanId : randomBytes(8).toString("hex");
-  return `00-${trace}-${span}-01`;
+  const isSampled = (context as { readonly isSampled?: boolean } | undefined)?.isSampled;
+  return `00-${trace}-${span}-${isSampled === true ? "01" : "00"}`;
 }

@@ -31,7 +31,10 @@ export function retry(options: RetryOptions): ClientInterceptor {
       }),
       { maxAttempts: retries, backoff: new DelegateBackoff(() => delay) },
     );
-    return policy.execute(() => next(), call.signal);
+    const attempt = (): Promise<unknown> =>
+      // During the delay the caller may have given up.
+      call.signal?.aborted === true ? Promise.reject(call.signal.reason) : next();
+    return policy.execute(attempt, call.signal);
   };
 }
 

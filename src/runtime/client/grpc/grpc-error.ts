@@ -6,28 +6,14 @@ import {
   STATUS_DETAILS_HEADER,
   type StatusDetails,
 } from "../../grpc/status-details.ts";
+import { CODE_OF_STATUS } from "../code-of-status.ts";
 import { tlsFailure } from "../tls-failure.ts";
 import { markUnsent } from "../unsent.ts";
 
-/** The code of a status whose server gave none of its own. */
-const CODES: Readonly<Record<number, ErrorCode>> = {
-  [status.CANCELLED]: "CANCELLED",
-  [status.INVALID_ARGUMENT]: "INVALID_ARGUMENT",
-  [status.DEADLINE_EXCEEDED]: "DEADLINE_EXCEEDED",
-  [status.NOT_FOUND]: "RESOURCE_NOT_FOUND",
-  [status.ALREADY_EXISTS]: "ALREADY_EXISTS",
-  [status.PERMISSION_DENIED]: "FORBIDDEN",
-  [status.RESOURCE_EXHAUSTED]: "RATE_LIMITED",
-  [status.FAILED_PRECONDITION]: "FAILED_PRECONDITION",
-  [status.ABORTED]: "FAILED_PRECONDITION",
-  [status.OUT_OF_RANGE]: "INVALID_ARGUMENT",
-  [status.UNIMPLEMENTED]: "UNIMPLEMENTED",
-  [status.UNAVAILABLE]: "UNAVAILABLE",
-  [status.UNAUTHENTICATED]: "UNAUTHORIZED",
-};
-
 /** What grpc-js says where a message is over the limit: it has no code of its own. */
 const TOO_LARGE = /^Received message (larger than|that decompresses)/;
+const UNREADABLE =
+  "the response is compressed in a way that this client does not read, or does not say in which";
 const REASON = /^[A-Z][A-Z0-9_]{0,127}$/;
 
 /** Whether grpc-js made an error of a status. */
@@ -40,6 +26,10 @@ export function toClientError(error: Error & StatusObject, wasSent: boolean): Se
   const [encoded] = error.metadata?.get(STATUS_DETAILS_HEADER) ?? [];
   const info = encoded instanceof Uint8Array ? decodeStatusDetails(encoded) : undefined;
   const options = optionsOf(error, info);
+  if (typeof error.code !== "number") {
+    // It has no status for what its decompression refuses.
+    return new ServiceError("INTERNAL", UNREADABLE, options);
+  }
   const code = codeOf(error.code, info);
   if (info?.reason === undefined && TOO_LARGE.test(error.details)) {
     return new ServiceError("INTERNAL", "the response is larger than this client takes", options);
@@ -53,20 +43,27 @@ export function toClientError(error: Error & StatusObject, wasSent: boolean): Se
     const told = new ServiceError(code as ErrorCode, message || undefined, options);
     return wasSent ? told : markUnsent(told);
   }
-  const http = ERROR_CODES[CODES[error.code] ?? "INTERNAL"].http;
+  const http = ERROR_CODES[CODE_OF_STATUS[error.code] ?? "INTERNAL"].http;
   return ServiceError.of(http, code, error.details, options);
 }
 
 function codeOf(grpcStatus: number, info: StatusDetails | undefined): string {
   const reason = info?.reason;
-  return reason !== undefined && REASON.test(reason) ? reason : (CODES[grpcStatus] ?? "INTERNAL");
+  return reason !== undefined && REASON.test(reason)
+    ? reason
+    : (CODE_OF_STATUS[grpcStatus] ?? "INTERNAL");
 }
 
 function optionsOf(error: Error, info: StatusDetails | undefined): ServiceErrorOptions {
   const hasDetails = info !== undefined && Object.keys(info.metadata).length > 0;
+  const { code } = error as Partial<StatusObject>;
   return {
     cause: error,
     isRemote: true,
+    // As the server said, also where several have one code here.
+    ...(code !== undefined && code > status.OK && code <= status.UNAUTHENTICATED
+      ? { grpcStatus: code }
+      : {}),
     ...(hasDetails ? { details: { ...info.metadata } } : {}),
     ...(info?.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: info.retryAfterSeconds }),
   };

@@ -27,27 +27,39 @@ import {
 
 /** What grpc-js sends and gives; messages are encoded and decoded here. */
 const AS_IS = (bytes: Buffer): Buffer => bytes;
+/** Calls that have to wait for a server that is gone without a word time out one after the other. */
 const KEEPALIVE_MS = 30_000;
+/** Servers end a connection that is asked more often than every five minutes while it is idle (gRPC's A8). */
+const STREAM_KEEPALIVE_MS = 330_000;
 
 /** Sends calls by `@grpc/grpc-js`. */
 export class GrpcTransport implements ClientTransport {
   readonly name = "grpc";
-  readonly #client: Client;
+  /** Unary calls: whatever is answered is not idle. */
+  readonly #unary: Client;
+  /** Streams, which may be idle for as long as they like, on a connection of their own. */
+  readonly #streams: Client;
 
   /** @throws TypeError where the certificates are none */
-  constructor({ target, tls, maxResponseBytes, userAgent }: GrpcClientOptions) {
+  constructor({ target, tls, maxResponseBytes, userAgent, keepaliveMs }: GrpcClientOptions) {
     if (tls !== undefined) checkClientTls(tls);
     const secure =
       tls === undefined
         ? credentials.createInsecure()
         : credentials.createSsl(bufferOf(tls.ca), bufferOf(tls.key), bufferOf(tls.certificate));
-    this.#client = new Client(target, secure, {
-      "grpc.max_receive_message_length": maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
-      "grpc.primary_user_agent": userAgent ?? DEFAULT_USER_AGENT,
-      "grpc.keepalive_time_ms": KEEPALIVE_MS,
-      "grpc.enable_channelz": 0,
-      ...(tls?.serverName === undefined ? {} : { "grpc.ssl_target_name_override": tls.serverName }),
-    });
+    const clientWith = (keepalive: number): Client =>
+      new Client(target, secure, {
+        "grpc.max_receive_message_length": maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+        "grpc.primary_user_agent": userAgent ?? DEFAULT_USER_AGENT,
+        "grpc.keepalive_time_ms": keepaliveMs ?? keepalive,
+        "grpc.enable_channelz": 0,
+        ...(tls?.serverName === undefined
+          ? {}
+          : { "grpc.ssl_target_name_override": tls.serverName }),
+      });
+    // Neither connects before its first call.
+    this.#unary = clientWith(KEEPALIVE_MS);
+    this.#streams = clientWith(STREAM_KEEPALIVE_MS);
   }
 
   isIdempotent({ idempotency }: DescMethod): boolean {
@@ -59,7 +71,8 @@ export class GrpcTransport implements ClientTransport {
   }
 
   async close(): Promise<void> {
-    this.#client.close();
+    this.#unary.close();
+    this.#streams.close();
   }
 
   /** One response: unary and client streaming. */
@@ -82,7 +95,7 @@ export class GrpcTransport implements ClientTransport {
       const args = [metadataOf(call), callOptionsOf(call)] as const;
       let sent: ClientUnaryCall;
       if (streamsRequest(method)) {
-        const writable = this.#client.makeClientStreamRequest(
+        const writable = this.#streams.makeClientStreamRequest(
           path,
           AS_IS,
           AS_IS,
@@ -96,7 +109,7 @@ export class GrpcTransport implements ClientTransport {
         sent = writable;
       } else {
         const request = encode(method.input, call.request);
-        sent = this.#client.makeUnaryRequest(path, AS_IS, AS_IS, request, ...args, answered);
+        sent = this.#unary.makeUnaryRequest(path, AS_IS, AS_IS, request, ...args, answered);
       }
       // Until there is a connection, the peer is the target as it was given.
       const target = sent.getPeer();
@@ -115,7 +128,7 @@ export class GrpcTransport implements ClientTransport {
     let stopReading: (() => void) | undefined;
     let received: ClientReadableStream<Buffer>;
     if (streamsRequest(method)) {
-      const duplex = this.#client.makeBidiStreamRequest(path, AS_IS, AS_IS, ...args);
+      const duplex = this.#streams.makeBidiStreamRequest(path, AS_IS, AS_IS, ...args);
       stopReading = pumpRequests(call, duplex, (error) => {
         requestError = error;
         duplex.cancel();
@@ -123,7 +136,7 @@ export class GrpcTransport implements ClientTransport {
       received = duplex;
     } else {
       const request = encode(method.input, call.request);
-      received = this.#client.makeServerStreamRequest(path, AS_IS, AS_IS, request, ...args);
+      received = this.#streams.makeServerStreamRequest(path, AS_IS, AS_IS, request, ...args);
     }
     const target = received.getPeer();
     const cancel = (): void => received.cancel();

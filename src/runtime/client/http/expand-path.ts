@@ -82,7 +82,7 @@ function placeOf(
     if (index === names.length - 1) {
       const present = value ?? defaultOf(field);
       if (present === undefined) return undefined;
-      return { value: present, take: () => takeOut(ways) };
+      return { value: inPath(field, present), take: () => takeOut(ways) };
     }
     if (field.fieldKind !== "message" || typeof value !== "object" || value === null)
       return undefined;
@@ -90,6 +90,14 @@ function placeOf(
     object = value as JsonObject;
   }
   return undefined;
+}
+
+/** Bytes without slashes, which some servers and proxies take for borders of segments though they are encoded. */
+function inPath({ fieldKind, scalar }: DescField, value: JsonValue): JsonValue {
+  if (fieldKind !== "scalar" || scalar !== ScalarType.BYTES || typeof value !== "string") {
+    return value;
+  }
+  return value.replaceAll("+", "-").replaceAll("/", "_");
 }
 
 /** Takes a field out, and messages that held nothing else: the path sets those too. */

@@ -3,6 +3,7 @@ import { ERROR_CODES, type ErrorCode } from "../../error/error-codes.ts";
 import { ServiceError, type ServiceErrorOptions } from "../../error/service-error.ts";
 import { tlsFailure } from "../tls-failure.ts";
 import { markUnsent } from "../unsent.ts";
+import { statusBodyOf } from "./status-body.ts";
 
 const REASON = /^[A-Z][A-Z0-9_]{0,127}$/;
 
@@ -43,6 +44,8 @@ export function errorOf(
     ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
   };
   if (!isErrorBody(body)) {
+    const told = isObject(body) ? statusBodyOf(body) : undefined;
+    if (told !== undefined) return new ServiceError(told.code, told.message || undefined, retry);
     const code = CODES[httpStatus] ?? (httpStatus >= 500 ? "INTERNAL" : "INVALID_ARGUMENT");
     return new ServiceError(code, undefined, retry);
   }

@@ -52,6 +52,14 @@ export class ReflectionIndex {
         for (const { name } of [...type.fields, ...type.oneofs]) {
           this.#symbols.set(`${type.typeName}.${name}`, file);
         }
+        // The entries of maps are messages in the file only.
+        for (const { name, field, options } of type.proto.nestedType) {
+          if (options?.mapEntry !== true) continue;
+          const entry = `${type.typeName}.${name}`;
+          for (const symbol of [entry, ...field.map((each) => `${entry}.${each.name}`)]) {
+            this.#symbols.set(symbol, file);
+          }
+        }
       } else if (type.kind === "enum") {
         // The values of an enum are named beside it, not in it.
         const scope = type.typeName.slice(0, type.typeName.lastIndexOf(".") + 1);

@@ -10,7 +10,7 @@ const AUTHORIZATION = /authorization$/i;
 const REST_OF_LINE = /[^\r\n]+/y;
 /** The same in a text that is part of a URL: `%3D` stands for `=`, and `%253D` in one that is part of another. */
 const ENCODED_NAME = /([A-Za-z0-9_.-]{1,96})%(?:25){0,4}3[ad]/gi;
-const ENCODED_VALUE = /(?:(?!%(?:25){0,4}26)[^\s&;"'<>])+/iy;
+const ENCODED_VALUE = /(?:(?!%(?:25){0,4}26)[^\s&;"'<>])+/y;
 const ENCODED_QUERY = /^(?:25){0,4}(?:3f|26|23)/i;
 /** Secret in the query of a login, though no key elsewhere. */
 const QUERY_SECRET =

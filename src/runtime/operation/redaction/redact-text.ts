@@ -16,7 +16,7 @@ const SCHEME = /\b(bearer|basic)\s+(?=\S*[0-9=])[\w.~+/=-]{6,}/gi;
 const USER_INFO = /([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#:@]{0,256}):[^\s/?#]{0,1024}@/gi;
 /** The same where somebody forgot to encode the password, so that it is no URL; what begins as a port is none. */
 const RAW_USER_INFO =
-  /([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#:@[]{0,256}):(?!\d{1,5}(?:[/?#]|$)|\*\*\*@)[^\s"'<>]{1,1024}@/gi;
+  /([a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#:@[]{0,256}):(?!\d{1,5}[/?#]|\*\*\*@)[^\s"'<>]{1,1024}@/gi;
 /** A token in the place of the user, as Git has it. */
 const USER_TOKEN = /([a-z][a-z0-9+.-]{0,30}:\/\/)(?=[^\s/?#:@]{0,256}\d)[^\s/?#:@]{16,256}@/gi;
 /** The cookies of a request are pairs themselves, so all of the line goes. */

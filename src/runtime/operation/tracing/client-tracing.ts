@@ -91,7 +91,7 @@ function endSpan(span: Span, { transport }: ClientCall, failure?: unknown): void
   const error = failure instanceof ServiceError ? failure : undefined;
   if (transport === "grpc") {
     const name = failure === undefined ? "OK" : statusName(error?.grpcStatus ?? -1);
-    span.setAttribute("rpc.status_code", name);
+    span.setAttribute("rpc.response.status_code", name);
   } else if (error?.isRemote === true) {
     span.setAttribute("http.response.status_code", error.status);
   }

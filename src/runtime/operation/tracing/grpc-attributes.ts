@@ -31,6 +31,6 @@ export function statusName(code: number): string {
 export function endOfGrpc(error: ServiceError | undefined): SpanEnd {
   const code = error?.grpcStatus ?? status.OK;
   const name = statusName(code);
-  const attributes = { "rpc.status_code": name };
+  const attributes = { "rpc.response.status_code": name };
   return SERVER_FAULTS.has(code) ? { attributes, errorType: name } : { attributes };
 }

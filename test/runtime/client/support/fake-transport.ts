@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ClientChain } from "../../../../src/runtime/client/chain/client-chain.ts";
 import type { ClientCall, ClientTransport } from "../../../../src/runtime/client/client-call.ts";
 import type { ClientOptions } from "../../../../src/runtime/client/client-options.ts";
@@ -8,7 +9,8 @@ import { EchoService } from "../../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
 export function fakeClient(
   send: (call: ClientCall, attempt: number) => unknown,
   options: ClientOptions = {},
-): { client: ServiceClient<typeof EchoService>; calls: ClientCall[] } {
+): { client: ServiceClient<typeof EchoService>; calls: ClientCall[]; closed: () => number } {
+  let closed = 0;
   const calls: ClientCall[] = [];
   const transport: ClientTransport = {
     name: "grpc",
@@ -17,7 +19,11 @@ export function fakeClient(
       calls.push({ ...call, headers: new Map(call.headers) });
       return send(call, calls.length - 1);
     },
-    async close() {},
+    async close() {
+      await sleep(1);
+      closed++;
+    },
   };
-  return { client: typedClient(EchoService, new ClientChain(transport, options)), calls };
+  const client = typedClient(EchoService, new ClientChain(transport, options));
+  return { client, calls, closed: () => closed };
 }

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import type { CallStart } from "../../../src/runtime/call/call.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { callOf } from "../authn/calls.ts";
+
+const DEADLINE = new ServiceError("DEADLINE_EXCEEDED");
+const CANCELLED = new ServiceError("CANCELLED");
+
+test("a call begins with nobody, whom nobody trusts, and without a decision", () => {
+  expect(callOf()).toMatchObject({
+    principal: undefined,
+    credential: "none",
+    peerIsTrusted: false,
+    clientAddress: "",
+    traceId: "",
+    isSampled: false,
+    resource: undefined,
+    decision: undefined,
+    abortReason: undefined,
+    deadline: Number.POSITIVE_INFINITY,
+    endedAt: 0,
+  });
+});
+
+describe("a call that ends early", () => {
+  test("ends for its first reason only, for all who watch it", () => {
+    const call = callOf();
+    const told: ServiceError[] = [];
+    call.whenAborted((reason) => void told.push(reason));
+    const { signal } = call;
+    call.abort(DEADLINE);
+    call.abort(CANCELLED);
+    expect(told).toEqual([DEADLINE]);
+    expect([call.abortReason, signal.aborted, signal.reason]).toEqual([DEADLINE, true, DEADLINE]);
+  });
+
+  test("has ended also for those who begin to watch it later", () => {
+    const call = callOf();
+    call.abort(DEADLINE);
+    const told: ServiceError[] = [];
+    call.whenAborted((reason) => void told.push(reason));
+    expect(told).toEqual([DEADLINE]);
+    expect([call.signal.aborted, call.signal.reason]).toEqual([true, DEADLINE]);
+  });
+});
+
+test("a call takes as long as it took, once it is over", async () => {
+  const call = callOf();
+  const before = performance.now() - call.startedAt;
+  const during = call.durationMs;
+  expect(during).toBeGreaterThanOrEqual(before);
+  expect(during).toBeLessThanOrEqual(performance.now() - call.startedAt);
+  call.endedAt = call.startedAt + 7;
+  expect(call.durationMs).toBeCloseTo(7);
+});
+
+describe("a header of the response", () => {
+  test.each<[CallStart["transport"], string, unknown]>([
+    ["http", "", "v"],
+    ["http", "a b", "v"],
+    ["http", "a:", "v"],
+    ["http", "a\r\nset-cookie", "v"],
+    ["http", "ä", "v"],
+    ["http", "a", "v\r\nset-cookie: x"],
+    ["http", "a", "v\0"],
+    ["http", "a", "v\x7f"],
+    ["http", "a", "\u4e2d"],
+    ["http", "a", 7],
+    ["http", "a", undefined],
+    ["grpc", "", "v"],
+    ["grpc", "a b", "v"],
+    ["grpc", "a!", "v"],
+    ["grpc", "a", "v\n"],
+    ["grpc", "a", "v\t"],
+    ["grpc", "a", "\u00e9"],
+    ["grpc", "a", ["v"]],
+  ])("over %s is refused: %j: %j", (transport, name, value) => {
+    const call = callOf({ transport });
+    expect(() => call.setResponseHeader(name, value as string)).toThrow(TypeError);
+    expect(call.beginResponse()).toBeUndefined();
+  });
+
+  test.each<[CallStart["transport"], string, string]>([
+    ["http", "X-A!#$%&'*+.^_`|~1", "v\tw\u00e9 "],
+    ["http", "a", ""],
+    ["grpc", "X-A_1.b", "v ~"],
+    ["grpc", "a", ""],
+  ])("over %s is sent: %j: %j", (transport, name, value) => {
+    const call = callOf({ transport });
+    call.setResponseHeader(name, "another");
+    call.setResponseHeader(name.toLowerCase(), value);
+    expect([...(call.beginResponse() ?? [])]).toEqual([[name.toLowerCase(), value]]);
+  });
+
+  test("comes too late once the response was begun", () => {
+    const call = callOf();
+    call.beginResponse();
+    expect(() => call.setResponseHeader("a", "v")).toThrow("comes too late");
+  });
+});

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { BoundMethod, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
+import { Call } from "../../../src/runtime/call/call.ts";
+import type { CallContext } from "../../../src/runtime/call-context.ts";
+import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";
+import type { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { openChain } from "../grpc/support/open-chain.ts";
+
+function callOf(kind: MethodKind, handler: BoundMethod["handler"], httpMethod = "GET"): Call {
+  return new Call({
+    method: {
+      index: 0,
+      rpc: "test.v1.Service/Method",
+      kind,
+      descriptor: undefined,
+      policy: { exposure: "PUBLIC", publish: true },
+      isWrite: false,
+      routes: [],
+      handler,
+    },
+    transport: "http",
+    requestId: "test",
+    headers: { all: () => [], names: () => [] },
+    peer: { address: "127.0.0.1", certificateNames: [] },
+    target: "/",
+    httpMethod,
+    readRequest: () => ({}),
+  });
+}
+
+/** What observers are told of the end of a call whose stream is read to its end, or to its first message. */
+async function endOf(call: Call, after: readonly Interceptor[], most = Infinity): Promise<string> {
+  const ends: string[] = [];
+  const end = (_: Call, error?: ServiceError) => void ends.push(error?.code ?? "OK");
+  const chain = openChain({ after, observers: [{ end }] });
+  try {
+    let read = 0;
+    for await (const _ of (await chain.run(call)) as AsyncIterable<unknown>) {
+      if (++read >= most) break;
+    }
+  } catch {
+    // The observer was told as well.
+  }
+  return ends.join(", ");
+}
+
+test.each<[string, unknown]>([
+  ["forgets to return what came", undefined],
+  ["returns a message", { name: "one" }],
+  ["returns a list of messages that are gone", null],
+  ["returns a stream that cannot be read", { [Symbol.asyncIterator]: () => ({}) }],
+  [
+    "returns a stream that throws when it is left",
+    {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new Error("broken")),
+        return() {
+          throw new Error("broken as well");
+        },
+      }),
+    },
+  ],
+])("the call of a stream ends where an interceptor %s", async (_, answer) => {
+  const call = callOf("server_streaming", async function* () {
+    yield {};
+  });
+  expect(await endOf(call, [async () => answer])).toBe("INTERNAL");
+});
+
+async function* forever() {
+  for (;;) yield {};
+}
+
+test("a stream that is left early was cancelled, but for a HEAD, whose answer is its beginning", async () => {
+  expect(await endOf(callOf("server_streaming", forever), [], 1)).toBe("CANCELLED");
+  let isLeft = false;
+  async function* left() {
+    try {
+      yield* forever();
+    } finally {
+      isLeft = true;
+    }
+  }
+  expect(await endOf(callOf("server_streaming", left, "HEAD"), [], 1)).toBe("OK");
+  expect(isLeft).toBe(true);
+});
+
+test("the time of a call begins at the timeout stage, for its handler as for the chain", async () => {
+  let told = 0;
+  let begun = 0;
+  const call = callOf("unary", async (_request, context) => {
+    begun = performance.now();
+    told = context.deadline - Date.now();
+    await aborted(context);
+  });
+  const before: Interceptor = async (context, next) => {
+    if (context === call) await sleep(400);
+    return next();
+  };
+  const chain = openChain({ before: [before], timeoutMs: { unary: 500, stream: 500 } });
+  const other = callOf("unary", (_request, context) => aborted(context));
+  const results = [chain.run(other), chain.run(call)];
+  for (const result of results) {
+    await expect(result).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+  }
+  // What the handler was told, less what a timer may be early.
+  expect(performance.now() - begun).toBeGreaterThan(told - 5);
+});
+
+function aborted({ signal }: CallContext): Promise<unknown> {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve));
+}

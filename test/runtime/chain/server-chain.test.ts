@@ -1,0 +1,373 @@
+/** The order of the chain (spec 5.7), stage by stage, and what becomes of a call that one of them refuses. */
+import { describe, expect, test } from "vitest";
+import type {
+  AnyHandler,
+  BoundMethod,
+  MethodKind,
+} from "../../../src/runtime/binding/bound-method.ts";
+import { Call, type CallStart } from "../../../src/runtime/call/call.ts";
+import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { serviceMethod } from "../authorization/messages.ts";
+
+const LONG_MS = 60_000;
+const ORDER = [
+  "observer begins",
+  "before",
+  "context injection",
+  "request info",
+  "metadata",
+  "authentication",
+  "rate limit",
+  "request",
+  "authorization",
+  "audit begins",
+  "admission",
+  "after",
+  "handler",
+  "after again",
+  "before again",
+  "response",
+  "audit ends",
+  "observer ends",
+];
+/** Where a stage may refuse, in the order of the chain. */
+const STAGES = ORDER.slice(1, ORDER.indexOf("after again"));
+/** Those that may wait. */
+const WAITING = ["before", "authentication", "request", "authorization", "audit begins"].concat(
+  "admission",
+  "after",
+  "handler",
+  "audit ends",
+);
+
+interface TestChain {
+  /** The stages that wait before they go on. */
+  readonly waiting?: readonly string[];
+  /** The stage that refuses, and with what. */
+  readonly refuses?: string;
+  readonly error?: unknown;
+  readonly audit?: boolean;
+  readonly kind?: MethodKind;
+  readonly handler?: AnyHandler;
+  readonly timeoutMs?: ServerChainParts["timeoutMs"];
+  readonly start?: Partial<CallStart>;
+  /** Runs when a stage is reached. */
+  readonly at?: (stage: string, call: Call) => void;
+}
+
+/** A chain whose stages note when they run, and a call for it. */
+function chainOf(of: TestChain) {
+  const seen: string[] = [];
+  const ended: (ServiceError | undefined)[] = [];
+  let call: Call;
+  const later = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const reach = (stage: string): void | Promise<void> => {
+    const enter = () => {
+      seen.push(stage);
+      of.at?.(stage, call);
+      if (of.refuses === stage) throw of.error ?? new ServiceError("FORBIDDEN", stage);
+    };
+    if (of.waiting?.includes(stage) !== true) return enter();
+    return later().then(enter);
+  };
+  const parts: ServerChainParts = {
+    before: [
+      async (_, next) => {
+        await reach("before");
+        const response = await next();
+        seen.push("before again");
+        return response;
+      },
+    ],
+    timeoutMs: of.timeoutMs ?? { unary: LONG_MS, stream: LONG_MS },
+    contextInjection: () => void reach("context injection"),
+    requestInfo: () => void reach("request info"),
+    metadata: () => void reach("metadata"),
+    authentication: () => reach("authentication"),
+    rateLimit: () => void reach("rate limit"),
+    authorization: () => reach("authorization"),
+    audit: {
+      begin: () => reach("audit begins"),
+      complete: (_, error) => {
+        ended.push(error);
+        return reach("audit ends");
+      },
+    },
+    admission: [() => reach("admission")],
+    after: [
+      async (_, next) => {
+        await reach("after");
+        const response = await next();
+        seen.push("after again");
+        return response;
+      },
+    ],
+    observers: [
+      {
+        begin: () => void seen.push("observer begins"),
+        end: (_, error) => {
+          ended.push(error);
+          seen.push("observer ends");
+        },
+      },
+    ],
+  };
+  const descriptor = serviceMethod("One");
+  const method: BoundMethod = {
+    index: 0,
+    rpc: "a.v1.Service/One",
+    kind: of.kind ?? "unary",
+    descriptor,
+    policy: {
+      exposure: "PUBLIC",
+      publish: false,
+      ...(of.audit === false ? {} : { audit: { event: "a.b", riskLevel: "LOW" as const } }),
+    },
+    isWrite: true,
+    routes: [],
+    handler: (request, context) => {
+      const reached = reach("handler");
+      const work = () => of.handler?.(request, context) ?? { id: `of ${request}` };
+      return reached === undefined ? work() : reached.then(work);
+    },
+  };
+  call = new Call({
+    method,
+    transport: "http",
+    requestId: "r",
+    headers: { all: () => [], names: () => [] },
+    peer: { address: "10.0.0.1", certificateNames: [] },
+    target: "/",
+    httpMethod: "POST",
+    readRequest: () => {
+      const reached = reach("request");
+      return reached === undefined ? "a request" : reached.then(() => "a request");
+    },
+    encodeResponse: (response) => {
+      seen.push("response");
+      return { encoded: response };
+    },
+    ...of.start,
+  });
+  return {
+    chain: new ServerChain(parts),
+    call,
+    seen,
+    ended,
+    run: () => new ServerChain(parts).run(call),
+  };
+}
+
+const isAudited = (stage: string) => ORDER.indexOf(stage) >= ORDER.indexOf("request");
+
+describe("a call that is let in passes all stages in the order of spec 5.7", () => {
+  test.each<[string, readonly string[]]>([
+    ["without waiting", []],
+    ...WAITING.map((stage) => [`where ${stage} waits`, [stage]] as [string, string[]]),
+    ["where all wait", WAITING],
+  ])("%s", async (_, waiting) => {
+    const { run, seen, ended, call } = chainOf({ waiting });
+    expect(await run()).toMatchObject({ encoded: { id: "of a request" } });
+    expect(seen).toEqual(ORDER);
+    expect(ended).toEqual([undefined, undefined]);
+    expect(call.endedAt).toBeGreaterThanOrEqual(call.startedAt);
+  });
+
+  test("without audit where its policy has none", async () => {
+    const { run, seen } = chainOf({ audit: false });
+    await run();
+    expect(seen).toEqual(ORDER.filter((stage) => !stage.startsWith("audit")));
+  });
+
+  test("and is timed behind the custom stages before, and in front of all others", async () => {
+    const deadlines = new Map<string, number>();
+    const { run } = chainOf({ at: (stage, call) => deadlines.set(stage, call.deadline) });
+    const begin = Date.now();
+    await run();
+    expect(deadlines.get("before")).toBe(Number.POSITIVE_INFINITY);
+    expect(deadlines.get("context injection")).toBeGreaterThanOrEqual(begin + LONG_MS);
+    expect(deadlines.get("context injection")).toBeLessThanOrEqual(Date.now() + LONG_MS);
+  });
+});
+
+describe("nothing runs behind a stage that refuses", () => {
+  test.each(STAGES)("%s", async (refuses) => {
+    for (const waiting of [[], WAITING]) {
+      const { run, seen, ended } = chainOf({ refuses, waiting });
+      await expect(run()).rejects.toMatchObject({ code: "FORBIDDEN", message: refuses });
+      const behind = isAudited(refuses) ? ["audit ends", "observer ends"] : ["observer ends"];
+      expect(seen).toEqual([...ORDER.slice(0, ORDER.indexOf(refuses) + 1), ...behind]);
+      expect(ended.map((error) => error?.message)).toEqual(behind.map(() => refuses));
+    }
+  });
+
+  test.each(STAGES)("%s, by an error that is none of ours", async (refuses) => {
+    const { run, ended } = chainOf({ refuses, error: new TypeError("secret") });
+    await expect(run()).rejects.toMatchObject({ code: "INTERNAL", message: "internal error" });
+    expect(new Set(ended.map((error) => error?.code))).toEqual(new Set(["INTERNAL"]));
+  });
+
+  test("a response that cannot be encoded is an error of the call", async () => {
+    const encodeResponse = () => {
+      throw new RangeError("too large");
+    };
+    const { run, ended } = chainOf({ start: { encodeResponse } });
+    await expect(run()).rejects.toMatchObject({ code: "INTERNAL" });
+    expect(ended.map((error) => error?.code)).toEqual(["INTERNAL", "INTERNAL"]);
+  });
+
+  test.each([undefined, null, "text", 7])("a handler that answers %j", async (answer) => {
+    const { run } = chainOf({
+      handler: () => Promise.resolve(answer),
+    });
+    await expect(run()).rejects.toMatchObject({ code: "INTERNAL" });
+  });
+});
+
+describe("a call that is over", () => {
+  test.each(["authentication", "request", "authorization", "audit begins", "admission"])(
+    "while it is at %s does not come to its handler",
+    async (stage) => {
+      const { run, seen, ended } = chainOf({
+        waiting: [stage],
+        at: (reached, call) => {
+          if (reached === stage) call.abort(new ServiceError("CANCELLED"));
+        },
+      });
+      await expect(run()).rejects.toMatchObject({ code: "CANCELLED" });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(seen).not.toContain("handler");
+      expect(seen).not.toContain("response");
+      expect(seen.filter((one) => one === "observer ends")).toHaveLength(1);
+      expect(ended.at(-1)?.code).toBe("CANCELLED");
+    },
+  );
+
+  test.each([0, -1])(
+    "before it began, for its client waits %i ms, comes to nothing",
+    async (clientTimeoutMs) => {
+      const { run, seen } = chainOf({ start: { clientTimeoutMs } });
+      await expect(run()).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+      expect(seen).toEqual(["observer begins", "before", "observer ends"]);
+    },
+  );
+
+  const hangs = () => new Promise(() => undefined);
+  test.each<[string, MethodKind, TestChain["timeoutMs"] & object, number | undefined]>([
+    ["by the service's time", "unary", { unary: 20, stream: LONG_MS }, undefined],
+    [
+      "by the service's time, which is the shorter one",
+      "unary",
+      { unary: 20, stream: LONG_MS },
+      LONG_MS,
+    ],
+    ["by the client's time", "unary", { unary: LONG_MS, stream: LONG_MS }, 20],
+    ["by the time of streams", "client_streaming", { unary: LONG_MS, stream: 20 }, undefined],
+  ])("%s is told so", async (_, kind, timeoutMs, client) => {
+    const start = client === undefined ? {} : { clientTimeoutMs: client };
+    const { run, ended, call } = chainOf({ handler: hangs, timeoutMs, kind, start });
+    await expect(run()).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED", status: 504 });
+    expect(ended.map((error) => error?.code)).toEqual(["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED"]);
+    expect(call.signal.aborted).toBe(true);
+  });
+
+  test("is not ended again by its time", async () => {
+    for (const start of [{}, { clientTimeoutMs: 20 }]) {
+      const { run, call } = chainOf({ timeoutMs: { unary: 30, stream: 30 }, start });
+      await run();
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      expect(call.abortReason).toBeUndefined();
+    }
+  });
+});
+
+describe("a stream of responses", () => {
+  async function* two() {
+    yield { id: "1" };
+    yield { id: "2" };
+  }
+  const streamOf = async (of: TestChain) => {
+    const tested = chainOf({ kind: "server_streaming", ...of });
+    return {
+      ...tested,
+      stream: (await tested.run()) as AsyncGenerator<{ encoded: { id: string } }>,
+    };
+  };
+  const idsOf = async (stream: AsyncIterable<{ encoded: { id: string } }>) => {
+    const ids: string[] = [];
+    for await (const { encoded } of stream) ids.push(encoded.id);
+    return ids;
+  };
+
+  test("is a call until it is read to its end", async () => {
+    const { stream, seen, ended } = await streamOf({ handler: two });
+    expect(seen).not.toContain("observer ends");
+    expect(await idsOf(stream)).toEqual(["1", "2"]);
+    expect(seen.slice(-4)).toEqual(["response", "response", "audit ends", "observer ends"]);
+    expect(ended).toEqual([undefined, undefined]);
+  });
+
+  test("that fails is told so, behind what it had sent", async () => {
+    const { stream, ended } = await streamOf({
+      async *handler() {
+        yield { id: "1" };
+        throw new TypeError("secret");
+      },
+    });
+    const seen: string[] = [];
+    const read = async () => {
+      for await (const { encoded } of stream) seen.push(encoded.id);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "INTERNAL", message: "internal error" });
+    expect(seen).toEqual(["1"]);
+    expect(ended.map((error) => error?.code)).toEqual(["INTERNAL", "INTERNAL"]);
+  });
+
+  test("that is left is cancelled, and its handler hears of it", async () => {
+    let isLeft = false;
+    const { stream, ended } = await streamOf({
+      async *handler() {
+        try {
+          yield* two();
+        } finally {
+          isLeft = true;
+        }
+      },
+    });
+    for await (const _ of stream) break;
+    expect(ended.map((error) => error?.code)).toEqual(["CANCELLED", "CANCELLED"]);
+    await expect.poll(() => isLeft).toBe(true);
+  });
+
+  test.each([1, 2])("that is stuck behind %i messages ends with its call", async (count) => {
+    const { stream, ended, call } = await streamOf({
+      async *handler() {
+        for (let index = 0; index < count; index++) yield { id: `${index}` };
+        await new Promise(() => undefined);
+      },
+    });
+    const read = idsOf(stream);
+    setTimeout(() => call.abort(new ServiceError("DEADLINE_EXCEEDED")), 20);
+    await expect(read).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    expect(ended.map((error) => error?.code)).toEqual(["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED"]);
+  });
+
+  test("sends nothing more once its call is over, also where it has more", async () => {
+    const { stream, call } = await streamOf({ handler: two });
+    expect((await stream.next()).value?.encoded.id).toBe("1");
+    call.abort(new ServiceError("UNAVAILABLE"));
+    await expect(stream.next()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("has the time of streams", async () => {
+    const { stream } = await streamOf({
+      handler: async function* () {
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        yield { id: "1" };
+      },
+      timeoutMs: { unary: 20, stream: LONG_MS },
+    });
+    expect(await idsOf(stream)).toEqual(["1"]);
+  });
+});

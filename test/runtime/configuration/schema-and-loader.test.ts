@@ -1,0 +1,275 @@
+/** The JSON Schema, by which editors complete and check, says what the loader says. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import ajvFormats from "ajv-formats";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseServiceConfig } from "../../../src/runtime/configuration/load-service-config.ts";
+import { serviceConfigSchema } from "../../../src/runtime/configuration/service-config.ts";
+import { redactText } from "../../../src/runtime/operation/redaction/redact-text.ts";
+import { runs } from "../../support/effort.ts";
+import { ROOT } from "../../support/workspace.ts";
+import { fullService, problemsOf, serviceWith } from "./sample.ts";
+
+/** What the tests read of a JSON Schema. */
+interface Schema {
+  readonly default?: unknown;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+const schema: Schema = JSON.parse(readFileSync(join(ROOT, "schemas/service.schema.json"), "utf8"));
+const ajv = new Ajv({ strict: false, allErrors: true });
+ajvFormats.default(ajv);
+const validate = ajv.compile(schema);
+
+/** The places of a configuration, lists by their first item, each with its schema. */
+function* places(
+  { properties, items, anyOf }: Schema,
+  at: readonly string[] = [],
+): Iterable<Place> {
+  for (const [key, part] of Object.entries(properties ?? {})) {
+    yield { path: [...at, key], part };
+    yield* places(part, [...at, key]);
+  }
+  if (items !== undefined) {
+    yield { path: [...at, "0"], part: items };
+    yield* places(items, [...at, "0"]);
+  }
+  for (const one of anyOf ?? []) yield* places(one, at);
+}
+
+interface Place {
+  readonly path: readonly string[];
+  readonly part: Schema;
+}
+
+const PLACES = [...places(schema)];
+
+test("the sample of these tests has every key of the schema", () => {
+  const config = fullService();
+  const missing = PLACES.filter(({ path }) => valueAt(config, path) === undefined);
+  // A list has no first item where another alternative is given, and SQLite has no URL.
+  expect(missing.map(({ path }) => path.join("."))).toEqual(["database.file"]);
+});
+
+const ANY_VALUE = fc.constantFrom<unknown>(
+  ...[undefined, null, true, false, 0, 1, -1, 1.5, 5, 999_999, 1e6, 1e15, 1.728e15, 1.729e15, 1e20],
+  ...[
+    "",
+    " ",
+    "a",
+    "A",
+    "a b",
+    "a\n",
+    "a\u0000",
+    "é",
+    "😀",
+    "a.b",
+    "a_b",
+    "-a",
+    "a/b",
+    "/a",
+    "/a?b",
+  ],
+  ...[
+    "a:1",
+    "a:0",
+    "a:00",
+    "a:65535",
+    "a:65536",
+    "a:99999",
+    "[::1]:1",
+    ":1",
+    "localhost",
+    "1.2.3.4",
+  ],
+  ...["http://a", "HTTPS://a", "https://a:65535/", "http:a", "http:/a", "http://", "http://a b"],
+  ...["http://[::1]:1/x?y#z", "https://u@h", "https://u:p@h", "http://é.com", "http://a/%zz"],
+  ...[" http://a", "http://a ", "https://a\\b", "http://?x", "https://a?b@c", "javascript:a"],
+  ...["postgres://a", "postgresql://a:b@c/d", "postgres:a", "postgres:///d?host=/run", "mysql://a"],
+  ...[15, 16, 63, 64, 253, 254, 256, 257, 1023, 1024, 4096, 4097].map((count) => "x".repeat(count)),
+  ...["info", "RS256", "HS256", "sqlite", "postgres", "hybrid", "grpc", "X-Token", "X_Token"],
+  ...[[], ["a"], ["", "a"], [1], [null], ["http://a"], ["https://a.b"], ["*"], ["RS256"], ["/x"]],
+  ...[Array(16).fill("http://a"), Array(17).fill("http://a"), Array(257).fill("/a")],
+  ...[{}, { a: 1 }, [{}], [{ service: "a", token: "0123456789abcdef" }]],
+);
+
+const ANY_CHANGE = fc.record({ place: fc.constantFrom(...PLACES), value: ANY_VALUE });
+
+/** The full configuration with values replaced, or removed where they are undefined. */
+const ANY_CONFIG = fc.array(ANY_CHANGE, { minLength: 1, maxLength: 3 }).map((changes) => {
+  const config: unknown = fullService();
+  for (const { place, value } of changes) {
+    const parent = valueAt(config, place.path.slice(0, -1));
+    if (typeof parent !== "object" || parent === null) continue;
+    const key = place.path.at(-1) as string;
+    if (value !== undefined) (parent as Record<string, unknown>)[key] = value;
+    else if (!Array.isArray(parent)) delete (parent as Record<string, unknown>)[key];
+  }
+  return config;
+});
+
+describe("the schema for editors", () => {
+  test("takes what the loader takes, and refuses what it refuses", () => {
+    fc.assert(
+      fc.property(ANY_CONFIG, (config) => {
+        const { success, error } = serviceConfigSchema.safeParse(config);
+        const said = `${ajv.errorsText(validate(config) ? [] : validate.errors)} / ${error?.message}`;
+        expect(validate(config), said).toBe(success);
+      }),
+      { numRuns: runs(10_000) },
+    );
+  });
+
+  test.each(
+    PLACES.filter(({ part }) => part.default !== undefined).map(
+      ({ path, part }) => [path.join("."), path, part.default] as const,
+    ),
+  )("says of %s the default that the loader has", (_, path, otherwise) => {
+    const config = fullService();
+    const parent = valueAt(config, path.slice(0, -1)) as Record<string, unknown>;
+    delete parent[path.at(-1) as string];
+    if (path.join(".") === "database.driver") {
+      (parent as object as { file: string }).file = "a.db";
+      delete parent["url"];
+    }
+    const parsed = serviceConfigSchema.parse(config);
+    // A part that is left out has the defaults of its own keys.
+    expect(valueAt(parsed, path)).toMatchObject(otherwise as object);
+  });
+
+  test.each([
+    ["server.http.adress", "a:1"],
+    ["security.authn.mode", "none"],
+    ["security.authn.internal_call.token", "short"],
+    ["security.authn.oidc.issuer", "id.example.com"],
+    ["security.authn.oidc.issuer", "https://u:p@id.example.com"],
+    ["server.grpc.address", "0.0.0.0:70000"],
+    ["security.authz.spicedb.endpoint", "spicedb:70000"],
+    ["database.url", undefined],
+    ["database.file", "a.db"],
+    ["registry.etcd.username", undefined],
+    ["registry.etcd.key_file", undefined],
+    ["log.level", 1],
+    ["service", undefined],
+  ])("refuses %s of %j, as the loader does", (place, value) => {
+    const text = serviceWith(place, value);
+    expect(validate(JSON.parse(text))).toBe(false);
+    expect(problemsOf(text)).not.toEqual([]);
+  });
+});
+
+describe("the messages of the loader", () => {
+  test("stay whole where secrets are redacted", () => {
+    fc.assert(
+      fc.property(ANY_CONFIG, (config) => {
+        for (const problem of problemsOf(JSON.stringify(config))) {
+          expect(redactText(problem)).toBe(problem);
+        }
+      }),
+      { numRuns: runs(1000) },
+    );
+  });
+
+  test.each([
+    ["security.authn.internal_call.system_token", "${SYSTEM_TOKEN}"],
+    ["security.authn.internal_call.token[0].token", "${SYSTEM_TOKEN-x}"],
+    ["security.authz.spicedb.token", 12345678],
+  ])("also of %s that is %j", (place, value) => {
+    const problems = problemsOf(serviceWith(place, value));
+    expect(problems).toHaveLength(1);
+    expect(problems.map(redactText)).toEqual(problems);
+  });
+});
+
+/** The paths of all values that are no list and no part. */
+const LEAVES = [...leaves(fullService())];
+
+describe("a variable", () => {
+  test("may stand for every value, in the schema and in the loader", () => {
+    const full = parseServiceConfig(blockYaml(fullService()), "a.yaml", { variables: {} });
+    fc.assert(
+      fc.property(fc.subarray(LEAVES, { minLength: 1 }), (chosen) => {
+        const config = fullService();
+        const variables: Record<string, string> = {};
+        for (const [index, path] of chosen.entries()) {
+          const parent = valueAt(config, path.slice(0, -1)) as Record<string, unknown>;
+          const key = path.at(-1) as string;
+          const value = parent[key];
+          variables[`V${index}`] = String(value);
+          parent[key] = new Reference(`\${V${index}}`, typeof value === "string");
+        }
+        expect(validate(JSON.parse(JSON.stringify(config))), ajv.errorsText(validate.errors)).toBe(
+          true,
+        );
+        const text = blockYaml(config);
+        expect(parseServiceConfig(text, "a.yaml", { variables })).toEqual(full);
+      }),
+      { numRuns: runs(1000) },
+    );
+  });
+
+  test("arrives to the letter, whatever is in it", () => {
+    const secrets = fc.array(
+      fc.constantFrom("$", "{", "}", "${A}", ":-", "#", "*", "'", '"', "a"),
+      {
+        minLength: 16,
+        maxLength: 40,
+      },
+    );
+    fc.assert(
+      fc.property(
+        secrets.map((parts) => parts.join("")),
+        (token) => {
+          const text = serviceWith("security.authn.internal_call.system_token", "${T}");
+          const { config } = parseServiceConfig(text, "a.yaml", {
+            variables: { T: token, A: "x" },
+          });
+          expect(config.security.authn.internal_call.system_token).toBe(token);
+        },
+      ),
+      { numRuns: runs(1000) },
+    );
+  });
+});
+
+/** A reference in the place of a value; that of a text stands in quotes. */
+class Reference {
+  readonly text: string;
+  readonly isText: boolean;
+
+  constructor(text: string, isText: boolean) {
+    this.text = text;
+    this.isText = isText;
+  }
+
+  toJSON(): string {
+    return this.text;
+  }
+}
+
+/** YAML as people write it, a key a line. */
+function blockYaml(value: unknown, indent = ""): string {
+  if (value instanceof Reference) return value.isText ? ` "${value.text}"\n` : ` ${value.text}\n`;
+  if (typeof value !== "object" || value === null) return ` ${JSON.stringify(value)}\n`;
+  const lines = Object.entries(value).map(([key, item]) => {
+    const mark = Array.isArray(value) ? "-" : `${key}:`;
+    return `${indent}${mark}${blockYaml(item, `${indent}  `)}`;
+  });
+  return `\n${lines.join("")}`;
+}
+
+function* leaves(value: unknown, path: readonly string[] = []): Iterable<readonly string[]> {
+  if (typeof value !== "object" || value === null) return yield path;
+  for (const [key, item] of Object.entries(value)) yield* leaves(item, [...path, key]);
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (node, key) => (node as Record<string, unknown> | undefined | null)?.[key],
+    value,
+  );
+}

@@ -1,0 +1,120 @@
+import { execFile, spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Identity } from "../../tls/support/certificates.ts";
+
+const VERSION = "1.85.0";
+
+/** How long a program may take before it is ended. */
+const LIMIT_MS = 30_000;
+
+/** A server that the client is to call. */
+export interface Target {
+  readonly port: number;
+  /** The file of the CA that has signed its certificate; absent, it speaks plain text. */
+  readonly caFile?: string;
+}
+
+/** The server of grpc-go. */
+export interface GoServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** Where the programs are: `GRPC_INTEROP`, or as scripts/build-grpc-interop.sh built them. */
+function folderOfPrograms(): string | undefined {
+  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  const built = join(cache, "svc-access", `grpc-interop-${VERSION}`);
+  return [process.env["GRPC_INTEROP"] ?? "", built].find(
+    (folder) => folder !== "" && ["client", "server"].every((name) => isExecutable(folder, name)),
+  );
+}
+
+/** Whether the tests with the programs of grpc-go are skipped: loudly, and never in CI. */
+export function grpcGoIsAbsent(): boolean {
+  if (folderOfPrograms() !== undefined) return false;
+  const message =
+    "there are no interoperability tests of grpc-go: set GRPC_INTEROP to their folder, or run scripts/build-grpc-interop.sh";
+  if (process.env["CI"] === "true") throw new Error(message);
+  console.warn(`SKIPPED, the tests with grpc-go: ${message}`);
+  return true;
+}
+
+/**
+ * Has the client run a case against a server; resolves to what it found wrong, empty where nothing is.
+ *
+ * @param serviceConfig how it is to call, by gRPC's service_config
+ */
+export function runGoClient(
+  testCase: string,
+  { port, caFile }: Target,
+  serviceConfig?: object,
+): Promise<string> {
+  const tls = ["-use_tls", "-use_test_ca", `-ca_file=${caFile}`];
+  const args = [
+    `-test_case=${testCase}`,
+    "-server_host=localhost",
+    `-server_port=${port}`,
+    ...(caFile === undefined ? [] : tls),
+    ...(serviceConfig === undefined
+      ? []
+      : [`-service_config_json=${JSON.stringify(serviceConfig)}`]),
+  ];
+  return new Promise((resolve) => {
+    execFile(programOf("client"), args, { timeout: LIMIT_MS }, (error, _stdout, stderr) =>
+      resolve(error === null ? "" : stderr || error.message),
+    );
+  });
+}
+
+/** Starts the server on a free port. @param identity its certificate; absent, plain text */
+export async function startGoServer(identity?: Identity): Promise<GoServer> {
+  const tls =
+    identity === undefined
+      ? []
+      : [
+          "-use_tls",
+          `-tls_cert_file=${identity.certificateFile}`,
+          `-tls_key_file=${identity.keyFile}`,
+        ];
+  const child = spawn(programOf("server"), ["-port=0", ...tls], {
+    stdio: ["ignore", "ignore", "pipe"],
+    // It tells its port at this level only.
+    env: { ...process.env, GRPC_GO_LOG_SEVERITY_LEVEL: "info" },
+  });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const port = await new Promise<number>((resolve, reject) => {
+    const said: string[] = [];
+    child.once("error", reject);
+    void exited.then(() => reject(new Error(`the server of grpc-go ended: ${said.join("\n")}`)));
+    createInterface(child.stderr).on("line", (line) => {
+      said.push(line);
+      const port = /listening on .*:(\d+)$/.exec(line)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+  });
+  return {
+    port,
+    async stop() {
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+function programOf(name: string): string {
+  const folder = folderOfPrograms();
+  if (folder === undefined) throw new Error("there are no programs of grpc-go");
+  return join(folder, name);
+}
+
+function isExecutable(folder: string, name: string): boolean {
+  try {
+    accessSync(join(folder, name), constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import type { ServiceConfig } from "../../../src/runtime/configuration/service-config.ts";
+import {
+  createRoutePublisher,
+  etcdConnectionOf,
+} from "../../../src/runtime/registry/create-route-publisher.ts";
+import { documentOf, entryOf } from "./documents.ts";
+
+test("without a registry in the configuration nothing is published", () => {
+  const config = { environment: "test" } as ServiceConfig;
+  expect(createRoutePublisher(config, [documentOf(entryOf("Get"))])).toBeUndefined();
+});
+
+test("etcd is reached as the configuration says", () => {
+  const connection = etcdConnectionOf({
+    endpoints: ["https://etcd:2379"],
+    lease_ttl_seconds: 10,
+    username: "hub",
+    password: "hunter2",
+    ca_file: "/ca.pem",
+    certificate_file: "/tls.pem",
+    key_file: "/key.pem",
+  });
+  expect(connection).toEqual({
+    endpoints: ["https://etcd:2379"],
+    username: "hub",
+    password: "hunter2",
+    caFile: "/ca.pem",
+    certificateFile: "/tls.pem",
+    keyFile: "/key.pem",
+  });
+});

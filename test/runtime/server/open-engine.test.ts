@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { ServiceConfig } from "../../../src/runtime/configuration/service-config.ts";
+import { StartUpError } from "../../../src/runtime/index.ts";
+import { createAuthorizationEngine } from "../../../src/runtime/server/open-engine.ts";
+import { vaultConfiguration } from "../support/vault-server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-engine-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { config } = vaultConfiguration(folder, {}, {});
+const { authz } = config.security;
+const withAuthz = (change: object): ServiceConfig => {
+  return { ...config, security: { ...config.security, authz: { ...authz, ...change } } };
+};
+
+test.each<[string, ServiceConfig, RegExp]>([
+  [
+    "no model",
+    withAuthz({ model: undefined }),
+    /^security\.authz\.model is missing: name the file/,
+  ],
+  [
+    "a model that is not there",
+    withAuthz({ model: join(folder, "none.zed") }),
+    /^the model .*none\.zed cannot be read: ENOENT/,
+  ],
+  [
+    "SpiceDB and not where it is",
+    withAuthz({ provider: "spicedb", spicedb: undefined }),
+    /^security\.authz\.spicedb is missing$/,
+  ],
+  ["no database", { ...config, database: undefined }, /^database is missing: the embedded engine/],
+])("an engine is not opened with %s, and it is said", async (_, given, problem) => {
+  const error = await createAuthorizationEngine(given).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(StartUpError);
+  expect((error as StartUpError).problems).toEqual([expect.stringMatching(problem)]);
+});
+
+test("an embedded engine is opened, and its store is free again once it is closed", async () => {
+  for (let count = 0; count < 2; count++) {
+    const engine = await createAuthorizationEngine(config);
+    expect((await engine.ready()).reason).toBeUndefined();
+    await engine.close();
+  }
+});

@@ -1,0 +1,182 @@
+/** What happens in which order as a server starts and ends: seen by transports that only take notes. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { ServiceConfig } from "../../../src/runtime/configuration/service-config.ts";
+import { AccessLog } from "../../../src/runtime/operation/access-log/access-log.ts";
+import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
+import { createReadiness } from "../../../src/runtime/operation/readiness.ts";
+import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { CallsUnderWay } from "../../../src/runtime/server/calls-under-way.ts";
+import { Cleanup } from "../../../src/runtime/server/cleanup.ts";
+import { RunningServer } from "../../../src/runtime/server/running-server.ts";
+import { StartUpError } from "../../../src/runtime/server/start-up-error.ts";
+import type { TransportServer } from "../../../src/runtime/server/transport-server.ts";
+import { callOf } from "../operation/calls.ts";
+
+/** A server whose parts note what they are asked for. */
+function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownMs = 60_000) {
+  const notes: string[] = [];
+  const readiness = createReadiness();
+  const logger = createLogger({
+    destination: {
+      write: (line) => void notes.push(`log ${JSON.parse(line).message}`),
+      flushSync: () => void notes.push("log flushed"),
+    },
+  });
+  const accessLog = new AccessLog(logger, {
+    enabled: true,
+    skipPaths: [],
+    slowThresholdMs: 60_000,
+  });
+  const transports = ["http", "grpc", "metrics"].map(
+    (name): TransportServer => ({
+      name,
+      async listen() {
+        notes.push(`${name} listens, ${readiness.state}`);
+        return { host: "127.0.0.1", port: 1 };
+      },
+      async drain() {
+        notes.push(`${name} drains, ${readiness.state}`);
+        await sleep(5);
+        notes.push(`${name} drained`);
+      },
+      async close() {
+        notes.push(`${name} closes`);
+        await sleep(5);
+        notes.push(`${name} closed`);
+      },
+      ...more[name],
+    }),
+  );
+  const cleanup = new Cleanup();
+  const calls = new CallsUnderWay();
+  for (const part of ["opened first", "opened last"]) {
+    cleanup.add(async () => {
+      notes.push(`${part} closes`);
+      await sleep(5);
+      notes.push(`${part} closed`);
+    });
+  }
+  const config = {
+    server: { shutdown_timeout_ns: shutdownMs * 1_000_000 },
+  } as unknown as ServiceConfig;
+  const parts = { config, transports, calls, readiness, logger, accessLog, cleanup };
+  const none = { routes: undefined, audit: undefined, engine: undefined, events: NO_EVENTS };
+  const server = new RunningServer({ ...parts, ...none });
+  return { server, notes, readiness, accessLog, calls, cleanup, logger };
+}
+
+test("all listen before the server is ready", async () => {
+  const { server, notes, readiness } = serverOf();
+  expect(await server.start()).toMatchObject({
+    http: { port: 1 },
+    grpc: { port: 1 },
+    metrics: { port: 1 },
+  });
+  expect(readiness.state).toBe("ready");
+  expect(notes).toEqual([
+    "http listens, starting",
+    "grpc listens, starting",
+    "metrics listens, starting",
+    "log started",
+  ]);
+});
+
+test("it is not ready, then calls end, then connections, then what calls need, the last opened first", async () => {
+  const { server, notes, accessLog, readiness } = serverOf();
+  await server.start();
+  notes.length = 0;
+  accessLog.end(callOf(), undefined);
+  const stopped = server.stop();
+  expect(readiness.state).toBe("draining");
+  await stopped;
+  expect(notes).toEqual([
+    "http drains, draining",
+    "grpc drains, draining",
+    "log call",
+    "http drained",
+    "grpc drained",
+    // Metrics are served meanwhile.
+    ...["http", "grpc", "metrics"].flatMap((name) => [`${name} closes`, `${name} closed`]),
+    ...["opened last", "opened first"].flatMap((part) => [`${part} closes`, `${part} closed`]),
+    "log stopped",
+    "log flushed",
+  ]);
+});
+
+test("the last lines of calls are written before what calls need is closed", async () => {
+  const { server, notes, accessLog } = serverOf({
+    metrics: { close: async () => accessLog.end(callOf(), undefined) },
+  });
+  await server.start();
+  await server.stop();
+  expect(notes.indexOf("log call")).toBeGreaterThan(notes.indexOf("grpc closed"));
+  expect(notes.indexOf("log call")).toBeLessThan(notes.indexOf("opened last closes"));
+});
+
+test("calls that do not end in time are told, and what hangs does not keep the server", async () => {
+  const hangs = { drain: () => new Promise<void>(() => undefined) };
+  const { server, notes, calls } = serverOf({ grpc: hangs }, 30);
+  await server.start();
+  const call = callOf();
+  calls.begin(call);
+  await server.stop();
+  expect(call.abortReason).toMatchObject({ code: "UNAVAILABLE" });
+  expect(notes).toContain("log calls were still under way and are cut off");
+  expect(notes.indexOf("http closes")).toBeGreaterThan(
+    notes.indexOf("log calls were still under way and are cut off"),
+  );
+  expect(notes.at(-2)).toBe("log stopped");
+});
+
+test("calls that end in time are not cut off", async () => {
+  const { server, notes, calls } = serverOf();
+  await server.start();
+  const call = callOf();
+  calls.begin(call);
+  await server.stop();
+  expect(call.abortReason).toBeUndefined();
+  expect(notes.join()).not.toContain("still under way");
+});
+
+test("a transport that cannot be closed is told, and the others are closed", async () => {
+  const { server, notes } = serverOf({ http: { close: () => Promise.reject(new Error("no")) } });
+  await server.start();
+  await server.stop();
+  expect(notes).toContain("log a server could not be closed");
+  expect(notes).toContain("metrics closed");
+  expect(notes).toContain("opened first closed");
+});
+
+test("one that cannot listen ends the server, and all of them are told", async () => {
+  const http = new StartUpError(["http is taken", "http is odd"]);
+  const { server, notes, readiness } = serverOf({
+    http: { listen: () => Promise.reject(http) },
+    metrics: { listen: () => Promise.reject(new Error("metrics is taken")) },
+  });
+  const error = await server.start().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(StartUpError);
+  expect(error).toMatchObject({
+    problems: ["http is taken", "http is odd", "metrics is taken"],
+    cause: http,
+  });
+  expect(readiness.state).toBe("draining");
+  expect(notes).toContain("grpc closed");
+  expect(notes.at(-1)).toBe("log flushed");
+});
+
+test("what fails to close keeps nothing else open, and is closed once", async () => {
+  const { notes, cleanup, logger } = serverOf();
+  cleanup.add(() => {
+    throw new Error("password=hunter2");
+  });
+  await cleanup.run(logger);
+  await cleanup.run(logger);
+  expect(notes).toEqual([
+    "log a part could not be closed",
+    "opened last closes",
+    "opened last closed",
+    "opened first closes",
+    "opened first closed",
+  ]);
+});
