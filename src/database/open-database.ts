@@ -1,8 +1,6 @@
 import type { Logger } from "../runtime/operation/logger.ts";
 import type { Database, DatabaseSettings } from "./database.ts";
-import { PostgresDatabase } from "./postgres-database.ts";
 import { slowQueries } from "./slow-queries.ts";
-import { SqliteDatabase } from "./sqlite-database.ts";
 
 /** What is not in the configuration. */
 export interface OpenDatabaseOptions {
@@ -20,12 +18,16 @@ const SCHEMA = "svc_access";
  *
  * @throws AuthzError that says the mend, where it cannot be opened or its URL be read
  */
-export function openDatabase<Tables>(
+export async function openDatabase<Tables>(
   settings: DatabaseSettings,
   { logger, schema = SCHEMA }: OpenDatabaseOptions,
-): Database<Tables> {
+): Promise<Database<Tables>> {
   const log = slowQueries(logger, settings.slow_query_threshold_ns);
-  return settings.driver === "sqlite"
-    ? new SqliteDatabase<Tables>(settings.file as string, log)
-    : new PostgresDatabase<Tables>(settings, schema, log);
+  // Loaded when it is needed: the client of PostgreSQL is large.
+  if (settings.driver === "sqlite") {
+    const { SqliteDatabase } = await import("./sqlite-database.ts");
+    return new SqliteDatabase<Tables>(settings.file as string, log);
+  }
+  const { PostgresDatabase } = await import("./postgres-database.ts");
+  return new PostgresDatabase<Tables>(settings, schema, log);
 }

@@ -2,6 +2,7 @@ import { Kysely, type LogConfig, PostgresDialect, type PostgresPoolClient, sql }
 import { Pool, type PoolClient } from "pg";
 import { type PostgresAddress, postgresAddress } from "../authz/store/postgres/postgres-address.ts";
 import { breaksConnection, explainPostgres } from "../authz/store/postgres/postgres-errors.ts";
+import { within } from "../runtime/operation/within.ts";
 import type { Database, DatabaseSettings, PoolStats } from "./database.ts";
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000;
@@ -44,18 +45,13 @@ export class PostgresDatabase<Tables> implements Database<Tables> {
   }
 
   async ready(): Promise<{ ready: boolean; reason?: string }> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new Error(`no answer in ${READY_TIMEOUT} ms`);
-      timer = setTimeout(() => reject(error), READY_TIMEOUT);
-    });
     try {
-      await Promise.race([sql`select 1`.execute(this.kysely), late]);
+      await within(sql`select 1`.execute(this.kysely), READY_TIMEOUT, () => {
+        throw new Error(`no answer in ${READY_TIMEOUT} ms`);
+      });
       return { ready: true };
     } catch (error) {
       return { ready: false, reason: this.explain(error).message };
-    } finally {
-      clearTimeout(timer);
     }
   }
 

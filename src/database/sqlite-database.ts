@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { Kysely, type LogConfig, SqliteDialect, sql } from "kysely";
 import { AuthzError } from "../authz/authz-error.ts";
 import { OpenedFile } from "../authz/store/sqlite/opened-file.ts";
@@ -12,16 +12,6 @@ import type { Database, PoolStats } from "./database.ts";
 const APPLICATION_ID = 0x73766364;
 /** How long a statement waits where another process writes, in milliseconds. */
 const BUSY_TIMEOUT = 5000;
-
-/**
- * The file of the relationships beside a database: `iam.db` has `iam.relationships.db`.
- * They cannot be in one: SQLite lets one connection write, and two in a process
- * would each keep the thread from the other while they wait.
- */
-export function relationshipsFile(file: string): string {
-  const extension = extname(file);
-  return join(dirname(file), `${basename(file, extension)}.relationships${extension || ".db"}`);
-}
 
 /** A database in an SQLite file: WAL, and each commit is synced. */
 export class SqliteDatabase<Tables> implements Database<Tables> {

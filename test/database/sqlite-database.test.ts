@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../src/authz/store/open-sqlite-store.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
-import { relationshipsFile } from "../../src/database/sqlite-database.ts";
+import { relationshipsFile } from "../../src/database/relationships-file.ts";
 import { SILENT, settingsOf } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-database-"));
@@ -48,17 +48,17 @@ describe("a file that cannot be a database is refused with its mend", () => {
     ["a text", () => written("This is a text. ".repeat(100)), "is no SQLite database"],
     ["another program's", foreign, "is a database of another program"],
     ["a folder", () => (mkdirSync(join(folder, "dir.db")), join(folder, "dir.db")), "cannot be"],
-  ])("%s", (_, file, message) => {
-    expect(() => open(file())).toThrow(message);
+  ])("%s", async (_, file, message) => {
+    await expect(open(file())).rejects.toThrow(message);
   });
 
   test("the store of relationships, and the other way", async () => {
     const file = freshFile();
     const store = await openSqliteStore({ file });
-    expect(() => open(file)).toThrow("is a database of another program");
+    await expect(open(file)).rejects.toThrow("is a database of another program");
     await store.close();
     const own = freshFile();
-    const database = open(own);
+    const database = await open(own);
     await migrate(database, NOTES);
     await expect(openSqliteStore({ file: own })).rejects.toThrow("database of another program");
     const beside = await openSqliteStore({ file: relationshipsFile(own) });
@@ -77,7 +77,7 @@ test.each([
 
 test("is durable, and read by its owner only", async () => {
   const file = freshFile();
-  const database = open(file);
+  const database = await open(file);
   await migrate(database, NOTES);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const pragma = async (name: string) =>
@@ -92,7 +92,7 @@ test("is durable, and read by its owner only", async () => {
 
 test("migrates once, and refuses what a newer program made", async () => {
   const file = freshFile();
-  const database = open(file);
+  const database = await open(file);
   await migrate(database, NOTES);
   await database.kysely.insertInto("notes").values({ text: "kept" }).execute();
   await migrate(database, NOTES);
@@ -104,7 +104,7 @@ test("migrates once, and refuses what a newer program made", async () => {
 });
 
 test("a migration that fails leaves nothing behind", async () => {
-  const database = open(freshFile());
+  const database = await open(freshFile());
   const failing = {
     component: "notes",
     steps: [...NOTES.steps, () => Promise.reject(new Error())],
@@ -121,7 +121,7 @@ test("slow statements are logged without their parameters", async () => {
     ...SILENT,
     warn: (fields: object, text: string) => void logged.push([fields, text]),
   };
-  const database = open(freshFile(), logger, 0);
+  const database = await open(freshFile(), logger, 0);
   await migrate(database, NOTES);
   logged.length = 0;
   await database.kysely.insertInto("notes").values({ text: "t0ps3cret" }).execute();
@@ -144,7 +144,7 @@ test("two processes that start at once migrate one after the other", async () =>
     import { openDatabase } from "${new URL("../../src/database/open-database.ts", import.meta.url)}";
     import { migrate } from "${new URL("../../src/database/migrate.ts", import.meta.url)}";
     const { SILENT, settingsOf } = await import("${new URL("settings.ts", import.meta.url)}");
-    const database = openDatabase(settingsOf({ file: ${JSON.stringify(file)} }), { logger: SILENT });
+    const database = await openDatabase(settingsOf({ file: ${JSON.stringify(file)} }), { logger: SILENT });
     await migrate(database, { component: "notes", steps: [(c) => c.schema.createTable("notes").addColumn("text", "text").execute()] });
     await database.close();`;
   const run = `for i in 1 2 3; do "$0" --input-type=module -e "$1" & pids="$pids $!"; done; for p in $pids; do wait $p || exit 1; done`;
@@ -165,7 +165,7 @@ describe("a file that goes while it is open is no place for more", () => {
     ],
   ])("%s", async (_, remove) => {
     const file = freshFile();
-    const database = open(file);
+    const database = await open(file);
     expect(await database.ready()).toEqual({ ready: true });
     remove(file);
     expect(await database.ready()).toMatchObject({

@@ -6,7 +6,9 @@ import { formatCursor, listingKey, parseCursor } from "./page-cursor.ts";
 
 /** The most results of a listing, over all of its pages. */
 export const MAX_RESULTS = 1_000_000;
-const KEPT = 8;
+const MAX_KEPT = 8;
+/** The most items of all kept listings together. A longer one is kept alone: its pages are many. */
+const MAX_KEPT_ITEMS = 200_000;
 
 /** The state that is listed. */
 export interface ListedState {
@@ -16,15 +18,15 @@ export interface ListedState {
 }
 
 /**
- * Pages of sorted listings. The last listings are kept, so that their further
+ * Pages of sorted listings. The last listings of the present state are kept, so that their further
  * pages cost no new evaluation; a page of one that was dropped evaluates anew,
  * with the same result, for its cursor pins the revision.
  */
 export class Listings {
-  readonly #kept = new Map<
-    string,
-    { readonly sequence: number; readonly all: readonly unknown[] }
-  >();
+  readonly #kept = new Map<string, readonly unknown[]>();
+  #items = 0;
+  /** Of which state they are. */
+  #sequence = -1;
 
   /**
    * @param listing what is asked for, without the page
@@ -38,6 +40,7 @@ export class Listings {
     evaluate: () => Steps<readonly Item[]>,
     keyOf: (item: Item) => string,
   ): Steps<Page<Item>> {
+    this.#moveTo(state.sequence);
     const size = pageSizeOf(request);
     const key = listingKey([state.storeId, ...listing]);
     const cursor = request.cursor === undefined ? undefined : parseCursor(key, request.cursor);
@@ -47,35 +50,43 @@ export class Listings {
         "relationships were written since the page before, and the state it listed is not kept; list again from the first page",
       );
     }
-    const all = yield* this.#all(key, state.sequence, evaluate);
+    // The request says what its items are.
+    const all = (this.#kept.get(key) as readonly Item[] | undefined) ?? (yield* evaluate());
     const start = cursor === undefined ? 0 : firstBehind(all, cursor.after, keyOf);
     const items = all.slice(start, start + size);
     const last = items.at(-1);
     const { revision, sequence } = state;
     if (last === undefined || start + size >= all.length) {
-      this.#kept.delete(key);
+      this.#remove(key);
       return { items, revision };
     }
-    this.#keep(key, sequence, all);
+    this.#moveTo(sequence);
+    this.#keep(key, all);
     return { items, revision, nextCursor: formatCursor(key, { sequence, after: keyOf(last) }) };
   }
 
-  *#all<Item>(
-    key: string,
-    sequence: number,
-    evaluate: () => Steps<readonly Item[]>,
-  ): Steps<readonly Item[]> {
-    const kept = this.#kept.get(key);
-    if (kept?.sequence === sequence) return kept.all as readonly Item[];
-    return yield* evaluate();
+  /** What is of another state nobody can ask for any more. */
+  #moveTo(sequence: number): void {
+    if (sequence === this.#sequence) return;
+    this.#sequence = sequence;
+    this.#kept.clear();
+    this.#items = 0;
   }
 
-  #keep(key: string, sequence: number, all: readonly unknown[]): void {
-    this.#kept.delete(key);
-    this.#kept.set(key, { sequence, all });
-    for (const [old, { sequence: of }] of this.#kept) {
-      if (of !== sequence || this.#kept.size > KEPT) this.#kept.delete(old);
+  #keep(key: string, all: readonly unknown[]): void {
+    this.#remove(key);
+    this.#kept.set(key, all);
+    this.#items += all.length;
+    for (const oldest of this.#kept.keys()) {
+      const isBounded = this.#kept.size <= MAX_KEPT && this.#items <= MAX_KEPT_ITEMS;
+      if (isBounded || oldest === key) return;
+      this.#remove(oldest);
     }
+  }
+
+  #remove(key: string): void {
+    this.#items -= this.#kept.get(key)?.length ?? 0;
+    this.#kept.delete(key);
   }
 }
 

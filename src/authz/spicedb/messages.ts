@@ -19,7 +19,7 @@ export function toSubject(subject: SubjectReference): v1.SubjectReference {
 }
 
 /** A relationship in SpiceDB's message. */
-export function toRelationship(relationship: Relationship): v1.Relationship {
+function toRelationship(relationship: Relationship): v1.Relationship {
   const { resource, relation, subject } = relationship;
   return { resource: toObject(resource), relation, subject: toSubject(subject) };
 }

@@ -11,7 +11,7 @@ type Migration = (connection: Kysely<Tables>, kind: DatabaseKind) => Promise<voi
 const MIGRATIONS: readonly Migration[] = [createTables, dropHead];
 
 /** The version of the tables that this program makes and knows. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Brings the tables to this version, all or nothing. The lock is held. */
 export async function migrate(database: StoreDatabase): Promise<void> {

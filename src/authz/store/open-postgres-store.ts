@@ -1,7 +1,5 @@
 import type { ClientConfig } from "pg";
 import type { RelationshipStore } from "../relationship-store.ts";
-import { postgresAddress } from "./postgres/postgres-address.ts";
-import { PostgresDatabase } from "./postgres/postgres-database.ts";
 import type { PoolSettings } from "./postgres/postgres-kysely.ts";
 import { SqlStore } from "./sql-store.ts";
 
@@ -25,6 +23,11 @@ export type PostgresStoreOptions = {
  * database refuses this one; UNAVAILABLE where the server cannot be reached
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<RelationshipStore> {
+  // Only here, since who keeps relationships elsewhere needs no driver.
+  const [{ postgresAddress }, { PostgresDatabase }] = await Promise.all([
+    import("./postgres/postgres-address.ts"),
+    import("./postgres/postgres-database.ts"),
+  ]);
   const address = postgresAddress(options.url ?? options.connection);
   const database = new PostgresDatabase(address, options.schema ?? "svc_access", options.pool);
   return SqlStore.open(database, options.retention);

@@ -12,7 +12,7 @@ import type { RelationshipTable } from "./tables.ts";
 import { writeBatch } from "./write-batch.ts";
 
 /** How many changes are kept for watchers where nothing else is asked for. */
-export const DEFAULT_RETENTION = 100_000;
+const DEFAULT_RETENTION = 100_000;
 const BATCH = 10_000;
 /** Old changes are removed once in so many writes. */
 const FORGET_EVERY = 256;

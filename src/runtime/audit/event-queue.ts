@@ -1,6 +1,7 @@
 import { ServiceError } from "../error/service-error.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import { within } from "../operation/within.ts";
 import type { NewAuditRow } from "./audit-table.ts";
 import { Backlog } from "./backlog.ts";
 import { MAX_BATCH } from "./save-events.ts";
@@ -168,13 +169,10 @@ export class EventQueue {
 
   async #attempt(rows: readonly NewAuditRow[]): Promise<Error | undefined> {
     const { save, explain, logger } = this.#options;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new Error(`the database gave no answer in ${this.#timeout} ms`);
-      timer = setTimeout(() => reject(error), this.#timeout);
-    });
     try {
-      await Promise.race([save(latest(rows)), late]);
+      await within(save(latest(rows)), this.#timeout, () => {
+        throw new Error(`the database gave no answer in ${this.#timeout} ms`);
+      });
       if (this.#failures > 0) logger.info({}, "audit events are stored again");
       this.#failures = 0;
       return undefined;
@@ -184,8 +182,6 @@ export class EventQueue {
       // Once, not for each call while the database is down.
       if (this.#failures === 1) logger.error({ err: reason }, "audit events cannot be stored");
       return reason;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

@@ -1,12 +1,15 @@
+import {
+  HALVES,
+  INVISIBLE,
+  UNPRINTABLE,
+  writtenOut,
+} from "../operation/redaction/unsafe-characters.ts";
+
 /** The most UTF-16 units of a text in an event: an index of PostgreSQL holds no more than 2.7 kB. */
 export const MAX_TEXT = 512;
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/**
- * Control characters, surrogates without their other half, which have no UTF-8, line and
- * paragraph separators, and marks that turn the direction of the text around them.
- */
-const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "gu");
 
 /**
  * A text that any database can store, and no log or terminal misreads; longer ones are cut.
@@ -17,8 +20,4 @@ export function safeText(text: string): string {
   const safe = text.slice(0, MAX_TEXT).replaceAll(UNSAFE, writtenOut);
   // The cut may part a pair of surrogates.
   return safe.length <= MAX_TEXT ? safe : safe.slice(0, MAX_TEXT).replace(/\p{Cs}$/u, "\ufffd");
-}
-
-function writtenOut(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

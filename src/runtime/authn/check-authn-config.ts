@@ -73,7 +73,7 @@ function* checkTrustedPeers(config: ServiceConfig): Iterable<ConfigProblem> {
   if (trust.holdsEverybody && !allowsAny) {
     yield problem(
       at,
-      `${key}: holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true`,
+      `${key} holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true`,
     );
   }
 }

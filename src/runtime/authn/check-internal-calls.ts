@@ -55,7 +55,7 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
   }
   const services = new Map<string, string>();
   if (typeof token === "string") {
-    if (token === "") yield problem(["token"], `${KEY}.token: must not be empty`);
+    if (token === "") yield problem(["token"], `${KEY}.token must not be empty`);
     services.set(token, "");
   }
   for (const [index, one] of (Array.isArray(token) ? token : []).entries()) {
@@ -64,7 +64,7 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
     if (!isSubjectId(one.service)) {
       yield problem(
         [...at, "service"],
-        `${key}.service: must have no white space, # or *, in ASCII`,
+        `${key}.service must have no white space, # or *, in ASCII`,
       );
     }
     if (one.service === SYSTEM_CALLER) {
@@ -73,21 +73,21 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
         `${key}.service: ${SYSTEM_CALLER} is who makes SYSTEM calls; give the service another name`,
       );
     }
-    if (one.token === "") yield problem([...at, "token"], `${key}.token: must not be empty`);
+    if (one.token === "") yield problem([...at, "token"], `${key}.token must not be empty`);
     const other = services.get(one.token);
     if (other !== undefined && other !== one.service) {
       yield problem(
         [...at, "token"],
-        `${key}.token: ${other} has the same one; each service needs its own`,
+        `${key}.token is that of ${other} as well; each service needs its own`,
       );
     }
     services.set(one.token, other ?? one.service);
   }
-  if (systemToken === "") yield problem(["system_token"], `${KEY}.system_token: must not be empty`);
+  if (systemToken === "") yield problem(["system_token"], `${KEY}.system_token must not be empty`);
   if (systemToken !== undefined && services.has(systemToken)) {
     yield problem(
       ["system_token"],
-      `${KEY}.system_token: is an internal token, too; SYSTEM calls need a token of their own`,
+      `${KEY}.system_token is an internal token, too; SYSTEM calls need a token of their own`,
     );
   }
 }

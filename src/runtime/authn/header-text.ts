@@ -1,3 +1,5 @@
+import { UNPRINTABLE } from "../operation/redaction/unsafe-characters.ts";
+
 /** Whether a text has only printable ASCII characters; the space is one. */
 export function isPrintableAscii(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
@@ -8,8 +10,8 @@ export function isPrintableAscii(text: string): boolean {
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** Control characters, and those that turn the direction of what stands around them. */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
+/** Halves of surrogate pairs are no UTF-8 in the first place. */
+const REFUSED = new RegExp(`[${UNPRINTABLE}]`);
 
 /**
  * The text of a header that may hold UTF-8. Node gives each byte as one character.
@@ -23,7 +25,7 @@ export function decodeHeaderText(value: string): string | undefined {
   }
   try {
     const text = utf8.decode(Buffer.from(value, "latin1"));
-    return UNPRINTABLE.test(text) ? undefined : text;
+    return REFUSED.test(text) ? undefined : text;
   } catch {
     return undefined;
   }

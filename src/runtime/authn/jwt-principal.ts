@@ -1,3 +1,4 @@
+import { HALVES, UNPRINTABLE } from "../operation/redaction/unsafe-characters.ts";
 import type { Principal } from "../principal.ts";
 import { invalidToken } from "./invalid-token.ts";
 import type { JsonObject } from "./jwt-parts.ts";
@@ -31,8 +32,8 @@ export function principalOfClaims(claims: JsonObject, subjectId: string): Princi
   });
 }
 
-/** What stands in no header either: control characters, and marks that turn the direction of text. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+/** What stands in no header either; JSON can write halves of surrogate pairs. */
+const HARMFUL = new RegExp(`[${UNPRINTABLE}${HALVES}]`, "gu");
 
 /**
  * Text that is only shown; people choose it themselves, so it is made harmless and not refused.
@@ -40,7 +41,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
  */
 function displayText(value: unknown): string {
   if (typeof value !== "string") return "";
-  return value.slice(0, MAX_DISPLAY_LENGTH).replace(UNPRINTABLE, " ");
+  return value.slice(0, MAX_DISPLAY_LENGTH).replace(HARMFUL, " ");
 }
 
 function identifiers(value: unknown): readonly string[] {

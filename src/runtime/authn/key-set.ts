@@ -1,6 +1,7 @@
 import { ServiceError } from "../error/service-error.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import { within } from "../operation/within.ts";
 import { KeySetAge } from "./key-set-age.ts";
 import type { VerificationKey } from "./verification-key.ts";
 
@@ -62,7 +63,7 @@ export class KeySet {
     }
     if (isUsable) {
       const loaded = this.#load().catch(() => undefined);
-      await isDoneWithin(PATIENCE_MS, loaded);
+      await within(loaded, PATIENCE_MS, () => undefined);
     } else await this.#loaded();
   }
 
@@ -106,7 +107,9 @@ export class KeySet {
   async #loaded(): Promise<void> {
     const loaded = this.#load();
     const rest = this.#loadingSince + PATIENCE_WITHOUT_MS - performance.now();
-    if (!(await isDoneWithin(Math.max(0, rest), loaded))) throw new ServiceError("UNAVAILABLE");
+    await within(loaded, Math.max(0, rest), () => {
+      throw new ServiceError("UNAVAILABLE");
+    });
   }
 
   #load(): Promise<void> {
@@ -134,18 +137,5 @@ export class KeySet {
       logger.warn({ err: error }, "the keys of the provider cannot be read");
       throw new ServiceError("UNAVAILABLE", undefined, { cause: error });
     }
-  }
-}
-
-/** Waits, but no longer than some time; says whether the work was done by then. */
-async function isDoneWithin(milliseconds: number, work: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const end = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), milliseconds);
-  });
-  try {
-    return await Promise.race([work.then(() => true), end]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,5 +1,6 @@
 import type { AccessPolicy } from "../access-policy.ts";
-import { type BoundMethod, streamsRequest } from "../binding/bound-method.ts";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import { streamsRequest } from "../binding/method-kind.ts";
 import { type ResourceId, resourceId } from "./resource-id.ts";
 
 /** What must be found out before a method is called; worked out once. */
@@ -25,7 +26,7 @@ export function planAuthorization(method: BoundMethod): AuthorizationPlan {
   if (authz === undefined) throw new Error("it is AUTHORIZED and has no authz");
   const { action, audience, resource } = authz;
   // No message of a stream is the one that says which object is meant.
-  const input = streamsRequest(method) ? undefined : method.descriptor?.input;
+  const input = streamsRequest(method.kind) ? undefined : method.descriptor?.input;
   const id = resourceId(resource, input);
   return { exposure, check: { action, audience, type: resource.type, id } };
 }

@@ -8,6 +8,8 @@ import type { AnyHandler, BoundMethod } from "./bound-method.ts";
 export interface BoundServices {
   readonly methods: readonly BoundMethod[];
   readonly problems: readonly string[];
+  /** The RPCs of all services, also those with a problem. */
+  readonly rpcs: ReadonlySet<string>;
 }
 
 const EXPOSURES = new Set(["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", "SYSTEM"]);
@@ -19,10 +21,12 @@ const EXPOSURES = new Set(["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", 
 export function bindServices(bindings: readonly ServiceBinding[]): BoundServices {
   const methods: BoundMethod[] = [];
   const problems: string[] = [];
+  const rpcs = new Set<string>();
   const bound = new Set<string>();
   if (bindings.length === 0) problems.push("no service is bound: pass what bind… functions return");
   for (const binding of bindings) {
     const { service } = binding;
+    for (const method of service?.methods ?? []) rpcs.add(nameOf(service, method));
     if (binding.formatVersion !== BINDING_FORMAT_VERSION) {
       problems.push(
         `${service?.typeName ?? "a service"} was generated in format ${String(binding.formatVersion)}, and this runtime knows ${BINDING_FORMAT_VERSION}: run buf generate with the same version of svc-access`,
@@ -47,7 +51,7 @@ export function bindServices(bindings: readonly ServiceBinding[]): BoundServices
       methods.push({ index, rpc, kind, descriptor, policy, isWrite, routes, handler });
     }
   }
-  return { methods, problems };
+  return { methods, problems, rpcs };
 }
 
 /** What one binding says of itself that does not fit. */

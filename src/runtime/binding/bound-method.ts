@@ -1,9 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { AccessPolicy } from "../access-policy.ts";
 import type { HttpRoute } from "../service-binding.ts";
-
-/** How many messages go each way; `raw` is an HTTP handler that is no RPC. */
-export type MethodKind = DescMethod["methodKind"] | "raw";
+import type { MethodKind } from "./method-kind.ts";
 
 /** A handler whatever its kind; `kind` of the method tells which. */
 // biome-ignore lint/suspicious/noExplicitAny: the handler types meet here, and the kind tells them apart
@@ -23,14 +21,4 @@ export interface BoundMethod {
   readonly isWrite: boolean;
   readonly routes: readonly HttpRoute[];
   readonly handler: AnyHandler;
-}
-
-/** Whether the response is a stream of messages. */
-export function streamsResponse({ kind }: BoundMethod): boolean {
-  return kind === "server_streaming" || kind === "bidi_streaming";
-}
-
-/** Whether the request is a stream of messages. */
-export function streamsRequest({ kind }: BoundMethod): boolean {
-  return kind === "client_streaming" || kind === "bidi_streaming";
 }

@@ -1,5 +1,5 @@
-import { randomFillSync } from "node:crypto";
 import { type CallHeaders, single } from "./call-headers.ts";
+import { drawRandom, randomPool } from "./random-pool.ts";
 
 /** The header of the id that logs, errors and audit events of a call share. */
 export const REQUEST_ID_HEADER = "x-request-id";
@@ -14,9 +14,6 @@ export function requestIdOf(headers: CallHeaders): string {
 }
 
 const ID_BYTES = 16;
-/** One draw serves many ids. */
-const pool = Buffer.allocUnsafe(256 * ID_BYTES);
-let used = pool.length;
 /** The text of an id: a UUID of version 4 (RFC 9562), written in place, as joining its parts costs more. */
 const text = Buffer.alloc(36, "-");
 const DIGITS = Buffer.from("0123456789abcdef");
@@ -25,14 +22,11 @@ const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
 /** A new request id. */
 export function newRequestId(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  pool[used + 6] = ((pool[used + 6] as number) & 0x0f) | 0x40;
-  pool[used + 8] = ((pool[used + 8] as number) & 0x3f) | 0x80;
+  let next = drawRandom(ID_BYTES);
+  randomPool[next + 6] = ((randomPool[next + 6] as number) & 0x0f) | 0x40;
+  randomPool[next + 8] = ((randomPool[next + 8] as number) & 0x3f) | 0x80;
   for (const place of PLACES) {
-    const byte = pool[used++] as number;
+    const byte = randomPool[next++] as number;
     text[place] = DIGITS[byte >> 4] as number;
     text[place + 1] = DIGITS[byte & 15] as number;
   }

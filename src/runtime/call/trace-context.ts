@@ -1,6 +1,6 @@
-import { randomFillSync } from "node:crypto";
 import type { Call } from "./call.ts";
 import { single } from "./call-headers.ts";
+import { drawRandom, randomPool } from "./random-pool.ts";
 
 const TRACEPARENT = "traceparent";
 const VERSION_00 = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
@@ -37,15 +37,7 @@ function isSampled(traceparent: string): boolean {
   return (Number.parseInt(traceparent.slice(FLAGS, FLAGS + 2), 16) & 1) === 1;
 }
 
-// One draw serves many calls: asking the system for each id costs more than the rest of the stage.
-const pool = Buffer.allocUnsafe(4096);
-let used = pool.length;
-
 function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += bytes;
-  return pool.toString("hex", used - bytes, used);
+  const start = drawRandom(bytes);
+  return randomPool.toString("hex", start, start + bytes);
 }

@@ -1,5 +1,5 @@
 import { create, type DescMessage, isMessage, type MessageInitShape } from "@bufbuild/protobuf";
-import { streamsResponse } from "../binding/bound-method.ts";
+import { streamsResponse } from "../binding/method-kind.ts";
 import type { Call } from "../call/call.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Call } from "../call/call.ts";
 export function invokeHandler(call: Call): Promise<unknown> | AsyncIterable<unknown> {
   const { handler, descriptor } = call.method;
   const answer = handler(call.request, call);
-  if (descriptor !== undefined && streamsResponse(call.method)) {
+  if (descriptor !== undefined && streamsResponse(call.method.kind)) {
     return messages(descriptor.output, answer as AsyncIterable<unknown>, call.rpc);
   }
   if (descriptor === undefined) return Promise.resolve(answer);

@@ -1,4 +1,4 @@
-import { streamsResponse } from "../binding/bound-method.ts";
+import { isStreaming, streamsResponse } from "../binding/method-kind.ts";
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
@@ -52,7 +52,7 @@ export class ServerChain {
       const response = await (before.length === 0
         ? this.#timed(call, progress)
         : intercept(before, call, async () => this.#timed(call, progress)));
-      if (streamsResponse(call.method)) {
+      if (streamsResponse(call.method.kind)) {
         return this.#streamed(call, progress, response as AsyncIterable<unknown>);
       }
       // Before the end, which is told of what cannot be encoded, and of the bytes.
@@ -69,8 +69,7 @@ export class ServerChain {
 
   /** Timeout: what comes behind it is left alone once the time is up. */
   #timed(call: Call, progress: Progress): Promise<unknown> {
-    const isStream = streamsResponse(call.method) || call.method.kind === "client_streaming";
-    const kind = isStream ? "stream" : "unary";
+    const kind = isStreaming(call.method.kind) ? "stream" : "unary";
     const own = this.#parts.timeoutMs[kind];
     const timeout = Math.min(own, call.clientTimeoutMs ?? own);
     call.deadline = Date.now() + timeout;

@@ -58,13 +58,3 @@ export interface ClientTransport {
   send(call: ClientCall): Promise<unknown>;
   close(): Promise<void>;
 }
-
-/** Whether the response is a stream of messages. */
-export function streamsResponse({ methodKind }: DescMethod): boolean {
-  return methodKind === "server_streaming" || methodKind === "bidi_streaming";
-}
-
-/** Whether the request is a stream of messages. */
-export function streamsRequest({ methodKind }: DescMethod): boolean {
-  return methodKind === "client_streaming" || methodKind === "bidi_streaming";
-}

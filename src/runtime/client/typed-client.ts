@@ -8,6 +8,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
+import { streamsResponse } from "../binding/method-kind.ts";
 import type { ClientCallOptions } from "./client-call.ts";
 
 /** One RPC as a method of a client. */
@@ -62,8 +63,7 @@ export function typedClient<Service extends DescService>(
   const close = () => caller.close();
   const client: Record<string | symbol, unknown> = { close, [Symbol.asyncDispose]: close };
   for (const method of service.methods) {
-    const streams =
-      method.methodKind === "server_streaming" || method.methodKind === "bidi_streaming";
+    const streams = streamsResponse(method.methodKind);
     client[method.localName] = (request: unknown, options: ClientCallOptions = {}) =>
       streams ? caller.stream(method, request, options) : caller.call(method, request, options);
   }

@@ -142,7 +142,6 @@ export class GrpcExchange implements Listener {
     own?: ReadonlyMap<string, string>,
     ownTrailers?: ReadonlyMap<string, string>,
   ): void {
-    // Here, so that a header of the handler that is none is still an error of the call.
     const headers = responseHeaders(this.requestId, own);
     const trailers = okTrailers(ownTrailers);
     if (data.length < COMPRESS_FROM_BYTES || !this.#mayCompress()) {

@@ -1,7 +1,7 @@
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type ConnectionInjector, Server, ServerCredentials } from "@grpc/grpc-js";
+import { listen } from "../server/listen.ts";
 import { parseAddress } from "../server/server-address.ts";
-import { StartUpError } from "../server/start-up-error.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { DEFAULT_CONNECTION_LIMITS, serverOptionsOf } from "./connection-limits.ts";
 import { type GrpcListener, grpcListener } from "./grpc-listener.ts";
@@ -66,16 +66,16 @@ class GrpcServer implements TransportServer {
       socket.once("close", () => this.#sockets.delete(socket));
       socket.on("error", () => undefined);
     });
-    const { host, port } = parseAddress(config.address);
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", (error) => reject(listenError(config.address, error)));
-      server.listen(port, host, resolve);
+    const { address } = config;
+    const bound = await listen(server, {
+      what: "gRPC",
+      key: "server.grpc.address",
+      address,
+      logger,
     });
-    server.removeAllListeners("error");
-    server.on("error", (error) => logger?.error({ err: error }, "the gRPC server has a problem"));
     this.#listener = listener;
     this.#injector = injector;
-    return { host, port: (server.address() as AddressInfo).port };
+    return { host: parseAddress(address).host, port: bound.port };
   }
 
   async drain(): Promise<void> {
@@ -105,17 +105,4 @@ class GrpcServer implements TransportServer {
     closeHandshakes();
     return this.#ended;
   }
-}
-
-function listenError(address: string, error: NodeJS.ErrnoException): StartUpError {
-  const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: "the address is in use by another process",
-    EACCES: "the port needs more rights than this process has",
-    EADDRNOTAVAIL: "this machine does not have the address",
-    ENOTFOUND: "the host name is not known",
-  };
-  const reason = why[error.code ?? ""] ?? error.message;
-  return new StartUpError([`gRPC cannot listen on ${address} (server.grpc.address): ${reason}`], {
-    cause: error,
-  });
 }

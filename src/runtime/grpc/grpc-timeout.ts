@@ -34,12 +34,3 @@ export function clientTimeoutOf(values: readonly string[]): number | undefined {
   }
   return Math.ceil(Number(match[1]) * (MILLISECONDS[match[2] as string] as number));
 }
-
-/** The largest number of milliseconds that eight digits can say. */
-const MAX_MILLISECONDS = 99_999_999;
-
-/** A timeout as a client writes it. */
-export function formatTimeout(milliseconds: number): string {
-  const whole = Math.max(1, Math.ceil(milliseconds));
-  return whole <= MAX_MILLISECONDS ? `${whole}m` : `${Math.ceil(whole / 1000)}S`;
-}

@@ -1,5 +1,6 @@
 import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type BoundMethod, streamsRequest, streamsResponse } from "../binding/bound-method.ts";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import { streamsRequest, streamsResponse } from "../binding/method-kind.ts";
 import { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import { ServiceError } from "../error/service-error.ts";
@@ -28,7 +29,7 @@ export async function serveCall(
   try {
     call = callOf(exchange, method, settings);
     const response = await settings.chain.run(call);
-    if (streamsResponse(method)) {
+    if (streamsResponse(method.kind)) {
       await sendAll(exchange, call, response as AsyncIterable<Uint8Array>);
     } else {
       exchange.reply(response as Uint8Array, call.beginResponse(), call.endResponse());
@@ -36,7 +37,7 @@ export async function serveCall(
   } catch (error) {
     if (error instanceof ServiceError)
       return exchange.fail(error, call?.beginResponse(), call?.endResponse());
-    // Such as a header of the handler that is none; it would be none here either.
+    // Such as a header of the handler that Node does not send; it would not send it here either.
     settings.onDefect(error, method.rpc);
     exchange.fail(toServiceError(error));
   }
@@ -62,7 +63,7 @@ function callOf(
     ...(timeout === undefined ? {} : { clientTimeoutMs: timeout }),
     // The chain asks for it behind authentication and rate limit.
     readRequest: () =>
-      streamsRequest(method)
+      streamsRequest(method.kind)
         ? decodeAll(reader, input)
         : reader.single((data) => decode(input, data)),
     encodeResponse: (response) => {

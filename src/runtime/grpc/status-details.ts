@@ -60,7 +60,7 @@ function errorInfo(code: string, domain: string, details: object): Uint8Array {
     if (text === undefined) continue;
     info.tag(3, WireType.LengthDelimited).fork();
     info.tag(1, WireType.LengthDelimited).string(toUSVString(key));
-    info.tag(2, WireType.LengthDelimited).string(text ?? "");
+    info.tag(2, WireType.LengthDelimited).string(text);
     info.join();
   }
   return info.finish();

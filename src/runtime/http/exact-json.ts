@@ -30,7 +30,7 @@ export function exactMessage(message: DescMessage, json: JsonValue, registry: Re
 }
 
 /** The same of one field. */
-export function exactField(field: DescField, json: JsonValue, registry: Registry): JsonValue {
+function exactField(field: DescField, json: JsonValue, registry: Registry): JsonValue {
   if (json === null) return json;
   switch (field.fieldKind) {
     case "list":

@@ -1,11 +1,11 @@
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import type { ServerConfig } from "../configuration/server-config.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { UnroutedObserver } from "../operation/unrouted-request.ts";
-import { parseAddress } from "../server/server-address.ts";
+import { listen } from "../server/listen.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { Turn } from "../server/turn.ts";
 import { Connections } from "./connections.ts";
@@ -37,7 +37,7 @@ export interface HttpServerOptions {
   readonly onUnrouted?: UnroutedObserver;
   /** Hears of responses that could not be sent, such as one with a value that JSON cannot hold; the caller gets INTERNAL. */
   readonly onFault?: (error: unknown, call: Call) => void;
-  /** Is told of certificates that are renewed, have expired, or cannot be served. */
+  /** Is told of certificates that are renewed, have expired, or cannot be served, and of connections that cannot be taken. */
   readonly logger?: Logger;
   readonly limits?: Partial<TransportLimits>;
 }
@@ -46,8 +46,8 @@ export interface HttpServerOptions {
  * Serves RPCs as `google.api.http` has it, and raw handlers. It only translates:
  * every policy is enforced by the chain.
  *
- * @throws StartUpError where the certificates cannot be served
- * @throws Error where routes contradict each other or do not fit their messages
+ * @throws StartUpError where the certificates cannot be served, or routes contradict each other
+ * or do not fit their messages
  */
 export function createHttpServer(options: HttpServerOptions): TransportServer {
   const { config, probes = [], onUnrouted = () => undefined, onFault = () => undefined } = options;
@@ -74,7 +74,7 @@ export function createHttpServer(options: HttpServerOptions): TransportServer {
   };
   const { tls } = config;
   const app = createApp(tls, limits, connections, dispatcher, onClientError, options.logger);
-  return new HttpServer(app, config.address, state);
+  return new HttpServer(app, config.address, state, options.logger);
 }
 
 function routerEntries(options: HttpServerOptions): RouterEntry<RouteService>[] {
@@ -115,30 +115,26 @@ class HttpServer implements TransportServer {
   readonly #app: App;
   readonly #address: string;
   readonly #state: ServerState;
+  readonly #logger: Logger | undefined;
   #closed: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(app: App, address: string, state: ServerState) {
+  constructor(app: App, address: string, state: ServerState, logger: Logger | undefined) {
     this.#app = app;
     this.#address = address;
     this.#state = state;
+    this.#logger = logger;
   }
 
   async listen(): Promise<ListeningAddress> {
     await this.#app.ready();
-    const { server } = this.#app;
-    const { host, port } = parseAddress(this.#address);
-    await new Promise<void>((resolve, reject) => {
-      const onError = (error: NodeJS.ErrnoException): void =>
-        reject(describe(error, this.#address));
-      server.once("error", onError);
-      server.listen({ host, port }, () => {
-        server.off("error", onError);
-        resolve();
-      });
+    const { address: host, port } = await listen(this.#app.server, {
+      what: "HTTP",
+      key: "server.http.address",
+      address: this.#address,
+      logger: this.#logger,
     });
-    const bound = server.address() as AddressInfo;
-    return { host: bound.address, port: bound.port };
+    return { host, port };
   }
 
   async drain(): Promise<void> {
@@ -174,19 +170,5 @@ class HttpServer implements TransportServer {
         resolve();
       });
     }));
-  }
-}
-
-function describe(error: NodeJS.ErrnoException, address: string): Error {
-  switch (error.code) {
-    case "EADDRINUSE":
-      return new Error(`the HTTP address ${address} is taken: another process listens there`);
-    case "EACCES":
-      return new Error(`the HTTP address ${address} needs rights that this process lacks`);
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-      return new Error(`the HTTP address ${address} is none of this machine`);
-    default:
-      return new Error(`cannot listen on the HTTP address ${address}`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from "../error/service-error.ts";
+import { cleanText } from "../operation/redaction/clean-text.ts";
 
 const MAX_SHOWN = 64;
 
@@ -10,5 +11,5 @@ export function invalidArgument(message: string, cause?: unknown): ServiceError 
 /** Text of a caller as messages may show it: quoted, on one line, not too long. */
 export function shown(text: string): string {
   const short = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
-  return JSON.stringify(short).replace(/[\u007f-\u009f\u2028\u2029]/g, "?");
+  return cleanText(JSON.stringify(short));
 }

@@ -5,6 +5,7 @@ import {
   equals,
   type Message,
 } from "@bufbuild/protobuf";
+import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute, HttpRouteVariable } from "../service-binding.ts";
 import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 import { childOf, fieldSetter, valueOf } from "./field-setter.ts";
@@ -20,7 +21,7 @@ type MessageField = DescField & { fieldKind: "message"; message: DescMessage };
 /**
  * Compiles the variables of a route.
  *
- * @throws Error where a variable names no field that a path can hold; generated code has none such
+ * @throws StartUpError where a variable names no field that a path can hold; generated code has none such
  */
 export function compilePathVariables(route: HttpRoute, input: DescMessage): PathBinder {
   const binders = route.variables.map((variable) => compileVariable(route, variable, input));
@@ -39,7 +40,8 @@ function compileVariable(
   const what = `the path variable "${variable.field}"`;
   const { parents, field } = resolve(route, variable, input);
   const set = fieldSetter(field, what);
-  if (set === undefined) throw new Error(`${route.path}: ${what} names a field that no path holds`);
+  if (set === undefined)
+    throw new StartUpError([`${route.path}: ${what} names a field that no path holds`]);
   const read = compileText(route, variable);
   // Only a body can have set the field before.
   const mayBeSet = route.body !== undefined;
@@ -69,16 +71,18 @@ function resolve(
   for (const [index, name] of names.entries()) {
     const field = fieldsByName(message).get(name);
     if (field === undefined) {
-      throw new Error(`${route.path}: ${message.typeName} has no field "${name}"`);
+      throw new StartUpError([`${route.path}: ${message.typeName} has no field "${name}"`]);
     }
     if (index === names.length - 1) return { parents, field };
     if (field.fieldKind !== "message" || hasOwnJsonForm(field.message)) {
-      throw new Error(`${route.path}: "${variable.field}" goes through a field without fields`);
+      throw new StartUpError([
+        `${route.path}: "${variable.field}" goes through a field without fields`,
+      ]);
     }
     parents.push(field as MessageField);
     message = field.message;
   }
-  throw new Error(`${route.path}: a variable has no name`);
+  throw new StartUpError([`${route.path}: a variable has no name`]);
 }
 
 /** The text of a variable: one segment is decoded as a whole, several keep their encoded slashes. */

@@ -3,6 +3,7 @@ import { formatSegment, parsePathTemplate, plainPath } from "../../api/path-temp
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
+import { StartUpError } from "../server/start-up-error.ts";
 import { requireIdentity } from "./content-type.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DeclaredPath, RawRequest, RawResponse } from "./raw-handler.ts";
@@ -20,11 +21,11 @@ export interface RawMethod {
  * The routes of a declared path, one for each HTTP method. A prefix is a template that
  * ends in `**`, so it takes only what nothing narrower serves.
  *
- * @throws Error where the path is none
+ * @throws StartUpError where the path is none
  */
 export function rawShapes({ path, match, methods }: DeclaredPath): RouteShape[] {
   const parsed = parsePathTemplate(plainPath(path, match));
-  if (parsed.template === undefined) throw new Error(`${path}: ${parsed.error}`);
+  if (parsed.template === undefined) throw new StartUpError([`${path}: ${parsed.error}`]);
   const { segments, verb } = parsed.template;
   const texts = segments.map(formatSegment);
   if (match === "prefix") texts.push("**");

@@ -8,6 +8,7 @@ import {
   mergeFromJson,
   type Registry,
 } from "@bufbuild/protobuf";
+import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute } from "../service-binding.ts";
 import { requireJson } from "./content-type.ts";
 import { exactMessage, isLoose } from "./exact-json.ts";
@@ -28,7 +29,7 @@ export type RequestDecoder = (parts: RequestParts) => Message | Promise<Message>
  * The path wins over the body, as it is what was routed; a body that says otherwise is
  * refused.
  *
- * @throws Error where the route does not fit the request message
+ * @throws StartUpError where the route does not fit the request message
  */
 export function compileRequest(
   route: HttpRoute,
@@ -88,6 +89,10 @@ function compileBody(
 
 function fieldOf(body: string, input: DescMessage): DescField {
   const field = fieldsByName(input).get(body);
-  if (field === undefined) throw new Error(`${input.typeName} has no field "${body}" to be a body`);
+  if (field === undefined) {
+    throw new StartUpError([
+      `${input.typeName} has no field "${body}" to be a body: run buf generate again`,
+    ]);
+  }
   return field;
 }

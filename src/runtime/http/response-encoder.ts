@@ -9,6 +9,7 @@ import {
   type Registry,
   toJson,
 } from "@bufbuild/protobuf";
+import { StartUpError } from "../server/start-up-error.ts";
 import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 import { valueOf } from "./field-setter.ts";
 import {
@@ -42,7 +43,7 @@ const NO_BYTES = new Uint8Array();
  * that reads `allowed` finds `false`, not nothing. Messages and oneofs that are not
  * set are left out. A `google.api.HttpBody` is what it holds.
  *
- * @throws Error where `responseBody` names no field of the response
+ * @throws StartUpError where `responseBody` names no field of the response
  */
 export function compileResponse(
   responseBody: string | undefined,
@@ -51,7 +52,9 @@ export function compileResponse(
 ): ResponseEncoder {
   const field = responseBody === undefined ? undefined : fieldsByName(output).get(responseBody);
   if (responseBody !== undefined && field === undefined) {
-    throw new Error(`${output.typeName} has no field "${responseBody}" to be a response`);
+    throw new StartUpError([
+      `${output.typeName} has no field "${responseBody}" to be a response: run buf generate again`,
+    ]);
   }
   if (field === undefined ? isHttpBody(output) : holdsHttpBody(field)) {
     return {

@@ -1,3 +1,4 @@
+import { StartUpError } from "../server/start-up-error.ts";
 import { type ByMethod, type RouteShape, RouteTrie } from "./route-trie.ts";
 
 /** The methods that `*` stands for in `Allow`, in the order of `Allow`. */
@@ -16,12 +17,12 @@ export class Router<Value> {
   readonly #trie = new RouteTrie<RouterEntry<Value>>();
   readonly #methods = new Set<string>();
 
-  /** @throws Error where two routes match the same requests by the same rank */
+  /** @throws StartUpError where two routes match the same requests by the same rank */
   constructor(entries: readonly RouterEntry<Value>[]) {
     for (const entry of entries) {
       const taken = this.#trie.add(entry.shape, entry);
       if (taken !== undefined) {
-        throw new Error(`${entry.name} and ${taken.name} serve the same requests`);
+        throw new StartUpError([`${entry.name} and ${taken.name} serve the same requests`]);
       }
       this.#methods.add(entry.shape.method);
     }

@@ -1,7 +1,9 @@
 import { METHODS } from "node:http";
 import type { DescMethod, Message, Registry } from "@bufbuild/protobuf";
-import { type BoundMethod, streamsRequest, streamsResponse } from "../binding/bound-method.ts";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import { streamsRequest, streamsResponse } from "../binding/method-kind.ts";
 import { ServiceError } from "../error/service-error.ts";
+import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute } from "../service-binding.ts";
 import type { Exchange } from "./exchange.ts";
 import { declaresBody, readBody } from "./read-body.ts";
@@ -19,7 +21,7 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set(
 /**
  * Compiles a route of an RPC: all that its messages say about it is worked out here, once.
  *
- * @throws Error where the route does not fit the messages
+ * @throws StartUpError where the route does not fit the messages
  */
 export function compileRpcRoute(
   method: BoundMethod,
@@ -29,17 +31,17 @@ export function compileRpcRoute(
   maxBodyBytes: number,
 ): RouteService {
   if (!KNOWN_METHODS.has(route.method)) {
-    throw new Error(
+    throw new StartUpError([
       `${route.method} ${route.path} of ${route.rpc}: this server can read no request with that method; choose one such as POST`,
-    );
+    ]);
   }
   const { path } = route;
-  if (streamsRequest(method)) return withoutHttpForm(method, path);
+  if (streamsRequest(method.kind)) return withoutHttpForm(method, path);
   const decode = compileRequest(route, input, registry);
   const { isRaw, encode } = compileResponse(route.responseBody, output, registry);
   const encodeMessage = (response: unknown) => encode(response as Message);
   const read = (arrival: Arrival): unknown => decode(new ArrivalParts(arrival, maxBodyBytes));
-  if (streamsResponse(method)) {
+  if (streamsResponse(method.kind)) {
     const send = isRaw ? sendBytes : sendLines;
     return {
       method,

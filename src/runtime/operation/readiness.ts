@@ -1,6 +1,7 @@
 import type { Logger } from "./logger.ts";
 import type { Probe, ProbeAnswer } from "./probe.ts";
 import { redactText } from "./redaction/redact-text.ts";
+import { within } from "./within.ts";
 
 /** Whether a part that the service needs is there: a reason where it is not. It may throw instead. */
 export type ReadinessCheck = (
@@ -19,7 +20,10 @@ export interface ReadinessOptions {
 const TIMEOUT_MS = 1000;
 const CACHE_MS = 1000;
 
-/** Whether a process should be sent calls: it has started, is not ending, and has what it needs. */
+/**
+ * Whether a process should be sent calls: it has started, is not ending, and has what it
+ * needs. It is not ready until it is told that start-up is over.
+ */
 export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();
   readonly #options: ReadinessOptions;
@@ -103,27 +107,16 @@ export class Readiness {
   async #check(name: string, check: ReadinessCheck): Promise<string | undefined> {
     const { timeoutMs = TIMEOUT_MS } = this.#options;
     const abort = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(() => {
-        abort.abort();
-        resolve("does not answer");
-      }, timeoutMs);
-    });
     try {
-      const reason = await Promise.race([Promise.resolve(check(abort.signal)), late]);
+      const reason = await within(Promise.resolve(check(abort.signal)), timeoutMs, () => {
+        abort.abort();
+        return "does not answer";
+      });
       return reason === undefined ? undefined : `${name}: ${redactText(reason)}`;
     } catch (error) {
       // What failed in detail is for the log; a probe is answered to anybody.
       this.#options.logger?.debug({ check: name, error }, "a readiness check failed");
       return `${name}: fails`;
-    } finally {
-      clearTimeout(timer);
     }
   }
-}
-
-/** Makes the readiness of a process; it is not ready until it is told that start-up is over. */
-export function createReadiness(options: ReadinessOptions = {}): Readiness {
-  return new Readiness(options);
 }

@@ -1,9 +1,11 @@
 import type { EtcdConfig, ServiceConfig } from "../configuration/service-config.ts";
-import type { Logger } from "../operation/logger.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import type { EtcdConnection } from "./etcd-client.ts";
 import type { RouteDocument } from "./route-entry.ts";
-import { publishRoutes, type RoutePublisher } from "./route-publisher.ts";
+import {
+  publishRoutes,
+  type RoutePublisher,
+  type RoutePublisherOptions,
+} from "./route-publisher.ts";
 
 /** How etcd is reached, by its part of a configuration. */
 export function etcdConnectionOf(etcd: EtcdConfig): EtcdConnection {
@@ -12,6 +14,9 @@ export function etcdConnectionOf(etcd: EtcdConfig): EtcdConnection {
   return { endpoints, username, password, caFile, certificateFile, keyFile };
 }
 
+/** What a publisher has that is not in the configuration. */
+type RoutePublisherParts = Pick<RoutePublisherOptions, "instance" | "events" | "logger">;
+
 /**
  * Publishes the routes of a service as its configuration says; undefined where it
  * names no registry, and the generated file is all there is.
@@ -19,7 +24,7 @@ export function etcdConnectionOf(etcd: EtcdConfig): EtcdConnection {
 export function createRoutePublisher(
   config: ServiceConfig,
   documents: readonly RouteDocument[],
-  { events, logger }: { readonly events?: RuntimeEvents; readonly logger?: Logger } = {},
+  { instance, events, logger }: RoutePublisherParts = {},
 ): RoutePublisher | undefined {
   if (config.registry === undefined) return undefined;
   const { etcd } = config.registry;
@@ -28,6 +33,7 @@ export function createRoutePublisher(
     environment: config.environment,
     documents,
     leaseTtlSeconds: etcd.lease_ttl_seconds,
+    ...(instance === undefined ? {} : { instance }),
     ...(events === undefined ? {} : { events }),
     ...(logger === undefined ? {} : { logger }),
   });

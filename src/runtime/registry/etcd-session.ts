@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Etcd3 } from "etcd3";
+import { within } from "../operation/within.ts";
 
 /** Work on etcd that is begun anew, on a new connection, whenever it fails. */
 export interface SessionWork {
@@ -51,8 +52,5 @@ export async function keepSession(work: SessionWork, signal: AbortSignal): Promi
 
 /** Waits for work that was told to end, but not for an etcd that does not answer. */
 export async function settledSoon(work: Promise<void>): Promise<void> {
-  const late = new AbortController();
-  const timeout = sleep(CLOSE_MS, undefined, { signal: late.signal }).catch(() => undefined);
-  await Promise.race([work, timeout]);
-  late.abort();
+  await within(work, CLOSE_MS, () => undefined);
 }

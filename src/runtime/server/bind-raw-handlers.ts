@@ -9,6 +9,8 @@ import type { RouteDocument } from "../registry/route-entry.ts";
 export interface BoundRawHandlers {
   readonly methods: readonly RawMethod[];
   readonly problems: readonly string[];
+  /** The declared paths that have no handler. */
+  readonly unserved: readonly string[];
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -52,7 +54,9 @@ export function bindRawHandlers(
       }
     }
   }
-  return { methods, problems };
+  const unserved = new Set(declared.map(({ path }) => path));
+  for (const { path } of handlers) unserved.delete(path);
+  return { methods, problems, unserved: [...unserved] };
 }
 
 function isOpenToHandlers(exposure: string): exposure is DeclaredPath["exposure"] {

@@ -1,3 +1,4 @@
+import { isStreaming } from "../binding/method-kind.ts";
 import type { Call } from "../call/call.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
 import { shuttingDown } from "./shutting-down.ts";
@@ -15,7 +16,7 @@ export class CallsUnderWay implements CallObserver {
   begin(call: Call): void {
     call.place = this.#calls.push(call) - 1;
     // Nobody should begin to follow what ends.
-    if (this.#isDraining && isStream(call)) call.abort(shuttingDown());
+    if (this.#isDraining && isStreaming(call.method.kind)) call.abort(shuttingDown());
   }
 
   end(call: Call): void {
@@ -39,7 +40,7 @@ export class CallsUnderWay implements CallObserver {
     this.#isDraining = true;
     const now = performance.now();
     for (const call of [...this.#calls]) {
-      if (!isStream(call)) continue;
+      if (!isStreaming(call.method.kind)) continue;
       const rest = call.startedAt + streamMs - now;
       if (rest <= 0) call.abort(shuttingDown());
       else setTimeout(() => this.#endIfOpen(call), rest).unref();
@@ -54,8 +55,4 @@ export class CallsUnderWay implements CallObserver {
   #endIfOpen(call: Call): void {
     if (call.place >= 0) call.abort(shuttingDown());
   }
-}
-
-function isStream({ method: { kind } }: Call): boolean {
-  return kind !== "unary" && kind !== "raw";
 }

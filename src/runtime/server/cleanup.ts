@@ -1,5 +1,5 @@
 import type { Logger } from "../operation/logger.ts";
-import { isWithin } from "./is-within.ts";
+import { within } from "../operation/within.ts";
 
 /** How long all of them may take together: a part that hangs must not keep the process. */
 const LIMIT_MS = 5000;
@@ -18,8 +18,12 @@ export class Cleanup {
     for (let task = this.#tasks.pop(); task !== undefined; task = this.#tasks.pop()) {
       try {
         const rest = Math.max(0, end - performance.now());
-        if (await isWithin(rest, Promise.resolve(task()))) continue;
-        logger.error({ limit_ms: LIMIT_MS }, "a part was not closed in time and is left as it is");
+        await within(Promise.resolve(task()), rest, () =>
+          logger.error(
+            { limit_ms: LIMIT_MS },
+            "a part was not closed in time and is left as it is",
+          ),
+        );
       } catch (error) {
         logger.error({ error }, "a part could not be closed");
       }

@@ -1,25 +1,21 @@
 import { readFileSync } from "node:fs";
 import type { AuthorizationEngine } from "../../authz/engine.ts";
 import type { RelationshipStore } from "../../authz/relationship-store.ts";
-import { relationshipsFile } from "../../database/sqlite-database.ts";
+import { relationshipsFile } from "../../database/relationships-file.ts";
 import { type Model, parseModel } from "../../model/index.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "./start-up-error.ts";
 
-const NS_PER_SECOND = 1_000_000_000;
+type DatabaseConfig = NonNullable<ServiceConfig["database"]>;
 
-/** An authorization model, as it was written and as it is understood. */
-export interface LoadedModel {
-  readonly text: string;
-  readonly model: Model;
-}
+const NS_PER_SECOND = 1_000_000_000;
 
 /**
  * Reads the model of a configuration; undefined where it names none.
  *
  * @throws StartUpError with all that is wrong with it
  */
-export function loadModel(config: ServiceConfig): LoadedModel | undefined {
+export function loadModel(config: ServiceConfig): Model | undefined {
   const file = config.security.authz.model;
   if (file === undefined) return undefined;
   let text: string;
@@ -32,10 +28,25 @@ export function loadModel(config: ServiceConfig): LoadedModel | undefined {
   }
   const { model, diagnostics } = parseModel(text, file);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  if (errors.length === 0) return { text, model };
+  if (errors.length === 0) return model;
   throw new StartUpError(
     errors.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
   );
+}
+
+/** What the engine of a configuration would lack, a line each. */
+export function engineProblems({ security: { authz }, database }: ServiceConfig): string[] {
+  const problems: string[] = [];
+  if (authz.model === undefined) {
+    problems.push("security.authz.model is missing: name the file of the model");
+  }
+  if (authz.provider === "spicedb" && authz.spicedb === undefined) {
+    problems.push("security.authz.spicedb is missing: the provider is spicedb");
+  }
+  if (authz.provider === "embedded" && database === undefined) {
+    problems.push("database is missing: the embedded engine keeps its relationships there");
+  }
+  return problems;
 }
 
 /**
@@ -47,30 +58,23 @@ export function loadModel(config: ServiceConfig): LoadedModel | undefined {
 export async function createAuthorizationEngine(
   config: ServiceConfig,
 ): Promise<AuthorizationEngine> {
+  const problems = engineProblems(config);
+  if (problems.length > 0) throw new StartUpError(problems);
+  // From here on what the engine needs is there.
+  const model = loadModel(config) as Model;
   const { provider, spicedb } = config.security.authz;
-  const loaded = loadModel(config);
-  if (loaded === undefined) {
-    throw new StartUpError(["security.authz.model is missing: name the file of the model"]);
-  }
-  const { model } = loaded;
   if (provider === "spicedb") {
-    if (spicedb === undefined) throw new StartUpError(["security.authz.spicedb is missing"]);
     // Loaded when it is needed: its client is large.
     const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
-    const { endpoint, token, insecure, ca_file: caFile } = spicedb;
+    const { endpoint, token, insecure, ca_file: caFile } = spicedb as NonNullable<typeof spicedb>;
     const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
     return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
   }
   const { createEmbeddedEngine } = await import("../../authz/embedded/index.ts");
-  return createEmbeddedEngine({ model, store: await openStore(config) });
+  return createEmbeddedEngine({ model, store: await openStore(config.database as DatabaseConfig) });
 }
 
-async function openStore({ database }: ServiceConfig): Promise<RelationshipStore> {
-  if (database === undefined) {
-    throw new StartUpError([
-      "database is missing: the embedded engine keeps its relationships there",
-    ]);
-  }
+async function openStore(database: DatabaseConfig): Promise<RelationshipStore> {
   const { driver, file, url } = database;
   if (driver === "postgres") {
     const { openPostgresStore } = await import("../../authz/store/open-postgres-store.ts");

@@ -7,7 +7,6 @@ import type { Metrics } from "../operation/metrics/metrics.ts";
 import type { Readiness } from "../operation/readiness.ts";
 import type { UnroutedRequest } from "../operation/unrouted-request.ts";
 import type { ServerPlan } from "./plan-server.ts";
-import { StartUpError } from "./start-up-error.ts";
 import type { TransportServer } from "./transport-server.ts";
 
 /** What transports are made of. */
@@ -50,15 +49,7 @@ async function openHttp(
       logger.error({ error, rpc: call.rpc, request_id: call.requestId }, "a response was not sent");
     },
   };
-  try {
-    return createHttpServer(options);
-  } catch (error) {
-    // Routes that contradict each other, such as those of two services, are for a person to mend.
-    if (error instanceof Error && error.name === "Error") {
-      throw new StartUpError([error.message], { cause: error });
-    }
-    throw error;
-  }
+  return createHttpServer(options);
 }
 
 async function openGrpc(
@@ -79,11 +70,11 @@ async function openGrpc(
 }
 
 async function openMetrics(
-  { metrics }: TransportParts,
+  { metrics, logger }: TransportParts,
   config: NonNullable<ServiceConfig["server"]["metrics"]>,
 ): Promise<TransportServer> {
   const { MetricsServer } = await import("../operation/metrics/metrics-server.ts");
-  return new MetricsServer(metrics, config);
+  return new MetricsServer(metrics, config, logger);
 }
 
 function tellUnrouted({ metrics, accessLog }: TransportParts, request: UnroutedRequest): void {

@@ -8,7 +8,7 @@ import type { RawMethod } from "../http/raw-route.ts";
 import type { RouteDocument } from "../registry/route-entry.ts";
 import { tlsProblems } from "../tls/tls-problems.ts";
 import { bindRawHandlers } from "./bind-raw-handlers.ts";
-import { loadModel } from "./open-engine.ts";
+import { engineProblems, loadModel } from "./open-engine.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { StartUpError } from "./start-up-error.ts";
 
@@ -25,56 +25,45 @@ export interface ServerPlan {
 /**
  * Holds services, policies, handlers, model and configuration against each other.
  *
+ * @param probes the paths that the server answers by itself
  * @throws StartUpError with all that does not fit
  */
-export function planServer(options: ServerOptions): ServerPlan {
+export function planServer(options: ServerOptions, probes: readonly string[]): ServerPlan {
   const { configuration, bindings, routes, rawHandlers = [] } = options;
   const { config } = configuration;
   const { authz } = config.security;
-  const { methods, problems: bindingProblems } = bindServices(bindings);
+  const { methods, problems: bindingProblems, rpcs } = bindServices(bindings);
   const raw = bindRawHandlers(rawHandlers, routes?.paths ?? [], methods.length);
   const isChecked = authz.enabled && !authz.dev_allow_all;
-  const needsEngine = isChecked && methods.some(({ policy }) => policy.authz !== undefined);
+  const authorized = methods.filter(({ policy }) => policy.authz !== undefined);
+  const needsEngine = isChecked && authorized.length > 0;
   const problems = [
     ...bindingProblems,
     ...raw.problems,
-    ...routeProblems(routes, methods, config.service),
+    ...routeProblems(routes, methods, rpcs, config.service),
     ...checkAuthnConfig(config).map(({ message }) => message),
     ...auditProblems(methods, config.database),
     ...transportProblems(options, methods),
     ...tlsProblems(config.server),
-    ...(needsEngine && options.engine === undefined ? engineProblems(methods, config) : []),
+    // A service without AUTHORIZED RPCs needs no engine.
+    ...(needsEngine && options.engine === undefined
+      ? engineProblems(config).map(
+          (lack) => `${firstAndMore(authorized)} must be authorized, and ${lack}`,
+        )
+      : []),
     ...(needsEngine ? modelProblems(methods, config) : []),
   ];
   if (problems.length > 0) throw new StartUpError(problems);
-  const warnings = options.authenticators === undefined ? unreachable(methods, config) : [];
+  const warnings = [
+    ...(options.authenticators === undefined ? unreachable(methods, config) : []),
+    ...raw.unserved.filter((path) => !probes.includes(path)).map(unserved),
+  ];
   return { methods, rawMethods: raw.methods, needsEngine, warnings };
-}
-
-/** What the engine would lack; a service without AUTHORIZED RPCs needs none of it. */
-function engineProblems(
-  methods: readonly BoundMethod[],
-  { security: { authz }, database }: ServiceConfig,
-): string[] {
-  const who = `${firstAndMore(methods.filter(({ policy }) => policy.authz !== undefined))} must be authorized`;
-  const problems: string[] = [];
-  if (authz.model === undefined) {
-    problems.push(`${who}, and security.authz.model is missing: name the file of the model`);
-  }
-  if (authz.provider === "spicedb" && authz.spicedb === undefined) {
-    problems.push(`${who}, and security.authz.spicedb is missing: the provider is spicedb`);
-  }
-  if (authz.provider === "embedded" && database === undefined) {
-    problems.push(
-      `${who}, and database is missing: the embedded engine keeps its relationships there`,
-    );
-  }
-  return problems;
 }
 
 function modelProblems(methods: readonly BoundMethod[], config: ServiceConfig): readonly string[] {
   try {
-    return checkPolicies(methods, loadModel(config)?.model);
+    return checkPolicies(methods, loadModel(config));
   } catch (error) {
     if (error instanceof StartUpError) return error.problems;
     throw error;
@@ -97,14 +86,24 @@ function unreachable(
   });
 }
 
+/** The routes document has the paths of this service only: those of others, and of frontends, are not in it. */
+function unserved(path: string): string {
+  return `nothing serves the declared path ${path}, so it answers 404: pass a raw handler for it, or remove it from paths in svc-access.yaml`;
+}
+
 function firstAndMore([first, ...others]: readonly BoundMethod[]): string {
   return `${first?.rpc}${others.length === 0 ? "" : ` and ${others.length} more`}`;
 }
 
-/** The document must be of the same run of the generator as the bindings. */
+/**
+ * The document must be of the same run of the generator as the bindings.
+ *
+ * @param rpcs those of the services that are bound; what keeps one of them from being a method is told already
+ */
 function routeProblems(
   document: RouteDocument | undefined,
   methods: readonly BoundMethod[],
+  rpcs: ReadonlySet<string>,
   service: string,
 ): string[] {
   if (document === undefined) return [];
@@ -117,6 +116,7 @@ function routeProblems(
   const bound = new Map(methods.map((method) => [method.rpc, method]));
   for (const { entry } of document.routes) {
     const method = bound.get(entry.rpc);
+    if (method === undefined && rpcs.has(entry.rpc)) continue;
     if (method === undefined) {
       problems.push(`the routes name ${entry.rpc}, which is not bound: bind its service`);
     } else if (method.policy.exposure !== entry.exposure) {

@@ -6,11 +6,11 @@ import type { AccessLog } from "../operation/access-log/access-log.ts";
 import type { ProcessLogger } from "../operation/create-logger.ts";
 import type { Readiness } from "../operation/readiness.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import { within } from "../operation/within.ts";
 import type { RouteDocument } from "../registry/route-entry.ts";
 import type { RoutePublisher } from "../registry/route-publisher.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { Cleanup } from "./cleanup.ts";
-import { isWithin } from "./is-within.ts";
 import { StartUpError } from "./start-up-error.ts";
 import type { ListeningAddress, TransportServer } from "./transport-server.ts";
 
@@ -44,6 +44,8 @@ export interface Server {
 /** What a server is at run time. */
 export interface RunningServerParts {
   readonly config: ServiceConfig;
+  /** The name of this process among its replicas. */
+  readonly instance: string;
   readonly transports: readonly TransportServer[];
   readonly calls: CallsUnderWay;
   readonly readiness: Readiness;
@@ -104,12 +106,12 @@ export class RunningServer implements Server {
 
   /** Publishing goes on in the background; readiness waits for the first time. */
   async #publish(): Promise<void> {
-    const { config, routes, events, logger, readiness } = this.#parts;
+    const { config, instance, routes, events, logger, readiness } = this.#parts;
     if (config.registry === undefined || routes === undefined) return;
     // Loaded when it is needed: the client of etcd is large.
     const { createRoutePublisher } = await import("../registry/create-route-publisher.ts");
     this.#refuseStopped();
-    this.#publisher = createRoutePublisher(config, [routes], { events, logger });
+    this.#publisher = createRoutePublisher(config, [routes], { instance, events, logger });
     if (this.#publisher !== undefined) readiness.add("route registry", this.#publisher.readiness);
   }
 
@@ -137,14 +139,21 @@ export class RunningServer implements Server {
     const calling = transports.filter(({ name }) => name !== "metrics");
     const drained = Promise.all(calling.map((transport) => transport.drain()));
     calls.drain(limit / 2);
-    if (await isWithin(limit, drained)) return;
+    if (
+      await within(
+        drained.then(() => true),
+        limit,
+        () => false,
+      )
+    )
+      return;
     logger.warn(
       { limit_ms: limit, calls: calls.count },
       "calls were still under way and are cut off",
     );
     // Their callers are told; what does not even take that is cut off.
     calls.abort();
-    await isWithin(FAREWELL_MS, drained);
+    await within(drained, FAREWELL_MS, () => undefined);
   }
 
   async #closeTransports(): Promise<void> {

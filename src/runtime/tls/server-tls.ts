@@ -8,7 +8,7 @@ import { readTlsFiles, readTlsFilesLater } from "./tls-files.ts";
 /** How often the files are looked at: renewals come days before the certificates expire. */
 export const RENEWAL_MS = 60_000;
 /** How long a handshake may take. Until it is done a connection costs memory, and says nothing. */
-export const HANDSHAKE_MS = 10_000;
+const HANDSHAKE_MS = 10_000;
 
 /** What a TLS server asks of its clients. */
 export interface HandshakeOptions {

@@ -5,7 +5,7 @@ import type { AuditFilter } from "../../../src/runtime/audit/audit-filter.ts";
 import { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
 import type { AuditTables } from "../../../src/runtime/audit/audit-table.ts";
 import { openAudit } from "../../../src/runtime/audit/open-audit.ts";
-import { removeBefore } from "../../../src/runtime/audit/retention.ts";
+import { keepFor, removeBefore } from "../../../src/runtime/audit/retention.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
 import { auditOf, logOf } from "./audits.ts";
@@ -20,9 +20,9 @@ const read = methodOf(
 );
 
 /** What holds for the audit of a service in any database. */
-export function auditLogContract(fresh: () => Database<unknown>): void {
+export function auditLogContract(fresh: () => Promise<Database<unknown>>): void {
   const opened = async () => {
-    const database = fresh();
+    const database = await fresh();
     const { audit, lines } = await auditOf(database, [write, read]);
     return { database, audit, log: audit.log as AuditLog, lines };
   };
@@ -245,6 +245,24 @@ export function auditLogContract(fresh: () => Database<unknown>): void {
     await audit.trail.complete(callOf(write), undefined);
     expect(await removeBefore(tables, 1000)).toBe(1201);
     expect((await log.list()).events).toHaveLength(1);
+    await audit.close();
+  });
+
+  test("a removal that is under way ends with the server, before the database is closed", async () => {
+    const { database, audit, log } = await opened();
+    for (let count = 0; count < 3000; count++) void audit.trail.complete(callOf(read), undefined);
+    await audit.trail.complete(callOf(read), undefined);
+    const tables = database.as<AuditTables>();
+    await tables.kysely.updateTable("audit_events").set({ time: 1 }).execute();
+    const warnings: string[] = [];
+    const warn = (_: object, message: string) => void warnings.push(message);
+    const stop = keepFor(1, tables, { debug() {}, info() {}, warn, error: warn });
+    await stop();
+    const removedLater = await removeBefore(tables, 1000);
+    // One statement was under way, and none came behind it.
+    expect(removedLater).toBeGreaterThan(2000);
+    expect(warnings).toEqual([]);
+    expect((await log.list()).events).toEqual([]);
     await audit.close();
   });
 

@@ -7,7 +7,6 @@ import { openDatabase } from "../../../src/database/open-database.ts";
 import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
 import { createAuthorization } from "../../../src/runtime/authorization/authorization-stage.ts";
 import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
-import { Call } from "../../../src/runtime/call/call.ts";
 import { ServerChain } from "../../../src/runtime/chain/server-chain.ts";
 import { missingPrincipal, ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
@@ -15,10 +14,11 @@ import { createRateLimiter } from "../../../src/runtime/rate-limit/rate-limiter.
 import { engineOf, writeAll } from "../../authz/embedded/engine-of.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { methodOf, principalOf } from "../authorization/calls.ts";
+import { newCall, sentHeaders } from "../support/call.ts";
 import { auditOf } from "./audits.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-audit-"));
-const database = openDatabase<unknown>(settingsOf({ file: join(folder, "audit.db") }), {
+const database = await openDatabase<unknown>(settingsOf({ file: join(folder, "audit.db") }), {
   logger: SILENT,
 });
 const engine = await engineOf(
@@ -89,16 +89,11 @@ const once = method(() => ({}), 1);
 
 async function run(of: BoundMethod, user?: string, readRequest: () => unknown = () => ({})) {
   const requestId = `call-${++calls}`;
-  const call = new Call({
+  const call = newCall({
     method: of,
     transport: "grpc",
     requestId,
-    headers: {
-      all: (name) => (name === "user" && user !== undefined ? [user] : []),
-      names: () => [],
-    },
-    peer: { address: "10.0.0.1", certificateNames: [] },
-    target: "/x",
+    headers: sentHeaders(user === undefined ? [] : [["user", user]]),
     httpMethod: "POST",
     readRequest,
   });

@@ -13,7 +13,7 @@ import { auditOf, logOf } from "./audits.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-audit-"));
 const settings = settingsOf({ file: join(folder, "audit.db") });
-const database = openDatabase<unknown>(settings, { logger: SILENT });
+const database = await openDatabase<unknown>(settings, { logger: SILENT });
 const method = methodOf({ audit: { event: "doc.write", riskLevel: "HIGH" } });
 const { audit } = await auditOf(database, [method]);
 const log = audit.log as AuditLog;

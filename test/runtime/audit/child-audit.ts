@@ -7,7 +7,7 @@ import { auditOf } from "./audits.ts";
 
 const [, , file = ""] = process.argv;
 const method = methodOf({ audit: { event: "doc.write", riskLevel: "HIGH" } });
-const database = openDatabase(settingsOf({ file }), { logger: SILENT });
+const database = await openDatabase(settingsOf({ file }), { logger: SILENT });
 const { audit } = await auditOf(database, [method]);
 let next = 0;
 const worker = async () => {

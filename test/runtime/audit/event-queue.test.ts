@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { NewAuditRow } from "../../../src/runtime/audit/audit-table.ts";
 import { EventQueue, type EventQueueOptions } from "../../../src/runtime/audit/event-queue.ts";
 import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { until } from "../support/until.ts";
 
 const row = (id: string, state: "pending" | "completed" = "completed") =>
   ({ id, state, type: "a.b" }) as NewAuditRow;
@@ -30,10 +31,6 @@ function queueOf(options: Partial<EventQueueOptions> = {}) {
   return { queue, database, outcomes, errors };
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(1);
-}
-
 describe("while the database is down", () => {
   test("an intent is refused as unavailable", async () => {
     const { queue, database, outcomes } = queueOf();
@@ -57,7 +54,7 @@ describe("while the database is down", () => {
     expect(queue.delayed).toBe(3);
     await sleep(20);
     database.isDown = false;
-    await until(() => queue.delayed === 0);
+    await until("all is stored", () => queue.delayed === 0);
     expect(database.batches.flat().sort()).toEqual(["a completed", "b completed", "c completed"]);
     expect(outcomes.filter((outcome) => outcome === "delayed")).toHaveLength(3);
     expect(outcomes.filter((outcome) => outcome === "stored")).toHaveLength(3);
@@ -72,8 +69,46 @@ describe("while the database is down", () => {
     await expect(intent).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(queue.outcome(row("a"))).toBeUndefined();
     database.hangs = false;
-    await until(() => queue.delayed === 0);
+    await until("all is stored", () => queue.delayed === 0);
     expect(database.batches).toEqual([["a completed"]]);
+  });
+
+  test("one that hangs is waited for once by all who wait, with one statement", async () => {
+    let saves = 0;
+    const hang = () => {
+      saves++;
+      return new Promise<void>(() => undefined);
+    };
+    const { queue } = queueOf({
+      save: hang,
+      attemptTimeoutMs: 100,
+      backoffMs: { first: 60_000, most: 60_000 },
+    });
+    const intents = Array.from({ length: 2000 }, (_, index) =>
+      queue.intent(row(`${index}`, "pending")),
+    );
+    const outcome = queue.outcome(row("late"));
+    const settled = await Promise.allSettled(intents);
+    expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    await outcome;
+    expect(saves).toBe(1);
+    expect(queue.delayed).toBe(1);
+  });
+
+  test("who would wait behind thousands of others is refused at once", async () => {
+    const { queue, database } = queueOf({ attemptTimeoutMs: 500 });
+    database.hangs = true;
+    const intents = Array.from({ length: 10_500 }, (_, index) =>
+      queue.intent(row(`${index}`, "pending")),
+    );
+    const first = await Promise.race([
+      intents[0]?.catch(() => "first"),
+      intents.at(-1)?.catch(() => "last"),
+    ]);
+    expect(first).toBe("last");
+    expect((await Promise.allSettled(intents)).every(({ status }) => status === "rejected")).toBe(
+      true,
+    );
   });
 
   test("what waits is bounded: the oldest is dropped, and told", async () => {
@@ -82,7 +117,7 @@ describe("while the database is down", () => {
     for (const id of ["a", "b", "c", "d", "e"]) await queue.outcome(row(id));
     expect(queue.delayed).toBe(3);
     database.isDown = false;
-    await until(() => queue.delayed === 0);
+    await until("all is stored", () => queue.delayed === 0);
     expect(database.batches.flat()).toEqual(["c completed", "d completed", "e completed"]);
     expect(outcomes.filter((outcome) => outcome === "failed")).toHaveLength(2);
     expect(errors.filter((message) => message.includes("one was dropped"))).toHaveLength(2);
@@ -95,7 +130,7 @@ describe("while the database is down", () => {
     expect(queue.delayed).toBe(2);
     expect(outcomes.filter((outcome) => outcome === "failed")).toHaveLength(1);
     database.isDown = false;
-    await until(() => queue.delayed === 0);
+    await until("all is stored", () => queue.delayed === 0);
     expect(database.batches.flat()).toEqual(["b completed", "c completed"]);
   });
 
@@ -105,7 +140,7 @@ describe("while the database is down", () => {
     await queue.outcome(row("0"));
     for (let index = 1; index < 300; index++) queue.outcome(row(`${index}`));
     database.isDown = false;
-    await until(() => queue.delayed === 0);
+    await until("all is stored", () => queue.delayed === 0);
     expect(database.batches.map(({ length }) => length)).toEqual([128, 128, 44]);
   });
 
@@ -115,7 +150,7 @@ describe("while the database is down", () => {
     await queue.outcome({ ...row("written"), code: "OK" });
     for (const id of ["a", "b", "c", "d"]) await queue.outcome({ ...row(id), code: "FORBIDDEN" });
     database.isDown = false;
-    await until(() => queue.delayed === 0);
+    await until("all is stored", () => queue.delayed === 0);
     expect(database.batches.flat()).toEqual(["written completed", "c completed", "d completed"]);
   });
 

@@ -21,9 +21,9 @@ if (server === undefined) {
 } else {
   const { url, stop, start } = server;
   const opened: Database<unknown>[] = [];
-  const open = (schema: string) => {
+  const open = async (schema: string) => {
     const settings = settingsOf({ driver: "postgres", url });
-    const database = openDatabase<unknown>(settings, { logger: SILENT, schema });
+    const database = await openDatabase<unknown>(settings, { logger: SILENT, schema });
     opened.push(database);
     return database;
   };
@@ -38,7 +38,7 @@ if (server === undefined) {
     test("replicas that start at once share one table", async () => {
       const schema = `Audit ${randomUUID()}`;
       const replicas = await Promise.all(
-        Array.from({ length: 6 }, () => auditOf(open(schema), [write])),
+        Array.from({ length: 6 }, async () => auditOf(await open(schema), [write])),
       );
       for (const { audit } of replicas) {
         const call = callOf(write);
@@ -53,7 +53,7 @@ if (server === undefined) {
     test.skipIf(stop === undefined)(
       "a server that is restarted under load loses nothing acknowledged, and mends",
       async () => {
-        const database = open(`Audit ${randomUUID()}`);
+        const database = await open(`Audit ${randomUUID()}`);
         const { audit } = await auditOf(database, [write]);
         const log = audit.log as AuditLog;
         const begun: string[] = [];

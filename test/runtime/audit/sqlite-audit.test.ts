@@ -21,8 +21,8 @@ let count = 0;
 const freshFile = () => join(folder, `audit-${++count}.db`);
 const open = (file: string) => openDatabase<unknown>(settingsOf({ file }), { logger: SILENT });
 const opened: Database<unknown>[] = [];
-const fresh = (file = freshFile()) => {
-  const database = open(file);
+const fresh = async (file = freshFile()) => {
+  const database = await open(file);
   opened.push(database);
   return database;
 };
@@ -37,7 +37,7 @@ describe("audit in SQLite", () => {
   auditLogContract(fresh);
 
   test("a full disk refuses writes, answers the others, and space mends it", async () => {
-    const database = fresh();
+    const database = await fresh();
     const { audit } = await auditOf(database, [write]);
     const log = audit.log as AuditLog;
     await sql`pragma max_page_count = 60`.execute(database.kysely);
@@ -72,7 +72,7 @@ describe("audit in SQLite", () => {
       if (said.completed.size === 100) child.kill("SIGKILL");
     }
     await exit;
-    const { audit } = await auditOf(fresh(file), [write]);
+    const { audit } = await auditOf(await fresh(file), [write]);
     const log = audit.log as AuditLog;
     const stored = new Map<string, string>();
     let cursor: string | undefined;

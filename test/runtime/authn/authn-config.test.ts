@@ -23,7 +23,7 @@ const OTHER_HEADERS = [
 const MISSING_PEERS = (mode: string) =>
   `security.authn.gateway.trusted_peers is missing: the mode ${mode} needs the addresses of the gateway, such as 10.1.2.0/24, or the names of its certificate`;
 const EVERYBODY =
-  "security.authn.gateway.trusted_peers: holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true";
+  "security.authn.gateway.trusted_peers holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true";
 
 describe("what keeps a service from starting", () => {
   test.each<[string, object, string, string[]]>([
@@ -93,7 +93,7 @@ describe("what keeps a service from starting", () => {
       },
       "staging",
       [
-        "security.authn.internal_call.system_token: is an internal token, too; SYSTEM calls need a token of their own",
+        "security.authn.internal_call.system_token is an internal token, too; SYSTEM calls need a token of their own",
       ],
     ],
     [
@@ -113,9 +113,9 @@ describe("what keeps a service from starting", () => {
       },
       "staging",
       [
-        "security.authn.internal_call.token[2].token: hub has the same one; each service needs its own",
-        "security.authn.internal_call.token[3].service: must have no white space, # or *, in ASCII",
-        "security.authn.internal_call.token[4].token: hub has the same one; each service needs its own",
+        "security.authn.internal_call.token[2].token is that of hub as well; each service needs its own",
+        "security.authn.internal_call.token[3].service must have no white space, # or *, in ASCII",
+        "security.authn.internal_call.token[4].token is that of hub as well; each service needs its own",
       ],
     ],
     [
@@ -208,13 +208,13 @@ describe("what keeps a service from starting", () => {
     const internal = config.security.authn.internal_call;
     const key = "security.authn.internal_call";
     for (const [change, path, message] of [
-      [{ token: "" }, ["token"], `${key}.token: must not be empty`],
+      [{ token: "" }, ["token"], `${key}.token must not be empty`],
       [
         { token: [{ service: "hub", token: "" }] },
         ["token", 0, "token"],
-        `${key}.token[0].token: must not be empty`,
+        `${key}.token[0].token must not be empty`,
       ],
-      [{ system_token: "" }, ["system_token"], `${key}.system_token: must not be empty`],
+      [{ system_token: "" }, ["system_token"], `${key}.system_token must not be empty`],
     ] as const) {
       config.security.authn.internal_call = { ...internal, ...change } as typeof internal;
       expect(checkAuthnConfig(config)).toEqual([

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
-import { Call, type CallStart } from "../../../src/runtime/call/call.ts";
-import type { CallHeaders } from "../../../src/runtime/call/call-headers.ts";
+import type { Call, CallStart } from "../../../src/runtime/call/call.ts";
 import type { Peer } from "../../../src/runtime/call/peer.ts";
 import {
   type ServiceConfig,
@@ -9,20 +8,13 @@ import {
 } from "../../../src/runtime/configuration/service-config.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { NO_EVENTS, type RuntimeEvents } from "../../../src/runtime/operation/runtime-events.ts";
+import { boundMethod, newCall, sentHeaders } from "../support/call.ts";
+
+export { sentHeaders as headersOf };
 
 /** Headers as they were sent: a name may occur several times. */
 export type SentHeaders = readonly (readonly [name: string, value: string])[];
 export type Exposure = BoundMethod["policy"]["exposure"];
-
-/** What adapters make of headers. */
-export function headersOf(sent: SentHeaders): CallHeaders {
-  const values = new Map<string, string[]>();
-  for (const [name, value] of sent) {
-    const lower = name.toLowerCase();
-    values.set(lower, [...(values.get(lower) ?? []), value]);
-  }
-  return { all: (name) => values.get(name) ?? [], names: () => values.keys() };
-}
 
 export const GATEWAY: Peer = { address: "10.1.2.3", certificateNames: [] };
 export const STRANGER: Peer = { address: "203.0.113.9", certificateNames: [] };
@@ -37,25 +29,16 @@ export interface TestCall {
 }
 
 export function callOf(test: TestCall = {}): Call {
-  const method: BoundMethod = {
-    index: 0,
-    rpc: "test.v1.Service/Method",
-    kind: "unary",
-    descriptor: undefined,
+  const method = boundMethod({
     policy: { exposure: test.exposure ?? "AUTHENTICATED", publish: false },
     isWrite: test.isWrite ?? false,
-    routes: [],
-    handler: () => ({}),
-  };
-  return new Call({
+  });
+  return newCall({
     method,
     transport: test.transport ?? "http",
-    requestId: "test",
-    headers: headersOf(test.headers ?? []),
+    headers: sentHeaders(test.headers ?? []),
     peer: test.peer ?? GATEWAY,
-    target: "/",
     httpMethod: test.httpMethod ?? "GET",
-    readRequest: () => undefined,
   });
 }
 

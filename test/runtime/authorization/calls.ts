@@ -1,8 +1,10 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { AccessPolicy } from "../../../src/runtime/access-policy.ts";
-import type { BoundMethod, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
-import { Call, type CredentialKind } from "../../../src/runtime/call/call.ts";
+import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
+import type { MethodKind } from "../../../src/runtime/binding/method-kind.ts";
+import type { Call, CredentialKind } from "../../../src/runtime/call/call.ts";
 import type { Principal } from "../../../src/runtime/principal.ts";
+import { boundMethod, newCall, sentHeaders } from "../support/call.ts";
 
 /** A method with a policy; its handler is never called. */
 export function methodOf(
@@ -15,17 +17,12 @@ export function methodOf(
     readonly isWrite?: boolean;
   } = {},
 ): BoundMethod {
-  const { rpc = "a.v1.Service/Method", index = 0, kind = "unary", isWrite = true } = of;
-  return {
-    index,
-    rpc,
-    kind,
-    descriptor: of.descriptor,
+  return boundMethod({
+    rpc: "a.v1.Service/Method",
+    isWrite: true,
+    ...of,
     policy: { exposure: "AUTHENTICATED", publish: false, ...policy },
-    isWrite,
-    routes: [],
-    handler: () => undefined,
-  };
+  });
 }
 
 /** Alice of acme, but for what is given. */
@@ -57,16 +54,10 @@ export function callOf(
     readonly headers?: Readonly<Record<string, string>>;
   } = {},
 ): Call {
-  const headers = new Map(Object.entries(of.headers ?? {}));
-  const call = new Call({
+  const call = newCall({
     method,
-    transport: "http",
     requestId: of.requestId ?? "request-1",
-    headers: {
-      all: (name) => (headers.has(name) ? [headers.get(name) as string] : []),
-      names: () => headers.keys(),
-    },
-    peer: { address: "10.0.0.1", certificateNames: [] },
+    headers: sentHeaders(Object.entries(of.headers ?? {})),
     target: "/v1/things?token=t0ps3cret",
     httpMethod: "POST",
     readRequest: () => of.request,

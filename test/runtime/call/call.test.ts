@@ -54,7 +54,7 @@ test("a call takes as long as it took, once it is over", async () => {
   expect(call.durationMs).toBeCloseTo(7);
 });
 
-describe("a header of the response", () => {
+describe("a header of the response, and a trailer,", () => {
   test.each<[CallStart["transport"], string, unknown]>([
     ["http", "", "v"],
     ["http", "a b", "v"],
@@ -77,7 +77,9 @@ describe("a header of the response", () => {
   ])("over %s is refused: %j: %j", (transport, name, value) => {
     const call = callOf({ transport });
     expect(() => call.setResponseHeader(name, value as string)).toThrow(TypeError);
+    expect(() => call.setResponseTrailer(name, value as string)).toThrow(TypeError);
     expect(call.beginResponse()).toBeUndefined();
+    expect(call.endResponse()).toBeUndefined();
   });
 
   test.each<[CallStart["transport"], string, string]>([
@@ -89,12 +91,17 @@ describe("a header of the response", () => {
     const call = callOf({ transport });
     call.setResponseHeader(name, "another");
     call.setResponseHeader(name.toLowerCase(), value);
+    call.setResponseTrailer(name, value);
     expect([...(call.beginResponse() ?? [])]).toEqual([[name.toLowerCase(), value]]);
+    expect([...(call.endResponse() ?? [])]).toEqual([[name.toLowerCase(), value]]);
   });
 
-  test("comes too late once the response was begun", () => {
+  test("comes too late once the response was begun, or ended", () => {
     const call = callOf();
     call.beginResponse();
     expect(() => call.setResponseHeader("a", "v")).toThrow("comes too late");
+    call.setResponseTrailer("a", "v");
+    call.endResponse();
+    expect(() => call.setResponseTrailer("a", "v")).toThrow("comes too late");
   });
 });

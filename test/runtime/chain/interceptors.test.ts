@@ -1,32 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { BoundMethod, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
-import { Call } from "../../../src/runtime/call/call.ts";
+import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
+import type { MethodKind } from "../../../src/runtime/binding/method-kind.ts";
+import type { Call } from "../../../src/runtime/call/call.ts";
 import type { CallContext } from "../../../src/runtime/call-context.ts";
 import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";
 import type { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { openChain } from "../grpc/support/open-chain.ts";
+import { boundMethod, newCall } from "../support/call.ts";
+import { openChain } from "../support/open-chain.ts";
 
 function callOf(kind: MethodKind, handler: BoundMethod["handler"], httpMethod = "GET"): Call {
-  return new Call({
-    method: {
-      index: 0,
-      rpc: "test.v1.Service/Method",
-      kind,
-      descriptor: undefined,
-      policy: { exposure: "PUBLIC", publish: true },
-      isWrite: false,
-      routes: [],
-      handler,
-    },
-    transport: "http",
-    requestId: "test",
-    headers: { all: () => [], names: () => [] },
-    peer: { address: "127.0.0.1", certificateNames: [] },
-    target: "/",
-    httpMethod,
-    readRequest: () => ({}),
-  });
+  return newCall({ method: boundMethod({ kind, handler }), httpMethod });
 }
 
 /** What observers are told of the end of a call whose stream is read to its end, or to its first message. */

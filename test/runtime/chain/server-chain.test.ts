@@ -1,14 +1,12 @@
 /** The order of the chain (spec 5.7), stage by stage, and what becomes of a call that one of them refuses. */
 import { describe, expect, test } from "vitest";
-import type {
-  AnyHandler,
-  BoundMethod,
-  MethodKind,
-} from "../../../src/runtime/binding/bound-method.ts";
-import { Call, type CallStart } from "../../../src/runtime/call/call.ts";
+import type { AnyHandler } from "../../../src/runtime/binding/bound-method.ts";
+import type { MethodKind } from "../../../src/runtime/binding/method-kind.ts";
+import type { Call, CallStart } from "../../../src/runtime/call/call.ts";
 import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { serviceMethod } from "../authorization/messages.ts";
+import { boundMethod, newCall } from "../support/call.ts";
 
 const LONG_MS = 60_000;
 const ORDER = [
@@ -114,8 +112,7 @@ function chainOf(of: TestChain) {
     ],
   };
   const descriptor = serviceMethod("One");
-  const method: BoundMethod = {
-    index: 0,
+  const method = boundMethod({
     rpc: "a.v1.Service/One",
     kind: of.kind ?? "unary",
     descriptor,
@@ -125,20 +122,14 @@ function chainOf(of: TestChain) {
       ...(of.audit === false ? {} : { audit: { event: "a.b", riskLevel: "LOW" as const } }),
     },
     isWrite: true,
-    routes: [],
     handler: (request, context) => {
       const reached = reach("handler");
       const work = () => of.handler?.(request, context) ?? { id: `of ${request}` };
       return reached === undefined ? work() : reached.then(work);
     },
-  };
-  call = new Call({
+  });
+  call = newCall({
     method,
-    transport: "http",
-    requestId: "r",
-    headers: { all: () => [], names: () => [] },
-    peer: { address: "10.0.0.1", certificateNames: [] },
-    target: "/",
     httpMethod: "POST",
     readRequest: () => {
       const reached = reach("request");

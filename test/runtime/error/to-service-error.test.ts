@@ -50,6 +50,17 @@ test.each([
   expect(error.message).not.toContain("theirs");
 });
 
+test.each([0, 17, -1, 1.5, Number.NaN])("an error has no gRPC status %s", (grpcStatus) => {
+  expect(() => ServiceError.of(500, "ODD", "odd", { grpcStatus })).toThrow(RangeError);
+});
+
+test("an error may have a gRPC status that no HTTP status stands for", () => {
+  expect(ServiceError.of(409, "MOVED", "moved", { grpcStatus: 10 })).toMatchObject({
+    status: 409,
+    grpcStatus: 10,
+  });
+});
+
 test.each([399, 600, 200, 0, 404.5, Number.NaN])("an error has no status %s", (status) => {
   expect(() => ServiceError.of(status, "ODD", "odd")).toThrow(RangeError);
 });

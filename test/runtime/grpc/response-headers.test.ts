@@ -28,3 +28,25 @@ test.each([
   expect(headers?.[name]).not.toBe("own");
   expect(headers?.["x-own"]).toBe("kept");
 });
+
+test.each([
+  ["YWI=", "YWI="],
+  ["YWI", "YWI="],
+  ["no base64!", "nobase64"],
+  ["\u007e", ""],
+])("a binary value %j of a handler is sent as base64: %j", async (value, sent) => {
+  server = await startEchoServer({
+    handlers: {
+      echo: async (request, context) => {
+        context.setResponseHeader("x-own-bin", value);
+        context.setResponseTrailer("x-own-trailing-bin", value);
+        return request;
+      },
+    },
+  });
+  const session = rawSession(server.port);
+  const { headers, trailers } = await rawCall(session, "/fixture.v1.EchoService/Echo");
+  session.destroy();
+  expect(headers?.["x-own-bin"]).toBe(sent);
+  expect(trailers?.["x-own-trailing-bin"]).toBe(sent);
+});

@@ -28,6 +28,7 @@ beforeAll(async () => {
     handlers: {
       echo: async (request: EchoRequest, { signal }: CallContext) => {
         if (request.text !== "wait") return { text: request.text };
+        seen.received++;
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
         seen.reason = signal.reason;
         return {};
@@ -126,7 +127,8 @@ describe("the end of a call", () => {
   test("a client that cancels ends the handler", async () => {
     const abort = new AbortController();
     const call = client.echo({ text: "wait" }, { signal: abort.signal });
-    setTimeout(() => abort.abort(), 50);
+    await expect.poll(() => seen.received).toBe(1);
+    abort.abort();
     await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
     await expect.poll(() => seen.reason).toMatchObject({ code: "CANCELLED" });
   });
@@ -156,7 +158,8 @@ describe("the end of a call", () => {
     const session = rawSession(echo.port);
     const body = frame(toBinary(EchoRequestSchema, create(EchoRequestSchema, { text: "wait" })));
     void rawCall(session, "/fixture.v1.EchoService/Echo", {}, body);
-    setTimeout(() => session.destroy(), 50);
+    await expect.poll(() => seen.received).toBe(1);
+    session.destroy();
     await expect.poll(() => seen.reason).toMatchObject({ code: "CANCELLED" });
   });
 });

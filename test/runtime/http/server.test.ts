@@ -400,7 +400,7 @@ describe("a server", () => {
   it("says clearly that its address is taken", async () => {
     const { port } = await start({});
     await expect(start({ config: { address: `127.0.0.1:${port}` } })).rejects.toThrow(
-      `the HTTP address 127.0.0.1:${port} is taken`,
+      `HTTP cannot listen on 127.0.0.1:${port} (server.http.address): the address is in use`,
     );
   });
 

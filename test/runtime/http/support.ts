@@ -2,35 +2,18 @@ import { connect, type Socket } from "node:net";
 import { formatSegment, parsePathTemplate } from "../../../src/api/path-template.ts";
 import type { AccessPolicy } from "../../../src/runtime/access-policy.ts";
 import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
-import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../src/runtime/http/index.ts";
 import type { DeclaredPath, RawHandler } from "../../../src/runtime/http/raw-handler.ts";
 import type { RawMethod } from "../../../src/runtime/http/raw-route.ts";
 import type { UnroutedRequest } from "../../../src/runtime/operation/unrouted-request.ts";
 import type { TransportServer } from "../../../src/runtime/server/transport-server.ts";
 import type { HttpRoute } from "../../../src/runtime/service-binding.ts";
+import { openChain } from "../support/open-chain.ts";
 import { ThingService } from "./fixture/thing_pb.ts";
 
 export const PUBLIC: AccessPolicy = { exposure: "PUBLIC", publish: true };
 
-/** A chain that lets everything through. */
-export function openChain(parts: Partial<ServerChainParts> = {}): ServerChain {
-  return new ServerChain({
-    before: [],
-    timeoutMs: { unary: 5_000, stream: 5_000 },
-    contextInjection() {},
-    requestInfo() {},
-    metadata() {},
-    authentication() {},
-    rateLimit() {},
-    authorization() {},
-    audit: { begin() {}, complete() {} },
-    admission: [],
-    after: [],
-    observers: [],
-    ...parts,
-  });
-}
+export { openChain };
 
 /** A route as generated code has it, from `GET /v1/things/{name}`. */
 export function httpRoute(

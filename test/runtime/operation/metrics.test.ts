@@ -101,7 +101,6 @@ describe("metrics", () => {
     events.registry("lost");
     metrics.unrouted("http", "RESOURCE_NOT_FOUND");
     metrics.databasePool("audit", () => ({ used: 3, idle: 1, waiting: 2 }));
-    metrics.gauge("svc_access_backlog", "Waiting events.", () => 4);
     const text = await textOf(metrics);
     for (const line of [
       "svc_access_identity_headers_dropped_total 1",
@@ -113,7 +112,6 @@ describe("metrics", () => {
       'svc_access_registry_events_total{outcome="lost"} 1',
       'rpc_server_unrouted_requests_total{transport="http",code="RESOURCE_NOT_FOUND"} 1',
       'db_client_connections{pool="audit",state="waiting"} 2',
-      "svc_access_backlog 4",
     ]) {
       expect(text).toContain(`${line}\n`);
     }
@@ -269,7 +267,7 @@ describe("the server of metrics", () => {
 
   test("answers 500 without detail where a metric fails", async () => {
     const metrics = createMetrics({ process: false });
-    metrics.gauge("broken", "x", () => {
+    metrics.databasePool("broken", () => {
       throw new Error("SECRET");
     });
     const answer = await ask(await open(metrics), "/metrics");
@@ -322,9 +320,11 @@ describe("the server of metrics", () => {
       path: "/metrics",
     });
     await expect(server.listen()).rejects.toMatchObject({
-      message: expect.stringMatching(
-        /^metrics cannot be served on 192\.0\.2\.1:9: .*EADDRNOTAVAIL/,
-      ),
+      problems: [
+        expect.stringMatching(
+          /^metrics cannot listen on 192\.0\.2\.1:9 \(server\.metrics\.address\): /,
+        ),
+      ],
       cause: { code: "EADDRNOTAVAIL" },
     });
   });
@@ -335,7 +335,7 @@ describe("the server of metrics", () => {
       address: `127.0.0.1:${port}`,
       path: "/metrics",
     });
-    await expect(second.listen()).rejects.toThrow("the address is taken");
+    await expect(second.listen()).rejects.toThrow("the address is in use");
     await second.close();
   });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
-import { createReadiness, type Readiness } from "../../../src/runtime/operation/readiness.ts";
+import { Readiness } from "../../../src/runtime/operation/readiness.ts";
 import { linesOf } from "./calls.ts";
 
 const ask = (readiness: Readiness, path: string) =>
@@ -11,7 +11,7 @@ const ask = (readiness: Readiness, path: string) =>
     ?.handle();
 
 test("a process is healthy from its start to its end", async () => {
-  const readiness = createReadiness();
+  const readiness = new Readiness();
   const healthy = { status: 200, body: { status: "ok" } };
   expect(await ask(readiness, "/healthz")).toEqual(healthy);
   readiness.draining();
@@ -19,7 +19,7 @@ test("a process is healthy from its start to its end", async () => {
 });
 
 test("a process is ready from the end of its start to the beginning of its end", async () => {
-  const readiness = createReadiness();
+  const readiness = new Readiness();
   expect(await ask(readiness, "/readyz")).toEqual({
     status: 503,
     body: { status: "not_ready", reasons: ["starting"] },
@@ -37,13 +37,13 @@ test("a process is ready from the end of its start to the beginning of its end",
 });
 
 test("a process that starts says what it still lacks", async () => {
-  const readiness = createReadiness();
+  const readiness = new Readiness();
   readiness.add("database", () => "not there");
   expect(await readiness.reasons()).toEqual(["starting", "database: not there"]);
 });
 
 test("a check that is added late is asked at once", async () => {
-  const readiness = createReadiness({ cacheMs: 60_000 });
+  const readiness = new Readiness({ cacheMs: 60_000 });
   readiness.started();
   expect(await readiness.reasons()).toEqual([]);
   readiness.add("registry", () => "not there");
@@ -51,7 +51,7 @@ test("a check that is added late is asked at once", async () => {
 });
 
 test("unless it is told otherwise a check has a moment, and what it said stands for one", async () => {
-  const readiness = createReadiness();
+  const readiness = new Readiness();
   let asked = 0;
   readiness.add("database", async () => {
     asked++;
@@ -66,7 +66,7 @@ test("unless it is told otherwise a check has a moment, and what it said stands 
 
 test("why a check failed is for the log, without secrets", async () => {
   const { destination, lines, parsed } = linesOf();
-  const readiness = createReadiness({ logger: createLogger({ level: "debug", destination }) });
+  const readiness = new Readiness({ logger: createLogger({ level: "debug", destination }) });
   readiness.add("engine", () => Promise.reject(new Error("no route, password=SECRET")));
   await readiness.reasons();
   expect(parsed()).toMatchObject([
@@ -76,7 +76,7 @@ test("why a check failed is for the log, without secrets", async () => {
 });
 
 test("all that is missing is named, and what failed in detail is not told", async () => {
-  const readiness = createReadiness({ timeoutMs: 50 });
+  const readiness = new Readiness({ timeoutMs: 50 });
   let signal: AbortSignal | undefined;
   readiness.add("database", () => "token=SECRET is not there");
   readiness.add("engine", () => {
@@ -105,7 +105,7 @@ test("all that is missing is named, and what failed in detail is not told", asyn
 });
 
 test("checks are made once for many probes, and anew after a while", async () => {
-  const readiness = createReadiness({ cacheMs: 60 });
+  const readiness = new Readiness({ cacheMs: 60 });
   let asked = 0;
   let missing: string | undefined = "gone";
   readiness.add("database", () => {
@@ -124,7 +124,7 @@ test("checks are made once for many probes, and anew after a while", async () =>
 
 test("only changes are logged", async () => {
   const { destination, parsed } = linesOf();
-  const readiness = createReadiness({ cacheMs: 0, logger: createLogger({ destination }) });
+  const readiness = new Readiness({ cacheMs: 0, logger: createLogger({ destination }) });
   let missing: string | undefined;
   readiness.add("database", () => missing);
   readiness.started();

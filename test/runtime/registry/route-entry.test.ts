@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
+import { StartUpError } from "../../../src/runtime/index.ts";
 import {
   parseRouteDocument,
   parseRouteEntry,
@@ -130,10 +131,22 @@ test("a document without paths is one of before they were in it", () => {
 });
 
 test.each([
-  ["/no/such/file.json", "cannot be read (ENOENT)"],
-  [new URL("documents.ts", import.meta.url).pathname, "is no JSON"],
-])("the document %s is refused", (file, why) => {
-  expect(() => readRouteDocument(file)).toThrow(why);
+  ["/no/such/file.json", /cannot be read \(ENOENT\): run buf generate, and name/],
+  [new URL(".", import.meta.url).pathname, /cannot be read \(EISDIR\): run buf generate, and name/],
+  [
+    new URL("documents.ts", import.meta.url).pathname,
+    /the document of routes is no JSON: run buf generate with/,
+  ],
+])("the document %s is for a person to mend: it is named, and what makes it", (file, why) => {
+  let error: unknown;
+  try {
+    readRouteDocument(file);
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(error).toBeInstanceOf(StartUpError);
+  expect((error as StartUpError).problems).toEqual([expect.stringMatching(why)]);
+  expect((error as StartUpError).problems[0]).toContain(`the routes ${file} `);
 });
 
 test("a key is read as it is written", () => {

@@ -68,9 +68,9 @@ describe("a server that cannot start", () => {
       metrics: { address: metrics },
     };
     expect(await problemsOf((await vault(whole)).start())).toEqual([
-      expect.stringMatching(`HTTP address ${http}.*taken`),
+      expect.stringMatching(`HTTP.*${http}.*in use`),
       expect.stringMatching(`gRPC.*${grpc}.*in use`),
-      expect.stringMatching(`metrics.*${metrics}.*taken`),
+      expect.stringMatching(`metrics.*${metrics}.*in use`),
     ]);
     // Those between two that are taken had been opened.
     const some = { http: { address: http }, metrics: { address: metrics } };

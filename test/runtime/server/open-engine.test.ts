@@ -30,13 +30,22 @@ test.each<[string, ServiceConfig, RegExp]>([
   [
     "SpiceDB and not where it is",
     withAuthz({ provider: "spicedb", spicedb: undefined }),
-    /^security\.authz\.spicedb is missing$/,
+    /^security\.authz\.spicedb is missing: the provider is spicedb$/,
   ],
   ["no database", { ...config, database: undefined }, /^database is missing: the embedded engine/],
 ])("an engine is not opened with %s, and it is said", async (_, given, problem) => {
   const error = await createAuthorizationEngine(given).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(StartUpError);
   expect((error as StartUpError).problems).toEqual([expect.stringMatching(problem)]);
+});
+
+test("all that an engine lacks is told at once", async () => {
+  const bare = { ...withAuthz({ model: undefined }), database: undefined };
+  const error = await createAuthorizationEngine(bare).catch((thrown: unknown) => thrown);
+  expect((error as StartUpError).problems).toEqual([
+    expect.stringMatching(/^security\.authz\.model is missing/),
+    expect.stringMatching(/^database is missing/),
+  ]);
 });
 
 test("an embedded engine is opened, and its store is free again once it is closed", async () => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { ServiceConfig } from "../../../src/runtime/configuration/service-config.ts";
 import { AccessLog } from "../../../src/runtime/operation/access-log/access-log.ts";
 import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
-import { createReadiness } from "../../../src/runtime/operation/readiness.ts";
+import { Readiness } from "../../../src/runtime/operation/readiness.ts";
 import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
 import { CallsUnderWay } from "../../../src/runtime/server/calls-under-way.ts";
 import { Cleanup } from "../../../src/runtime/server/cleanup.ts";
@@ -16,7 +16,7 @@ import { callOf } from "../operation/calls.ts";
 /** A server whose parts note what they are asked for. */
 function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownMs = 60_000) {
   const notes: string[] = [];
-  const readiness = createReadiness();
+  const readiness = new Readiness();
   const logger = createLogger({
     destination: {
       write: (line) => void notes.push(`log ${JSON.parse(line).message}`),
@@ -60,7 +60,8 @@ function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownM
   const config = {
     server: { shutdown_timeout_ns: shutdownMs * 1_000_000 },
   } as unknown as ServiceConfig;
-  const parts = { config, transports, calls, readiness, logger, accessLog, cleanup };
+  const instance = "replica-1";
+  const parts = { config, instance, transports, calls, readiness, logger, accessLog, cleanup };
   const none = { routes: undefined, audit: undefined, engine: undefined, events: NO_EVENTS };
   const server = new RunningServer({ ...parts, ...none });
   return { server, notes, readiness, accessLog, calls, cleanup, logger };

@@ -22,6 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const routes = readRouteDocument(join(FIXTURE, "gen/routes/vault.json"));
 const binding = bindVaultService(vaultHandlers());
+const NOTICE = "acme.vault.v1.VaultService/GetNotice";
 
 async function problemsOf(
   options: Partial<ServerOptions>,
@@ -55,6 +56,25 @@ describe("a server does not start where", () => {
       expect.stringContaining("VaultService/Other, which is not bound"),
       expect.stringContaining("GetNotice is bound and is not in the routes"),
     ]);
+  });
+
+  test.each([
+    ["handler", { handlers: { ...vaultHandlers(), getNotice: undefined } }, "write getNotice of"],
+    [
+      "policy",
+      { policies: { ...binding.policies, [NOTICE]: undefined } },
+      "run buf generate again",
+    ],
+  ])("an RPC of the routes has no %s: it is told once", async (what, change, mend) => {
+    const bindings = [{ ...binding, ...change }] as never;
+    const problems = await problemsOf({ routes, bindings });
+    expect(problems).toEqual([expect.stringContaining(`${NOTICE} has no ${what}: ${mend}`)]);
+  });
+
+  test("a service of the routes was generated in another format: its RPCs are not told", async () => {
+    const bindings = [{ ...binding, formatVersion: 2 }] as never;
+    const problems = await problemsOf({ routes, bindings });
+    expect(problems).toEqual([expect.stringContaining("was generated in format 2")]);
   });
 
   test("the routes have another exposure than the binding", async () => {
@@ -91,6 +111,22 @@ describe("a server does not start where", () => {
     const handler = { path: "/pages", handle: () => ({ status: 200 }) };
     const problems = await problemsOf({ rawHandlers: [handler] });
     expect(problems).toEqual([expect.stringMatching(/\/pages has no declared path.*are: none$/)]);
+  });
+
+  test("a path is declared that no router can hold, or a raw handler serves what an RPC does", async () => {
+    const handle = () => ({ status: 200 });
+    const route = binding.routes.find(
+      ({ method, path }) => method === "GET" && !path.includes("{"),
+    );
+    for (const [path, problem] of [
+      ["/a//b", /^\/a\/\/b: /],
+      [route?.path ?? "", /^GET .* of a raw handler and GET .* serve the same requests$/],
+    ] as const) {
+      const paths = [{ path, match: "exact", methods: ["GET"], exposure: "PUBLIC" }] as const;
+      const rawHandlers = [{ path, handle }];
+      const problems = await problemsOf({ routes: { ...routes, paths }, rawHandlers });
+      expect(problems).toEqual([expect.stringMatching(problem)]);
+    }
   });
 
   test("a raw handler is there twice", async () => {
@@ -211,4 +247,27 @@ test("dangerous settings are warned of at every start", async () => {
   const vault = await startVault({ security: { authn: { mode: "disabled" } } });
   await vault.stop();
   expect(vault.lines.join("")).toMatch(/"level":"warn".*security\.authn\.mode is disabled/);
+});
+
+test("a declared path that nothing serves is warned of; probes and handlers serve theirs", async () => {
+  const path = (name: string) => {
+    return { path: name, match: "exact", methods: ["GET"], exposure: "PUBLIC" } as const;
+  };
+  const paths = ["/healthz", "/readyz", "/pages", "/account", "/account"].map(path);
+  const vault = await startVault({
+    routes: { ...routes, paths },
+    rawHandlers: [{ path: "/pages", handle: () => ({ status: 200 }) }],
+  });
+  const served = await Promise.all(
+    ["/healthz", "/readyz", "/pages", "/account"].map(async (name) => {
+      return (await fetch(`http://127.0.0.1:${vault.http}${name}`)).status;
+    }),
+  );
+  await vault.stop();
+  expect(served).toEqual([200, 200, 200, 404]);
+  const lines = vault.lines.map((line) => JSON.parse(line));
+  const told = lines.filter(({ level, message }) => level === "warn" && /declared/.test(message));
+  expect(told.map(({ message }) => message)).toEqual([
+    "nothing serves the declared path /account, so it answers 404: pass a raw handler for it, or remove it from paths in svc-access.yaml",
+  ]);
 });

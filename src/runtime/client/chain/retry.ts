@@ -1,11 +1,7 @@
 import { retry as cockatielRetry, DelegateBackoff, handleWhen } from "cockatiel";
+import { isStreaming } from "../../binding/method-kind.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import {
-  type ClientCall,
-  type ClientInterceptor,
-  streamsRequest,
-  streamsResponse,
-} from "../client-call.ts";
+import type { ClientCall, ClientInterceptor } from "../client-call.ts";
 import type { RetryOptions } from "../client-options.ts";
 import { isUnsent } from "../unsent.ts";
 
@@ -21,7 +17,7 @@ const DEFAULT_MAX_DELAY_MS = 2000;
 export function retry(options: RetryOptions): ClientInterceptor {
   const retries = (options.maxAttempts ?? DEFAULT_ATTEMPTS) - 1;
   return (call, next) => {
-    if (retries < 1 || streamsRequest(call.method) || streamsResponse(call.method)) return next();
+    if (retries < 1 || isStreaming(call.method.methodKind)) return next();
     let failures = 0;
     let delay = 0;
     const policy = cockatielRetry(

@@ -1,5 +1,6 @@
+import { isStreaming, streamsResponse } from "../../binding/method-kind.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import { type ClientCall, type ClientInterceptor, streamsResponse } from "../client-call.ts";
+import type { ClientCall, ClientInterceptor } from "../client-call.ts";
 import type { ClientOptions } from "../client-options.ts";
 
 const DEFAULT_TIMEOUT_MS = 5000;
@@ -13,10 +14,10 @@ const MARGIN_MS = 20;
  */
 export function timeout({ timeoutMs, streamTimeoutMs }: ClientOptions): ClientInterceptor {
   return async (call, next) => {
-    const streams = streamsResponse(call.method) || call.method.methodKind === "client_streaming";
+    const { methodKind } = call.method;
     const own =
       call.options.timeoutMs ??
-      (streams
+      (isStreaming(methodKind)
         ? (streamTimeoutMs ?? DEFAULT_STREAM_TIMEOUT_MS)
         : (timeoutMs ?? DEFAULT_TIMEOUT_MS));
     const now = Date.now();
@@ -28,13 +29,13 @@ export function timeout({ timeoutMs, streamTimeoutMs }: ClientOptions): ClientIn
     const watch = new CallWatch(call, limit);
     try {
       const response = await watch.race(next());
-      if (!streamsResponse(call.method)) return response;
+      if (!streamsResponse(methodKind)) return response;
       return watch.follow(response as AsyncIterable<unknown>);
     } catch (error) {
       watch.end();
       throw error;
     } finally {
-      if (!streamsResponse(call.method)) watch.end();
+      if (!streamsResponse(methodKind)) watch.end();
     }
   };
 }

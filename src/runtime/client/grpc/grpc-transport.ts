@@ -8,12 +8,8 @@ import {
   credentials,
   Metadata,
 } from "@grpc/grpc-js";
-import {
-  type ClientCall,
-  type ClientTransport,
-  streamsRequest,
-  streamsResponse,
-} from "../client-call.ts";
+import { streamsRequest, streamsResponse } from "../../binding/method-kind.ts";
+import type { ClientCall, ClientTransport } from "../client-call.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_USER_AGENT } from "../client-options.ts";
 import { checkClientTls } from "../client-tls.ts";
 import type { GrpcClientOptions } from "./grpc-client-options.ts";
@@ -67,7 +63,7 @@ export class GrpcTransport implements ClientTransport {
   }
 
   send(call: ClientCall): Promise<unknown> {
-    return streamsResponse(call.method) ? this.#stream(call) : this.#single(call);
+    return streamsResponse(call.method.methodKind) ? this.#stream(call) : this.#single(call);
   }
 
   async close(): Promise<void> {
@@ -94,7 +90,7 @@ export class GrpcTransport implements ClientTransport {
       };
       const args = [metadataOf(call), callOptionsOf(call)] as const;
       let sent: ClientUnaryCall;
-      if (streamsRequest(method)) {
+      if (streamsRequest(method.methodKind)) {
         const writable = this.#streams.makeClientStreamRequest(
           path,
           AS_IS,
@@ -127,7 +123,7 @@ export class GrpcTransport implements ClientTransport {
     let requestError: unknown;
     let stopReading: (() => void) | undefined;
     let received: ClientReadableStream<Buffer>;
-    if (streamsRequest(method)) {
+    if (streamsRequest(method.methodKind)) {
       const duplex = this.#streams.makeBidiStreamRequest(path, AS_IS, AS_IS, ...args);
       stopReading = pumpRequests(call, duplex, (error) => {
         requestError = error;

@@ -2,14 +2,10 @@ import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { create, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
+import { streamsRequest, streamsResponse } from "../../binding/method-kind.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { HttpRoute } from "../../service-binding.ts";
-import {
-  type ClientCall,
-  type ClientTransport,
-  streamsRequest,
-  streamsResponse,
-} from "../client-call.ts";
+import type { ClientCall, ClientTransport } from "../client-call.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../client-options.ts";
 import { checkClientTls } from "../client-tls.ts";
 import type { HttpClientOptions } from "./http-client-options.ts";
@@ -94,14 +90,14 @@ export class HttpTransport implements ClientTransport {
   async send(call: ClientCall): Promise<unknown> {
     const { method, rpc } = call;
     const routes = this.#routes.get(rpc);
-    if (routes === undefined || streamsRequest(method)) {
+    if (routes === undefined || streamsRequest(method.methodKind)) {
       throw new ServiceError("UNIMPLEMENTED", `${rpc} cannot be called over HTTP`);
     }
     const parts = httpRequestOf(routes, method, call.request);
     const response = await this.#exchange(call, parts);
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) throw await this.#failure(call, response, status);
-    if (streamsResponse(method)) return this.#messages(call, response, parts.route);
+    if (streamsResponse(method.methodKind)) return this.#messages(call, response, parts.route);
     const isRaw = isRawResponse(method, parts.route);
     if (!isRaw) this.#require(JSON_TYPE, response);
     const body = await this.#orAborted(call, readBody(response, this.#maxBytes));
@@ -211,7 +207,7 @@ export class HttpTransport implements ClientTransport {
 
 function acceptOf(method: DescMethod, route: HttpRoute): string {
   if (isRawResponse(method, route)) return "*/*";
-  return streamsResponse(method) ? "application/x-ndjson" : "application/json";
+  return streamsResponse(method.methodKind) ? "application/x-ndjson" : "application/json";
 }
 
 function typeOf(response: IncomingMessage): string {

@@ -1,4 +1,4 @@
-import { streamsRequest, streamsResponse } from "../../binding/bound-method.ts";
+import { isStreaming } from "../../binding/method-kind.ts";
 import type { Call } from "../../call/call.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
@@ -74,7 +74,7 @@ export class AccessLog implements CallObserver {
 
   #write({ call, error, durationMs }: EndedCall, now: number): void {
     let line = callLine(call, error, durationMs);
-    const isSlow = durationMs >= this.#options.slowThresholdMs && !isStream(call);
+    const isSlow = durationMs >= this.#options.slowThresholdMs && !isStreaming(call.method.kind);
     if (isSlow) line += ',"slow":true';
     if (error?.code === "INTERNAL") {
       line += `,"error":${JSON.stringify(redact(error.cause ?? error))}`;
@@ -85,10 +85,6 @@ export class AccessLog implements CallObserver {
     if (isDown) line += `,"error":${JSON.stringify(withoutStack(error.cause))}`;
     this.#lines.line(isSlow || isDown ? "warn" : "info", line, "call", now);
   }
-}
-
-function isStream({ method }: Call): boolean {
-  return streamsRequest(method) || streamsResponse(method);
 }
 
 /** Of a dependency that is down each call says so; where in the code is known. */

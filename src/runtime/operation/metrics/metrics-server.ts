@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { parseAddress } from "../../server/server-address.ts";
+import { listen } from "../../server/listen.ts";
 import type { ListeningAddress, TransportServer } from "../../server/transport-server.ts";
+import type { Logger } from "../logger.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Where metrics are served; by the names of the configuration (`server.metrics`). */
@@ -21,11 +21,14 @@ export class MetricsServer implements TransportServer {
   readonly name = "metrics";
   readonly #metrics: Metrics;
   readonly #options: MetricsServerOptions;
+  readonly #logger: Logger | undefined;
   readonly #server;
 
-  constructor(metrics: Metrics, options: MetricsServerOptions) {
+  /** @param logger is told of connections that cannot be taken */
+  constructor(metrics: Metrics, options: MetricsServerOptions, logger?: Logger) {
     this.#metrics = metrics;
     this.#options = options;
+    this.#logger = logger;
     this.#server = createServer(
       {
         requestTimeout: REQUEST_TIMEOUT_MS,
@@ -37,21 +40,14 @@ export class MetricsServer implements TransportServer {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  listen(): Promise<ListeningAddress> {
-    const { address } = this.#options;
-    const { host, port } = parseAddress(address);
-    return new Promise((resolve, reject) => {
-      const fail = (error: NodeJS.ErrnoException) => {
-        const why = error.code === "EADDRINUSE" ? "the address is taken" : error.message;
-        reject(new Error(`metrics cannot be served on ${address}: ${why}`, { cause: error }));
-      };
-      this.#server.once("error", fail);
-      this.#server.listen(port, host, () => {
-        this.#server.off("error", fail);
-        const bound = this.#server.address() as AddressInfo;
-        resolve({ host: bound.address, port: bound.port });
-      });
+  async listen(): Promise<ListeningAddress> {
+    const { address: host, port } = await listen(this.#server, {
+      what: "metrics",
+      key: "server.metrics.address",
+      address: this.#options.address,
+      logger: this.#logger,
     });
+    return { host, port };
   }
 
   /** Goes on answering: what happens while the process ends is worth seeing. */

@@ -23,8 +23,6 @@ export interface Metrics {
   unrouted(transport: "http" | "grpc", code: string): void;
   /** Adds the state of a database's connections. */
   databasePool(name: string, state: () => PoolState): void;
-  /** Adds a gauge that is read when it is scraped. */
-  gauge(name: string, help: string, value: () => number): void;
   /** The text that Prometheus reads, and its media type. */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -58,8 +56,6 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     observer: new CallMetrics(registry),
     unrouted: (transport, code) => unrouted.increment(transport, code),
     databasePool: (name, state) => void pools.set(name, state),
-    gauge: (name, help, value) =>
-      registerOwnMetric(registry, "gauge", name, help, () => [{ labels: {}, value: value() }]),
     async text() {
       const texts = await Promise.all([registry, ...others].map((one) => one.metrics()));
       return { contentType: registry.contentType, body: texts.join("\n") };

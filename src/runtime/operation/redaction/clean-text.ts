@@ -1,19 +1,17 @@
+import { INVISIBLE, UNPRINTABLE, writtenOut } from "./unsafe-characters.ts";
+
 /**
- * What a terminal or a viewer of logs would act on: control characters, among them
- * the escape of ANSI sequences, line and paragraph separators, and marks that turn
- * the direction of text. Line feeds and tabs stay: JSON writes them as `\n` and `\t`.
+ * What a terminal or a viewer of logs would act on, among it the escape of ANSI sequences.
+ * Line feeds and tabs stay: JSON writes them as `\n` and `\t`, and halves of surrogate pairs
+ * as their escapes.
  */
-const UNSAFE =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
-const ALL_UNSAFE = new RegExp(UNSAFE.source, "g");
+const CLASS = `[[${UNPRINTABLE}${INVISIBLE}]--[\\t\\n]]`;
+const UNSAFE = new RegExp(CLASS, "v");
+const ALL_UNSAFE = new RegExp(CLASS, "gv");
 
 /** The text with what a viewer would act on written out, such as `\u001b`. */
 export function cleanText(text: string): string {
   return UNSAFE.test(text) ? text.replace(ALL_UNSAFE, writtenOut) : text;
-}
-
-function writtenOut(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** The text on one line, without what a viewer would act on, and no longer than a number of characters. */

@@ -2,7 +2,7 @@
 export const REDACTED = "***";
 
 /** The words by which a key tells that its value is a secret; lower case, without separators. */
-export const SECRET_WORDS = [
+const SECRET_WORDS = [
   "password",
   "passwd",
   "passphrase",

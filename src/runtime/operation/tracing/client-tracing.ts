@@ -9,11 +9,8 @@ import {
   type TextMapSetter,
   trace,
 } from "@opentelemetry/api";
-import {
-  type ClientCall,
-  type ClientInterceptor,
-  streamsResponse,
-} from "../../client/client-call.ts";
+import { streamsResponse } from "../../binding/method-kind.ts";
+import type { ClientCall, ClientInterceptor } from "../../client/client-call.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { ClientTarget } from "./client-target.ts";
 import { grpcAttributes, statusName } from "./grpc-attributes.ts";
@@ -40,7 +37,7 @@ export function createClientTracing(target: ClientTarget): ClientInterceptor | u
     propagation.inject(inside, call.headers, HEADERS);
     try {
       const response = await context.with(inside, next);
-      if (!streamsResponse(call.method)) endSpan(span, call);
+      if (!streamsResponse(call.method.methodKind)) endSpan(span, call);
       else return followed(span, call, eachInside(inside, response as AsyncIterable<unknown>));
       return response;
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
+import { streamsResponse } from "../../binding/method-kind.ts";
 import type { Call } from "../../call/call.ts";
 import { single } from "../../call/call-headers.ts";
 import type { ServiceError } from "../../error/service-error.ts";
@@ -48,7 +49,7 @@ export function httpAttributes(call: Call): Attributes {
 export function endOfHttp(call: Call, error: ServiceError | undefined): SpanEnd {
   const attributes: Attributes = {};
   // A stream that has begun was answered with 200, whatever came of it.
-  const hasBegun = call.method.kind === "server_streaming" && call.responseBytes > 0;
+  const hasBegun = streamsResponse(call.method.kind) && call.responseBytes > 0;
   const status = hasBegun ? 200 : (error?.status ?? call.responseStatus);
   const isCancelled = error?.code === "CANCELLED";
   if (!isCancelled || hasBegun) attributes["http.response.status_code"] = status;

@@ -1,7 +1,7 @@
 import { type Context, context } from "@opentelemetry/api";
 
-/** Whether a response is a stream of messages. */
-export function isStream(response: unknown): response is AsyncIterable<unknown> {
+/** Whether a response is a stream of messages, by what it is. */
+export function isAsyncIterable(response: unknown): response is AsyncIterable<unknown> {
   return typeof response === "object" && response !== null && Symbol.asyncIterator in response;
 }
 

@@ -5,7 +5,7 @@ import type { Interceptor } from "../../chain/interceptor.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { adoptSpan, attributesAtBegin, endSpan, remoteContext } from "./call-span.ts";
 import { httpSpanName } from "./http-attributes.ts";
-import { eachInside, isStream } from "./inside-context.ts";
+import { eachInside, isAsyncIterable } from "./inside-context.ts";
 import { registeredTracer } from "./registered-tracer.ts";
 import { tracedCalls } from "./traced-calls.ts";
 
@@ -51,5 +51,5 @@ const interceptor: Interceptor = async (call, next) => {
   const traced = tracedCalls.get(call);
   if (traced === undefined) return next();
   const response = await context.with(traced.context, next);
-  return isStream(response) ? eachInside(traced.context, response) : response;
+  return isAsyncIterable(response) ? eachInside(traced.context, response) : response;
 };

@@ -1,21 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../../support/until.ts";
 
-/** How long anything may take to come true, in milliseconds: a bound on waiting, no measure. */
-const PATIENCE = 40_000;
-const PAUSE = 20;
-
-/** Waits until something is true; fails by name where it never is. */
-export async function until(
-  what: string,
-  isTrue: () => boolean | Promise<boolean>,
-  patience = PATIENCE,
-): Promise<void> {
-  const end = performance.now() + patience;
-  while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error(`still not so: ${what}`);
-    await sleep(PAUSE);
-  }
-}
+export { until };
 
 /** What `/readyz` says. */
 export interface ReadyAnswer {

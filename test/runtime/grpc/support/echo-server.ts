@@ -2,8 +2,8 @@ import type { ServerChainParts } from "../../../../src/runtime/chain/server-chai
 import { createGrpcServer } from "../../../../src/runtime/grpc/grpc-server.ts";
 import type { GrpcServerOptions } from "../../../../src/runtime/grpc/grpc-server-options.ts";
 import type { TransportServer } from "../../../../src/runtime/server/transport-server.ts";
+import { openChain } from "../../support/open-chain.ts";
 import { boundMethods, type EchoHandlers } from "./echo-methods.ts";
-import { openChain } from "./open-chain.ts";
 
 export interface EchoServer {
   readonly server: TransportServer;

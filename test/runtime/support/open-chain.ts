@@ -1,4 +1,4 @@
-import { ServerChain, type ServerChainParts } from "../../../../src/runtime/chain/server-chain.ts";
+import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
 
 /** A chain whose stages let everybody in. */
 export function openChain(parts: Partial<ServerChainParts> = {}): ServerChain {

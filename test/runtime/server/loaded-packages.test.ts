@@ -1,0 +1,45 @@
+/** What is large is loaded when it is needed: a process that starts often waits for it each time. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-loaded-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const LARGE = ["@authzed/authzed-node", "@grpc/grpc-js", "etcd3", "fastify", "pg"];
+
+/** Those of the large packages that a process has loaded which made a server. */
+function loadedBy(config: object): string[] {
+  const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const script = `
+    import { registerHooks } from "node:module";
+    const urls = [];
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+    const { bindVaultService } = await import(${url("../fixture/gen/acme/vault/v1/vault_server.ts")});
+    const { vaultHandlers } = await import(${url("../support/vault-handlers.ts")});
+    const { vaultConfiguration } = await import(${url("../support/vault-server.ts")});
+    const { createLogger, createServer } = await import(${url("../../../src/runtime/index.ts")});
+    const server = await createServer({
+      configuration: vaultConfiguration(${JSON.stringify(folder)}, {}, ${JSON.stringify(config)}),
+      bindings: [bindVaultService(vaultHandlers())],
+      logger: createLogger({ destination: { write: () => undefined } }),
+    }).catch((error) => (console.error(error.code), undefined));
+    await server?.stop();
+    const isLoaded = (name) => urls.some((url) => url.includes("/node_modules/" + name + "/"));
+    console.log(JSON.stringify(${JSON.stringify(LARGE)}.filter(isLoaded)));`;
+  const options = { encoding: "utf8", timeout: 60_000 } as const;
+  const child = spawnSync(process.execPath, ["--input-type=module", "-e", script], options);
+  expect(child.stderr.replace("UNAVAILABLE\n", "")).toBe("");
+  return JSON.parse(child.stdout);
+}
+
+test("a server over SQLite loads no client of PostgreSQL, SpiceDB or etcd", () => {
+  expect(loadedBy({})).toEqual(["@grpc/grpc-js", "fastify"]);
+});
+
+test("one over PostgreSQL loads that one", () => {
+  const database = { driver: "postgres", url: "postgres://u:p@127.0.0.1:1/db" };
+  expect(loadedBy({ database })).toContain("pg");
+});
