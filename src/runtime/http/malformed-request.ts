@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { peerOfSocket } from "../call/peer-of-socket.ts";
 import { newRequestId } from "../call/request-id.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { UnroutedObserver } from "../operation/unrouted-request.ts";
@@ -30,6 +31,8 @@ export function answerMalformed(
     socket.destroy();
     return;
   }
+  // Before the answer: of a connection that has ended nobody can tell where it came from.
+  const peer = connection?.peer ?? peerOfSocket(socket);
   const answer = describe(error.code);
   const requestId = newRequestId();
   socket.end(format(answer, requestId), () => socket.destroy());
@@ -40,7 +43,7 @@ export function answerMalformed(
     status: answer.status,
     code: answer.code,
     requestId,
-    peer: connection?.peer ?? { address: socket.remoteAddress ?? "", certificateNames: [] },
+    peer,
   });
 }
 

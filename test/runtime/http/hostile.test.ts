@@ -262,6 +262,14 @@ describe("the transport (40)", () => {
     expect(errorOf(response)).toMatchObject({ status: 408, code: "REQUEST_TIMEOUT" });
   });
 
+  it("says where a request came from whose client closed the connection in its middle", async () => {
+    const { port, unrouted } = await start({});
+    const socket = connect(port, "127.0.0.1");
+    socket.write("GET /v1 HTTP/1.1\r\nHost: x\r\nX-A: al", () => socket.destroy());
+    await vi.waitFor(() => expect(unrouted).toHaveLength(1));
+    expect(unrouted[0]).toMatchObject({ status: 400, peer: { address: "127.0.0.1" } });
+  });
+
   it("serves so many pipelined requests at once, and ends the connection behind them", async () => {
     let begun = 0;
     let letGo: () => void = () => undefined;

@@ -38,10 +38,17 @@ export interface VaultOptions extends Partial<ServerOptions> {
   readonly config?: object;
 }
 
+/** Of servers that did not start, or were not stopped. */
+const folders = new Set<string>();
+process.once("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** Starts the test service on free ports, with a store of its own. */
 export async function startVault(options: VaultOptions = {}): Promise<RunningVault> {
   const { security = {}, config = {}, ...rest } = options;
   const folder = mkdtempSync(join(tmpdir(), "svc-access-vault-"));
+  folders.add(folder);
   const lines: string[] = [];
   const configuration = vaultConfiguration(folder, security, config);
   const server = await createServer({
@@ -61,6 +68,7 @@ export async function startVault(options: VaultOptions = {}): Promise<RunningVau
     async stop() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
+      folders.delete(folder);
     },
   };
 }
