@@ -7,9 +7,9 @@ const ORIGIN = /^(https?):\/\/([^/?#@\\\s]+)$/;
 const DEFAULT_PORT = { http: ":80", https: ":443" } as const;
 
 /**
- * Refuses what another site makes a browser do in the name of its user (design.md,
- * "Trust"): an unsafe method, or a write by whatever method, whose identity came by itself, from a cookie or from the
- * gateway's session.
+ * Refuses what another site makes a browser do in the name of its user (design.md, "Trust"): an
+ * unsafe method, or a write by whatever method, whose identity came by itself, from a cookie or
+ * from the gateway's session.
  */
 export class CrossSiteGuard {
   readonly #allowedOrigins: ReadonlySet<string | undefined>;

@@ -35,8 +35,9 @@ export async function serveCall(
       exchange.reply(response as Uint8Array, call.beginResponse(), call.endResponse());
     }
   } catch (error) {
-    if (error instanceof ServiceError)
+    if (error instanceof ServiceError) {
       return exchange.fail(error, call?.beginResponse(), call?.endResponse());
+    }
     // Such as a header of the handler that Node does not send; it would not send it here either.
     settings.onDefect(error, method.rpc);
     exchange.fail(toServiceError(error));

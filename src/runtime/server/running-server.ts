@@ -139,14 +139,8 @@ export class RunningServer implements Server {
     const calling = transports.filter(({ name }) => name !== "metrics");
     const drained = Promise.all(calling.map((transport) => transport.drain()));
     calls.drain(limit / 2);
-    if (
-      await within(
-        drained.then(() => true),
-        limit,
-        () => false,
-      )
-    )
-      return;
+    const isDrained = drained.then(() => true);
+    if (await within(isDrained, limit, () => false)) return;
     logger.warn(
       { limit_ms: limit, calls: calls.count },
       "calls were still under way and are cut off",
