@@ -69,6 +69,8 @@ export interface Rpc {
   readonly policy?: DeclaredPolicy;
   /** `authz.resource`, parsed, with the fields that its placeholders name. */
   readonly resource?: DeclaredResource;
+  /** `audit.resource`, likewise. */
+  readonly auditResource?: DeclaredResource;
   /** `google.api.http`: the rule and its additional bindings, in order. */
   readonly http: readonly HttpRule[];
   /** Where `rpc` stands. */

@@ -43,6 +43,7 @@ export interface DeclaredAudit {
   readonly event?: string;
   readonly riskLevel?: RiskLevel | UnknownEnumValue;
   readonly risk?: RiskLevel | UnknownEnumValue;
+  readonly resource?: string;
 }
 
 /** The `rate_limit` block as it is written. */
@@ -69,7 +70,7 @@ export const POLICY_FIELD = {
   gateway: 5,
 } as const;
 export const AUTHZ_FIELD = { action: 1, resource: 2, audience: 3, mode: 4 } as const;
-export const AUDIT_FIELD = { event: 1, riskLevel: 2, risk: 3 } as const;
+export const AUDIT_FIELD = { event: 1, riskLevel: 2, risk: 3, resource: 4 } as const;
 export const RATE_LIMIT_FIELD = { qps: 1, burst: 2 } as const;
 export const GATEWAY_FIELD = { publish: 1, methods: 2 } as const;
 

@@ -25,6 +25,8 @@ export interface Authz {
 export interface Audit {
   readonly event: string;
   readonly riskLevel: RiskLevel;
+  /** The object that a call is about, where no authorization names it. */
+  readonly resource?: ResourceTemplate;
 }
 
 /** The token bucket of one caller. */
@@ -54,7 +56,7 @@ export function resolvePolicy(rpc: Rpc): Policy {
     ...(exposure === "AUTHORIZED" ? { authz: resolveAuthz(rpc.fullName, authz, resource) } : {}),
     ...(audit?.event === undefined
       ? {}
-      : { audit: { event: audit.event, riskLevel: riskLevelOf(audit.riskLevel ?? audit.risk) } }),
+      : { audit: resolveAudit(rpc.fullName, audit.event, audit, rpc.auditResource) }),
     ...(rateLimit?.qps === undefined
       ? {}
       : { rateLimit: { qps: rateLimit.qps, burst: rateLimit.burst ?? rateLimit.qps } }),
@@ -75,6 +77,18 @@ function resolveAuthz(
     audience: authz.audience ?? DEFAULT_AUDIENCE,
     mode: "CHECK_ONLY",
   };
+}
+
+function resolveAudit(
+  rpc: string,
+  event: string,
+  { riskLevel, risk }: NonNullable<NonNullable<Rpc["policy"]>["audit"]>,
+  resource: Rpc["auditResource"],
+): Audit {
+  const audit = { event, riskLevel: riskLevelOf(riskLevel ?? risk) };
+  if (resource === undefined) return audit;
+  if (resource.template === undefined) throw new Error(`${rpc} audits no resource`);
+  return { ...audit, resource: resource.template };
 }
 
 /** An event without a risk level has the lowest. */

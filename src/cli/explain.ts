@@ -122,7 +122,7 @@ function describe(rpc: Rpc, policy: Policy, grants: PermissionGrants | undefined
       : "  The edge gateway does not route to it: only callers inside reach it.",
     audit === undefined
       ? "  Calls are not audited."
-      : `  Each call is audited as ${audit.event}, risk ${audit.riskLevel}, denied and failed ones too.`,
+      : `  Each call is audited as ${audit.event}${audit.resource === undefined ? "" : ` of ${formatResource(audit.resource)}`}, risk ${audit.riskLevel}, denied and failed ones too.`,
     rateLimit === undefined
       ? "  There is no rate limit."
       : `  Each caller may call ${rateLimit.qps} times a second, and ${rateLimit.burst} times at once.`,

@@ -1,5 +1,5 @@
 import type { Rpc } from "../api/api.ts";
-import { bindingsOf, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
+import { type Audit, bindingsOf, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
 import { formatResource } from "../api/resource.ts";
 
 /** The policy of one RPC as documents carry it: the annotation with its defaults, in protobuf's JSON names. */
@@ -11,7 +11,11 @@ export interface PolicyDocument {
     readonly audience: string;
     readonly mode: string;
   };
-  readonly audit?: { readonly event: string; readonly riskLevel: string };
+  readonly audit?: {
+    readonly event: string;
+    readonly riskLevel: string;
+    readonly resource?: string;
+  };
   readonly rateLimit?: { readonly qps: number; readonly burst: number };
   readonly gateway: { readonly publish: boolean; readonly methods: readonly string[] };
 }
@@ -32,8 +36,17 @@ export function policyDocument(rpc: Rpc): PolicyDocument {
             mode: authz.mode,
           },
         }),
-    ...(audit === undefined ? {} : { audit }),
+    ...(audit === undefined ? {} : { audit: auditDocument(audit) }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     gateway: { publish, methods: methods.sort() },
   };
+}
+
+function auditDocument({
+  event,
+  riskLevel,
+  resource,
+}: Audit): NonNullable<PolicyDocument["audit"]> {
+  if (resource === undefined) return { event, riskLevel };
+  return { event, riskLevel, resource: formatResource(resource) };
 }

@@ -1,6 +1,6 @@
 import { describeMissingField, type FieldReference, isInteger } from "../api/field.ts";
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { PRINCIPAL_FIELDS, type ResourceTemplate } from "../api/resource.ts";
+import { type DeclaredResource, PRINCIPAL_FIELDS, type ResourceTemplate } from "../api/resource.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { atPolicy, rpcRule } from "./rule.ts";
 
@@ -11,19 +11,27 @@ export const accessAuthzPlaceholderField = rpcRule({
     "Checks that each placeholder of authz.resource names a singular string, integer or enum field of the request, or a field of the principal.",
   *checkRpc(rpc) {
     if (rpc.resource?.template === undefined) return;
-    const { template, fields } = rpc.resource;
-    for (const problem of [...fields.map(fieldProblem), ...principalProblems(template)]) {
-      if (problem === undefined) continue;
+    for (const problem of placeholderProblems(rpc.resource)) {
       yield atPolicy(rpc, `authz.resource: ${problem}`, POLICY_FIELD.authz, AUTHZ_FIELD.resource);
     }
   },
 });
 
+/** What is wrong with the placeholders of a resource. */
+export function placeholderProblems({
+  template,
+  fields,
+}: Extract<DeclaredResource, { fields: unknown }>): string[] {
+  return [...fields.map(fieldProblem), ...principalProblems(template)].filter(
+    (problem) => problem !== undefined,
+  );
+}
+
 function fieldProblem({ path, found }: FieldReference): string | undefined {
   if (found.status !== "found") {
     return `{${path}} names no request field: ${describeMissingField(found)}`;
   }
-  if (found.repeated) return `{${path}} is repeated; a check needs one object`;
+  if (found.repeated) return `{${path}} is repeated; a resource is one object`;
   if (found.kind === "string" || found.kind === "enum" || isInteger(found.kind)) return undefined;
   const mend = found.kind === "message" ? `; name a field in it, such as {${path}.id}` : "";
   return `{${path}} is a ${found.kind}; a placeholder names a string, integer or enum field${mend}`;
@@ -39,7 +47,7 @@ function principalProblems(template: ResourceTemplate): (string | undefined)[] {
       return "{principal} is the caller; name a field of it, such as {principal.subject_id}";
     }
     if (PRINCIPAL_FIELDS.some(({ name }) => name === part.field)) {
-      return `{principal.${part.field}} is a list; a check needs one object`;
+      return `{principal.${part.field}} is a list; a resource is one object`;
     }
     const hint = didYouMean(part.field, singular) || `; known are ${singular.join(", ")}`;
     return `{principal.${part.field}} is no field of the principal${hint}`;

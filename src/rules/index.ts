@@ -1,4 +1,6 @@
 import { accessAuditEventValid } from "./access-audit-event-valid.ts";
+import { accessAuditPlaceholderField } from "./access-audit-placeholder-field.ts";
+import { accessAuditResourceValid } from "./access-audit-resource-valid.ts";
 import { accessAuditRiskConflict } from "./access-audit-risk-conflict.ts";
 import { accessAuditWrite } from "./access-audit-write.ts";
 import { accessAuthzActionKnown } from "./access-authz-action-known.ts";
@@ -38,6 +40,8 @@ export const RULES: readonly Rule[] = [
   accessAuthzAudienceKnown,
   accessAuditEventValid,
   accessAuditRiskConflict,
+  accessAuditResourceValid,
+  accessAuditPlaceholderField,
   accessRateLimitValid,
   accessGatewayMethodsValid,
   accessGatewayExposure,

@@ -15,6 +15,8 @@ export interface AccessPolicy {
   readonly audit?: {
     readonly event: string;
     readonly riskLevel: "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+    /** The object that the call is about, where no authorization names it. */
+    readonly resource?: AccessResource;
   };
   /** The token bucket of one caller. */
   readonly rateLimit?: {

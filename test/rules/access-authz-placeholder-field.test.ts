@@ -67,8 +67,8 @@ testRule(accessAuthzPlaceholderField, {
     refused("skill:{id.x}", '"id" is a string and has no fields to name'),
     refused("skill:{inner.list.id}", '"list" is repeated and has no fields to name'),
     refused("skill:{labels.key}", '"labels" is repeated and has no fields to name'),
-    refused("skill:{names}", "{names} is repeated; a check needs one object"),
-    refused("skill:{labels}", "{labels} is repeated; a check needs one object"),
+    refused("skill:{names}", "{names} is repeated; a resource is one object"),
+    refused("skill:{labels}", "{labels} is repeated; a resource is one object"),
     refused("skill:{inner.list}", "{inner.list} is repeated"),
     refused(
       "skill:{flag}",
@@ -90,7 +90,7 @@ testRule(accessAuthzPlaceholderField, {
     ...["groups", "roles", "scopes"].map((field) =>
       refused(
         `skill:{principal.${field}}`,
-        `{principal.${field}} is a list; a check needs one object`,
+        `{principal.${field}} is a list; a resource is one object`,
       ),
     ),
     refused("skill:{flag}-{names}", "{flag} is a bool", "{names} is repeated"),

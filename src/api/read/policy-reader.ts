@@ -57,6 +57,7 @@ function readAudit(bytes: Uint8Array, before: DeclaredAudit | undefined): Declar
   const audit: Mutable<DeclaredAudit> = { ...before };
   eachField(bytes, (field, wireType, reader) => {
     if (field === 1 && wireType === WireType.LengthDelimited) audit.event = reader.string();
+    else if (field === 4 && wireType === WireType.LengthDelimited) audit.resource = reader.string();
     else if (wireType !== WireType.Varint) return false;
     else if (field === 2) audit.riskLevel = enumValue(RISK_LEVELS, reader.int32());
     else if (field === 3) audit.risk = enumValue(RISK_LEVELS, reader.int32());

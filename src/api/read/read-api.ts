@@ -122,6 +122,7 @@ function readRpc(
   const { name, request, response, stream, idempotency, deprecated } = method;
   const policy = readPolicy(method.policy);
   const resource = policy?.authz?.resource;
+  const auditResource = policy?.audit?.resource;
   return {
     name,
     fullName,
@@ -134,6 +135,9 @@ function readRpc(
     position: { file, path },
     ...(policy === undefined ? {} : { policy }),
     ...(resource === undefined ? {} : { resource: readResource(resource, request, messages) }),
+    ...(auditResource === undefined
+      ? {}
+      : { auditResource: readResource(auditResource, request, messages) }),
   };
 }
 

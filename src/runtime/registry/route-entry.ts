@@ -19,7 +19,7 @@ const entrySchema = z.object({
   authz: z.optional(
     z.object({ action: text(), resource: text(), audience: text(), mode: z.literal("CHECK_ONLY") }),
   ),
-  audit: z.optional(z.object({ event: text(), riskLevel: text() })),
+  audit: z.optional(z.object({ event: text(), riskLevel: text(), resource: z.optional(text()) })),
   rateLimit: z.optional(
     z.object({ qps: z.int().check(z.minimum(1)), burst: z.int().check(z.minimum(1)) }),
   ),

@@ -1,0 +1,59 @@
+import { accessAuditResourceValid } from "../../src/rules/access-audit-resource-valid.ts";
+import { testRule } from "./rule-tester.ts";
+import { policy, rpc } from "./sources.ts";
+
+const audited = (resource: string, exposure = "INTERNAL", mark = "") =>
+  rpc("Get", policy(`exposure: ${exposure} audit: {event: "a.b", ${mark}resource: "${resource}"}`));
+
+testRule(accessAuditResourceValid, {
+  valid: [
+    ...["PUBLIC", "AUTHENTICATED", "INTERNAL", "SYSTEM"].map((exposure) =>
+      audited("session:{id}", exposure),
+    ),
+    audited("session:*"),
+    audited("session:fixed"),
+    audited("session:{id}/{principal.subject_id}"),
+    { name: "a type that no model needs to know", rpcs: audited("export:{id}") },
+    {
+      name: "an AUTHORIZED RPC without it",
+      rpcs: rpc(
+        "Get",
+        policy(
+          'exposure: AUTHORIZED authz {action: "view" resource: "skill:{id}"} audit {event: "a.b"}',
+        ),
+      ),
+    },
+    rpc("Get"),
+  ],
+  invalid: [
+    ...(
+      [
+        ["", '"" has no type'],
+        ["*", '"*" has no type'],
+        ["session", '"session" has no type'],
+        ["session:", '"session:" has an empty id'],
+        ["Session:{id}", '"Session" is no type'],
+        ["session:a b", "cannot stand in an object id"],
+        ["session:{id}{number}", "follows another placeholder"],
+        ["session:{id", "lacks its closing brace"],
+        ["session:a*", '"*" must be the whole id'],
+      ] as const
+    ).map(([resource, message]) => {
+      return {
+        rpcs: audited(resource, "INTERNAL", "⟦"),
+        messages: [message],
+      };
+    }),
+    {
+      rpcs: audited("session:{id}", "AUTHORIZED", "⟦"),
+      messages: [
+        "the audit event of Get has the object of authz.resource, as it is AUTHORIZED; remove audit.resource",
+      ],
+    },
+    {
+      name: "one that is written by the piece",
+      rpcs: rpc("Get", '⟦option (svc.access.v1.policy).audit.resource = "session";'),
+      messages: ['audit.resource: "session" has no type'],
+    },
+  ],
+});
