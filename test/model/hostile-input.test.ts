@@ -1,15 +1,16 @@
 import { array, assert, constantFrom, property, string, uint8Array } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseModel } from "../../src/model/index.ts";
+import { cpuMilliseconds } from "../support/cpu-time.ts";
 import { runs } from "../support/effort.ts";
 
 /** Each parse takes under three seconds; one that grew with the square would take hours. */
 const LIMIT_MILLISECONDS = 20_000;
 
 function parseInTime(text: string) {
-  const start = performance.now();
-  const result = parseModel(text, "model.zed");
-  expect(performance.now() - start).toBeLessThan(LIMIT_MILLISECONDS);
+  let result = parseModel("", "model.zed");
+  const cost = cpuMilliseconds(() => void (result = parseModel(text, "model.zed")));
+  expect(cost).toBeLessThan(LIMIT_MILLISECONDS);
   for (const { line, column, message } of result.diagnostics) {
     expect(line).toBeGreaterThanOrEqual(1);
     expect(column).toBeGreaterThanOrEqual(1);
@@ -25,7 +26,7 @@ const rulesOf = (text: string) => [
 const inDoc = (expression: string) =>
   `definition doc {\n  relation viewer: doc\n  permission view = ${expression}\n}`;
 
-describe("nesting", { timeout: 30_000 }, () => {
+describe("nesting", { timeout: 120_000 }, () => {
   test.each([
     ["open", "(".repeat(100_000)],
     ["open and closed", `${"(".repeat(100_000)}viewer${")".repeat(100_000)}`],
@@ -45,7 +46,7 @@ describe("nesting", { timeout: 30_000 }, () => {
 
 const size = runs(10_000_000);
 
-describe(`${size / 1_000_000} MB`, { timeout: 30_000 }, () => {
+describe(`${size / 1_000_000} MB`, { timeout: 120_000 }, () => {
   const fill = (part: string) => part.repeat(Math.ceil(size / part.length));
 
   test.each([

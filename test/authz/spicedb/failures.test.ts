@@ -1,6 +1,7 @@
 import { v1 } from "@authzed/authzed-node";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createSpicedbEngine, type SpicedbEngine } from "../../../src/authz/spicedb/index.ts";
+import { until } from "../../runtime/support/until.ts";
 import {
   type FakeAnswer,
   type FakeSpicedb,
@@ -18,6 +19,7 @@ const ATTEMPTS = 4;
 let fake: FakeSpicedb | undefined;
 let engine: SpicedbEngine | undefined;
 afterEach(async () => {
+  vi.restoreAllMocks();
   await engine?.close();
   await fake?.close();
 });
@@ -107,15 +109,31 @@ test("the deadline is that of the whole call, however often SpiceDB is asked", a
     checkedAt: { token: zedToken("bulk") },
     pairs: Array.from({ length: 500 }, () => pair),
   });
+  const deadlineMs = 54_321;
   const engine = await open(
     (count) => (count === 1 ? { messages: [half] } : { instead: "silence" }),
-    300,
+    deadlineMs,
   );
+  const deadlines = timersOf(deadlineMs);
   const requests = Array.from({ length: 1000 }, () => asked);
   const late = engine.checkBulk(requests);
+  await until("SpiceDB is asked again", () => countOf("CheckBulkPermissions") === 2);
+  // The first of them was begun before the first question.
+  deadlines[0]?.();
   await expect(late).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
   expect(countOf("CheckBulkPermissions")).toBe(2);
 });
+
+/** What the timers of this length will do that are started from now on. */
+function timersOf(length: number): (() => void)[] {
+  const found: (() => void)[] = [];
+  const start = globalThis.setTimeout;
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(((work: () => void, ms?: number) => {
+    if (ms === length) found.push(work);
+    return start(work, ms);
+  }) as typeof setTimeout);
+  return found;
+}
 
 test("a caller who goes between two attempts is told CANCELLED", async () => {
   const engine = await open(() => ({ status: 14 }));

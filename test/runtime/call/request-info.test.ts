@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PeerTrust } from "../../../src/runtime/call/peer-trust.ts";
 import { clientAddress, requestInfoStage } from "../../../src/runtime/call/request-info.ts";
+import { cpuMilliseconds } from "../../support/cpu-time.ts";
 import { callOf, GATEWAY, headersOf, STRANGER } from "../authn/calls.ts";
 
 const { trust } = PeerTrust.read(["10.1.0.0/16", "fd00::/8"]);
@@ -59,10 +60,11 @@ describe("3 the client's address, behind a trusted peer", () => {
 
   test("a long header takes no long time", () => {
     const value = ",".repeat(1_000_000);
-    const before = performance.now();
-    for (let round = 0; round < 100; round++) client(value);
-    // Looked at hop by hop, these are a hundred million.
-    expect(performance.now() - before).toBeLessThan(2000);
+    const cost = cpuMilliseconds(() => {
+      for (let round = 0; round < 1000; round++) client(value);
+    });
+    // Read hop by hop, these are a billion.
+    expect(cost).toBeLessThan(10_000);
   });
 });
 

@@ -89,10 +89,9 @@ describe("retry: never", () => {
   test("beyond the deadline", async () => {
     const error = new ServiceError("UNAVAILABLE", undefined, { retryAfterSeconds: 30 });
     const { client, calls } = fakeClient(failing(error), { retry: fast });
-    const started = Date.now();
+    // Another attempt in thirty seconds would have ended as DEADLINE_EXCEEDED.
     await expect(client.echo({})).rejects.toBe(error);
     expect(calls.length).toBe(1);
-    expect(Date.now() - started).toBeLessThan(1000);
   });
 
   test("more often than allowed", async () => {
@@ -141,7 +140,6 @@ describe("retry", () => {
       const started = Date.now();
       await client.echo({});
       expect(Date.now() - started).toBeGreaterThanOrEqual(leastMs);
-      expect(Date.now() - started).toBeLessThan(3000);
     } finally {
       random.mockRestore();
     }
@@ -375,9 +373,7 @@ describe("timeout", () => {
     { name: "that of the call", options: { timeoutMs: 60 }, client: {} },
   ])("$name", async ({ options, client: given }) => {
     const { client, calls } = fakeClient(never, given);
-    const started = Date.now();
     await expect(client.echo({}, options)).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
-    expect(Date.now() - started).toBeLessThan(1000);
     expect(calls[0]?.signal?.reason).toMatchObject({ code: "DEADLINE_EXCEEDED" });
   });
 

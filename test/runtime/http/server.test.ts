@@ -444,7 +444,8 @@ describe("a server", () => {
     await expect.poll(() => isBegun).toBe(true);
     const begin = performance.now();
     await server.drain();
-    expect(performance.now() - begin).toBeLessThan(2_000);
+    // An idle connection may live for 75 seconds.
+    expect(performance.now() - begin).toBeLessThan(30_000);
     const response = await answer;
     expect(response).toContain('"name":"slow"');
     expect(response).toContain("Connection: close");

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { redactText } from "../../../src/runtime/operation/redaction/redact-text.ts";
 import { redact } from "../../../src/runtime/operation/redaction/redaction.ts";
 import { isSecretKey } from "../../../src/runtime/operation/redaction/secret-keys.ts";
+import { cpuMilliseconds } from "../../support/cpu-time.ts";
 
 const SECRET = "hunter2-Value";
 const KEY = { kty: "RSA", dp: "***", dq: "***", qi: "***", oth: "***", k: "***", d: "***", e: "e" };
@@ -293,7 +294,5 @@ test.each([
   ["eyJ".repeat(5000)],
   [`${"%20".repeat(5000)}token=`],
 ])("a hostile text costs little: %#", (text) => {
-  const started = performance.now();
-  redactText(text);
-  expect(performance.now() - started).toBeLessThan(250);
+  expect(cpuMilliseconds(() => void redactText(text))).toBeLessThan(1000);
 });

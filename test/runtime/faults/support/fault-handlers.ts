@@ -12,7 +12,8 @@ const PAUSE = 10;
 export interface Seen {
   /** How many messages streams gave. */
   messages: number;
-  /** How streams ended: at the end of them, or before. */
+  streamsBegun: number;
+  /** How many streams ended: at the end of them, or before. */
   streamsEnded: number;
   /** The reasons of the signals that handlers heard. */
   readonly aborts: string[];
@@ -29,7 +30,7 @@ export function faultHandlers(engine?: () => AuthorizationEngine): {
   handlers: VaultServiceHandlers;
   seen: Seen;
 } {
-  const seen: Seen = { messages: 0, streamsEnded: 0, aborts: [], finished: [] };
+  const seen: Seen = { messages: 0, streamsBegun: 0, streamsEnded: 0, aborts: [], finished: [] };
   const usual = vaultHandlers();
   const handlers: VaultServiceHandlers = {
     ...usual,
@@ -51,6 +52,7 @@ export function faultHandlers(engine?: () => AuthorizationEngine): {
       return usual.updateDocument(request, context);
     },
     async *watchDocument({ count }) {
+      seen.streamsBegun++;
       try {
         for (let index = 0; index < count; index++) {
           if (count < FLOOD) await sleep(PAUSE);
