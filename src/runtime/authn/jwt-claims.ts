@@ -16,6 +16,7 @@ export interface ClaimRules {
 export interface TokenClaims {
   readonly subject: string;
   readonly id: string | undefined;
+  /** The earliest it may have been: `iat` less the clock skew, as revocations are compared with it. */
   readonly issuedAt: number;
   readonly expiresAt: number;
 }
@@ -73,7 +74,7 @@ function checkTimes(claims: JsonObject, skewMs: number, now: number) {
   if (now + skewMs < issuedAt || now + skewMs < notBefore) {
     throw invalidToken("it is not valid yet");
   }
-  return { issuedAt, expiresAt };
+  return { issuedAt: issuedAt - skewMs, expiresAt };
 }
 
 /** A NumericDate, in milliseconds. */

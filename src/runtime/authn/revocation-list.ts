@@ -3,7 +3,10 @@ export interface RevocableToken {
   /** The claim `jti`. */
   readonly id: string | undefined;
   readonly subject: string;
-  /** Milliseconds since the epoch. */
+  /**
+   * The earliest time at which it may have been issued, in milliseconds since the epoch: its claim
+   * `iat` less the accepted clock skew, for the provider's clock may be that far ahead of this one.
+   */
   readonly issuedAt: number;
 }
 
@@ -38,16 +41,20 @@ export class MemoryRevocationList implements RevocationList {
   }
 
   /**
-   * Revokes all tokens of a subject that were issued up to now.
+   * Revokes all tokens of a subject that may have been issued up to now. The provider's clock may
+   * be ahead, so this includes those whose `iat` is later by up to `clock_skew_ns`: who logs in
+   * again within that time is refused, until the token is renewed after it.
    *
-   * @param until when the last of them expires, clock skew included
+   * @param until when the last of them is no longer accepted: now, the longest life of a token, and
+   * twice the clock skew (they may carry a later `iat`, and count that long after their `exp`)
    * @throws RangeError where the list is full of revocations that still count
    */
   revokeSubject(subject: string, until: number): void {
     const known = this.#subjects.get(subject);
     this.#makeRoom(known !== undefined);
     this.#subjects.set(subject, {
-      before: this.#now(),
+      // A clock that was put back lets none in again.
+      before: Math.max(this.#now(), known?.before ?? 0),
       until: Math.max(until, known?.until ?? 0),
     });
   }

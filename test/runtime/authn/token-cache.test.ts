@@ -61,8 +61,41 @@ describe("a token that was verified before", () => {
     list.revokeSubject("alice", world.time + 3600 * SECOND);
     expect(await world.outcome(token)).toContain("it was revoked");
     expect(await world.outcome(world.token({ sub: "bob" }))).toBe("passed");
-    world.time += 5 * SECOND;
+    world.time += 61 * SECOND;
     expect(await world.outcome(world.token({ iat: world.seconds }))).toBe("passed");
+  });
+
+  test.each([
+    // A provider whose clock is ahead stamps a later time on what it issued before the revocation.
+    ["60 s ahead, seen before the revocation", 60, "revoked"],
+    ["59.5 s ahead", 59.5, "revoked"],
+    ["at the same time", 0, "revoked"],
+    ["60 s behind", -60, "revoked"],
+    ["later than any token of before", 60.5, "passed"],
+  ])(
+    "a revoked subject's token does not pass by the skew of the provider's clock: %s",
+    async (_, ahead, outcome) => {
+      const revoked = world.seconds;
+      const token = world.token({ iat: revoked + ahead });
+      if (ahead <= 60) expect(await world.outcome(token)).toBe("passed");
+      list.revokeSubject("alice", world.time + 3600 * SECOND);
+      for (const later of [0, 30, 61, 200]) {
+        world.time = (revoked + later) * SECOND;
+        if (later + 60 < ahead) continue;
+        const found = await world.outcome(token);
+        if (outcome === "revoked") expect(found, `${later} s later`).toContain("it was revoked");
+        else if (later > 0) expect(found, `${later} s later`).toBe("passed");
+      }
+    },
+  );
+
+  test("a subject that is revoked again by a clock that was put back stays revoked", async () => {
+    const token = world.token({ iat: world.seconds });
+    list.revokeSubject("alice", world.time + 3600 * SECOND);
+    world.time -= 3000 * SECOND;
+    list.revokeSubject("alice", world.time + 3600 * SECOND);
+    world.time += 3001 * SECOND;
+    expect(await world.outcome(token)).toContain("it was revoked");
   });
 
   test("26 is unknown to a service of another issuer with the same keys", async () => {
