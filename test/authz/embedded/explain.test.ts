@@ -91,7 +91,7 @@ it("an explanation says what a check says, and each step follows from those belo
     }),
     { numRuns: 25 },
   );
-}, 120_000);
+}, 300_000);
 
 /** That a step's answer is what its kind makes of the steps below. */
 function expectConsistent(step: Explanation, about?: string): void {

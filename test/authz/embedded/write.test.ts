@@ -199,7 +199,7 @@ definition node {
     code: "FAILED_PRECONDITION",
     message: expect.stringContaining("more …"),
   });
-}, 60_000);
+}, 180_000);
 
 it("a commit that fails is settled by the store's sequence", async () => {
   for (const committed of [true, false]) {

@@ -24,7 +24,8 @@ export function useSpicedb(schema: string): { engine: SpicedbEngine; server: Spi
 export function engineOf(
   { endpoint, token }: SpicedbServer,
   schema: string,
-  deadlineMs = 5000,
+  // Long enough for a SpiceDB that shares its machine.
+  deadlineMs = 30_000,
 ): Promise<SpicedbEngine> {
   return createSpicedbEngine({
     endpoint,
