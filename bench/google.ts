@@ -13,6 +13,7 @@ import {
 import {
   AuthzSchema,
   Exposure,
+  file_svc_access_v1_policy,
   GatewaySchema,
   PolicySchema,
   policy,
@@ -65,6 +66,7 @@ export interface AnnotatedCorpus {
 export function annotate(image: Uint8Array, parameter: string): AnnotatedCorpus {
   const unbound = rpcsWithoutBinding(image);
   const { file } = fromBinary(FileDescriptorSetSchema, image);
+  const definition = file_svc_access_v1_policy.proto;
   const packages = new Set<string>();
   let rpcs = 0;
   for (const descriptor of file) {
@@ -82,7 +84,7 @@ export function annotate(image: Uint8Array, parameter: string): AnnotatedCorpus 
   const request = create(CodeGeneratorRequestSchema, {
     parameter,
     fileToGenerate: file.map(({ name }) => name),
-    protoFile: file,
+    protoFile: [...file, definition],
     sourceFileDescriptors: file,
   });
   return {

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { annotationSource } from "./generate/annotation.ts";
 import { checkAnswersSource } from "./generate/check-answers.ts";
 import { configSchemaJson, serviceConfigSchemaJson } from "./generate/config-schema.ts";
 import { rulesReference } from "./generate/rules-reference.ts";
@@ -19,6 +20,7 @@ const sources = readdirSync(templates)
 
 const outputs: readonly (readonly [string, string])[] = [
   ["src/gen/templates.ts", templatesSource(sources)],
+  ["src/gen/annotation.ts", annotationSource()],
   ["src/gen/check-answers.ts", checkAnswersSource()],
   ["schemas/svc-access.schema.json", configSchemaJson()],
   ["schemas/service.schema.json", serviceConfigSchemaJson()],

@@ -65,8 +65,10 @@ export interface Rpc {
   readonly response: string;
   readonly idempotency: IdempotencyLevel;
   readonly deprecated: boolean;
-  /** The annotation as it is written; absent where there is none. */
+  /** The annotation as it is written; absent where there is none, and where it cannot be believed. */
   readonly policy?: DeclaredPolicy;
+  /** Why the annotation cannot be believed. */
+  readonly policyProblems?: readonly PolicyProblem[];
   /** `authz.resource`, parsed, with the fields that its placeholders name. */
   readonly resource?: DeclaredResource;
   /** `audit.resource`, likewise. */
@@ -75,6 +77,14 @@ export interface Rpc {
   readonly http: readonly HttpRule[];
   /** Where `rpc` stands. */
   readonly position: DescriptorPosition;
+}
+
+/** Something that keeps an annotation from being believed. */
+export interface PolicyProblem {
+  /** What is wrong and how to fix it. */
+  readonly message: string;
+  /** The field numbers that lead to it; empty for the annotation. */
+  readonly path: readonly number[];
 }
 
 /** A path that is no RPC: health, login, callback, logout, pages. */

@@ -5,7 +5,8 @@ export const accessPolicyRequired = rpcRule({
   category: "ACCESS",
   purpose: "Checks that every RPC carries the option svc.access.v1.policy.",
   *checkRpc(rpc) {
-    if (rpc.policy !== undefined) return;
+    // One that is there and cannot be believed is reported by ACCESS_ANNOTATION_GENUINE.
+    if (rpc.policy !== undefined || rpc.policyProblems !== undefined) return;
     yield atRpc(
       rpc,
       `${rpc.name} has no access policy; add option (svc.access.v1.policy) = {exposure: …}`,

@@ -1,3 +1,4 @@
+import { accessAnnotationGenuine } from "./access-annotation-genuine.ts";
 import { accessAuditEventValid } from "./access-audit-event-valid.ts";
 import { accessAuditPlaceholderField } from "./access-audit-placeholder-field.ts";
 import { accessAuditResourceValid } from "./access-audit-resource-valid.ts";
@@ -28,6 +29,7 @@ import type { Category, Rule } from "./rule.ts";
 
 /** All rules, in the order of the reference. */
 export const RULES: readonly Rule[] = [
+  accessAnnotationGenuine,
   accessPolicyRequired,
   accessExposureRequired,
   accessAuthzRequired,

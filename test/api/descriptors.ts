@@ -6,6 +6,9 @@ import {
   MethodOptionsSchema,
 } from "@bufbuild/protobuf/wkt";
 
+import type { DescriptorFile } from "../../src/api/read/file-outline.ts";
+import { file_svc_access_v1_policy } from "../../src/gen/proto/svc/access/v1/policy_pb.ts";
+
 /** A field of a message that is written without its schema. */
 export type WireField = readonly [number: number, value: number | string | boolean | Uint8Array];
 
@@ -44,3 +47,9 @@ export function methodOf(
     ...(options.length === 0 ? {} : { options: encoded }),
   };
 }
+
+/** The definition of the annotation, without which no option is believed. */
+export const DEFINITION: DescriptorFile = {
+  bytes: encodeFile(file_svc_access_v1_policy.proto),
+  target: false,
+};

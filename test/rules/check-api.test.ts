@@ -4,7 +4,7 @@ import { readApi } from "../../src/api/read/read-api.ts";
 import { parseModel } from "../../src/model/index.ts";
 import { checkApi, severityOf } from "../../src/rules/check-api.ts";
 import { CATEGORIES, RULES } from "../../src/rules/index.ts";
-import { encode, encodeFile, methodOf } from "../api/descriptors.ts";
+import { DEFINITION, encode, encodeFile, methodOf } from "../api/descriptors.ts";
 
 /** What the rules say of a file with the RPC `A`, which has no policy, and `B`, a PUBLIC one. */
 function check(options: { comment?: string; withModel?: boolean } = {}) {
@@ -20,7 +20,7 @@ function check(options: { comment?: string; withModel?: boolean } = {}) {
     ],
     sourceCodeInfo: { location },
   });
-  const { api, locator } = readApi([[{ bytes, target: true }]], undefined);
+  const { api, locator } = readApi([[DEFINITION, { bytes, target: true }]], undefined);
   return checkApi(
     api,
     locator,

@@ -10,13 +10,16 @@ import {
 import { readApi } from "../../src/api/read/read-api.ts";
 import { checkApi } from "../../src/rules/check-api.ts";
 import { RULES } from "../../src/rules/index.ts";
-import { encode, encodeFile, methodOf, type WireField } from "../api/descriptors.ts";
+import { DEFINITION, encode, encodeFile, methodOf, type WireField } from "../api/descriptors.ts";
 
 /** What all rules say of an RPC that reads and whose policy is these bytes. */
 function findingsOf(...policy: readonly WireField[]): string[] {
   const method = methodOf("Get", [POLICY_EXTENSION, encode(...policy)]);
   const file = { name: "a.proto", package: "a.v1", service: [{ name: "S", method: [method] }] };
-  const { api, locator } = readApi([[{ bytes: encodeFile(file), target: true }]], undefined);
+  const { api, locator } = readApi(
+    [[DEFINITION, { bytes: encodeFile(file), target: true }]],
+    undefined,
+  );
   const { diagnostics } = checkApi(api, locator, undefined, RULES);
   return diagnostics.map(({ rule, path, message }) => `${rule} ${path?.slice(4)}: ${message}`);
 }

@@ -27,6 +27,8 @@ export interface FileOutline {
   readonly messages: readonly Uint8Array[];
   /** Encoded `EnumDescriptorProto`s of the enums at the top. */
   readonly enums: readonly Uint8Array[];
+  /** Encoded `FieldDescriptorProto`s of the extensions at the top. */
+  readonly extensions: readonly Uint8Array[];
   /** The encoded `SourceCodeInfo`; absent where the input was built without it. */
   readonly sourceInfo?: Uint8Array;
 }
@@ -49,6 +51,8 @@ export interface MethodOutline {
   readonly deprecated: boolean;
   /** Each occurrence of `svc.access.v1.policy`: an option that is written piece by piece may have several. */
   readonly policy: readonly Uint8Array[];
+  /** Whether the option with the number of `svc.access.v1.policy` is encoded as something else than a message. */
+  readonly isPolicyForeign: boolean;
   /** Each occurrence of `google.api.http`. */
   readonly http: readonly Uint8Array[];
 }
@@ -70,6 +74,7 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
     const services: ServiceOutline[] = [];
     const messages: Uint8Array[] = [];
     const enums: Uint8Array[] = [];
+    const extensions: Uint8Array[] = [];
     let syntax = "";
     let edition = 0;
     let sourceInfo: Uint8Array | undefined;
@@ -80,6 +85,7 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
       else if (field === 2) packageName = reader.string();
       else if (field === 4) messages.push(reader.bytes());
       else if (field === 5) enums.push(reader.bytes());
+      else if (field === 7) extensions.push(reader.bytes());
       else if (field === 12) syntax = reader.string();
       else if (field === 6 && file.target) services.push(readService(reader.bytes()));
       else if (field === 9 && file.target) sourceInfo = reader.bytes();
@@ -98,6 +104,7 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
       services,
       messages,
       enums,
+      extensions,
     };
     return sourceInfo === undefined ? outline : { ...outline, sourceInfo };
   } catch (error) {
@@ -168,12 +175,16 @@ function readMethod(bytes: Uint8Array): MethodOutline {
   return { name, request, response, stream: streamKind(client, server), ...options };
 }
 
-type MethodOptions = Pick<MethodOutline, "idempotency" | "deprecated" | "policy" | "http">;
+type MethodOptions = Pick<
+  MethodOutline,
+  "idempotency" | "deprecated" | "policy" | "isPolicyForeign" | "http"
+>;
 
 const NO_OPTIONS: MethodOptions = {
   idempotency: "IDEMPOTENCY_UNKNOWN",
   deprecated: false,
   policy: [],
+  isPolicyForeign: false,
   http: [],
 };
 
@@ -181,10 +192,15 @@ function readOptions(bytes: Uint8Array): MethodOptions {
   let deprecated = false;
   let idempotency: IdempotencyLevel = "IDEMPOTENCY_UNKNOWN";
   const policy: Uint8Array[] = [];
+  let isPolicyForeign = false;
   const http: Uint8Array[] = [];
   eachField(bytes, (field, wireType, reader) => {
     if (field === POLICY_EXTENSION) {
-      requireMessage(wireType, "svc.access.v1.policy");
+      // That another extension stands under our number is reported at the RPC.
+      if (wireType !== WireType.LengthDelimited) {
+        isPolicyForeign = true;
+        return false;
+      }
       policy.push(reader.bytes());
     } else if (field === HTTP_EXTENSION) {
       requireMessage(wireType, "google.api.http");
@@ -200,10 +216,10 @@ function readOptions(bytes: Uint8Array): MethodOptions {
     }
     return true;
   });
-  return { idempotency, deprecated, policy, http };
+  return { idempotency, deprecated, policy, isPolicyForeign, http };
 }
 
-/** Another extension under our number must not be read as a policy. */
+/** Another extension under the number must not be read as a rule. */
 function requireMessage(wireType: WireType, name: string): void {
   if (wireType !== WireType.LengthDelimited) {
     throw new Error(`the option with the number of ${name} is no message`);

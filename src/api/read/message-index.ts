@@ -4,7 +4,7 @@ import type { FileOutline } from "./file-outline.ts";
 import { eachField, WireType } from "./wire.ts";
 
 /** `google.protobuf.FieldDescriptorProto.Type` by number. */
-const KINDS: readonly (FieldKind | undefined)[] = [
+export const KINDS: readonly (FieldKind | undefined)[] = [
   undefined,
   "double",
   "float",
@@ -130,7 +130,7 @@ export class MessageIndex {
 }
 
 /** protoc refuses deeper nesting itself. */
-const MAX_NESTING = 100;
+export const MAX_NESTING = 100;
 
 function readFields(bytes: Uint8Array): Map<string, Field> {
   const fields = new Map<string, Field>();

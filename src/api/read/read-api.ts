@@ -1,7 +1,10 @@
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
-import type { Api, ProtobufService, Rpc } from "../api.ts";
+import type { Api, PolicyProblem, ProtobufService, Rpc } from "../api.ts";
+import type { DescriptorPosition } from "../position.ts";
 import { type DeclaredResource, parseResource } from "../resource.ts";
+import { type DefinitionProblem, judgeDefinition } from "./annotation/judge-definition.ts";
+import { unknownFields } from "./annotation/unknown-fields.ts";
 import { deploy } from "./deploy.ts";
 import {
   DescriptorError,
@@ -38,7 +41,9 @@ export function readApi(
   inputs: readonly (readonly DescriptorFile[])[],
   config: LoadedConfig | undefined,
 ): ReadApi {
-  const files = mergeInputs(inputs.map((input) => input.map(readFileOutline)));
+  const outlines = inputs.map((input) => input.map(readFileOutline));
+  const definitionProblems = judgeInputs(outlines);
+  const files = mergeInputs(outlines);
   const messages = new MessageIndex(files);
   const locator = new Locator();
   const services: ProtobufService[] = [];
@@ -47,7 +52,7 @@ export function readApi(
   for (const file of files) {
     if (!file.target) continue;
     if (file.sourceInfo !== undefined) locator.add(file.name, file.sourceInfo);
-    for (const service of readServices(file, messages)) {
+    for (const service of readServices(file, definitionProblems.get(file.name), messages)) {
       const other = declaredIn.get(service.fullName);
       if (other !== undefined) {
         throw new DescriptorError(
@@ -61,6 +66,20 @@ export function readApi(
   }
   services.sort((left, right) => compareText(left.fullName, right.fullName));
   return { api: deploy(services, config), locator, rpcs, files, messages };
+}
+
+/** What is wrong with the definition that the annotations of each file were written by, by its name. */
+function judgeInputs(
+  inputs: readonly (readonly FileOutline[])[],
+): ReadonlyMap<string, DefinitionProblem> {
+  const problems = new Map<string, DefinitionProblem>();
+  for (const files of inputs) {
+    const targets = files.filter(({ target, services }) => target && services.length > 0);
+    const problem = targets.length === 0 ? undefined : judgeDefinition(files);
+    if (problem === undefined) continue;
+    for (const { name } of targets) problems.set(name, problem);
+  }
+  return problems;
 }
 
 /** The files of all inputs, each once, sorted: no order of an input reaches an output. */
@@ -93,14 +112,20 @@ function sameServices(left: FileOutline, right: FileOutline): boolean {
   return encode(left) === encode(right);
 }
 
-function* readServices(file: FileOutline, messages: MessageIndex): Iterable<ProtobufService> {
+function* readServices(
+  file: FileOutline,
+  definitionProblem: DefinitionProblem | undefined,
+  messages: MessageIndex,
+): Iterable<ProtobufService> {
   const prefix = file.package === "" ? "" : `${file.package}.`;
   for (const [serviceIndex, service] of file.services.entries()) {
     const fullName = prefix + service.name;
     const rpcs = service.methods.map((method, methodIndex) => {
       const path = [6, serviceIndex, 2, methodIndex];
       try {
-        return readRpc(method, `${fullName}/${method.name}`, file.name, path, messages);
+        const problems = policyProblems(method, definitionProblem);
+        const rpcName = `${fullName}/${method.name}`;
+        return readRpc(method, rpcName, problems, { file: file.name, path }, messages);
       } catch (error) {
         if (error instanceof DescriptorError) throw error;
         throw new DescriptorError(
@@ -115,12 +140,12 @@ function* readServices(file: FileOutline, messages: MessageIndex): Iterable<Prot
 function readRpc(
   method: MethodOutline,
   fullName: string,
-  file: string,
-  path: readonly number[],
+  problems: readonly PolicyProblem[],
+  position: DescriptorPosition,
   messages: MessageIndex,
 ): Rpc {
   const { name, request, response, stream, idempotency, deprecated } = method;
-  const policy = readPolicy(method.policy);
+  const policy = problems.length === 0 ? readPolicy(method.policy) : undefined;
   const resource = policy?.authz?.resource;
   const auditResource = policy?.audit?.resource;
   return {
@@ -132,13 +157,31 @@ function readRpc(
     idempotency,
     deprecated,
     http: readHttpRules(method.http, { request, response }, messages),
-    position: { file, path },
+    position,
+    ...(problems.length === 0 ? {} : { policyProblems: problems }),
     ...(policy === undefined ? {} : { policy }),
     ...(resource === undefined ? {} : { resource: readResource(resource, request, messages) }),
     ...(auditResource === undefined
       ? {}
       : { auditResource: readResource(auditResource, request, messages) }),
   };
+}
+
+/** Why the option of an RPC cannot be read as a policy; empty where it can. */
+function policyProblems(
+  { policy, isPolicyForeign }: MethodOutline,
+  definition: DefinitionProblem | undefined,
+): PolicyProblem[] {
+  const isAnnotated = policy.length > 0 || isPolicyForeign;
+  if (definition !== undefined && (isAnnotated || definition.isRenumbered)) {
+    return [{ message: definition.message, path: [] }];
+  }
+  if (isPolicyForeign) {
+    return [{ message: "the option is not encoded as a message; write it anew", path: [] }];
+  }
+  return unknownFields(policy).map(({ what, path }): PolicyProblem => {
+    return { message: `this version does not know ${what}; update svc-access`, path };
+  });
 }
 
 function readResource(text: string, request: string, messages: MessageIndex): DeclaredResource {

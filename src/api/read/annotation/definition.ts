@@ -1,0 +1,150 @@
+import type { FileOutline } from "../file-outline.ts";
+import { KINDS } from "../message-index.ts";
+import { eachField, WireType } from "../wire.ts";
+
+/** A field, as far as it says what an option's bytes mean. */
+export interface DefinedField {
+  readonly name: string;
+  readonly number: number;
+  /** `optional`, `repeated`, `required`, `oneof kind`, or empty for a field without presence. */
+  readonly label: string;
+  /** The scalar type, or `message`, `group` or `enum` and the full name. */
+  readonly type: string;
+}
+
+/** A message of the annotation. */
+export interface DefinedMessage {
+  readonly name: string;
+  readonly syntax: string;
+  readonly fields: readonly DefinedField[];
+  /** How many ranges of numbers it leaves to extensions. */
+  readonly extensionRanges: number;
+}
+
+/** An enum of the annotation. */
+export interface DefinedEnum {
+  readonly name: string;
+  readonly syntax: string;
+  readonly values: readonly (readonly [name: string, number: number])[];
+}
+
+/** An extension of an options message. */
+export interface DefinedExtension {
+  /** The file that declares it; empty in the genuine definition, which may stand in any file. */
+  readonly file: string;
+  readonly extendee: string;
+  /** Its `name` is the full name. */
+  readonly field: DefinedField;
+}
+
+/** What gives an annotation its meaning: an extension, and all messages and enums below it. */
+export interface AnnotationDefinition {
+  readonly extensions: readonly DefinedExtension[];
+  readonly messages: readonly DefinedMessage[];
+  readonly enums: readonly DefinedEnum[];
+}
+
+/** Reads a field. The `scope` stands before the name of an extension, which has a full name. */
+export function readDefinedField(
+  bytes: Uint8Array,
+  oneofs: readonly string[],
+  scope = "",
+): { field: DefinedField; extendee: string } {
+  const raw = { name: "", extendee: "", number: 0, label: 0, type: 0, typeName: "", oneof: -1 };
+  let isProto3Optional = false;
+  eachField(bytes, (number, wireType, reader) => {
+    if (wireType === WireType.LengthDelimited) {
+      if (number === 1) raw.name = reader.string();
+      else if (number === 2) raw.extendee = withoutDot(reader.string());
+      else if (number === 6) raw.typeName = withoutDot(reader.string());
+      else return false;
+      return true;
+    }
+    if (wireType !== WireType.Varint) return false;
+    if (number === 3) raw.number = reader.int32();
+    else if (number === 4) raw.label = reader.int32();
+    else if (number === 5) raw.type = reader.int32();
+    else if (number === 9) raw.oneof = reader.int32();
+    else if (number === 17) isProto3Optional = reader.bool();
+    else return false;
+    return true;
+  });
+  const { name, extendee, number, typeName } = raw;
+  // A field without the marker of proto3 may still stand in a oneof that looks like one.
+  const oneof = raw.oneof < 0 ? undefined : (oneofs[raw.oneof] ?? `${raw.oneof}`);
+  const isOptional = isProto3Optional && (oneof === undefined || oneof === `_${name}`);
+  const label =
+    LABELS[raw.label] ?? (isOptional ? "optional" : oneof === undefined ? "" : `oneof ${oneof}`);
+  const kind = raw.type === GROUP ? "group" : (KINDS[raw.type] ?? `type ${raw.type}`);
+  const type = typeName === "" ? kind : `${kind} ${typeName}`;
+  return { field: { name: scope + name, number, label, type }, extendee };
+}
+
+const LABELS: readonly (string | undefined)[] = [undefined, undefined, "required", "repeated"];
+const GROUP = 10;
+
+/** Reads a message of a file, by its encoded descriptor. */
+export function readDefinedMessage(bytes: Uint8Array, file: FileOutline): DefinedMessage {
+  const encoded: Uint8Array[] = [];
+  const oneofs: string[] = [];
+  let extensionRanges = 0;
+  eachField(bytes, (number, wireType, reader) => {
+    if (wireType !== WireType.LengthDelimited) return false;
+    if (number === 2) encoded.push(reader.bytes());
+    else if (number === 8) oneofs.push(nameOf(reader.bytes()));
+    else if (number === 5) {
+      extensionRanges++;
+      return false;
+    } else return false;
+    return true;
+  });
+  const fields = encoded.map((field) => readDefinedField(field, oneofs).field);
+  return { name: fullName(file, nameOf(bytes)), syntax: syntaxOf(file), fields, extensionRanges };
+}
+
+/** Reads an enum of a file, by its encoded descriptor. */
+export function readDefinedEnum(bytes: Uint8Array, file: FileOutline): DefinedEnum {
+  const values: [string, number][] = [];
+  eachField(bytes, (number, wireType, reader) => {
+    if (number !== 2 || wireType !== WireType.LengthDelimited) return false;
+    const value = reader.bytes();
+    values.push([nameOf(value), numberOf(value)]);
+    return true;
+  });
+  return { name: fullName(file, nameOf(bytes)), syntax: syntaxOf(file), values };
+}
+
+/** The name of an encoded descriptor of whatever kind: field 1 of each. */
+export function nameOf(bytes: Uint8Array): string {
+  let name = "";
+  eachField(bytes, (number, wireType, reader) => {
+    if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
+    name = reader.string();
+    return true;
+  });
+  return name;
+}
+
+/** The number of an encoded `EnumValueDescriptorProto`. */
+function numberOf(bytes: Uint8Array): number {
+  let value = 0;
+  eachField(bytes, (number, wireType, reader) => {
+    if (number !== 2 || wireType !== WireType.Varint) return false;
+    value = reader.int32();
+    return true;
+  });
+  return value;
+}
+
+function fullName(file: FileOutline, name: string): string {
+  return file.package === "" ? name : `${file.package}.${name}`;
+}
+
+/** Presence of fields and openness of enums depend on it. */
+function syntaxOf({ syntax }: FileOutline): string {
+  return syntax === "" ? "proto2" : syntax;
+}
+
+function withoutDot(name: string): string {
+  return name.startsWith(".") ? name.slice(1) : name;
+}

@@ -1,0 +1,81 @@
+import { POLICY_EXTENSION } from "../../policy.ts";
+import { DescriptorError, type FileOutline } from "../file-outline.ts";
+import { MAX_NESTING } from "../message-index.ts";
+import { eachField, WireType } from "../wire.ts";
+import {
+  type AnnotationDefinition,
+  type DefinedEnum,
+  type DefinedExtension,
+  type DefinedMessage,
+  nameOf,
+  readDefinedEnum,
+  readDefinedField,
+  readDefinedMessage,
+} from "./definition.ts";
+
+/** The full name of the annotation. */
+export const POLICY_NAME = "svc.access.v1.policy";
+const PACKAGE = "svc.access.v1";
+const EXTENDEE = "google.protobuf.MethodOptions";
+const EXTENDEE_BYTES = Buffer.from(EXTENDEE);
+
+/**
+ * Finds what an input says of the annotation: each extension with its number
+ * or its name, and the messages and enums of its package.
+ *
+ * @param files - all files of one input, also those that are imported only
+ */
+export function findDefinition(files: Iterable<FileOutline>): AnnotationDefinition {
+  const extensions: DefinedExtension[] = [];
+  const messages: DefinedMessage[] = [];
+  const enums: DefinedEnum[] = [];
+  for (const file of files) {
+    for (const extension of extensionsOf(file)) {
+      const { extendee, field } = extension;
+      const hasNumber = extendee === EXTENDEE && field.number === POLICY_EXTENSION;
+      if (hasNumber || field.name === POLICY_NAME) extensions.push(extension);
+    }
+    if (file.package !== PACKAGE) continue;
+    messages.push(...file.messages.map((bytes) => readDefinedMessage(bytes, file)));
+    enums.push(...file.enums.map((bytes) => readDefinedEnum(bytes, file)));
+  }
+  return { extensions, messages, enums };
+}
+
+function* extensionsOf(file: FileOutline): Iterable<DefinedExtension> {
+  const scope = file.package === "" ? "" : `${file.package}.`;
+  for (const bytes of file.extensions) yield extensionOf(bytes, file, scope);
+  for (const bytes of file.messages) yield* nestedExtensions(bytes, file, scope, 0);
+}
+
+/** An extension may also be declared inside a message. */
+function* nestedExtensions(
+  bytes: Uint8Array,
+  file: FileOutline,
+  scope: string,
+  depth: number,
+): Iterable<DefinedExtension> {
+  if (depth > MAX_NESTING) throw new DescriptorError(`the messages of ${file.name} nest too deep`);
+  // Of a large tree, hardly any message holds one: the search is far quicker than to read them all.
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!buffer.includes(EXTENDEE_BYTES)) return;
+  const inner = `${scope}${nameOf(bytes)}.`;
+  const extensions: Uint8Array[] = [];
+  const nested: Uint8Array[] = [];
+  eachField(bytes, (number, wireType, reader) => {
+    if (wireType !== WireType.LengthDelimited) return false;
+    if (number === 6) extensions.push(reader.bytes());
+    else if (number === 3) nested.push(reader.bytes());
+    else return false;
+    return true;
+  });
+  for (const extension of extensions) yield extensionOf(extension, file, inner);
+  for (const message of nested) {
+    yield* nestedExtensions(message, file, inner, depth + 1);
+  }
+}
+
+function extensionOf(bytes: Uint8Array, file: FileOutline, scope: string): DefinedExtension {
+  const { field, extendee } = readDefinedField(bytes, [], scope);
+  return { file: file.name, extendee, field };
+}

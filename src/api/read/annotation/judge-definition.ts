@@ -1,0 +1,107 @@
+import { ANNOTATION } from "../../../gen/annotation.ts";
+import { POLICY_EXTENSION } from "../../policy.ts";
+import type { FileOutline } from "../file-outline.ts";
+import type { AnnotationDefinition, DefinedField } from "./definition.ts";
+import { findDefinition, POLICY_NAME } from "./find-definition.ts";
+
+/** What is wrong with the definition by which an input's annotations were written. */
+export interface DefinitionProblem {
+  /** What is wrong and how to fix it, the end of a sentence. */
+  readonly message: string;
+  /** Whether it also concerns RPCs without an option of the annotation's number. */
+  readonly isRenumbered: boolean;
+}
+
+/**
+ * Says why the annotations of an input cannot be believed: an option is bytes,
+ * and the definition that its author compiled with says what they mean.
+ *
+ * @param files - all files of one input, also those that are imported only
+ * @returns undefined where the definition is that of this version
+ */
+export function judgeDefinition(files: Iterable<FileOutline>): DefinitionProblem | undefined {
+  const found = findDefinition(files);
+  const { extensions } = found;
+  const [first] = extensions;
+  if (first === undefined) {
+    return {
+      message: `the input does not hold the definition of the option ${POLICY_EXTENSION}, so nothing says what it means; build the input with its imports`,
+      isRenumbered: false,
+    };
+  }
+  const other = extensions.find(({ field }) => field.name !== POLICY_NAME);
+  if (other !== undefined) {
+    return {
+      message: `the option ${POLICY_EXTENSION} is ${quote(other.field.name)} of ${quote(other.file)}, and not ${POLICY_NAME}; give that extension another number`,
+      isRenumbered: false,
+    };
+  }
+  const differences = differencesOf(found);
+  if (differences.length === 0) return undefined;
+  const names = [...new Set(extensions.map(({ file }) => quote(file)))].sort().join(" and ");
+  return {
+    message: `${POLICY_NAME} of ${names} is not that of svc-access: ${enumerate(differences)}; replace the file with the one in svc-access/proto`,
+    isRenumbered: !extensions.some(({ field }) => field.number === POLICY_EXTENSION),
+  };
+}
+
+/** The most differences that a message names. */
+const MAX_NAMED = 3;
+
+function enumerate(differences: readonly string[]): string {
+  const named = differences.slice(0, MAX_NAMED).join(", ");
+  const more = differences.length - MAX_NAMED;
+  return more > 0 ? `${named} and ${more} more` : named;
+}
+
+/** How a definition differs from that of this version, one difference an entry, in the order of ours. */
+function differencesOf(found: AnnotationDefinition): string[] {
+  const theirs = factsOf(found);
+  const ours = factsOf(ANNOTATION);
+  const differences: string[] = [];
+  for (const [subject, [fact]] of ours) {
+    const [other, ...others] = theirs.get(subject) ?? [];
+    if (other === undefined) differences.push(`${subject} is missing`);
+    else if (other !== fact) differences.push(`${subject} is ${quote(other)} instead of ${fact}`);
+    else if (others.length > 0) differences.push(`${subject} is declared more than once`);
+  }
+  // What the annotation does not reach, such as a further message of the package, changes no meaning.
+  const owners = new Set([...ANNOTATION.messages, ...ANNOTATION.enums].map(({ name }) => name));
+  for (const subject of theirs.keys()) {
+    const owner = subject.slice(0, subject.lastIndexOf("."));
+    if (!ours.has(subject) && owners.has(owner)) differences.push(`${quote(subject)} is added`);
+  }
+  return differences;
+}
+
+/** A definition as facts, each under the full name of what it is about. */
+function factsOf({ extensions, messages, enums }: AnnotationDefinition): Map<string, string[]> {
+  const facts = new Map<string, string[]>();
+  const add = (subject: string, fact: string) => {
+    const known = facts.get(subject);
+    if (known === undefined) facts.set(subject, [fact]);
+    else known.push(fact);
+  };
+  for (const { extendee, field } of extensions) {
+    add(field.name, `${formatField(field)} of ${extendee}`);
+  }
+  for (const { name, syntax, fields, extensionRanges } of messages) {
+    add(name, `${syntax} message${extensionRanges === 0 ? "" : " with extensions"}`);
+    for (const field of fields) add(`${name}.${field.name}`, formatField(field));
+  }
+  for (const { name, syntax, values } of enums) {
+    add(name, `${syntax} enum`);
+    for (const [value, number] of values) add(`${name}.${value}`, `${number}`);
+  }
+  return facts;
+}
+
+function formatField({ label, type, number }: DefinedField): string {
+  return `${label === "" ? "" : `${label} `}${type} = ${number}`;
+}
+
+/** A name out of the input; a made-up one may be of any length. */
+function quote(name: string): string {
+  const text = name.length > 200 ? `${name.slice(0, 200)}…` : name;
+  return /^[\w.=/ -]+$/.test(text) ? text : JSON.stringify(text);
+}
