@@ -16,6 +16,7 @@ import { HttpRuleSchema } from "../examples/hub/gen/google/api/http_pb.ts";
 import {
   AuthzSchema,
   Exposure,
+  file_svc_access_v1_policy,
   GatewaySchema,
   PolicySchema,
   policy,
@@ -54,7 +55,7 @@ export function syntheticRequest(rpcs: number, parameter: string): Uint8Array {
   const request = create(CodeGeneratorRequestSchema, {
     parameter,
     fileToGenerate: protoFile.map(({ name }) => name),
-    protoFile,
+    protoFile: [...protoFile, file_svc_access_v1_policy.proto],
   });
   return toBinary(CodeGeneratorRequestSchema, request);
 }

@@ -30,16 +30,30 @@ export function findDefinition(files: Iterable<FileOutline>): AnnotationDefiniti
   const messages: DefinedMessage[] = [];
   const enums: DefinedEnum[] = [];
   for (const file of files) {
-    for (const extension of extensionsOf(file)) {
-      const { extendee, field } = extension;
-      const hasNumber = extendee === EXTENDEE && field.number === POLICY_EXTENSION;
-      if (hasNumber || field.name === POLICY_NAME) extensions.push(extension);
+    try {
+      collect(file, { extensions, messages, enums });
+    } catch (error) {
+      if (error instanceof DescriptorError) throw error;
+      throw new DescriptorError(
+        `${file.name} is not a valid file descriptor: ${(error as Error).message}`,
+      );
     }
-    if (file.package !== PACKAGE) continue;
-    messages.push(...file.messages.map((bytes) => readDefinedMessage(bytes, file)));
-    enums.push(...file.enums.map((bytes) => readDefinedEnum(bytes, file)));
   }
   return { extensions, messages, enums };
+}
+
+function collect(
+  file: FileOutline,
+  into: { extensions: DefinedExtension[]; messages: DefinedMessage[]; enums: DefinedEnum[] },
+): void {
+  for (const extension of extensionsOf(file)) {
+    const { extendee, field } = extension;
+    const hasNumber = extendee === EXTENDEE && field.number === POLICY_EXTENSION;
+    if (hasNumber || field.name === POLICY_NAME) into.extensions.push(extension);
+  }
+  if (file.package !== PACKAGE) return;
+  into.messages.push(...file.messages.map((bytes) => readDefinedMessage(bytes, file)));
+  into.enums.push(...file.enums.map((bytes) => readDefinedEnum(bytes, file)));
 }
 
 function* extensionsOf(file: FileOutline): Iterable<DefinedExtension> {
