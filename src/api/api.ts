@@ -32,6 +32,8 @@ export interface DeployedService {
   readonly services: readonly ProtobufService[];
   /** The paths that it serves and that are no RPC. */
   readonly paths: readonly DeclaredPath[];
+  /** The other origins whose pages may call it: those of all frontends that use it. Absent, none. */
+  readonly allowedOrigins?: readonly string[];
 }
 
 /** A `service` of a protobuf file. */
@@ -117,6 +119,8 @@ export interface Frontend {
   readonly name: string;
   /** The deployed services whose published RPCs it calls. */
   readonly services: readonly string[];
+  /** Whether its host routes `POST /<package>.<Service>/<Method>` to the published RPCs. */
+  readonly connect?: true;
   /** The names of the principal fields that the gateway fills for it. */
   readonly principalFields: readonly string[];
   /** The paths that it serves itself: pages, login, callback, logout. */

@@ -25,8 +25,25 @@ export const IDENTITY_HEADERS: readonly string[] = [
   "x-internal-jwt",
 ];
 
-/** What all of ours start with; removed as a whole, so that a header added later is not forgotten. */
-export const IDENTITY_HEADER_PREFIX = "x-svc-";
+/**
+ * What all of ours start with, in every spelling that a service might take for it: removed as a
+ * whole, so that a header added later is not forgotten. An underscore never gets so far.
+ */
+export const IDENTITY_HEADER_PREFIXES: readonly string[] = spellings("x-svc-");
+
+/** The spellings with dots of those that do not start so. */
+export const IDENTITY_HEADER_VARIANTS: readonly string[] = IDENTITY_HEADERS.filter(
+  (name) => !name.startsWith("x-svc-"),
+).flatMap((name) => spellings(name).filter((spelling) => spelling !== name));
+
+/** A name with each of its hyphens as it is, or as a dot. */
+function spellings(name: string): string[] {
+  const [first = "", ...others] = name.split("-");
+  return others.reduce(
+    (starts, part) => starts.flatMap((start) => [`${start}-${part}`, `${start}.${part}`]),
+    [first],
+  );
+}
 
 /** The header that holds the caller's subject behind the login. */
 export const SUBJECT_HEADER = "x-svc-external-sub";

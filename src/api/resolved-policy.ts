@@ -113,6 +113,39 @@ export function publishedBindingsOf(
   return publishedAs === "grpc" ? [implicitBinding(rpc)] : bindingsOf(rpc);
 }
 
+/**
+ * The bindings by which a host routes to an RPC: the published ones, and with `connect` those of
+ * the Connect protocol and gRPC-Web. None where it is not published.
+ */
+export function hostBindingsOf(
+  rpc: Rpc,
+  publishedAs: DeployedService["publishedAs"],
+  connect: boolean,
+): readonly HttpBinding[] {
+  const published = publishedBindingsOf(rpc, publishedAs);
+  // The port of gRPC has that path already, and speaks nothing else.
+  if (!connect || published.length === 0 || publishedAs === "grpc") return published;
+  const path = `/${rpc.fullName}`;
+  return [
+    ...published,
+    ...connectBindings(rpc).filter(
+      ({ method }) => !published.some((each) => each.path === path && each.method === method),
+    ),
+  ];
+}
+
+/** POST, and GET where a GET may stand for the call: it has no side effects, and is bound so. */
+function connectBindings(rpc: Rpc): HttpBinding[] {
+  const post = implicitBinding(rpc);
+  const mayGet =
+    rpc.idempotency === "NO_SIDE_EFFECTS" &&
+    rpc.stream === "unary" &&
+    bindingsOf(rpc).some(({ method }) => method === "GET");
+  if (!mayGet) return [post];
+  const { path, template } = post;
+  return [post, { method: "GET", path, template, fields: [] }];
+}
+
 /** The binding that gRPC itself uses. */
 function implicitBinding(rpc: Rpc): HttpBinding {
   const path = `/${rpc.fullName}`;

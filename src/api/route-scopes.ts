@@ -2,7 +2,7 @@ import type { Api, DeclaredPath, DeployedService, Frontend, Rpc } from "./api.ts
 import type { HttpBinding } from "./http-rule.ts";
 import { type Exposure, HTTP_EXTENSION, POLICY_EXTENSION } from "./policy.ts";
 import { below, type Position } from "./position.ts";
-import { bindingsOf, publishedBindingsOf } from "./resolved-policy.ts";
+import { bindingsOf, hostBindingsOf } from "./resolved-policy.ts";
 import type { Route } from "./route-index.ts";
 
 /** Who claims requests by a route. */
@@ -51,7 +51,8 @@ function* frontendRoutes(
   for (const name of frontend.services) {
     const service = services.get(name);
     if (service === undefined) continue;
-    yield* serviceRoutes(service, (rpc) => publishedBindingsOf(rpc, service.publishedAs));
+    const connect = frontend.connect === true;
+    yield* serviceRoutes(service, (rpc) => hostBindingsOf(rpc, service.publishedAs, connect));
   }
   for (const path of frontend.paths) yield* pathRoutes(path);
 }

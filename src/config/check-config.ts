@@ -3,6 +3,7 @@ import { didYouMean } from "../diagnostics/nearest.ts";
 import { checkEdge } from "./check-edge.ts";
 import type { BackendConfig, PlatformConfig } from "./config.ts";
 import type { ConfigProblem } from "./config-problem.ts";
+import { type SessionConfig, sessionOf } from "./frontend-config.ts";
 
 /** Checks what one part of the configuration says of another. */
 export function checkConfig(config: PlatformConfig): ConfigProblem[] {
@@ -52,29 +53,40 @@ function* checkFrontends(config: PlatformConfig): Iterable<ConfigProblem> {
       }
       users.set(`${frontend.host} ${service}`, name);
     }
-    const redirect = new URL(frontend.redirect_url);
-    if (redirect.hostname !== frontend.host) {
-      yield {
-        path: at("redirect_url"),
-        message: `the redirect URL is on ${redirect.hostname}, but the frontend on ${frontend.host}: the session cookie would be lost`,
-      };
-    }
-    if (redirect.search !== "" || redirect.hash !== "") {
-      yield { path: at("redirect_url"), message: "a redirect URL has neither query nor fragment" };
-    }
-    if (redirect.pathname === "/") {
-      yield {
-        path: at("redirect_url"),
-        message: "the redirect URL needs a path of its own, such as /oauth2/callback",
-      };
-    }
-    if (frontend.logout_path === "/" || frontend.logout_path === redirect.pathname) {
-      yield {
-        path: at("logout_path"),
-        message: "the logout path must be a path of its own, such as /logout",
-      };
-    }
+    const session = sessionOf(frontend);
+    if (session !== undefined) yield* checkSession(name, frontend.host, session);
     yield* checkBackend(at("backend"), frontend.backend);
+  }
+}
+
+/** The login of a frontend. */
+function* checkSession(
+  name: string,
+  host: string,
+  { redirect_url, logout_path }: SessionConfig,
+): Iterable<ConfigProblem> {
+  const at = (key: string) => ["frontends", name, key];
+  const redirect = new URL(redirect_url);
+  if (redirect.hostname !== host) {
+    yield {
+      path: at("redirect_url"),
+      message: `the redirect URL is on ${redirect.hostname}, but the frontend on ${host}: the session cookie would be lost`,
+    };
+  }
+  if (redirect.search !== "" || redirect.hash !== "") {
+    yield { path: at("redirect_url"), message: "a redirect URL has neither query nor fragment" };
+  }
+  if (redirect.pathname === "/") {
+    yield {
+      path: at("redirect_url"),
+      message: "the redirect URL needs a path of its own, such as /oauth2/callback",
+    };
+  }
+  if (logout_path === "/" || logout_path === redirect.pathname) {
+    yield {
+      path: at("logout_path"),
+      message: "the logout path must be a path of its own, such as /logout",
+    };
   }
 }
 
@@ -98,6 +110,11 @@ function* checkPaths(config: PlatformConfig): Iterable<ConfigProblem> {
       yield {
         path: ["paths", index, "frontend"],
         message: `"${frontend}" is no frontend of this file${didYouMean(frontend, frontends)}`,
+      };
+    } else if (frontend !== undefined && config.frontends[frontend]?.login === "bearer") {
+      yield {
+        path: ["paths", index, "frontend"],
+        message: `the frontend ${frontend} has login: bearer and serves nothing itself; write service, the one that serves ${path}`,
       };
     }
   }

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
+import { DURATION, durationMs } from "./duration.ts";
 
 // A configuration is parsed once; compiling a parser for it would take longer.
 z.config({ ...en(), jitless: true });
@@ -43,6 +44,16 @@ export const httpUrl = () =>
     z.string().check(z.maxLength(2048, "must have 2048 characters at most")),
     z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
   );
+
+/** A client id, as a token's `aud` has it. */
+export const audience = () => z.string().check(z.minLength(1), z.maxLength(256));
+/** A length of time as the Gateway API writes it: `5s`, `1m30s`, `500ms`. */
+export const duration = () =>
+  z.string().check(
+    z.regex(DURATION, NO_DURATION),
+    z.refine((text) => !DURATION.test(text) || durationMs(text) !== undefined, NO_DURATION),
+  );
+const NO_DURATION = "must be a length of time from 1ms to 480h, such as 5s, 1m30s or 500ms";
 
 /** A schema with the words that editors show. */
 export function documented<Schema extends z.ZodMiniType>(

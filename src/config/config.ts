@@ -1,5 +1,17 @@
 import * as z from "zod/mini";
-import { backend, documented, host, httpUrl, name, path, port, secret } from "./config-values.ts";
+import {
+  backend,
+  documented,
+  duration,
+  httpUrl,
+  name,
+  path,
+  port,
+  secret,
+} from "./config-values.ts";
+import { frontend } from "./frontend-config.ts";
+
+export type { FrontendConfig } from "./frontend-config.ts";
 
 const WILDCARD_HOST = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const PACKAGE = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/;
@@ -67,6 +79,10 @@ const edge = z.strictObject({
     "Whether a policy on the Gateway denies what no policy of a route covers.",
     z._default(z.boolean(), true),
   ),
+  login_timeout: documented(
+    "How long a user has for a login at the provider, such as 4m; shorter than access tokens live.",
+    z._default(duration(), "4m"),
+  ),
 });
 
 const service = z.strictObject({
@@ -97,44 +113,10 @@ const service = z.strictObject({
     "How the edge publishes its RPCs. Client streams need grpc.",
     z._default(z.enum(["http", "grpc"]), "http"),
   ),
-});
-
-const frontend = z.strictObject({
-  host: documented("The host that its users open.", host()),
-  prefix: documented("The path below which its pages are.", z._default(path(), "/")),
-  namespace: documented("The namespace of its routes and policies.", name()),
-  services: documented(
-    "The services whose published RPCs it calls.",
-    z._default(z.array(name()), []),
+  timeout: documented(
+    "How long a call may take, such as 5s: `server.http.timeout_ns` of the service. The edge waits a second longer.",
+    z._default(duration(), "5s"),
   ),
-  client_id: documented(
-    "The client id at the identity provider.",
-    z.string().check(z.minLength(1), z.maxLength(256)),
-  ),
-  client_secret: documented(
-    "The Secret whose key `client-secret` holds the client secret.",
-    secret(),
-  ),
-  redirect_url: documented("The redirect URL, exactly as registered, with its port.", httpUrl()),
-  logout_path: documented("The path that ends the session.", path()),
-  claims: documented(
-    "Which claims become headers: the first four of spec 5.3, or all.",
-    z._default(z.enum(["default", "console"]), "default"),
-  ),
-  allowed_origins: documented(
-    "Other origins whose pages call it with credentials (CORS).",
-    z._default(
-      z.array(
-        z
-          .string()
-          .check(
-            z.regex(/^https?:\/\/[^/*\s]+$/, "must be an origin, such as https://app.example.com"),
-          ),
-      ),
-      [],
-    ),
-  ),
-  backend: documented("What serves its pages; absent where it has none.", z.optional(backend())),
 });
 
 const declaredPath = z
@@ -215,7 +197,5 @@ export type IdentityConfig = z.infer<typeof identity>;
 export type EdgeConfig = z.infer<typeof edge>;
 /** A deployed service of the platform configuration. */
 export type ServiceConfig = z.infer<typeof service>;
-/** A frontend of the platform configuration. */
-export type FrontendConfig = z.infer<typeof frontend>;
 /** What the gateway forwards to. */
 export type BackendConfig = NonNullable<ServiceConfig["backend"]>;

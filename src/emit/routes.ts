@@ -49,6 +49,8 @@ export interface RouteDocument {
   readonly routes: readonly { readonly key: string; readonly entry: RouteEntry }[];
   /** What the platform configuration declares for the service beside its RPCs, in its order. */
   readonly paths: readonly PathEntry[];
+  /** The other origins whose pages may call the service: those of all frontends that use it. Absent, none. */
+  readonly allowedOrigins?: readonly string[];
 }
 
 /** Makes one document of registry entries for each deployed service that has RPCs. */
@@ -79,6 +81,7 @@ export function routeDocument(deployed: DeployedService): RouteDocument {
       // The schema of the platform configuration takes no other exposure.
       return { path, match, methods, exposure: exposure as PathEntry["exposure"] };
     }),
+    ...(deployed.allowedOrigins === undefined ? {} : { allowedOrigins: deployed.allowedOrigins }),
   };
 }
 

@@ -24,6 +24,7 @@ export function fullPlatform() {
       ],
       rate_limit: "global",
       backstop: false,
+      login_timeout: "3m",
     },
     services: {
       hub: {
@@ -32,6 +33,7 @@ export function fullPlatform() {
         backend: { service: { name: "hub", namespace: "hub", port: 18001 } },
         authn_mode: "hybrid",
         published_as: "grpc",
+        timeout: "1m30s",
       },
       iam: {
         packages: ["svc.iam.v1"],
@@ -42,6 +44,7 @@ export function fullPlatform() {
             endpoints: [{ address: "10.0.0.7", port: 80 }],
           },
         },
+        timeout: "5s",
       },
     },
     frontends: {
@@ -54,6 +57,9 @@ export function fullPlatform() {
         client_secret: { name: "oidc", namespace: "secrets" },
         redirect_url: "https://hub.example.com:8443/v1/authn/exchange",
         logout_path: "/v1/authn/logout",
+        login: "session",
+        deny_redirect: true,
+        connect: true,
         claims: "console",
         allowed_origins: ["https://app.example.com"],
         backend: { service: { name: "web", namespace: "hub", port: 3000 } },

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { Api, DeclaredPath, DeployedService } from "../../src/api/api.ts";
+import { deploy } from "../../src/api/read/deploy.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
 import { emitRoutes, routeDocument } from "../../src/emit/routes.ts";
 
 const path = (name: string, more: Partial<DeclaredPath> = {}): DeclaredPath => {
@@ -41,4 +43,32 @@ test("a service without paths has none", () => {
 test("a service without RPCs has no document: another repository makes it", () => {
   const api: Api = { services: [service], hosts: [] };
   expect(emitRoutes({ api, config: undefined }).files).toEqual([]);
+});
+
+test("the origins of all frontends that use a service are in its document, each once, and in no other's", () => {
+  const frontend = (services: string, origins: string) => `
+    host: ${services.replaceAll(/\W/g, "")}.example.com
+    namespace: a
+    services: ${services}
+    login: bearer
+    audiences: [cli]
+    allowed_origins: ${origins}`;
+  const yaml = `
+services:
+  hub: { packages: [hub.v1] }
+  iam: { packages: [iam.v1] }
+  git: { packages: [git.v1] }
+frontends:
+  one: ${frontend("[hub]", "[https://b.example.com, https://a.example.com]")}
+  two: ${frontend("[hub, iam]", "[https://b.example.com]")}
+`;
+  const result = loadConfig(yaml, "svc-access.yaml", {});
+  if (result.loaded === undefined) throw new Error(JSON.stringify(result.diagnostics));
+  const { services } = deploy([], result.loaded);
+  const origins = services.map((each) => [each.name, routeDocument(each).allowedOrigins]);
+  expect(Object.fromEntries(origins)).toEqual({
+    hub: ["https://a.example.com", "https://b.example.com"],
+    iam: ["https://b.example.com"],
+    git: undefined,
+  });
 });

@@ -1,4 +1,11 @@
-import type { Api, DeclaredPath, DeployedService, Rpc, StreamKind } from "../../src/api/api.ts";
+import type {
+  Api,
+  DeclaredPath,
+  DeployedService,
+  IdempotencyLevel,
+  Rpc,
+  StreamKind,
+} from "../../src/api/api.ts";
 import type { HttpBinding } from "../../src/api/http-rule.ts";
 import { parsePathTemplate } from "../../src/api/path-template.ts";
 import type { Exposure } from "../../src/api/policy.ts";
@@ -16,6 +23,7 @@ export interface RpcSpec {
   readonly publish?: boolean;
   readonly limit?: { readonly qps: number; readonly burst?: number };
   readonly stream?: StreamKind;
+  readonly idempotency?: IdempotencyLevel;
 }
 
 /** An input of emitters, from a configuration as a user writes it and RPCs in short. */
@@ -48,7 +56,7 @@ function buildRpc(spec: RpcSpec): Rpc {
     stream: stream ?? "unary",
     request: "test.Request",
     response: "test.Response",
-    idempotency: "IDEMPOTENCY_UNKNOWN",
+    idempotency: spec.idempotency ?? "IDEMPOTENCY_UNKNOWN",
     deprecated: false,
     policy: {
       exposure,

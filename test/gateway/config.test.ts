@@ -199,10 +199,17 @@ describe("streams", () => {
     const all = documents(SAMPLE_CONFIG);
     const rules = ofKind(all, "HTTPRoute").flatMap(({ spec }) => spec.rules);
     const endless = rules.filter(({ timeouts }: any) => timeouts?.request === "0s");
+    // Beside streams, what is no RPC: pages, and what else a path may serve.
     expect(endless.map(({ matches }: any) => matches[0].path.value)).toEqual([
+      "/v1/authn/exchange",
+      "/assets",
       "/hub.feed.v1.FeedService/Follow",
       "/v1/skills:watch",
+      "/healthz",
+      "/v1/iam/oauth2/callback",
+      "/healthz",
     ]);
+    for (const { timeouts } of rules) expect(["0s", "6s"]).toContain(timeouts.request);
     expect(ofKind(all, "GRPCRoute")).toEqual([]);
     expect(emit(SAMPLE_CONFIG).notes).toEqual([
       "the gateway speaks gRPC to port 19002 of the Service feed in hub: write appProtocol: kubernetes.io/h2c there",

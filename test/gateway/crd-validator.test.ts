@@ -59,7 +59,7 @@ describe.skipIf(!hasCrds)("the CRD validator (needs the CRDs)", () => {
     [
       "a wrong type",
       "BackendTrafficPolicy",
-      (spec) => (spec.rateLimit.local.rules[0].limit.requests = "10"),
+      (spec) => (spec.responseOverride[0].match.statusCodes[0].value = "400"),
       "must be integer",
     ],
     [

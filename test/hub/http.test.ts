@@ -56,6 +56,21 @@ describe.skipIf(isAbsent("curl"))("HTTP, by curl", () => {
     }
   });
 
+  test("a page of an origin that the platform lists writes, as the edge lets it: one list for both", async () => {
+    const origin = "https://admin.example.com";
+    const page = ["-H", `origin: ${origin}`, "-H", "sec-fetch-site: same-site"];
+    const asks = ["-X", "OPTIONS", "-H", "access-control-request-method: POST"];
+    const preflight = await get("/v1/projects", ...asks, ...page);
+    expect(preflight.headers).toMatchObject({ "access-control-allow-origin": origin });
+    const body = JSON.stringify({ organizationId: "acme", displayName: "From another page" });
+    const written = await get("/v1/projects", ...page, ...JSON_BODY, body);
+    expect([written.status, written.headers["access-control-allow-origin"]]).toEqual([200, origin]);
+    for (const other of ["https://admin.example.com.evil.example", "http://admin.example.com"]) {
+      const refused = await get("/v1/projects", "-H", `origin: ${other}`, ...JSON_BODY, body);
+      expect(refused.status).toBe(403);
+    }
+  });
+
   test("HEAD is answered as GET, without the body", async () => {
     const full = await get("/v1/authn/me");
     const head = await get("/v1/authn/me", "--head");

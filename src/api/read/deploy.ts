@@ -48,18 +48,32 @@ export function deploy(
       authnMode: declared?.authn_mode ?? "gateway_trusted",
       services: members,
       paths: paths.filter((path) => path.service === name),
+      ...allowedOrigins(name, config),
     };
   });
   deployed.sort((left, right) => compareText(left.name, right.name));
   return { services: deployed, hosts: config === undefined ? [] : hostsOf(config, paths) };
 }
 
+/** The one list of each frontend, for the services behind it (design.md, "Edge"). */
+function allowedOrigins(
+  service: string,
+  config: PlatformConfig | undefined,
+): Pick<DeployedService, "allowedOrigins"> {
+  const origins = Object.values(config?.frontends ?? {})
+    .filter(({ services }) => services.includes(service))
+    .flatMap(({ allowed_origins }) => allowed_origins);
+  if (origins.length === 0) return {};
+  return { allowedOrigins: [...new Set(origins)].sort(compareText) };
+}
+
 function hostsOf(config: PlatformConfig, paths: readonly DeclaredPath[]): Host[] {
   const hosts = new Map<string, Frontend[]>();
-  for (const [name, { host, services, claims }] of Object.entries(config.frontends)) {
+  for (const [name, { host, services, claims, connect }] of Object.entries(config.frontends)) {
     const frontend: Frontend = {
       name,
       services: [...services].sort(compareText),
+      ...(connect ? { connect } : {}),
       principalFields: principalFieldsOf(CLAIM_MAPPINGS[claims]),
       paths: paths.filter((path) => path.frontend === name),
     };

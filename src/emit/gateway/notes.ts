@@ -24,8 +24,10 @@ export function gatewayNotes(plan: GatewayPlan, api: Api): string[] {
       ({ host, owner, request, reason }) =>
         `${owner.name} has no route for ${request} on ${host}: ${reason}`,
     ),
-    ...coveredPublic(plan),
+    ...new Set(coveredPublic(plan)),
     ...plainListeners(plan),
+    ...withoutLogin(plan),
+    ...withoutConnect(api),
     ...grpcServices(plan),
   ];
 }
@@ -71,6 +73,30 @@ function* plainListeners({ hosts, listeners }: GatewayPlan): Iterable<string> {
   );
   for (const { name } of skipped) {
     yield `the listener ${name} has no routes of hosts that HTTPS serves: the session cookie needs TLS`;
+  }
+}
+
+/** The cookies of a session are Secure, so that a browser does not send them over HTTP. */
+function* withoutLogin({ hosts, listeners }: GatewayPlan): Iterable<string> {
+  for (const { name, frontends } of hosts) {
+    const serving = listeners.filter((listener) => servesHost(listener, name));
+    if (serving.some(({ protocol }) => protocol === "HTTPS")) continue;
+    for (const { name: frontend, login, routes } of frontends) {
+      if (login.session === undefined || routes.length === 0) continue;
+      yield `warning: nobody can log in to ${frontend}: ${name} is served over HTTP only, and browsers send the session cookies, which are Secure, over HTTPS only; add an HTTPS listener, or write login: bearer`;
+    }
+  }
+}
+
+/** The port of gRPC speaks nothing else. */
+function* withoutConnect({ services, hosts }: Api): Iterable<string> {
+  const asGrpc = new Set(
+    services.filter(({ publishedAs }) => publishedAs === "grpc").map(({ name }) => name),
+  );
+  for (const { name, services: used, connect } of hosts.flatMap(({ frontends }) => frontends)) {
+    for (const service of used.filter((each) => connect === true && asGrpc.has(each))) {
+      yield `connect: true of the frontend ${name} adds nothing for ${service}, which is published as gRPC; write published_as: http for it`;
+    }
   }
 }
 

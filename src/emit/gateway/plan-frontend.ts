@@ -19,13 +19,13 @@ export function planFrontend(
   const claims = host.claims.get(name) ?? [];
   const cors = config.allowed_origins.length > 0;
   const preflights = cors ? preflightClaims(claims) : new Set<RouteClaim>();
-  const login = loginPolicy(name, config, identity);
+  const login = loginPolicy(name, config, identity, edge);
   // Without the backstop nothing closes a PUBLIC route, so no policy need open it.
   const openName = edge.backstop || cors ? `${name}.public` : undefined;
 
   const groups = new Map<string, { group: string; access: Access; entries: PackedEntry[] }>();
   for (const claim of claims) {
-    const { access, group, backend, streaming, limit } = claim;
+    const { access, group, backend, timeout, limit } = claim;
     const key = `${group} ${access}`;
     let target = groups.get(key);
     if (target === undefined) {
@@ -41,19 +41,21 @@ export function planFrontend(
       target.entries.push({
         entry: entryOf(claim, match, login.name),
         backend,
-        streaming,
+        timeout,
         ...(limit === undefined ? {} : { limit }),
       });
     }
     const referrer = { kind: "HTTPRoute", namespace: config.namespace } as const;
     references.refer(referrer, backend);
   }
-  const secret = { kind: "Secret", namespace: config.namespace, ...login.clientSecret } as const;
-  if (claims.length > 0) {
+  if (claims.length > 0 && login.session !== undefined) {
+    const { namespace } = config;
+    const secret = { kind: "Secret", namespace, ...login.session.clientSecret } as const;
     references.refer({ kind: "SecurityPolicy", namespace: config.namespace }, secret);
   }
 
   const routes: FrontendPlan["routes"][number][] = [];
+  const serviceRoutes: string[] = [];
   const limits = new Map<string, LimitPlan & { targets: LimitPlan["targets"][number][] }>();
   for (const [, { group, access, entries }] of [...groups].sort(([a], [b]) => compareText(a, b))) {
     // A dot parts the names, as neither a frontend nor a service has one.
@@ -62,6 +64,7 @@ export function planFrontend(
     const packed = packRoutes(entries, (index) => `${base}.${index}${suffix}`);
     const policy = access === "login" ? login.name : openName;
     for (const route of packed.routes) {
+      if (group !== "") serviceRoutes.push(route.name);
       routes.push({
         name: route.name,
         access,
@@ -88,12 +91,19 @@ export function planFrontend(
     host: config.host,
     namespace: config.namespace,
     sections: sectionsOf(edge, config.host),
-    ...(cors ? { cors: { origins: [...config.allowed_origins].sort(compareText) } } : {}),
+    ...(cors
+      ? {
+          cors: { origins: [...config.allowed_origins].sort(compareText), connect: config.connect },
+        }
+      : {}),
     login,
     ...(openName !== undefined && routes.some(({ access }) => access === "open")
       ? { open: { name: openName, allow: edge.backstop } }
       : {}),
     routes,
+    ...(serviceRoutes.length > 0
+      ? { errors: { name: `${name}.errors`, routes: serviceRoutes } }
+      : {}),
     limits: [...limits.values()],
   };
 }

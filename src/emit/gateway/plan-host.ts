@@ -50,7 +50,24 @@ export function planHost(
     });
     claims.set(frontend, valid);
   }
+  addHeads(claims);
   return { claims, matches, leftOut };
+}
+
+/** What answers a GET answers a HEAD, where nothing of the host claims that itself. */
+function addHeads(claims: Map<string, RouteClaim[]>): void {
+  const claimed = new Set<string>();
+  for (const all of claims.values()) {
+    for (const { method, shape } of all) if (method === "HEAD") claimed.add(shape);
+  }
+  for (const [frontend, all] of claims) {
+    const withHeads = all.flatMap((claim) =>
+      claim.method === "GET" && !claimed.has(claim.shape)
+        ? [claim, { ...claim, method: "HEAD" }]
+        : [claim],
+    );
+    claims.set(frontend, withHeads);
+  }
 }
 
 function unitsOf(
@@ -66,6 +83,7 @@ function unitsOf(
         units.set(shape, unit);
       }
       unit.methods.add(method);
+      if (method === "GET") unit.methods.add("HEAD");
       // The preflight of a path must be ordered as the path is.
       if (config.allowed_origins.length > 0) unit.methods.add("OPTIONS");
     }

@@ -1,23 +1,37 @@
 import type { ClaimMapping } from "../../api/principal-claims.ts";
 import { CLAIM_MAPPINGS } from "../../api/principal-claims.ts";
-import type { FrontendConfig, IdentityConfig } from "../../config/config.ts";
+import type { EdgeConfig, FrontendConfig, IdentityConfig } from "../../config/config.ts";
+import { durationMs, formatDuration } from "../../config/duration.ts";
+import { type SessionConfig, sessionOf } from "../../config/frontend-config.ts";
 
-/** The SecurityPolicy that logs callers in and checks their token. */
+/** The SecurityPolicy that checks the token of callers, and logs in those without one. */
 export interface LoginPolicyPlan {
   readonly name: string;
   readonly issuer: string;
+  readonly jwksUri: string;
+  /** The client ids whose tokens pass. */
+  readonly audiences: readonly string[];
+  /** The login and its session; absent where only Bearer tokens pass. */
+  readonly session?: SessionPlan;
+  readonly claims: readonly Pick<ClaimMapping, "claim" | "header">[];
+  /** The organizations whose tokens pass; empty for all. */
+  readonly allowedOwners: readonly string[];
+}
+
+/** The login of a browser at the identity provider, and the session that comes of it. */
+export interface SessionPlan {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   readonly endSessionEndpoint?: string;
-  readonly jwksUri: string;
   readonly clientId: string;
   /** A reference; the value never enters a plan. */
   readonly clientSecret: { readonly name: string; readonly namespace?: string };
   readonly redirectUrl: string;
   readonly logoutPath: string;
-  readonly claims: readonly Pick<ClaimMapping, "claim" | "header">[];
-  /** The organizations whose tokens pass; empty for all. */
-  readonly allowedOwners: readonly string[];
+  /** How long a login may take. */
+  readonly loginTimeout: string;
+  /** Whether scripts are answered 401 rather than 302. */
+  readonly denyRedirect: boolean;
 }
 
 /** The SecurityPolicy of PUBLIC routes: it opens what the backstop closes, and answers preflights. */
@@ -29,6 +43,8 @@ export interface OpenPolicyPlan {
 /** Which other origins may call. */
 export interface CorsPlan {
   readonly origins: readonly string[];
+  /** Whether clients of Connect and gRPC-Web are among them. */
+  readonly connect: boolean;
 }
 
 /** The login policy of a frontend. */
@@ -36,27 +52,42 @@ export function loginPolicy(
   name: string,
   frontend: FrontendConfig,
   identity: IdentityConfig,
+  edge: EdgeConfig,
 ): LoginPolicyPlan {
-  const { client_secret: secret } = frontend;
+  const session = sessionOf(frontend);
   return {
     name,
     issuer: identity.issuer,
+    jwksUri: identity.jwks_uri,
+    audiences: session === undefined ? [...(frontend.audiences ?? [])] : [session.client_id],
+    ...(session === undefined ? {} : { session: sessionPlan(session, frontend, identity, edge) }),
+    claims: CLAIM_MAPPINGS[frontend.claims].map(({ claim, header }) => ({ claim, header })),
+    allowedOwners: [...identity.allowed_owners],
+  };
+}
+
+function sessionPlan(
+  { client_id, client_secret: secret, redirect_url, logout_path }: SessionConfig,
+  frontend: FrontendConfig,
+  identity: IdentityConfig,
+  edge: EdgeConfig,
+): SessionPlan {
+  return {
     authorizationEndpoint: identity.authorization_endpoint,
     tokenEndpoint: identity.token_endpoint,
     ...(identity.end_session_endpoint === undefined
       ? {}
       : { endSessionEndpoint: identity.end_session_endpoint }),
-    jwksUri: identity.jwks_uri,
-    clientId: frontend.client_id,
+    clientId: client_id,
     clientSecret: {
       name: secret.name,
       ...(secret.namespace === undefined || secret.namespace === frontend.namespace
         ? {}
         : { namespace: secret.namespace }),
     },
-    redirectUrl: frontend.redirect_url,
-    logoutPath: frontend.logout_path,
-    claims: CLAIM_MAPPINGS[frontend.claims].map(({ claim, header }) => ({ claim, header })),
-    allowedOwners: [...identity.allowed_owners],
+    redirectUrl: redirect_url,
+    logoutPath: logout_path,
+    loginTimeout: formatDuration(durationMs(edge.login_timeout) as number),
+    denyRedirect: frontend.deny_redirect === true,
   };
 }

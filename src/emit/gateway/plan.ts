@@ -46,11 +46,13 @@ export interface FrontendPlan {
   /** The listeners that its routes attach to; empty means all of the Gateway. */
   readonly sections: readonly string[];
   readonly cors?: CorsPlan;
-  /** The one policy of all routes behind the login: two would be two sessions. */
+  /** The one policy of all routes that ask who calls: two would be two sessions. */
   readonly login: LoginPolicyPlan;
   /** The policy of the PUBLIC routes, where they need one. */
   readonly open?: OpenPolicyPlan;
   readonly routes: readonly HttpRoutePlan[];
+  /** What the gateway answers by itself on the routes of services. */
+  readonly errors?: ErrorPlan;
   readonly limits: readonly LimitPlan[];
 }
 
@@ -71,8 +73,8 @@ export interface RulePlan {
   /** The name by which a rate limit targets it. */
   readonly name?: string;
   readonly backend: BackendTarget;
-  /** Whether the answer may take for ever. */
-  readonly streaming: boolean;
+  /** How long the answer may take; `0s` is for ever. */
+  readonly timeout: string;
   readonly entries: readonly RouteEntry[];
 }
 
@@ -109,6 +111,13 @@ export interface RouteMatch {
 export interface PathMatch {
   readonly type: "Exact" | "RegularExpression" | "PathPrefix";
   readonly value: string;
+}
+
+/** The policy that gives the gateway's own answers the form of the runtime's. */
+export interface ErrorPlan {
+  readonly name: string;
+  /** The routes that it is for. */
+  readonly routes: readonly string[];
 }
 
 /** A rate limit and the rules that it is for; each rule counts by itself. */

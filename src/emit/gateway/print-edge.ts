@@ -1,4 +1,8 @@
-import { IDENTITY_HEADER_PREFIX, IDENTITY_HEADERS } from "../../api/identity-headers.ts";
+import {
+  IDENTITY_HEADER_PREFIXES,
+  IDENTITY_HEADER_VARIANTS,
+  IDENTITY_HEADERS,
+} from "../../api/identity-headers.ts";
 import type { OutputFile } from "../output-file.ts";
 import type { GatewayPlan, ListenerPlan } from "./plan.ts";
 import { type CommentedResource, GATEWAY_API, printFile, resource } from "./resource.ts";
@@ -18,7 +22,10 @@ export function printEdge(plan: GatewayPlan): OutputFile {
           withUnderscoresAction: "RejectRequest",
           earlyRequestHeaders: {
             remove: IDENTITY_HEADERS,
-            removeOnMatch: [{ type: "Prefix", value: IDENTITY_HEADER_PREFIX }],
+            removeOnMatch: [
+              ...IDENTITY_HEADER_PREFIXES.map((value) => ({ type: "Prefix", value })),
+              ...IDENTITY_HEADER_VARIANTS.map((value) => ({ type: "Exact", value })),
+            ],
           },
         },
         path: { escapedSlashesAction: "RejectRequest", disableMergeSlashes: false },

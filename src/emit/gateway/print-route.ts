@@ -41,8 +41,7 @@ function printRule(rule: RulePlan, namespace: string): Record<string, unknown> {
     ...(rule.name === undefined ? {} : { name: rule.name }),
     matches: rule.entries.map(({ match }) => printMatch(match)),
     backendRefs: [backendRef(rule.backend, namespace)],
-    // Envoy's default of 15 seconds would cut a stream.
-    ...(rule.streaming ? { timeouts: { request: "0s" } } : {}),
+    timeouts: { request: rule.timeout },
   };
 }
 

@@ -1,14 +1,15 @@
 import type { FrontendPlan } from "./plan.ts";
-import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan } from "./plan-policies.ts";
+import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan, SessionPlan } from "./plan-policies.ts";
 
 /** The most values of a claim in one authorization rule. */
 const MAX_CLAIM_VALUES = 128;
 
-/** The policy of what stands behind the login: session, token, claims, owners. */
+/** The policy of what asks who calls: session, token, claims, owners. */
 export function loginSpec({ name, login, cors }: FrontendPlan): Record<string, unknown> {
+  const { session } = login;
   return {
     ...(cors === undefined ? {} : { cors: corsSpec(cors) }),
-    oidc: oidcSpec(name, login),
+    ...(session === undefined ? {} : { oidc: oidcSpec(name, login.issuer, session) }),
     jwt: { providers: [jwtProvider(name, login)] },
     ...(login.allowedOwners.length === 0
       ? {}
@@ -27,10 +28,10 @@ export function openSpec(
   };
 }
 
-function oidcSpec(frontend: string, login: LoginPolicyPlan): Record<string, unknown> {
+function oidcSpec(frontend: string, issuer: string, login: SessionPlan): Record<string, unknown> {
   return {
     provider: {
-      issuer: login.issuer,
+      issuer,
       // Both, or discovery would decide.
       authorizationEndpoint: login.authorizationEndpoint,
       tokenEndpoint: login.tokenEndpoint,
@@ -49,15 +50,24 @@ function oidcSpec(frontend: string, login: LoginPolicyPlan): Record<string, unkn
     // Frontends may share a host, and a cookie is the host's.
     cookieNames: { accessToken: `AccessToken-${frontend}`, idToken: `IdToken-${frontend}` },
     cookieConfig: { sameSite: "Lax" },
+    csrfTokenTTL: login.loginTimeout,
+    ...(login.denyRedirect ? { denyRedirect: { headers: SCRIPT_HEADERS } } : {}),
   };
 }
+
+/** By any of these a browser or a library says that a script calls, and not a person who opens a page. */
+const SCRIPT_HEADERS = [
+  { name: "Sec-Fetch-Dest", type: "Exact", value: "empty" },
+  { name: "Sec-Fetch-Mode", type: "Exact", value: "cors" },
+  { name: "X-Requested-With", type: "Exact", value: "XMLHttpRequest" },
+];
 
 function jwtProvider(name: string, login: LoginPolicyPlan): Record<string, unknown> {
   return {
     name,
     // Envoy checks neither where it is left out.
     issuer: login.issuer,
-    audiences: [login.clientId],
+    audiences: login.audiences,
     remoteJWKS: { uri: login.jwksUri, cacheDuration: "600s" },
     // `forwardAccessToken` puts the cookie's token there too. Reading both would add up two
     // identities, and reading nothing by name would accept a token in the query.
@@ -79,8 +89,8 @@ function ownerRules(provider: string, owners: readonly string[]): Record<string,
   return { defaultAction: "Deny", rules };
 }
 
-/** CORS as spec 8 has it for the gateway. */
-function corsSpec({ origins }: CorsPlan): Record<string, unknown> {
+/** CORS as spec 8 has it for the gateway, and what clients of Connect and gRPC-Web send and read. */
+function corsSpec({ origins, connect }: CorsPlan): Record<string, unknown> {
   return {
     allowOrigins: origins,
     allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
@@ -91,9 +101,19 @@ function corsSpec({ origins }: CorsPlan): Record<string, unknown> {
       "X-Trace-ID",
       "Traceparent",
       "Tracestate",
+      ...(connect ? CONNECT_HEADERS : []),
     ],
-    exposeHeaders: ["X-Request-ID", "Content-Length"],
+    exposeHeaders: ["X-Request-ID", "Content-Length", ...(connect ? CONNECT_EXPOSED_HEADERS : [])],
     maxAge: "3600s",
     allowCredentials: true,
   };
 }
+
+const CONNECT_HEADERS = [
+  "Connect-Protocol-Version",
+  "Connect-Timeout-Ms",
+  "Grpc-Timeout",
+  "X-Grpc-Web",
+  "X-User-Agent",
+];
+const CONNECT_EXPOSED_HEADERS = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"];

@@ -2,8 +2,10 @@ import type { DeclaredPath, DeployedService, Frontend, Rpc } from "../../api/api
 import type { PathTemplate } from "../../api/path-template.ts";
 import { shapeOf } from "../../api/path-template.ts";
 import type { Exposure } from "../../api/policy.ts";
-import { publishedBindingsOf, resolvePolicy } from "../../api/resolved-policy.ts";
+import { hostBindingsOf, resolvePolicy } from "../../api/resolved-policy.ts";
 import type { FrontendConfig, ServiceConfig } from "../../config/config.ts";
+import { durationMs, formatDuration } from "../../config/duration.ts";
+import { sessionOf } from "../../config/frontend-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { Access, OwnerPlan } from "./plan.ts";
 import type { BackendTarget, References } from "./plan-references.ts";
@@ -20,7 +22,8 @@ export interface RouteClaim {
   /** The deployed service that it belongs to; empty for the frontend's own. */
   readonly group: string;
   readonly backend: BackendTarget;
-  readonly streaming: boolean;
+  /** How long the answer may take; `0s` is for ever. */
+  readonly timeout: string;
   /** Requests a second, for an RPC with a rate limit. */
   readonly limit?: number;
 }
@@ -69,7 +72,9 @@ function* serviceClaims(name: string, source: ClaimSource): Iterable<RouteClaim>
   const user = `the service ${name}`;
   if (rpcs.length > 0) {
     const target = source.references.target(backend, user, grpc ? ports.grpc : ports.http, grpc);
-    for (const rpc of rpcs) yield* rpcClaims(rpc, api, target);
+    const timeout = formatDuration((durationMs(config.timeout) as number) + MARGIN_MS);
+    const connect = source.frontend.connect === true;
+    for (const rpc of rpcs) yield* rpcClaims(rpc, api, { target, timeout, connect });
   }
   if (api.paths.length > 0) {
     yield* pathClaims(api.paths, name, pathTarget(source, user, config, grpc));
@@ -91,17 +96,23 @@ function pathTarget(
   return references.target({ service: { name, namespace } }, user, config.ports.http, false);
 }
 
+/** The service itself ends a call that takes too long; the gateway only where it does not. */
+const MARGIN_MS = 1000;
+/** No limit: Envoy's default of 15 seconds would cut streams and what pages load. */
+const NO_TIMEOUT = formatDuration(0);
+
 function* rpcClaims(
   rpc: Rpc,
   service: DeployedService,
-  backend: BackendTarget,
+  route: { readonly target: BackendTarget; readonly timeout: string; readonly connect: boolean },
 ): Iterable<RouteClaim> {
   const { exposure, rateLimit } = resolvePolicy(rpc);
   if (exposure === "INTERNAL" || exposure === "SYSTEM") {
     // The rules refuse this; should they ever not, nothing may be emitted.
     throw new Error(`${rpc.fullName} is ${exposure} and cannot be published at the edge`);
   }
-  for (const { method, template } of publishedBindingsOf(rpc, service.publishedAs)) {
+  const bindings = hostBindingsOf(rpc, service.publishedAs, route.connect);
+  for (const { method, template } of bindings) {
     yield {
       owner: { kind: "rpc", name: rpc.fullName },
       exposure,
@@ -110,8 +121,8 @@ function* rpcClaims(
       template,
       shape: shapeOf(template),
       group: service.name,
-      backend,
-      streaming: rpc.stream !== "unary",
+      backend: route.target,
+      timeout: rpc.stream === "unary" ? route.timeout : NO_TIMEOUT,
       ...(rateLimit === undefined ? {} : { limit: Math.max(rateLimit.qps, rateLimit.burst) }),
     };
   }
@@ -133,7 +144,7 @@ function* pathClaims(
         shape: shapeOf(path.template),
         group,
         backend,
-        streaming: false,
+        timeout: NO_TIMEOUT,
       };
     }
   }
@@ -163,7 +174,7 @@ function* ownClaims(
       shape: shapeOf(template),
       group: "",
       backend,
-      streaming: false,
+      timeout: NO_TIMEOUT,
     };
   };
   // The gateway answers these two, but only on a route that its policy covers.
@@ -171,9 +182,11 @@ function* ownClaims(
   if (pages) yield implied("pages", config.prefix, plainTemplate(config.prefix, true));
 }
 
-/** The callback and the logout path of a frontend. */
+/** The callback and the logout path of a frontend; none where it has no login. */
 export function loginPaths(config: FrontendConfig): string[] {
-  return [new URL(config.redirect_url).pathname, config.logout_path];
+  const session = sessionOf(config);
+  if (session === undefined) return [];
+  return [new URL(session.redirect_url).pathname, session.logout_path];
 }
 
 /** A callback that stands on a route without the login would never end the login. */

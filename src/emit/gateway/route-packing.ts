@@ -12,7 +12,7 @@ const MAX_NAME = 253;
 export interface PackedEntry {
   readonly entry: RouteEntry;
   readonly backend: BackendTarget;
-  readonly streaming: boolean;
+  readonly timeout: string;
   readonly limit?: number;
 }
 
@@ -69,8 +69,8 @@ interface Rule {
 function* sharedRules(entries: readonly PackedEntry[]): Iterable<Rule> {
   const groups = groupBy(
     entries.filter(({ limit }) => limit === undefined),
-    ({ backend, streaming }) =>
-      `${backend.kind} ${backend.namespace} ${backend.name} ${backend.port} ${streaming}`,
+    ({ backend, timeout }) =>
+      `${backend.kind} ${backend.namespace} ${backend.name} ${backend.port} ${timeout}`,
   );
   for (const group of groups) yield* rulesOf(group, () => undefined);
 }
@@ -90,14 +90,14 @@ function* rulesOf(
   group: readonly [PackedEntry, ...PackedEntry[]],
   nameOf: (index: number) => string | undefined,
 ): Iterable<Rule> {
-  const [{ backend, streaming, limit }] = group;
+  const [{ backend, timeout, limit }] = group;
   for (let start = 0; start < group.length; start += MAX_MATCHES_OF_RULE) {
     const name = nameOf(start / MAX_MATCHES_OF_RULE);
     yield {
       rule: {
         ...(name === undefined ? {} : { name }),
         backend,
-        streaming,
+        timeout,
         entries: group.slice(start, start + MAX_MATCHES_OF_RULE).map(({ entry }) => entry),
       },
       ...(limit === undefined ? {} : { limit }),

@@ -50,6 +50,12 @@ const documentSchema = z.object({
   ),
   // Documents that were generated before paths were in them have none.
   paths: z._default(z.array(pathSchema), []),
+  // A reader that does not know them refuses these origins, so the version stays.
+  allowedOrigins: z.optional(
+    z
+      .array(z.string().check(z.regex(/^https?:\/\/[^/*\s]+$/), z.maxLength(1024)))
+      .check(z.maxLength(4096)),
+  ),
 });
 
 /** A value of the registry or a file that cannot be used, and why. */

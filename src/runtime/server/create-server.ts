@@ -12,6 +12,7 @@ import { Cleanup } from "./cleanup.ts";
 import { openParts, type PartsContext } from "./open-parts.ts";
 import { openTransports } from "./open-transports.ts";
 import { planServer } from "./plan-server.ts";
+import { withPlatformOrigins } from "./platform-origins.ts";
 import { RunningServer, type Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 
@@ -22,7 +23,8 @@ import type { ServerOptions } from "./server-options.ts";
  * @throws StartUpError where policies, services, handlers, model and configuration do not fit
  * together: all that is wrong at once
  */
-export async function createServer(options: ServerOptions): Promise<Server> {
+export async function createServer(serverOptions: ServerOptions): Promise<Server> {
+  const options = withPlatformOrigins(serverOptions);
   const { config, warnings } = options.configuration;
   const logger = options.logger ?? createLogger(loggerOptionsOf(config));
   const readiness = new Readiness({ logger });

@@ -183,3 +183,24 @@ test("no two processes have the same name", () => {
       .slice(0, 63),
   );
 });
+
+test("a document says which other origins may call the service, and none where it does not", () => {
+  const allowedOrigins = ["https://admin.example.com", "http://localhost:3000"];
+  const read = parseRouteDocument(JSON.stringify({ ...documentOf(entry), allowedOrigins }));
+  expect(read.allowedOrigins).toEqual(allowedOrigins);
+  expect(parseRouteDocument(JSON.stringify(documentOf(entry))).allowedOrigins).toBeUndefined();
+});
+
+test.each([
+  ["*"],
+  ["null"],
+  [""],
+  ["https://a.example/"],
+  ["https://*.example"],
+  ["ftp://a.example"],
+  ["https://a.example https://b.example"],
+  [7],
+])("a document with %j as an origin is not read", (origin) => {
+  const text = JSON.stringify({ ...documentOf(entry), allowedOrigins: [origin] });
+  expect(() => parseRouteDocument(text)).toThrow("allowedOrigins.0");
+});

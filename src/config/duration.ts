@@ -1,0 +1,29 @@
+/** A duration of the Gateway API (GEP-2257). */
+export const DURATION = /^(?:[0-9]{1,5}(?:h|m|s|ms)){1,4}$/;
+const PART = /([0-9]{1,5})(ms|[hms])/g;
+const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+/** Node's timers hold 24 days; the configuration of a service takes 20. */
+const MAX_MS = 480 * 3_600_000;
+
+/** The milliseconds of a text such as `5s` or `1m30s`; undefined where it is not a valid length of time, or too short or long. */
+export function durationMs(text: string): number | undefined {
+  if (!DURATION.test(text)) return undefined;
+  let sum = 0;
+  for (const [, count, unit] of text.matchAll(PART)) {
+    sum += Number(count) * (UNIT_MS[unit as string] as number);
+  }
+  return sum > 0 && sum <= MAX_MS ? sum : undefined;
+}
+
+/** Milliseconds as the Gateway API writes them; none is `0s`, which stands for no limit there. */
+export function formatDuration(ms: number): string {
+  let rest = ms;
+  let text = "";
+  for (const [unit, size] of Object.entries(UNIT_MS)) {
+    const count = Math.floor(rest / size);
+    if (count === 0) continue;
+    text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return text === "" ? "0s" : text;
+}

@@ -1,0 +1,129 @@
+import * as z from "zod/mini";
+import {
+  audience,
+  backend,
+  documented,
+  host,
+  httpUrl,
+  name,
+  path,
+  secret,
+} from "./config-values.ts";
+
+/** What a frontend needs where the gateway logs its users in, and has no use for elsewhere. */
+const SESSION_KEYS = ["client_id", "client_secret", "redirect_url", "logout_path"] as const;
+/** What only a frontend that users open in a browser has. */
+const PAGE_KEYS = ["backend", "deny_redirect"] as const;
+
+const frontendKeys = z.strictObject({
+  host: documented("The host that its users open.", host()),
+  prefix: documented("The path below which its pages are.", z._default(path(), "/")),
+  namespace: documented("The namespace of its routes and policies.", name()),
+  services: documented(
+    "The services whose published RPCs it calls.",
+    z._default(z.array(name()), []),
+  ),
+  login: documented(
+    "How callers prove who they are. `session`: by a session cookie or a Bearer token; without either the gateway logs them in (302). `bearer`: by a Bearer token only; without one the answer is 401, and there are no pages, no login and no client.",
+    z._default(z.enum(["session", "bearer"]), "session"),
+  ),
+  audiences: documented(
+    "The audiences whose tokens are accepted; needed with `login: bearer`, and only there. A session accepts those of its `client_id`.",
+    z.optional(z.array(audience()).check(z.minLength(1), z.maxLength(8))),
+  ),
+  client_id: documented(
+    "The client id at the identity provider; needed for the login.",
+    z.optional(audience()),
+  ),
+  client_secret: documented(
+    "The Secret whose key `client-secret` holds the client secret; needed for the login.",
+    z.optional(secret()),
+  ),
+  redirect_url: documented(
+    "The redirect URL, exactly as registered, with its port; needed for the login.",
+    z.optional(httpUrl()),
+  ),
+  logout_path: documented(
+    "The path that ends the session; needed for the login.",
+    z.optional(path()),
+  ),
+  deny_redirect: documented(
+    "Whether calls of scripts (fetch, XMLHttpRequest) without a session are answered 401; absent or false, they are redirected to the login like all others (302).",
+    z.optional(z.boolean()),
+  ),
+  claims: documented(
+    "Which claims become headers: the first four of spec 5.3, or all.",
+    z._default(z.enum(["default", "console"]), "default"),
+  ),
+  allowed_origins: documented(
+    "Other origins whose pages call it with credentials (CORS): at the edge, and at its services by their route documents.",
+    z._default(
+      z.array(
+        z
+          .string()
+          .check(
+            z.regex(/^https?:\/\/[^/*\s]+$/, "must be an origin, such as https://app.example.com"),
+          ),
+      ),
+      [],
+    ),
+  ),
+  connect: documented(
+    "Whether its host routes `POST /<package>.<Service>/<Method>` to the published RPCs, for Connect and gRPC-Web clients.",
+    z._default(z.boolean(), false),
+  ),
+  backend: documented("What serves its pages; absent where it has none.", z.optional(backend())),
+});
+
+/** The schema of `frontends.<name>`. */
+export const frontend = frontendKeys.check(
+  z.check(({ value, issues }) => {
+    const add = (key: string, message: string, input: unknown) =>
+      issues.push({ code: "custom", message, input, path: [key] });
+    if (value.login === "session") {
+      for (const key of SESSION_KEYS) if (value[key] === undefined) add(key, "", undefined);
+      if (value.audiences !== undefined) {
+        add("audiences", "is of login: bearer; a session accepts tokens of its client_id", value);
+      }
+      return;
+    }
+    if (value.audiences === undefined) add("audiences", "", undefined);
+    for (const key of [...SESSION_KEYS, ...PAGE_KEYS]) {
+      if (value[key] !== undefined) add(key, NOT_WITH_BEARER, value);
+    }
+    if (value.prefix !== "/") add("prefix", NOT_WITH_BEARER, value);
+  }),
+);
+
+const NOT_WITH_BEARER =
+  "contradicts login: bearer, which has no pages and no login; remove it, or write login: session";
+
+// What the check above says, for editors.
+z.globalRegistry.add(frontend, {
+  if: { required: ["login"], properties: { login: { const: "bearer" } } },
+  // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+  then: {
+    required: ["audiences"],
+    properties: Object.fromEntries([...SESSION_KEYS, ...PAGE_KEYS].map((key) => [key, false])),
+  },
+  else: { required: [...SESSION_KEYS], properties: { audiences: false } },
+});
+
+/** A frontend of the platform configuration. */
+export type FrontendConfig = z.infer<typeof frontend>;
+
+/** The client by which the gateway logs the users of a frontend in. */
+export type SessionConfig = {
+  readonly [Key in (typeof SESSION_KEYS)[number]]: NonNullable<FrontendConfig[Key]>;
+};
+
+/** The client of a frontend; undefined where it takes Bearer tokens only. */
+export function sessionOf(config: FrontendConfig): SessionConfig | undefined {
+  if (config.login === "bearer") return undefined;
+  const { client_id, client_secret, redirect_url, logout_path } = config;
+  if (!client_id || client_secret === undefined || !redirect_url || !logout_path) {
+    // The schema refuses this; a login without its client may not become a route without one.
+    throw new Error(`the frontend on ${config.host} has no complete login`);
+  }
+  return { client_id, client_secret, redirect_url, logout_path };
+}
