@@ -2,10 +2,35 @@ import { type ColumnType, type Kysely, sql } from "kysely";
 import type { DatabaseKind } from "../../database/database.ts";
 import type { MigrationSet } from "../../database/migrate.ts";
 import type { AuditEvent } from "./audit-event.ts";
+import { addChanges } from "./change-tables.ts";
 
 /** The tables of audit. */
 export interface AuditTables {
-  readonly audit_events: AuditRow;
+  readonly audit_events: AuditRow & Changed;
+  readonly audit_marks: MarkRow;
+  readonly audit_clock: ClockRow;
+}
+
+/** When an event was stored or completed, in the order of `change-order.ts`. */
+export interface Changed {
+  readonly change: Whole;
+}
+
+/** A moment of retention: which changes were stored by then, and how late it was at most. */
+export interface MarkRow extends Changed {
+  /** Milliseconds since the epoch. */
+  readonly latest: Whole;
+}
+
+/** The one row of what retention knows of the time. */
+export interface ClockRow {
+  readonly singleton: Whole;
+  /** What is added to the number of a transaction. */
+  readonly shift: Whole;
+  /** Counts the changes of `state`. */
+  readonly version: Whole;
+  /** JSON; empty before retention has begun. */
+  readonly state: string;
 }
 
 /** An event: the columns that are searched, and the event itself. What is absent is empty. */
@@ -62,7 +87,10 @@ export function rowOf(event: AuditEvent, time: number, expires: number): NewAudi
 }
 
 /** The steps to the tables of this version. */
-export const AUDIT_MIGRATIONS: MigrationSet = { component: "audit", steps: [createTable] };
+export const AUDIT_MIGRATIONS: MigrationSet = {
+  component: "audit",
+  steps: [createTable, addChanges],
+};
 
 /** Each is followed by time and id, the order of all listings. */
 const INDEXES: Readonly<Record<string, readonly (keyof AuditRow)[]>> = {

@@ -7,8 +7,9 @@ import type { Logger } from "../operation/logger.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import { AuditLog } from "./audit-log.ts";
 import { AUDIT_MIGRATIONS, type AuditTables } from "./audit-table.ts";
+import { shiftChanges } from "./change-order.ts";
 import { EventQueue } from "./event-queue.ts";
-import { keepFor } from "./retention.ts";
+import { keepFor, type RetentionOptions } from "./retention.ts";
 import { EventWriter } from "./save-events.ts";
 import { StoredAuditTrail } from "./stored-audit-trail.ts";
 
@@ -26,6 +27,7 @@ export interface AuditOptions {
   readonly events: RuntimeEvents;
   /** How long events are kept, in milliseconds; for ever where absent. */
   readonly maxAgeMs?: number;
+  readonly retention?: RetentionOptions;
 }
 
 /** The audit of a service. */
@@ -68,7 +70,12 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
   if (database === undefined) return { trail: NO_TRAIL, log: undefined, close: async () => {} };
   await migrate(database, AUDIT_MIGRATIONS);
   const tables = database.as<AuditTables>();
-  const writer = new EventWriter(tables.kysely);
+  try {
+    await shiftChanges(tables);
+  } catch (error) {
+    throw database.explain(error);
+  }
+  const writer = new EventWriter(tables);
   const queue = new EventQueue({
     save: (rows) => writer.save(rows),
     explain: (error) => database.explain(error),
@@ -76,7 +83,9 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
     events,
   });
   const stop =
-    options.maxAgeMs === undefined ? async () => {} : keepFor(options.maxAgeMs, tables, logger);
+    options.maxAgeMs === undefined
+      ? async () => {}
+      : keepFor(options.maxAgeMs, tables, logger, options.retention);
   return {
     trail: new StoredAuditTrail({ service, instance }, queue, logger),
     log: new AuditLog(tables),

@@ -1,24 +1,46 @@
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Database } from "../../database/database.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { AuditTables } from "./audit-table.ts";
+import { forgetMarks, mark, NEVER, storedBefore } from "./retention/marks.ts";
+import { BELIEVED_AFTER_HOURS, earliest, isSettled, latest } from "./retention/observed-time.ts";
+import { type Clocks, StoredTime, SYSTEM_CLOCKS } from "./retention/stored-time.ts";
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 /** Few enough that no call waits long for the statement. */
 const BATCH = 500;
 
-/** Removes the events of before a time, until the signal aborts. @returns how many */
-export async function removeBefore(
-  { kysely }: Database<AuditTables>,
+/** What else retention may be given. */
+export interface RetentionOptions {
+  readonly clocks?: Clocks;
+  /** Is told, in milliseconds, how far the clock is ahead of the time that is certain. */
+  readonly onAhead?: (ms: number) => void;
+}
+
+/** Removes the events that say an earlier time, until the signal aborts. @returns how many */
+export function removeBefore(
+  database: Database<AuditTables>,
   time: number,
   signal?: AbortSignal,
+): Promise<number> {
+  return removeWhere(database, "time", (eb) => eb("time", "<", time), signal);
+}
+
+async function removeWhere(
+  { kysely }: Database<AuditTables>,
+  order: "time" | "change",
+  which: (eb: ExpressionBuilder<AuditTables, "audit_events">) => Expression<SqlBool>,
+  signal: AbortSignal | undefined,
 ): Promise<number> {
   let removed = 0;
   while (signal?.aborted !== true) {
     const old = kysely
       .selectFrom("audit_events")
       .select("id")
-      .where("time", "<", time)
-      .orderBy("time")
+      .where(which)
+      .orderBy(order)
       .limit(BATCH);
     const [result] = await kysely.deleteFrom("audit_events").where("id", "in", old).execute();
     const count = Number(result?.numDeletedRows ?? 0);
@@ -30,7 +52,8 @@ export async function removeBefore(
 }
 
 /**
- * Removes events of more than an age, now and every hour.
+ * Removes events of more than an age, now and every hour. Their age is the time that was seen to
+ * pass since they were stored, not what any clock says (`retention/observed-time.ts`).
  *
  * @returns what ends it, and waits for what is under way
  */
@@ -38,28 +61,108 @@ export function keepFor(
   maxAgeMs: number,
   database: Database<AuditTables>,
   logger: Logger,
+  options: RetentionOptions = {},
 ): () => Promise<void> {
-  const end = new AbortController();
-  const remove = async () => {
-    try {
-      const removed = await removeBefore(database, Date.now() - maxAgeMs, end.signal);
-      if (removed > 0) logger.info({ removed }, "old audit events were removed");
-    } catch (error) {
-      logger.warn({ err: database.explain(error) }, "old audit events could not be removed");
-    }
-  };
-  let removal: Promise<void> | undefined;
+  const retention = new Retention(maxAgeMs, database, logger, options);
+  let work: Promise<void> | undefined;
   const begin = () => {
-    removal ??= remove().finally(() => {
-      removal = undefined;
+    work ??= retention.run().finally(() => {
+      work = undefined;
     });
   };
   begin();
-  const timer = setInterval(begin, HOUR);
+  const timer = setInterval(begin, MINUTE);
   timer.unref();
   return async () => {
     clearInterval(timer);
-    end.abort();
-    await removal;
+    retention.end();
+    await work;
   };
+}
+
+/** The removal of old events, a look at the clock at a time. */
+export class Retention {
+  readonly #maxAgeMs: number;
+  readonly #database: Database<AuditTables>;
+  readonly #logger: Logger;
+  readonly #onAhead: (ms: number) => void;
+  readonly #clocks: Clocks;
+  readonly #time: StoredTime;
+  readonly #end = new AbortController();
+  #removedAt = Number.NEGATIVE_INFINITY;
+  #warned: "ahead" | "behind" | undefined;
+
+  constructor(
+    maxAgeMs: number,
+    database: Database<AuditTables>,
+    logger: Logger,
+    { clocks = SYSTEM_CLOCKS, onAhead = () => undefined }: RetentionOptions,
+  ) {
+    this.#maxAgeMs = maxAgeMs;
+    this.#database = database;
+    this.#logger = logger;
+    this.#onAhead = onAhead;
+    this.#clocks = clocks;
+    this.#time = new StoredTime(database, clocks);
+  }
+
+  end(): void {
+    this.#end.abort();
+  }
+
+  /** Looks at the clock, and once an hour removes what is too old. Does not reject. */
+  async run(): Promise<void> {
+    try {
+      const { state, clock } = await this.#time.look();
+      const ahead = clock - earliest(state);
+      this.#onAhead(ahead);
+      // At the very first look there is nothing to compare the clock with.
+      if (state.ran > 0) this.#tell(ahead, latest(state) - clock);
+      const now = this.#clocks.monotonic();
+      if (now - this.#removedAt < HOUR) return;
+      this.#removedAt = now;
+      await mark(this.#database, isSettled(state) ? latest(state) : NEVER);
+      const removed = await this.#remove(earliest(state) - this.#maxAgeMs, state.stampedTo);
+      if (removed > 0) this.#logger.info({ removed }, "old audit events were removed");
+    } catch (error) {
+      const err = this.#database.explain(error);
+      this.#logger.warn({ err }, "old audit events could not be removed");
+    }
+  }
+
+  async #remove(before: number, stampedTo: number): Promise<number> {
+    const { signal } = this.#end;
+    const stamped = await removeWhere(
+      this.#database,
+      "time",
+      (eb) => eb.and([eb("time", "<", before), eb("change", "<=", stampedTo)]),
+      signal,
+    );
+    const last = await storedBefore(this.#database, before);
+    if (last === undefined || signal.aborted) return stamped;
+    const stored = await removeWhere(
+      this.#database,
+      "change",
+      (eb) => eb.and([eb("change", ">", stampedTo), eb("change", "<=", last)]),
+      signal,
+    );
+    if (!signal.aborted) await forgetMarks(this.#database, last);
+    return stamped + stored;
+  }
+
+  /** Once for each time that the clock jumps by a day and more: less makes no difference to anyone. */
+  #tell(ahead: number, behind: number): void {
+    const found = ahead >= DAY ? "ahead" : behind >= DAY ? "behind" : undefined;
+    if (found === this.#warned) return;
+    this.#warned = found;
+    if (found === undefined) return;
+    const days = Math.floor((found === "ahead" ? ahead : behind) / DAY);
+    const clock = this.#database.kind === "postgres" ? "the database's clock" : "the clock";
+    this.#logger.warn(
+      { days },
+      found === "ahead"
+        ? `${clock} is ${days} days ahead of the time that this service has seen pass: no audit event is removed by that until the clock has shown it for ${BELIEVED_AFTER_HOURS} hours of running. If it is wrong, correct it (NTP) before; if the service was switched off for as long, nothing is to be done`
+        : `${clock} is ${days} days behind what it has shown before: correct it (NTP) if it is wrong; audit events are kept for longer meanwhile`,
+    );
+  }
 }

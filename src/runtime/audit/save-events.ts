@@ -1,5 +1,7 @@
-import type { CompiledQuery, Kysely } from "kysely";
+import type { CompiledQuery } from "kysely";
+import type { Database } from "../../database/database.ts";
 import { AUDIT_COLUMNS, type AuditTables, type NewAuditRow } from "./audit-table.ts";
+import { nextChange } from "./change-order.ts";
 
 /** The most events of one statement. */
 export const MAX_BATCH = 128;
@@ -24,23 +26,23 @@ interface Placeholder {
  * where its intent comes late. Statements are compiled once for each number of rows.
  */
 export class EventWriter {
-  readonly #kysely: Kysely<AuditTables>;
+  readonly #database: Database<AuditTables>;
   readonly #compiled: CompiledQuery[] = [];
 
-  constructor(kysely: Kysely<AuditTables>) {
-    this.#kysely = kysely;
+  constructor(database: Database<AuditTables>) {
+    this.#database = database;
   }
 
   /** @param rows from 1 to `MAX_BATCH`, each of another event */
   async save(rows: readonly NewAuditRow[]): Promise<void> {
     const count = rows.length;
-    const compiled = this.#compiled[count] ?? compile(this.#kysely, count);
+    const compiled = this.#compiled[count] ?? compile(this.#database, count);
     this.#compiled[count] = compiled;
     const parameters = compiled.parameters.map((parameter) => {
       if (!isPlaceholder(parameter)) return parameter;
       return rows[parameter.row]?.[parameter.column];
     });
-    await this.#kysely.executeQuery({ ...compiled, parameters });
+    await this.#database.kysely.executeQuery({ ...compiled, parameters });
   }
 }
 
@@ -48,11 +50,15 @@ function isPlaceholder(parameter: unknown): parameter is Placeholder {
   return typeof parameter === "object" && parameter !== null;
 }
 
-function compile(kysely: Kysely<AuditTables>, count: number): CompiledQuery {
-  const rows = Array.from({ length: count }, (_, row) =>
-    Object.fromEntries(AUDIT_COLUMNS.map((column) => [column, { row, column }])),
-  ) as unknown as NewAuditRow[];
-  return kysely
+function compile(database: Database<AuditTables>, count: number): CompiledQuery {
+  const change = nextChange(database);
+  const rows = Array.from({ length: count }, (_, row) => ({
+    ...(Object.fromEntries(
+      AUDIT_COLUMNS.map((column) => [column, { row, column }]),
+    ) as unknown as NewAuditRow),
+    change,
+  }));
+  return database.kysely
     .insertInto("audit_events")
     .values(rows)
     .onConflict((conflict) =>
@@ -60,7 +66,9 @@ function compile(kysely: Kysely<AuditTables>, count: number): CompiledQuery {
         .column("id")
         .doUpdateSet((eb) =>
           // The others are as the intent has them; SQLite would rewrite their indexes all the same.
-          Object.fromEntries(OUTCOME.map((name) => [name, eb.ref(`excluded.${name}`)])),
+          Object.fromEntries(
+            [...OUTCOME, "change" as const].map((name) => [name, eb.ref(`excluded.${name}`)]),
+          ),
         )
         .where("audit_events.state", "=", "pending"),
     )

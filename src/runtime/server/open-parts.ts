@@ -81,6 +81,7 @@ async function openServiceAudit(
     logger,
     events: metrics.events,
     ...(days === undefined ? {} : { maxAgeMs: days * MS_PER_DAY }),
+    retention: { onAhead: metrics.auditClockAhead },
   });
   cleanup.add(() => audit.close());
   return audit;

@@ -3,6 +3,9 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import { openDatabase } from "../../../src/database/open-database.ts";
 import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
+import type { AuditTables } from "../../../src/runtime/audit/audit-table.ts";
+import { visibleHead } from "../../../src/runtime/audit/change-order.ts";
+import { Retention } from "../../../src/runtime/audit/retention.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { openPostgres } from "../../support/postgres.ts";
@@ -48,6 +51,53 @@ if (server === undefined) {
       const [first] = replicas;
       expect((await first?.audit.log?.list())?.events).toHaveLength(6);
       for (const { audit } of replicas) await audit.close();
+    });
+
+    test("a replica whose clock is wrong removes nothing, and says nothing of it", async () => {
+      const database = (await open(`Audit ${randomUUID()}`)).as<AuditTables>();
+      const { audit } = await auditOf(database.as<unknown>(), [write]);
+      await audit.trail.begin(callOf(write));
+      const warnings: string[] = [];
+      const logger = { ...SILENT, warn: (_: object, text: string) => void warnings.push(text) };
+      let monotonic = 0;
+      for (const days of [0, 40, -40, 4000]) {
+        const now = () => Date.now() + days * 86_400_000;
+        const clocks = { now, monotonic: () => monotonic };
+        const retention = new Retention(86_400_000, database, logger, { clocks });
+        for (let look = 0; look < 3; look++) {
+          await retention.run();
+          monotonic += 300_000;
+        }
+      }
+      expect((await audit.log?.list())?.events).toHaveLength(1);
+      expect(warnings).toEqual([]);
+      await audit.close();
+    });
+
+    test("changes stay in order in a database that another server restored", async () => {
+      const schema = `Audit ${randomUUID()}`;
+      const database = (await open(schema)).as<AuditTables>();
+      const first = await auditOf(database.as<unknown>(), [write]);
+      await first.audit.trail.begin(callOf(write));
+      // The server that it was stored by had counted further.
+      await database.kysely
+        .updateTable("audit_events")
+        .set({ change: 10 ** 14 })
+        .execute();
+      await first.audit.close();
+      const { audit } = await auditOf(database.as<unknown>(), [write]);
+      await audit.trail.begin(callOf(write));
+      const rows = await database.kysely
+        .selectFrom("audit_events")
+        .select(["change", "id"])
+        .orderBy("change")
+        .execute();
+      expect(rows.map(({ change }) => Number(change) >= 10 ** 14)).toEqual([true, true]);
+      expect(Number(rows[1]?.change)).toBeGreaterThan(10 ** 14);
+      await expect
+        .poll(() => visibleHead(database))
+        .toBeGreaterThanOrEqual(Number(rows[1]?.change));
+      await audit.close();
     });
 
     test.skipIf(stop === undefined)(

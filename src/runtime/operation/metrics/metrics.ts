@@ -23,6 +23,8 @@ export interface Metrics {
   unrouted(transport: "http" | "grpc", code: string): void;
   /** Adds the state of a database's connections. */
   databasePool(name: string, state: () => PoolState): void;
+  /** Says how far the clock is ahead of the time that is certain for the retention of audit events, in milliseconds. */
+  auditClockAhead(ms: number): void;
   /** The text that Prometheus reads, and its media type. */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -51,11 +53,24 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
       }
     },
   );
+  let clockAhead: number | undefined;
+  registerOwnMetric(
+    registry,
+    "gauge",
+    "svc_access_audit_clock_ahead_seconds",
+    "How far the clock is ahead of the time that the service has seen pass: audit events are kept for as long beyond their age.",
+    function* () {
+      if (clockAhead !== undefined) yield { labels: {}, value: clockAhead / 1000 };
+    },
+  );
   return {
     events: eventMetrics(registry),
     observer: new CallMetrics(registry),
     unrouted: (transport, code) => unrouted.increment(transport, code),
     databasePool: (name, state) => void pools.set(name, state),
+    auditClockAhead: (ms) => {
+      clockAhead = ms;
+    },
     async text() {
       const texts = await Promise.all([registry, ...others].map((one) => one.metrics()));
       return { contentType: registry.contentType, body: texts.join("\n") };
