@@ -117,7 +117,8 @@ function rpcsWithoutBinding(image: Uint8Array): Set<string> {
   const places = new Set<string>();
   const { api } = readApi([readImage(image, "the corpus")], undefined);
   for (const rule of [accessHttpRuleValid, accessRouteConflict]) {
-    for (const { position } of rule.check({ api, model: undefined })) places.add(placeOf(position));
+    for (const { position } of rule.check({ api, modelOf: () => undefined }))
+      places.add(placeOf(position));
   }
   for (const { rpc } of eachRpc(api.services)) {
     if (rpc.http.some(({ problems }) => problems.length > 0)) places.add(placeOf(rpc.position));

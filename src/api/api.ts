@@ -14,6 +14,10 @@ import type { DeclaredResource } from "./resource.ts";
 export interface Api {
   /** The deployed services, by name. */
   readonly services: readonly DeployedService[];
+  /** The protobuf services that are only called from here, by full name; no rule judges them. */
+  readonly clients: readonly ProtobufService[];
+  /** Those of packages that no configured service has and that are not listed as clients, by full name. */
+  readonly unassigned: readonly ProtobufService[];
   /** The hosts of the edge and what is published on each, by host. */
   readonly hosts: readonly Host[];
 }
@@ -24,6 +28,8 @@ export interface DeployedService {
   readonly name: string;
   /** Whether `svc-access.yaml` declares it. */
   readonly configured: boolean;
+  /** The packages that `svc-access.yaml` gives it, or the one that it is. */
+  readonly packages: readonly string[];
   /** How the edge publishes its RPCs. */
   readonly publishedAs: "http" | "grpc";
   /** How it authenticates (spec 5.1). */

@@ -20,7 +20,7 @@ export function platformFlags(): Option[] {
     ),
     new Option(
       "--model <file>",
-      "the authorization model (default: the one that the configuration names)",
+      "the authorization model of all services (default: those that the configuration names)",
     ),
   ];
 }

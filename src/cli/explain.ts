@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { Rpc } from "../api/api.ts";
+import type { Api, Rpc } from "../api/api.ts";
 import { bindingsOf, eachRpc, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
 import { formatResource, type ResourceTemplate } from "../api/resource.ts";
 import { UsageError } from "../compiler/usage-error.ts";
@@ -40,10 +40,12 @@ Examples:
 
 async function explain(input: string, method: string, flags: ExplainFlags): Promise<void> {
   const { inputs, platform, judgement } = await run([input], flags);
-  const rpc = findRpc(
-    [...eachRpc(judgement.api.services)].map((entry) => entry.rpc),
-    method,
-  );
+  const { rpc, deployed, isClient } = findRpc(judgement.api, method);
+  if (isClient) {
+    throw new UsageError(
+      `${rpc.fullName} is only called from here, so nothing here says who may call it: ask the repository that serves it`,
+    );
+  }
   const own = judgement.diagnostics.filter((diagnostic) => concerns(diagnostic, rpc));
   const errors = own.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
@@ -55,8 +57,9 @@ async function explain(input: string, method: string, flags: ExplainFlags): Prom
     return;
   }
   const policy = resolvePolicy(rpc);
-  const grants = grantsFor(policy, platform.model);
-  if (policy.authz !== undefined && platform.model === undefined) {
+  const model = platform.modelOf(deployed ?? "");
+  const grants = grantsFor(policy, model);
+  if (policy.authz !== undefined && model === undefined) {
     note("no model to say what grants the action; name one with model: in svc-access.yaml");
   }
   if (flags.format === "json") {
@@ -67,30 +70,51 @@ async function explain(input: string, method: string, flags: ExplainFlags): Prom
   }
 }
 
+/** An RPC of the input. */
+interface Found {
+  readonly rpc: Rpc;
+  /** The deployed service; absent where none has the package. */
+  readonly deployed?: string;
+  /** Whether it is only called from here. */
+  readonly isClient: boolean;
+}
+
 /**
  * The RPC of a name, or of the end of one.
  *
  * @throws UsageError where there is none, or more than one.
  */
-function findRpc(rpcs: readonly Rpc[], method: string): Rpc {
+function findRpc(api: Api, method: string): Found {
+  const entries = [...allRpcs(api)];
   const name = method.replace(/^\//, "");
-  const spellings = ({ fullName }: Rpc) => [fullName, fullName.replace("/", ".")];
-  const exact = rpcs.find((rpc) => spellings(rpc).includes(name));
+  const spellings = ({ rpc: { fullName } }: Found) => [fullName, fullName.replace("/", ".")];
+  const exact = entries.find((entry) => spellings(entry).includes(name));
   if (exact !== undefined) return exact;
-  const found = rpcs.filter((rpc) =>
-    spellings(rpc).some(
+  const ends = entries.filter((entry) =>
+    spellings(entry).some(
       (spelling) => spelling.endsWith(`/${name}`) || spelling.endsWith(`.${name}`),
     ),
   );
+  // What is served here is meant first.
+  const served = ends.filter(({ isClient }) => !isClient);
+  const found = served.length > 0 ? served : ends;
   if (found.length === 1 && found[0] !== undefined) return found[0];
   if (found.length > 1) {
-    const names = found.map(({ fullName }) => fullName).join(", ");
+    const names = found.map(({ rpc }) => rpc.fullName).join(", ");
     throw new UsageError(`${method} may be ${names}; write more of the name`);
   }
-  const names = rpcs.flatMap((rpc) => [rpc.name, rpc.fullName]);
+  const names = entries.flatMap(({ rpc }) => [rpc.name, rpc.fullName]);
   throw new UsageError(
     `there is no RPC ${method}${didYouMean(name, names) || "; svc-access routes lists them"}`,
   );
+}
+
+function* allRpcs(api: Api): Iterable<Found> {
+  for (const { rpc, deployed } of eachRpc(api.services)) {
+    yield { rpc, deployed: deployed.name, isClient: false };
+  }
+  for (const { rpcs } of api.unassigned) for (const rpc of rpcs) yield { rpc, isClient: false };
+  for (const { rpcs } of api.clients) for (const rpc of rpcs) yield { rpc, isClient: true };
 }
 
 /** Whether a diagnostic stands at an RPC or inside it. */

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { generate, TARGETS, type Target } from "../compiler/generate.ts";
+import { judgeTargets } from "../compiler/judge-targets.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { RULES } from "../rules/index.ts";
 import { note, type PlatformFlags, platformFlags, run } from "./common.ts";
@@ -34,7 +35,8 @@ Examples:
   svc-access generate . --out gen
   svc-access generate hub.binpb iam.binpb --target gateway --out deploy
 
-Several inputs are one platform: routes that two services claim on one host are findings.
+Several inputs are one platform: routes that two services claim on one host are findings, and so is
+a service of a frontend that no input has.
 Exit codes: 0 written, 1 findings and nothing written, 2 usage or unreadable input.`,
     )
     .action(runGenerate);
@@ -44,14 +46,15 @@ Exit codes: 0 written, 1 findings and nothing written, 2 usage or unreadable inp
 
 async function runGenerate(names: readonly string[], flags: GenerateFlags): Promise<void> {
   const rules = RULES.filter(({ category }) => category === "ACCESS");
-  const { inputs, platform, judgement } = await run(names, flags, rules);
+  const { inputs, platform, judgement: judged } = await run(names, flags, rules);
+  const judgement = judgeTargets(judged, platform, flags.target);
   for (const line of judgement.notes) note(line);
   const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
     for (const diagnostic of withDisplayPaths(errors, inputs)) {
       process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
     }
-    note(`${count(errors.length, "error")} in the access policies; nothing is generated`);
+    note(`${count(errors.length, "error")}; nothing is generated`);
     process.exitCode = 1;
     return;
   }

@@ -2,7 +2,7 @@ import type { DescriptorFile } from "../api/read/file-outline.ts";
 import { DescriptorError } from "../api/read/file-outline.ts";
 import { type ReadApi, readApi } from "../api/read/read-api.ts";
 import { compareDiagnostics } from "../diagnostics/diagnostic.ts";
-import { checkApi, type LocatedDiagnostic } from "../rules/check-api.ts";
+import { type CheckResult, checkApi, type LocatedDiagnostic } from "../rules/check-api.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { Platform } from "./platform.ts";
 import { UsageError } from "./usage-error.ts";
@@ -28,12 +28,12 @@ export function judge(
 ): Judgement {
   try {
     const read = readApi(inputs, platform.config);
-    const checked = checkApi(read.api, read.locator, platform.model, rules);
+    const checked = checkApi(read.api, read.locator, platform.modelOf, rules);
     const diagnostics = [...platform.modelDiagnostics, ...checked.diagnostics];
     return {
       ...read,
       diagnostics: diagnostics.sort(compareDiagnostics),
-      notes: notesOf(platform, checked.skipped),
+      notes: notesOf(platform, checked),
     };
   } catch (error) {
     if (error instanceof DescriptorError) throw new UsageError(error.message);
@@ -41,11 +41,15 @@ export function judge(
   }
 }
 
-function notesOf(platform: Platform, skipped: readonly string[]): string[] {
+function notesOf(platform: Platform, { skipped, withoutModel }: CheckResult): string[] {
   if (skipped.length === 0) return [];
-  const why =
-    platform.modelDiagnostics.length > 0
-      ? "the model has errors"
-      : "no model is configured; name one with model: in svc-access.yaml";
-  return [`${skipped.join(" and ")} did not run: ${why}`];
+  const only = withoutModel.length === 0 ? "" : ` for ${withoutModel.join(", ")}`;
+  return [`${skipped.join(" and ")} did not run${only}: ${whyNot(platform, withoutModel)}`];
+}
+
+function whyNot({ modelDiagnostics }: Platform, withoutModel: readonly string[]): string {
+  if (modelDiagnostics.length > 0) return "the model has errors";
+  const [service] = withoutModel;
+  const key = service === undefined ? "model:" : `model: or services.${service}.model:`;
+  return `no model is configured; name one with ${key} in svc-access.yaml`;
 }

@@ -12,45 +12,77 @@ export const DEFAULT_CONFIG = "svc-access.yaml";
 export interface PlatformOptions {
   /** The path of the configuration; absent, `svc-access.yaml` in one of the folders, where there is one. */
   readonly config?: string | undefined;
-  /** The path of the model; absent, the one that the configuration names. */
+  /** The path of the model of all services; absent, those that the configuration names. */
   readonly model?: string | undefined;
   /** The folders to look in for the configuration, in order. */
   readonly folders: readonly string[];
 }
 
-/** What surrounds the descriptors: the platform configuration and the authorization model. */
+/** What surrounds the descriptors: the platform configuration and the authorization models. */
 export interface Platform {
   readonly config: LoadedConfig | undefined;
-  /** Absent where none is configured, or where it has errors. */
-  readonly model: Model | undefined;
-  /** What is wrong with the model. */
+  /** The model of a deployed service; undefined where none is configured, or where it has errors. */
+  readonly modelOf: (service: string) => Model | undefined;
+  /** What is wrong with the models. */
   readonly modelDiagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads the platform configuration and the model.
+ * Reads the platform configuration and the models.
  *
  * @throws UsageError where a file that is named cannot be read, and
- * MalformedFileError where the configuration is wrong or the model has no
+ * MalformedFileError where the configuration is wrong or a model has no
  * syntax that could be judged.
  */
 export async function loadPlatform(options: PlatformOptions): Promise<Platform> {
   const configPath = options.config ?? findConfig(options.folders);
   const config = configPath === undefined ? undefined : await readConfig(configPath);
-  const modelPath = options.model ?? modelOf(config);
-  if (modelPath === undefined) return { config, model: undefined, modelDiagnostics: [] };
-  const by = options.model === undefined ? `, which ${config?.file} names,` : "";
-  const text = readText(modelPath, `the model ${displayPath(modelPath)}${by}`);
-  const { parseModel } = await import("../model/index.ts");
-  const { model, diagnostics } = parseModel(text, displayPath(modelPath));
-  if (diagnostics.some(({ rule }) => rule === "MODEL_SYNTAX")) {
-    throw new MalformedFileError(diagnostics.map(formatDiagnostic).join("\n"));
+  const paths = modelPaths(options.model, config);
+  const models = new Map<string, Model | undefined>();
+  const modelDiagnostics: Diagnostic[] = [];
+  for (const path of new Set([paths.top, ...paths.services.values()])) {
+    if (path === undefined) continue;
+    const by = options.model === undefined ? `, which ${config?.file} names,` : "";
+    const { model, diagnostics } = await readModel(path, by);
+    models.set(path, model);
+    modelDiagnostics.push(...diagnostics);
   }
   return {
     config,
-    model: diagnostics.length === 0 ? model : undefined,
-    modelDiagnostics: diagnostics,
+    modelOf: (service) => models.get(paths.services.get(service) ?? paths.top ?? ""),
+    modelDiagnostics,
   };
+}
+
+/** The paths of the models: of all services, and of those that name their own. */
+interface ModelPaths {
+  readonly top: string | undefined;
+  readonly services: ReadonlyMap<string, string>;
+}
+
+function modelPaths(option: string | undefined, loaded: LoadedConfig | undefined): ModelPaths {
+  if (option !== undefined) return { top: option, services: new Map() };
+  if (loaded === undefined) return { top: undefined, services: new Map() };
+  const { config, file } = loaded;
+  const pathOf = (model: string) => resolve(dirname(resolve(file)), model);
+  const services = new Map<string, string>();
+  for (const [name, { model }] of Object.entries(config.services ?? {})) {
+    if (model !== undefined) services.set(name, pathOf(model));
+  }
+  return { top: config.model === undefined ? undefined : pathOf(config.model), services };
+}
+
+async function readModel(
+  path: string,
+  by: string,
+): Promise<{ model: Model | undefined; diagnostics: readonly Diagnostic[] }> {
+  const text = readText(path, `the model ${displayPath(path)}${by}`);
+  const { parseModel } = await import("../model/index.ts");
+  const { model, diagnostics } = parseModel(text, displayPath(path));
+  if (diagnostics.some(({ rule }) => rule === "MODEL_SYNTAX")) {
+    throw new MalformedFileError(diagnostics.map(formatDiagnostic).join("\n"));
+  }
+  return { model: diagnostics.length === 0 ? model : undefined, diagnostics };
 }
 
 function findConfig(folders: readonly string[]): string | undefined {
@@ -65,13 +97,6 @@ async function readConfig(path: string): Promise<LoadedConfig> {
     throw new MalformedFileError(result.diagnostics.map(formatDiagnostic).join("\n"));
   }
   return result.loaded;
-}
-
-function modelOf(config: LoadedConfig | undefined): string | undefined {
-  const model = config?.config.model;
-  return config === undefined || model === undefined
-    ? undefined
-    : resolve(dirname(resolve(config.file)), model);
 }
 
 function readText(path: string, what: string): string {

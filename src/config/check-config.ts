@@ -30,6 +30,26 @@ function* checkPackages(config: PlatformConfig): Iterable<ConfigProblem> {
     }
     yield* checkBackend(["services", name, "backend"], service.backend);
   }
+  yield* checkClients(config.clients ?? [], owners);
+}
+
+function* checkClients(
+  clients: readonly string[],
+  owners: ReadonlyMap<string, string>,
+): Iterable<ConfigProblem> {
+  const seen = new Set<string>();
+  for (const [index, packageName] of clients.entries()) {
+    const owner = owners.get(packageName);
+    if (owner !== undefined) {
+      yield {
+        path: ["clients", index],
+        message: `the package ${packageName} belongs to ${owner}, and a client of it needs no entry here; remove it from clients, or from services.${owner}.packages`,
+      };
+    } else if (seen.has(packageName)) {
+      yield { path: ["clients", index], message: `the package ${packageName} is listed already` };
+    }
+    seen.add(packageName);
+  }
 }
 
 function* checkFrontends(config: PlatformConfig): Iterable<ConfigProblem> {

@@ -85,14 +85,19 @@ const edge = z.strictObject({
   ),
 });
 
+const packageName = () =>
+  z.string().check(z.regex(PACKAGE, "must be a protobuf package, such as hub.skills.v1"));
+
+const modelPath = () => z.string().check(z.minLength(1));
+
 const service = z.strictObject({
   packages: documented(
     "The protobuf packages that it serves.",
-    z
-      .array(
-        z.string().check(z.regex(PACKAGE, "must be a protobuf package, such as hub.skills.v1")),
-      )
-      .check(z.minLength(1)),
+    z.array(packageName()).check(z.minLength(1)),
+  ),
+  model: documented(
+    "Its own authorization model; relative to this file. Absent, `model` at the top.",
+    z.optional(modelPath()),
   ),
   ports: documented(
     "Where it listens.",
@@ -170,14 +175,18 @@ export const configSchema = z.strictObject({
     ),
   ),
   model: documented(
-    "The authorization model in the SpiceDB schema language; relative to this file.",
-    z.optional(z.string().check(z.minLength(1))),
+    "The authorization model of all services that name none, in the SpiceDB schema language; relative to this file.",
+    z.optional(modelPath()),
   ),
   identity: documented("The identity provider; needed at the edge.", z.optional(identity)),
   edge: documented("The edge gateway; absent, no gateway file is made.", z.optional(edge)),
   services: documented(
     "The deployed services; absent, each protobuf package is one.",
     z.optional(z.record(name(), service)),
+  ),
+  clients: documented(
+    "The protobuf packages of other services that are only called: no rule judges them, and only messages and typed clients are made of them. `svc.iam.v1` counts as listed.",
+    z.optional(z.array(packageName()).check(z.maxLength(10000))),
   ),
   frontends: documented(
     "The applications that users open.",

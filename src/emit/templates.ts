@@ -7,6 +7,9 @@ export type Template = (data: object) => string;
 /** The source of a file's policies. */
 export const accessTemplate: Template = compiled("access.ts");
 
+/** What clients of a file's services need. */
+export const clientTemplate: Template = compiled("client.ts");
+
 /** The body of a file's server stubs. */
 export const serverTemplate: Template = compiled("server.ts");
 

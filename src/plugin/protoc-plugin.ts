@@ -6,6 +6,7 @@ import {
 import { DescriptorError } from "../api/read/file-outline.ts";
 import { generate } from "../compiler/generate.ts";
 import { judge } from "../compiler/judge.ts";
+import { judgeTargets } from "../compiler/judge-targets.ts";
 import { loadPlatform } from "../compiler/platform.ts";
 import { UsageError } from "../compiler/usage-error.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
@@ -45,18 +46,16 @@ async function run(request: GeneratorRequest, folder: string): Promise<PluginRes
   checkStrategy(request.filesToGenerate, options.targets, folder);
   const platform = await loadPlatform({ ...options, folders: [folder] });
   // Warnings are for lint; a generation that succeeds is quiet.
-  const judgement = judge(
-    [request.files],
+  const rules = RULES.filter(({ category }) => category === "ACCESS");
+  const judgement = judgeTargets(
+    judge([request.files], platform, rules),
     platform,
-    RULES.filter(({ category }) => category === "ACCESS"),
+    options.targets,
   );
   const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
     const count = errors.length === 1 ? "1 error" : `${errors.length} errors`;
-    const lines = [
-      `${count} in the access policies; nothing is generated`,
-      ...errors.map(formatDiagnostic),
-    ];
+    const lines = [`${count}; nothing is generated`, ...errors.map(formatDiagnostic)];
     return { response: encodeResponse({ error: lines.join("\n") }), notes: judgement.notes };
   }
   const { files, notes } = await generate(judgement, platform, options);

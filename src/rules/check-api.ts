@@ -1,9 +1,9 @@
-import type { Api } from "../api/api.ts";
+import type { Api, DeployedService } from "../api/api.ts";
 import type { Location, Locator } from "../api/read/locator.ts";
 import { compareDiagnostics, type Diagnostic, type Severity } from "../diagnostics/diagnostic.ts";
 import type { Model } from "../model/index.ts";
 import { RULES } from "./index.ts";
-import type { Rule } from "./rule.ts";
+import type { ModelOf, Rule } from "./rule.ts";
 
 /** A diagnostic with the place that it was resolved from. */
 export interface LocatedDiagnostic extends Diagnostic {
@@ -15,35 +15,53 @@ export interface LocatedDiagnostic extends Diagnostic {
 export interface CheckResult {
   /** The findings, in the order of the files. */
   readonly diagnostics: readonly LocatedDiagnostic[];
-  /** The ids of the rules that did not run, since no model is configured. */
+  /** The ids of the rules that did not run for all services. */
   readonly skipped: readonly string[];
+  /** The services that have no model, where others have one; for these the skipped rules did not run. */
+  readonly withoutModel: readonly string[];
 }
 
 /**
  * Judges an `Api` by the rules.
  *
+ * @param model - the model of all services, or that of each
  * @param rules - those to run; all where absent
  */
 export function checkApi(
   api: Api,
   locator: Locator,
-  model: Model | undefined,
+  model: Model | ModelOf | undefined,
   rules: readonly Rule[] = RULES,
 ): CheckResult {
+  const modelOf = typeof model === "function" ? model : () => model;
+  const none = api.services.length > 0 && api.services.every(({ name }) => !modelOf(name));
+  const without = none ? [] : api.services.filter((service) => asksInVain(service, modelOf));
   const diagnostics: LocatedDiagnostic[] = [];
   const skipped: string[] = [];
   for (const rule of rules) {
-    if (rule.needsModel === true && model === undefined) {
-      skipped.push(rule.id);
-      continue;
+    if (rule.needsModel === true) {
+      if (none || without.length > 0) skipped.push(rule.id);
+      if (none) continue;
     }
-    for (const { message, position } of rule.check({ api, model })) {
+    for (const { message, position } of rule.check({ api, modelOf })) {
       // An error stops every generation, so no comment can silence it here.
       if (rule.category === "ACCESS_RECOMMENDED" && locator.isIgnored(position, rule.id)) continue;
       diagnostics.push(locate(rule, message, locator.locate(position)));
     }
   }
-  return { diagnostics: diagnostics.sort(compareDiagnostics), skipped };
+  return {
+    diagnostics: diagnostics.sort(compareDiagnostics),
+    skipped,
+    withoutModel: without.map(({ name }) => name),
+  };
+}
+
+/** Whether an RPC of a service is checked against a model that there is not. */
+function asksInVain({ name, services }: DeployedService, modelOf: ModelOf): boolean {
+  return (
+    modelOf(name) === undefined &&
+    services.some(({ rpcs }) => rpcs.some(({ policy }) => policy?.authz !== undefined))
+  );
 }
 
 function locate(rule: Rule, message: string, location: Location): LocatedDiagnostic {

@@ -18,6 +18,7 @@ import { accessGatewayExposure } from "./access-gateway-exposure.ts";
 import { accessGatewayMethodsValid } from "./access-gateway-methods-valid.ts";
 import { accessGatewayStreaming } from "./access-gateway-streaming.ts";
 import { accessHttpRuleValid } from "./access-http-rule-valid.ts";
+import { accessPackageAssigned } from "./access-package-assigned.ts";
 import { accessPathService } from "./access-path-service.ts";
 import { accessPathVersioned } from "./access-path-versioned.ts";
 import { accessPolicyRequired } from "./access-policy-required.ts";
@@ -29,6 +30,7 @@ import type { Category, Rule } from "./rule.ts";
 
 /** All rules, in the order of the reference. */
 export const RULES: readonly Rule[] = [
+  accessPackageAssigned,
   accessAnnotationGenuine,
   accessPolicyRequired,
   accessExposureRequired,

@@ -18,9 +18,11 @@ export interface Finding {
 /** What rules judge by. */
 export interface RuleContext {
   readonly api: Api;
-  /** The authorization model; absent where none is configured. */
-  readonly model: Model | undefined;
+  readonly modelOf: ModelOf;
 }
+
+/** The authorization model that a deployed service is checked against; undefined where none is configured. */
+export type ModelOf = (service: string) => Model | undefined;
 
 /** One rule: what it is called, what it is for, and what it finds. */
 export interface Rule {
@@ -36,6 +38,8 @@ export interface Rule {
 
 /** An RPC and where it belongs. */
 export interface RpcContext extends RuleContext {
+  /** The model of the deployed service; absent where none is configured. */
+  readonly model: Model | undefined;
   readonly service: ProtobufService;
   readonly deployed: DeployedService;
 }
@@ -52,7 +56,8 @@ export function rpcRule(rule: RpcRule): Rule {
     ...facts,
     *check(context) {
       for (const { rpc, service, deployed } of eachRpc(context.api.services)) {
-        yield* checkRpc(rpc, { ...context, service, deployed });
+        const model = context.modelOf(deployed.name);
+        yield* checkRpc(rpc, { ...context, model, service, deployed });
       }
     },
   };

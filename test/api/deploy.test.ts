@@ -38,18 +38,38 @@ describe("deployed services", () => {
     expect(api.hosts).toEqual([]);
   });
 
-  test("are those of the configuration, by name, and each package that it leaves out", () => {
+  test("are those of the configuration, by name, and no others", () => {
     const api = deployWith(
-      "services: { iam: { packages: [c.v1] }, hub: { packages: [b.v1, a.v1], published_as: grpc, authn_mode: hybrid } }",
+      "services: { iam: { packages: [c.v1] }, hub: { packages: [b.v1, a.v1], published_as: grpc, authn_mode: hybrid } }\nclients: [y.v1]",
       "a.v1.S",
       "b.v1.S",
+      "svc.iam.v1.S",
+      "y.v1.S",
       "z.v1.S",
     );
-    expect(groups(api)).toEqual(["hub: a.v1.S b.v1.S", "iam: ", "z.v1: z.v1.S"]);
-    expect(api.services.map(({ configured }) => configured)).toEqual([true, true, false]);
+    expect(groups(api)).toEqual(["hub: a.v1.S b.v1.S", "iam: "]);
+    expect(api.services.every(({ configured }) => configured)).toBe(true);
     expect(api.services[0]).toMatchObject({ publishedAs: "grpc", authnMode: "hybrid" });
-    expect(api.services[2]).toMatchObject({ publishedAs: "http", authnMode: "gateway_trusted" });
+    expect(api.services[1]).toMatchObject({ publishedAs: "http", authnMode: "gateway_trusted" });
+    expect(api.clients.map(({ fullName }) => fullName)).toEqual(["svc.iam.v1.S", "y.v1.S"]);
+    expect(api.unassigned.map(({ fullName }) => fullName)).toEqual(["z.v1.S"]);
   });
+
+  test.each([
+    ["without a configuration", undefined, "client"],
+    ["without services", "clients: [y.v1]", "client"],
+    ["with services that do not have it", "services: { hub: { packages: [a.v1] } }", "client"],
+    ["with a service that has it", "services: { iam: { packages: [svc.iam.v1] } }", "served"],
+  ])(
+    "svc.iam.v1, as it is shipped, is only called unless a service has it: %s",
+    (_, config, role) => {
+      const api = deployWith(config, "svc.iam.v1.S");
+      expect(api.clients).toHaveLength(role === "client" ? 1 : 0);
+      expect(api.services.flatMap(({ services }) => services)).toHaveLength(
+        role === "served" ? 1 : 0,
+      );
+    },
+  );
 
   test("do not serve a package that they do not list, even where it has their name", () => {
     expect(() => deployWith("services: { hub: { packages: [a.v1] } }", "a.v1.S", "hub.S")).toThrow(

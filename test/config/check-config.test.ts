@@ -30,6 +30,20 @@ test.each<Case>([
     "the package hub.skills.v1 belongs to hub already",
   ],
   [
+    "a client of a package that a service has",
+    "clients",
+    ["hub.skills.v1"],
+    "",
+    "the package hub.skills.v1 belongs to hub, and a client of it needs no entry here",
+  ],
+  [
+    "a client that is listed twice",
+    "clients",
+    ["git.v1", "git.v1"],
+    "",
+    "the package git.v1 is listed already",
+  ],
+  [
     "a frontend of an unknown service",
     "frontends.web.services",
     ["hub", "ima"],
@@ -221,6 +235,8 @@ describe("what is right", () => {
       { packages: ["hub.v1"], backend: services.hub.backend },
     ],
     ["a configuration without an edge", "edge", undefined],
+    ["a configuration without clients", "clients", undefined],
+    ["the IAM API as a client, which it is without", "clients", ["svc.iam.v2", "git.v1"]],
   ])("%s is accepted", (_, place, value) => {
     expect(findingsOf(platformWith(place, value))).toEqual([]);
   });

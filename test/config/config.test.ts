@@ -140,6 +140,9 @@ test.each<readonly [place: string, value: unknown, why: string]>([
   ],
   ["services.hub.packages[0]", "hub/skills", "must be a protobuf package"],
   ["services.hub.packages[0]", "*", "must be a protobuf package"],
+  ["services.hub.model", "", "too small"],
+  ["clients[0]", "git.v1.", "must be a protobuf package, such as hub.skills.v1"],
+  ["clients[0]", "*", "must be a protobuf package"],
   ["services.hub.ports.http", -1, "too small"],
   ["services.hub.ports.grpc", 70000, "too big"],
   ["services.hub.backend", {}, "must have either service or backend"],
@@ -202,6 +205,8 @@ test.each<readonly [place: string, value: unknown, expected: string]>([
   ["edge.backstop", "no", "expected boolean"],
   ["services", ["hub"], "expected record"],
   ["services.hub.packages", "hub.skills.v1", "expected array"],
+  ["services.hub.model", ["a.zed"], "expected string"],
+  ["clients", "git.v1", "expected array"],
   ["services.hub.packages[0]", 5, "expected string"],
   ["services.hub.ports.http", "18001", "expected number"],
   ["services.hub.ports.http", 1.5, "expected int"],
@@ -230,7 +235,7 @@ test.each<readonly [place: string, value: unknown]>([
 
 test.each<readonly [place: string, hint: string]>([
   ["enviroment", '; did you mean "environment"?'],
-  ["zones", "; known are environment, model, identity, edge, services, frontends, paths"],
+  ["zones", "; known are environment, model, identity, edge, services, clients, frontends, paths"],
   ["identity.isuer", '; did you mean "issuer"?'],
   ["edge.gatway", '; did you mean "gateway"?'],
   ["edge.gateway.clas", '; did you mean "class"?'],

@@ -29,6 +29,7 @@ export function fullPlatform() {
     services: {
       hub: {
         packages: ["hub.skills.v1"],
+        model: "model/hub.zed",
         ports: { http: 18001, grpc: 19001 },
         backend: { service: { name: "hub", namespace: "hub", port: 18001 } },
         authn_mode: "hybrid",
@@ -47,6 +48,7 @@ export function fullPlatform() {
         timeout: "5s",
       },
     },
+    clients: ["git.v1"],
     frontends: {
       web: {
         host: "hub.example.com",

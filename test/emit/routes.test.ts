@@ -20,6 +20,7 @@ const path = (name: string, more: Partial<DeclaredPath> = {}): DeclaredPath => {
 const service: DeployedService = {
   name: "iam",
   configured: true,
+  packages: [],
   publishedAs: "http",
   authnMode: "hybrid",
   services: [],
@@ -41,7 +42,7 @@ test("a service without paths has none", () => {
 });
 
 test("a service without RPCs has no document: another repository makes it", () => {
-  const api: Api = { services: [service], hosts: [] };
+  const api: Api = { services: [service], clients: [], unassigned: [], hosts: [] };
   expect(emitRoutes({ api, config: undefined }).files).toEqual([]);
 });
 

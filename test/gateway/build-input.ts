@@ -84,6 +84,8 @@ export function buildBinding(rule: string): HttpBinding {
 export function reversed({ api, config }: EmitInput): EmitInput {
   const flip = <Value>(values: readonly Value[]): Value[] => [...values].reverse();
   const flipped: Api = {
+    clients: flip(api.clients),
+    unassigned: flip(api.unassigned),
     services: flip(api.services).map((service): DeployedService => {
       const services = flip(service.services).map((each) => ({ ...each, rpcs: flip(each.rpcs) }));
       return { ...service, services, paths: flip<DeclaredPath>(service.paths) };

@@ -49,10 +49,10 @@ testRule(accessGatewayStreaming, {
       messages: ["the client of Stream streams"],
     },
     {
-      name: "a package beside the one that is published as gRPC",
+      name: "a service beside the one that is published as gRPC",
       rpcs: streamRpc("stream Request", "Response", PUBLISHED),
       otherRpcs: streamRpc("stream Request", "Response", MARKED),
-      config: publishedAs("grpc"),
+      config: `${publishedAs("grpc")}\n  other: { packages: [CASE.other.v1] }`,
       messages: ["the client of Stream streams"],
     },
   ],

@@ -75,6 +75,7 @@ export function testRule(rule: Rule, table: RuleTable): void {
     const config = entry.config?.replaceAll("CASE", `case${index}`);
     return {
       ...entry,
+      messages: entry.messages.map((message) => message.replaceAll("CASE", `case${index}`)),
       protos,
       texts: config === undefined ? protos : { ...protos, [CONFIG]: config },
     };

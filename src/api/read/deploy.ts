@@ -11,7 +11,7 @@ import type {
 } from "../api.ts";
 import { type PathTemplate, parsePathTemplate, plainPath } from "../path-template.ts";
 import { CLAIM_MAPPINGS, principalFieldsOf } from "../principal-claims.ts";
-import { DescriptorError } from "./file-outline.ts";
+import { PackageOwners } from "./package-owners.ts";
 
 /** Says which deployed service serves each protobuf service, and what stands on which host. */
 export function deploy(
@@ -20,30 +20,28 @@ export function deploy(
 ): Api {
   const config = loaded?.config;
   const paths = loaded === undefined ? [] : declaredPaths(loaded);
-  const owners = new Map<string, string>();
-  const byName = new Map<string, ProtobufService[]>();
   const configured = new Map(Object.entries(config?.services ?? {}));
-  for (const [name, { packages }] of configured) {
-    for (const packageName of packages) owners.set(packageName, name);
-    byName.set(name, []);
-  }
+  const owners = new PackageOwners(config);
+  const byName = new Map<string, ProtobufService[]>();
+  for (const name of configured.keys()) byName.set(name, []);
+  const clients: ProtobufService[] = [];
+  const unassigned: ProtobufService[] = [];
   for (const service of services) {
-    const owner = owners.get(service.package);
-    if (owner === undefined && configured.has(service.package)) {
-      throw new DescriptorError(
-        `the package ${service.package} has the name of a service that does not serve it; list it in services.<name>.packages`,
-      );
+    const role = owners.roleOf(service.package);
+    if (role.kind === "client") clients.push(service);
+    else if (role.kind === "unassigned") unassigned.push(service);
+    else {
+      const siblings = byName.get(role.service);
+      if (siblings === undefined) byName.set(role.service, [service]);
+      else siblings.push(service);
     }
-    const name = owner ?? service.package;
-    const siblings = byName.get(name);
-    if (siblings === undefined) byName.set(name, [service]);
-    else siblings.push(service);
   }
   const deployed = [...byName].map(([name, members]): DeployedService => {
     const declared = configured.get(name);
     return {
       name,
       configured: declared !== undefined,
+      packages: declared?.packages ?? [name],
       publishedAs: declared?.published_as ?? "http",
       authnMode: declared?.authn_mode ?? "gateway_trusted",
       services: members,
@@ -52,7 +50,8 @@ export function deploy(
     };
   });
   deployed.sort((left, right) => compareText(left.name, right.name));
-  return { services: deployed, hosts: config === undefined ? [] : hostsOf(config, paths) };
+  const hosts = config === undefined ? [] : hostsOf(config, paths);
+  return { services: deployed, clients, unassigned, hosts };
 }
 
 /** The one list of each frontend, for the services behind it (design.md, "Edge"). */

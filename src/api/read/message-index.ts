@@ -1,6 +1,6 @@
 import { nearest } from "../../diagnostics/nearest.ts";
 import type { FieldKind, FieldLookup } from "../field.ts";
-import type { FileOutline } from "./file-outline.ts";
+import { DescriptorError, type FileOutline } from "./file-outline.ts";
 import { eachField, WireType } from "./wire.ts";
 
 /** `google.protobuf.FieldDescriptorProto.Type` by number. */
@@ -91,8 +91,14 @@ export class MessageIndex {
     return fields;
   }
 
-  /** A full name does not say where the package ends, so the longest package that fits is tried first. */
   #messageOf(message: string): { bytes: Uint8Array; file: FileOutline } | undefined {
+    const found = this.#find(message);
+    if (found?.file.conflict !== undefined) throw new DescriptorError(found.file.conflict);
+    return found;
+  }
+
+  /** A full name does not say where the package ends, so the longest package that fits is tried first. */
+  #find(message: string): { bytes: Uint8Array; file: FileOutline } | undefined {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
     let end = message.length;

@@ -15,14 +15,16 @@ import {
 } from "./file-outline.ts";
 import { readHttpRules } from "./http-reader.ts";
 import { Locator } from "./locator.ts";
+import { type FileCopy, mergeInputs } from "./merge-inputs.ts";
 import { MessageIndex } from "./message-index.ts";
+import { PackageOwners } from "./package-owners.ts";
 import { readPolicy } from "./policy-reader.ts";
 
 /** An `Api` and where its parts stand. */
 export interface ReadApi {
   readonly api: Api;
   readonly locator: Locator;
-  /** How many RPCs the targets declare. */
+  /** How many RPCs the targets declare, without those that are only called. */
   readonly rpcs: number;
   /** The files, each once, by name: what the server target needs beside the `Api`. */
   readonly files: readonly FileOutline[];
@@ -41,9 +43,15 @@ export function readApi(
   inputs: readonly (readonly DescriptorFile[])[],
   config: LoadedConfig | undefined,
 ): ReadApi {
-  const outlines = inputs.map((input) => input.map(readFileOutline));
-  const definitionProblems = judgeInputs(outlines);
-  const files = mergeInputs(outlines);
+  const copies = inputs.map((files) =>
+    files.map((file): FileCopy => ({ outline: readFileOutline(file), bytes: file.bytes })),
+  );
+  const definitionProblems = judgeInputs(
+    copies.map((files) => files.map(({ outline }) => outline)),
+  );
+  const owners = new PackageOwners(config?.config);
+  const isServed = (packageName: string) => owners.roleOf(packageName).kind !== "client";
+  const files = mergeInputs(copies, isServed);
   const messages = new MessageIndex(files);
   const locator = new Locator();
   const services: ProtobufService[] = [];
@@ -52,7 +60,9 @@ export function readApi(
   for (const file of files) {
     if (!file.target) continue;
     if (file.sourceInfo !== undefined) locator.add(file.name, file.sourceInfo);
-    for (const service of readServices(file, definitionProblems.get(file.name), messages)) {
+    const isJudged = isServed(file.package);
+    const problem = isJudged ? definitionProblems.get(file.name) : undefined;
+    for (const service of readServices(file, problem, messages, isJudged)) {
       const other = declaredIn.get(service.fullName);
       if (other !== undefined) {
         throw new DescriptorError(
@@ -61,7 +71,7 @@ export function readApi(
       }
       declaredIn.set(service.fullName, file.name);
       services.push(service);
-      rpcs += service.rpcs.length;
+      if (isJudged) rpcs += service.rpcs.length;
     }
   }
   services.sort((left, right) => compareText(left.fullName, right.fullName));
@@ -82,40 +92,11 @@ function judgeInputs(
   return problems;
 }
 
-/** The files of all inputs, each once, sorted: no order of an input reaches an output. */
-function mergeInputs(inputs: readonly (readonly FileOutline[])[]): FileOutline[] {
-  const byName = new Map<string, FileOutline>();
-  for (const files of inputs) {
-    const seen = new Set<string>();
-    for (const file of files) {
-      if (seen.has(file.name)) {
-        throw new DescriptorError(`the input holds ${file.name} twice`);
-      }
-      seen.add(file.name);
-      const known = byName.get(file.name);
-      if (known === undefined || (file.target && !known.target)) byName.set(file.name, file);
-      else if (file.target && known.target && !sameServices(file, known)) {
-        throw new DescriptorError(
-          `two inputs hold different files named ${file.name}; give each repository a folder of its own`,
-        );
-      }
-    }
-  }
-  return [...byName.values()].sort((left, right) => compareText(left.name, right.name));
-}
-
-function sameServices(left: FileOutline, right: FileOutline): boolean {
-  const encode = (file: FileOutline) =>
-    JSON.stringify([file.package, file.services], (_, value) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
-    );
-  return encode(left) === encode(right);
-}
-
 function* readServices(
   file: FileOutline,
   definitionProblem: DefinitionProblem | undefined,
   messages: MessageIndex,
+  isJudged: boolean,
 ): Iterable<ProtobufService> {
   const prefix = file.package === "" ? "" : `${file.package}.`;
   for (const [serviceIndex, service] of file.services.entries()) {
@@ -123,9 +104,11 @@ function* readServices(
     const rpcs = service.methods.map((method, methodIndex) => {
       const path = [6, serviceIndex, 2, methodIndex];
       try {
-        const problems = policyProblems(method, definitionProblem);
+        // Whatever policy a repository elsewhere gives its RPC, nothing here rests on it.
+        const own = isJudged ? method : { ...method, policy: readable(method.policy) };
+        const problems = isJudged ? policyProblems(method, definitionProblem) : [];
         const rpcName = `${fullName}/${method.name}`;
-        return readRpc(method, rpcName, problems, { file: file.name, path }, messages);
+        return readRpc(own, rpcName, problems, { file: file.name, path }, messages);
       } catch (error) {
         if (error instanceof DescriptorError) throw error;
         throw new DescriptorError(
@@ -134,6 +117,16 @@ function* readServices(
       }
     });
     yield { name: service.name, fullName, package: file.package, file: file.name, rpcs };
+  }
+}
+
+/** The policy, where it can be decoded: of what is only called, one that cannot is none. */
+function readable(policy: MethodOutline["policy"]): MethodOutline["policy"] {
+  try {
+    readPolicy(policy);
+    return policy;
+  } catch {
+    return [];
   }
 }
 

@@ -126,10 +126,30 @@ function routeProblems(
     }
     bound.delete(entry.rpc);
   }
-  for (const rpc of bound.keys()) {
-    problems.push(`${rpc} is bound and is not in the routes: run buf generate again`);
+  const routed = new Set(document.routes.map(({ entry }) => packageOf(entry.rpc)));
+  const unlisted = new Map<string, BoundMethod[]>();
+  for (const method of bound.values()) {
+    const name = packageOf(method.rpc);
+    if (routed.has(name)) {
+      problems.push(`${method.rpc} is bound and is not in the routes: run buf generate again`);
+    } else {
+      const siblings = unlisted.get(name);
+      if (siblings === undefined) unlisted.set(name, [method]);
+      else siblings.push(method);
+    }
+  }
+  for (const [name, methods] of unlisted) {
+    problems.push(
+      `${firstAndMore(methods)} is bound and is not in the routes, which have nothing of the package ${name}: list it under services.${service}.packages in svc-access.yaml, and run buf generate`,
+    );
   }
   return problems;
+}
+
+/** The package of a full method name: `hub.skills.v1` of `hub.skills.v1.SkillService/GetSkill`. */
+function packageOf(rpc: string): string {
+  const service = rpc.slice(0, rpc.lastIndexOf("/"));
+  return service.slice(0, Math.max(service.lastIndexOf("."), 0));
 }
 
 function transportProblems(

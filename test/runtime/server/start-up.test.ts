@@ -58,6 +58,15 @@ describe("a server does not start where", () => {
     ]);
   });
 
+  test("the routes have nothing of a package: the configuration that lacks it is named", async () => {
+    const problems = await problemsOf({ routes: { ...routes, routes: [] } });
+    expect(problems).toEqual([
+      expect.stringMatching(
+        /^acme\.vault\.v1\.VaultService\/\w+ and \d+ more is bound and is not in the routes, which have nothing of the package acme\.vault\.v1: list it under services\.vault\.packages in svc-access\.yaml, and run buf generate$/,
+      ),
+    ]);
+  });
+
   test.each([
     ["handler", { handlers: { ...vaultHandlers(), getNotice: undefined } }, "write getNotice of"],
     [
