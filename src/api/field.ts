@@ -50,6 +50,8 @@ export type FieldLookup =
       readonly kind: FieldKind;
       readonly repeated: boolean;
     }
+  /** The last segment names no segment of the field before it, which is text. */
+  | { readonly status: "no_segment"; readonly reason: string }
   /** The input does not hold the message. */
   | { readonly status: "no_message"; readonly message: string };
 
@@ -82,6 +84,8 @@ export function describeMissingField(found: FieldLookup): string | undefined {
     }
     case "not_a_message":
       return `"${found.segment}" is ${found.repeated ? "repeated" : `a ${found.kind}`} and has no fields to name`;
+    case "no_segment":
+      return found.reason;
     case "no_message":
       return `the input does not hold ${found.message}; build it with its imports`;
   }

@@ -5,6 +5,18 @@ export type ResourcePart =
   | { readonly kind: "literal"; readonly text: string }
   /** A field of the request. */
   | { readonly kind: "field"; readonly path: string }
+  /**
+   * One segment of a request field that a path variable binds: `{name.merchants}`
+   * is what follows `merchants` in a `name` of the pattern `merchants/*`.
+   */
+  | {
+      readonly kind: "segment";
+      readonly path: string;
+      /** The literal before the segment, or the number of the wildcard. */
+      readonly segment: string;
+      /** The patterns that the RPC's bindings give the field; a value matches one of them. */
+      readonly patterns: readonly string[];
+    }
   /** A field of the caller: `{principal.organization_id}` has `organization_id`. */
   | { readonly kind: "principal"; readonly field: string };
 
@@ -52,7 +64,8 @@ export const PRINCIPAL_FIELDS: readonly PrincipalField[] = [
 export const MAX_OBJECT_ID_BYTES = 256;
 
 const TYPE = /^(?:[a-z][a-z0-9_]{1,61}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
-const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
+// The last name may be that of a segment of a resource name, which is no identifier.
+const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*(?:\.[A-Za-z0-9_-]+)?$/;
 // Control characters, white space, `#` and `*` would let one id read as another object reference.
 const FORBIDDEN = /[#*\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
@@ -153,6 +166,8 @@ function formatPart(part: ResourcePart): string {
       return part.text;
     case "field":
       return `{${part.path}}`;
+    case "segment":
+      return `{${part.path}.${part.segment}}`;
     case "principal":
       return `{${PRINCIPAL_ROOT}.${part.field}}`;
   }

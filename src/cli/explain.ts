@@ -181,6 +181,9 @@ function objectOf({ type, id }: ResourceTemplate): string {
   if (id === "*") return `at least one ${type}`;
   const names = id.flatMap((part) => {
     if (part.kind === "field") return [`${part.path} of the request`];
+    if (part.kind === "segment") {
+      return [`the segment ${part.segment} of ${part.path} of the request`];
+    }
     return part.kind === "principal" ? [`${part.field} of the caller`] : [];
   });
   if (names.length === 0) return `one fixed ${type}`;

@@ -6,12 +6,14 @@ import { accessAuditRiskConflict } from "./access-audit-risk-conflict.ts";
 import { accessAuditWrite } from "./access-audit-write.ts";
 import { accessAuthzActionKnown } from "./access-authz-action-known.ts";
 import { accessAuthzAudienceKnown } from "./access-authz-audience-known.ts";
+import { accessAuthzNameSegment } from "./access-authz-name-segment.ts";
 import { accessAuthzPlaceholderField } from "./access-authz-placeholder-field.ts";
 import { accessAuthzPlaceholderStreaming } from "./access-authz-placeholder-streaming.ts";
 import { accessAuthzPrincipalClaim } from "./access-authz-principal-claim.ts";
 import { accessAuthzRequired } from "./access-authz-required.ts";
 import { accessAuthzResourceValid } from "./access-authz-resource-valid.ts";
 import { accessAuthzUnused } from "./access-authz-unused.ts";
+import { accessAuthzWholeName } from "./access-authz-whole-name.ts";
 import { accessAuthzWrite } from "./access-authz-write.ts";
 import { accessExposureRequired } from "./access-exposure-required.ts";
 import { accessGatewayExposure } from "./access-gateway-exposure.ts";
@@ -38,6 +40,7 @@ export const RULES: readonly Rule[] = [
   accessAuthzUnused,
   accessAuthzResourceValid,
   accessAuthzPlaceholderField,
+  accessAuthzNameSegment,
   accessAuthzPrincipalClaim,
   accessAuthzPlaceholderStreaming,
   accessAuthzActionKnown,
@@ -58,6 +61,7 @@ export const RULES: readonly Rule[] = [
   accessPathVersioned,
   accessPathService,
   accessAuthzWrite,
+  accessAuthzWholeName,
 ];
 
 /** The categories and what they are for. */

@@ -41,6 +41,13 @@ export type AccessResourcePart =
   | { readonly kind: "literal"; readonly text: string }
   /** A field of the request, by its path in protobuf names. */
   | { readonly kind: "field"; readonly path: string }
+  /** One segment of a request field whose value matches one of the patterns, such as `merchants/*`. */
+  | {
+      readonly kind: "segment";
+      readonly path: string;
+      readonly segment: string;
+      readonly patterns: readonly string[];
+    }
   /** A field of the caller. */
   | { readonly kind: "principal"; readonly field: string };
 

@@ -89,7 +89,7 @@ const INVALID: Readonly<Record<string, string>> = {
 
 const shorten = (part: ResourcePart) => {
   if (part.kind === "literal") return part.text;
-  return part.kind === "field" ? `{${part.path}}` : `{principal ${part.field}}`;
+  return part.kind === "principal" ? `{principal ${part.field}}` : `{${part.path}}`;
 };
 
 describe("parseResource", () => {

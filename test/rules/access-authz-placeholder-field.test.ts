@@ -1,6 +1,6 @@
 import { accessAuthzPlaceholderField } from "../../src/rules/access-authz-placeholder-field.ts";
 import { testRule } from "./rule-tester.ts";
-import { policy, rpc } from "./sources.ts";
+import { http, policy, rpc } from "./sources.ts";
 
 const authorized = (resource: string, mark = "") =>
   rpc(
@@ -13,8 +13,27 @@ const refused = (resource: string, ...messages: string[]) => {
   return { rpcs: authorized(resource, "⟦".repeat(messages.length)), messages };
 };
 
+const LEDGERS = 'get: "/v1/{id=merchants/*/ledgers/*}"';
+const bound = (rule: string, resource: string, mark = "") =>
+  rpc(
+    "Get",
+    http(rule),
+    policy(`exposure: AUTHORIZED authz: {action: "view", ${mark}resource: "${resource}"}`),
+  );
+const refusedSegment = (rule: string, resource: string, message: string) => {
+  return { rpcs: bound(rule, resource, "⟦"), messages: [message] };
+};
+
 testRule(accessAuthzPlaceholderField, {
   valid: [
+    ...["merchants", "ledgers", "1", "2"].map((name) => bound(LEDGERS, `x_y:{id.${name}}`)),
+    bound('get: "/v1/{inner.id=merchants/*}:run"', "merchant:{inner.id.merchants}"),
+    bound('get: "/v1/{id=a-b/*}"', "merchant:{id.a-b}"),
+    bound(
+      `${LEDGERS} additional_bindings {get: "/v1/{id=shops/*/ledgers/*}"}`,
+      "ledger:{id.ledgers}",
+    ),
+    bound(`${LEDGERS} additional_bindings {get: "/v1/one"}`, "ledger:{id.ledgers}"),
     ...["id", "number", "color", "left", "right", "maybe"].map((field) =>
       authorized(`skill:{${field}}`),
     ),
@@ -61,10 +80,29 @@ testRule(accessAuthzPlaceholderField, {
     },
   ],
   invalid: [
+    refusedSegment(
+      LEDGERS,
+      "merchant:{id.merchant}",
+      "{id.merchant} names no request field: merchants/*/ledgers/* has no segment merchant; it has merchants, ledgers",
+    ),
+    refusedSegment(LEDGERS, "merchant:{id.3}", "has no segment 3"),
+    refusedSegment(LEDGERS, "merchant:{id.merchants.x}", "has no fields to name"),
+    refusedSegment(LEDGERS, "merchant:{number.merchants}", '"number" is a int32'),
+    refusedSegment(LEDGERS, "merchant:{parent.merchants}", "no path variable binds"),
+    refusedSegment('get: "/v1/{id=files/**}"', "file:{id.files}", 'no segment "*" follows files'),
+    refusedSegment('get: "/v1/{id=a/*/a/*}"', "a_b:{id.a}", "has a twice; name the segment by its"),
+    refusedSegment(
+      `${LEDGERS} additional_bindings {get: "/v1/{id=shops/*/ledgers/*}"}`,
+      "merchant:{id.merchants}",
+      "shops/*/ledgers/* has no segment merchants; it has shops, ledgers",
+    ),
     refused("skill:{skill}", '{skill} names no request field: "skill" is no field of Request'),
     refused("skill:{idd}", 'did you mean "id"?'),
     refused("skill:{inner.nmber}", '"nmber" is no field of Inner; did you mean "number"?'),
-    refused("skill:{id.x}", '"id" is a string and has no fields to name'),
+    refused(
+      "skill:{id.x}",
+      '"id" is text that no path variable binds, so it has no segments to name',
+    ),
     refused("skill:{inner.list.id}", '"list" is repeated and has no fields to name'),
     refused("skill:{labels.key}", '"labels" is repeated and has no fields to name'),
     refused("skill:{names}", "{names} is repeated; a resource is one object"),

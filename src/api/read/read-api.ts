@@ -2,7 +2,6 @@ import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { Api, PolicyProblem, ProtobufService, Rpc } from "../api.ts";
 import type { DescriptorPosition } from "../position.ts";
-import { type DeclaredResource, parseResource } from "../resource.ts";
 import { type DefinitionProblem, judgeDefinition } from "./annotation/judge-definition.ts";
 import { unknownFields } from "./annotation/unknown-fields.ts";
 import { deploy } from "./deploy.ts";
@@ -19,6 +18,7 @@ import { type FileCopy, mergeInputs } from "./merge-inputs.ts";
 import { MessageIndex } from "./message-index.ts";
 import { PackageOwners } from "./package-owners.ts";
 import { readPolicy } from "./policy-reader.ts";
+import { readResource } from "./resource-reader.ts";
 
 /** An `Api` and where its parts stand. */
 export interface ReadApi {
@@ -141,6 +141,8 @@ function readRpc(
   const policy = problems.length === 0 ? readPolicy(method.policy) : undefined;
   const resource = policy?.authz?.resource;
   const auditResource = policy?.audit?.resource;
+  const http = readHttpRules(method.http, { request, response }, messages);
+  const scope = { request, http, messages };
   return {
     name,
     fullName,
@@ -149,14 +151,12 @@ function readRpc(
     response,
     idempotency,
     deprecated,
-    http: readHttpRules(method.http, { request, response }, messages),
+    http,
     position,
     ...(problems.length === 0 ? {} : { policyProblems: problems }),
     ...(policy === undefined ? {} : { policy }),
-    ...(resource === undefined ? {} : { resource: readResource(resource, request, messages) }),
-    ...(auditResource === undefined
-      ? {}
-      : { auditResource: readResource(auditResource, request, messages) }),
+    ...(resource === undefined ? {} : { resource: readResource(resource, scope) }),
+    ...(auditResource === undefined ? {} : { auditResource: readResource(auditResource, scope) }),
   };
 }
 
@@ -175,15 +175,4 @@ function policyProblems(
   return unknownFields(policy).map(({ what, path }): PolicyProblem => {
     return { message: `this version does not know ${what}; update svc-access`, path };
   });
-}
-
-function readResource(text: string, request: string, messages: MessageIndex): DeclaredResource {
-  const parsed = parseResource(text);
-  if (parsed.template === undefined) return parsed;
-  const { template } = parsed;
-  const parts = template.id === "*" ? [] : template.id;
-  const fields = parts.flatMap((part) =>
-    part.kind === "field" ? [{ path: part.path, found: messages.lookup(request, part.path) }] : [],
-  );
-  return { template, fields };
 }

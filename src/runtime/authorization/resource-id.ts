@@ -3,6 +3,7 @@ import { OBJECT_IDS } from "../../authz/object-id.ts";
 import type { AccessResource, AccessResourcePart } from "../access-policy.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Principal } from "../principal.ts";
+import { nameSegment } from "./name-segment.ts";
 import { principalField } from "./principal-field.ts";
 import { requestField } from "./request-field.ts";
 
@@ -43,7 +44,8 @@ export function resourceId(
   }
   const separators = parts.map((_, index) => separatorBehind(parts, index));
   // The request is told what is wrong wherever it can be the cause.
-  const blamed = pieces[parts.findIndex(({ kind }) => kind === "field")] ?? lastOf(pieces);
+  const blamed =
+    pieces[parts.findIndex(({ kind }) => kind === "field" || kind === "segment")] ?? lastOf(pieces);
   return (request, principal) => {
     let id = "";
     for (const [index, piece] of pieces.entries()) {
@@ -70,11 +72,13 @@ function pieceOf(part: AccessResourcePart, input: DescMessage | undefined): Piec
         isPlaceholder: false,
         refuse: (why) => new ServiceError("INTERNAL", why),
       };
-    case "field": {
+    case "field":
+    case "segment": {
       if (input === undefined) {
         throw new Error(`{${part.path}} cannot be read, as there is no single request`);
       }
-      const read = requestField(input, part.path);
+      const field = requestField(input, part.path);
+      const read = part.kind === "field" ? field : nameSegment(field, part);
       const refuse = (why: string) =>
         new ServiceError("INVALID_ARGUMENT", `the field ${part.path} ${why}`);
       return {
@@ -104,6 +108,10 @@ function pieceOf(part: AccessResourcePart, input: DescMessage | undefined): Piec
         refuse,
       };
     }
+    default:
+      throw new Error(
+        `its resource has a part "${(part as { kind: string }).kind}" that this version of svc-access does not know`,
+      );
   }
 }
 
