@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { CompiledQuery, type Kysely, sql } from "kysely";
-import { AuthzError } from "../authz/authz-error.ts";
+import { assertRights, type TableRights } from "../authz/store/postgres/postgres-rights.ts";
+import {
+  explainMigration,
+  isOutdated,
+  readVersion,
+  type TableVersion,
+} from "../authz/store/table-version.ts";
 import type { Database, DatabaseKind } from "./database.ts";
 
 /** One step from an empty database to the tables of this program. */
@@ -12,6 +18,8 @@ export interface MigrationSet {
   /** Such as `audit`. */
   readonly component: string;
   readonly steps: readonly Migration[];
+  /** What the program does with the tables; a user of PostgreSQL that may not does not start it. */
+  readonly rights?: TableRights;
 }
 
 interface MigrationTables {
@@ -24,17 +32,51 @@ interface MigrationTables {
 
 /**
  * Brings the tables of a component to the version of this program, all or nothing.
- * Of several processes that start at once one does it, and the others wait.
+ * Of several processes that start at once one does it, and the others wait. Where the tables
+ * are of this version already, the user of the connection needs no right to make any.
  *
- * @throws AuthzError FAILED_PRECONDITION where a newer program made the tables, UNAVAILABLE
- * where the database is down
+ * @throws AuthzError FAILED_PRECONDITION where a newer program made the tables or the user lacks
+ * a right, UNAVAILABLE where the database is down
  */
 export async function migrate(
   // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
   database: Database<any>,
-  { component, steps }: MigrationSet,
+  set: MigrationSet,
 ): Promise<void> {
   const target = database.as<MigrationTables>();
+  try {
+    const found = await tableVersion(target, set, target.kysely);
+    if (isOutdated(found)) await makeTables(target, set, found);
+    if (target.schema !== undefined) {
+      const { name, schema } = target;
+      const rights = { ...set.rights, component_migrations: ["select"] } as const;
+      await assertRights(target.kysely, { name, schema, rights });
+    }
+  } catch (error) {
+    throw target.explain(error);
+  }
+}
+
+async function tableVersion(
+  { name }: Database<MigrationTables>,
+  { component, steps }: MigrationSet,
+  connection: Kysely<MigrationTables>,
+): Promise<TableVersion> {
+  const made = await readVersion(() =>
+    connection
+      .selectFrom("component_migrations")
+      .where("component", "=", component)
+      .select((eb) => eb.fn.max("version").as("version"))
+      .executeTakeFirstOrThrow(),
+  );
+  return { name, component, made, known: steps.length };
+}
+
+async function makeTables(
+  target: Database<MigrationTables>,
+  set: MigrationSet,
+  found: TableVersion,
+): Promise<void> {
   try {
     if (target.schema !== undefined) await createSchema(target.kysely, target.schema);
     await locked(target, async (connection) => {
@@ -46,27 +88,19 @@ export async function migrate(
         .addColumn("time", "text", (column) => column.notNull())
         .addPrimaryKeyConstraint("component_migrations_key", ["component", "version"])
         .execute();
-      const { version } = await connection
-        .selectFrom("component_migrations")
-        .where("component", "=", component)
-        .select((eb) => eb.fn.max("version").as("version"))
-        .executeTakeFirstOrThrow();
-      const made = Number(version ?? 0);
-      if (made > steps.length) {
-        throw new AuthzError(
-          "FAILED_PRECONDITION",
-          `${target.name} has version ${made} of the ${component} tables and this program knows ${steps.length}: use the newer program that made them`,
-        );
-      }
+      // Another process may have been at it while this one waited.
+      const now = await tableVersion(target, set, connection);
+      if (!isOutdated(now)) return;
+      const { component, steps } = set;
       for (const [index, step] of steps.entries()) {
-        if (index < made) continue;
+        if (index < now.made) continue;
         await step(connection, target.kind);
         const row = { component, version: index + 1, time: new Date().toISOString() };
         await connection.insertInto("component_migrations").values(row).execute();
       }
     });
   } catch (error) {
-    throw target.explain(error);
+    throw explainMigration(error, found);
   }
 }
 

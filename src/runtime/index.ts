@@ -39,6 +39,7 @@ export type { RouteDocument } from "./registry/route-entry.ts";
 export { requirePrincipal } from "./require-principal.ts";
 export { createServer } from "./server/create-server.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";
+export { migrateDatabase } from "./server/migrate-database.ts";
 export { createAuthorizationEngine } from "./server/open-engine.ts";
 export { runServer } from "./server/run-server.ts";
 export type { Server, ServerAddresses } from "./server/running-server.ts";

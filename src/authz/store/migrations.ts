@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type CreateTableBuilder, type Kysely, sql } from "kysely";
-import { AuthzError } from "../authz-error.ts";
+import type { TableRights } from "./postgres/postgres-rights.ts";
 import type { DatabaseKind, StoreDatabase } from "./store-database.ts";
+import { explainMigration, isOutdated, readVersion, type TableVersion } from "./table-version.ts";
 import type { Tables } from "./tables.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -10,38 +11,59 @@ type Migration = (connection: Kysely<Tables>, kind: DatabaseKind) => Promise<voi
 /** The steps from an empty database to the tables of this version; only ever appended to. */
 const MIGRATIONS: readonly Migration[] = [createTables, dropHead];
 
-/** The version of the tables that this program makes and knows. */
-const SCHEMA_VERSION = MIGRATIONS.length;
+/** What this program does with its tables in PostgreSQL. */
+const RIGHTS: TableRights = {
+  relationships: ["select", "insert", "delete"],
+  changes: ["select", "insert", "delete"],
+  meta: ["select", "update"],
+};
 
-/** Brings the tables to this version, all or nothing. The lock is held. */
+/**
+ * Brings the tables to this version, all or nothing. The lock is held.
+ *
+ * @throws AuthzError FAILED_PRECONDITION where a newer program made them, or the user lacks a right
+ */
 export async function migrate(database: StoreDatabase): Promise<void> {
-  await inTransaction(database.writer, async (connection) => {
-    await connection.schema
-      .createTable("migrations")
-      .ifNotExists()
-      .addColumn("version", "integer", (column) => column.primaryKey())
-      .addColumn("time", "text", (column) => column.notNull())
-      .execute();
-    const { version } = await connection
+  const version = await tableVersion(database, database.writer);
+  if (isOutdated(version)) await makeTables(database, version);
+  await database.assertRights?.(RIGHTS);
+}
+
+/** What there is of the tables, and what this program needs. */
+export async function tableVersion(
+  { name }: Pick<StoreDatabase, "name">,
+  connection: Kysely<Tables>,
+): Promise<TableVersion> {
+  const made = await readVersion(() =>
+    connection
       .selectFrom("migrations")
       .select((eb) => eb.fn.max("version").as("version"))
-      .executeTakeFirstOrThrow();
-    const made = Number(version ?? 0);
-    if (made > SCHEMA_VERSION) {
-      throw new AuthzError(
-        "FAILED_PRECONDITION",
-        `${database.name} has version ${made} of the tables and this program knows ${SCHEMA_VERSION}: use the newer program that wrote it`,
-      );
-    }
-    for (const [index, migration] of MIGRATIONS.entries()) {
-      if (index < made) continue;
-      await migration(connection, database.kind);
-      await connection
-        .insertInto("migrations")
-        .values({ version: index + 1, time: new Date().toISOString() })
+      .executeTakeFirstOrThrow(),
+  );
+  return { name, component: "relationship", made, known: MIGRATIONS.length };
+}
+
+async function makeTables(database: StoreDatabase, version: TableVersion): Promise<void> {
+  try {
+    await inTransaction(database.writer, async (connection) => {
+      await connection.schema
+        .createTable("migrations")
+        .ifNotExists()
+        .addColumn("version", "integer", (column) => column.primaryKey())
+        .addColumn("time", "text", (column) => column.notNull())
         .execute();
-    }
-  });
+      for (const [index, migration] of MIGRATIONS.entries()) {
+        if (index < version.made) continue;
+        await migration(connection, database.kind);
+        await connection
+          .insertInto("migrations")
+          .values({ version: index + 1, time: new Date().toISOString() })
+          .execute();
+      }
+    });
+  } catch (error) {
+    throw explainMigration(error, version);
+  }
 }
 
 async function createTables(connection: Kysely<Tables>, kind: DatabaseKind): Promise<void> {

@@ -1,7 +1,10 @@
 import type { ClientConfig } from "pg";
 import type { RelationshipStore } from "../relationship-store.ts";
+import { tableVersion } from "./migrations.ts";
 import type { PoolSettings } from "./postgres/postgres-kysely.ts";
 import { SqlStore } from "./sql-store.ts";
+import type { StoreDatabase } from "./store-database.ts";
+import { isOutdated } from "./table-version.ts";
 
 /** Where a PostgreSQL store lies: a URL, or the settings of `pg`. */
 export type PostgresStoreOptions = {
@@ -23,12 +26,34 @@ export type PostgresStoreOptions = {
  * database refuses this one; UNAVAILABLE where the server cannot be reached
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<RelationshipStore> {
+  return SqlStore.open(await databaseOf(options), options.retention);
+}
+
+/**
+ * Makes the tables of a store, or changes them to those of this version. A store whose tables are
+ * these already may be held by another process meanwhile.
+ *
+ * @throws AuthzError as `openPostgresStore` does
+ */
+export async function migratePostgresStore(options: PostgresStoreOptions): Promise<void> {
+  const database = await databaseOf(options);
+  try {
+    if (!isOutdated(await tableVersion(database, database.reader))) return;
+  } catch (error) {
+    throw database.explain(error);
+  } finally {
+    await database.close();
+  }
+  const store = await openPostgresStore(options);
+  await store.close();
+}
+
+async function databaseOf(options: PostgresStoreOptions): Promise<StoreDatabase> {
   // Only here, since who keeps relationships elsewhere needs no driver.
   const [{ postgresAddress }, { PostgresDatabase }] = await Promise.all([
     import("./postgres/postgres-address.ts"),
     import("./postgres/postgres-database.ts"),
   ]);
   const address = postgresAddress(options.url ?? options.connection);
-  const database = new PostgresDatabase(address, options.schema ?? "svc_access", options.pool);
-  return SqlStore.open(database, options.retention);
+  return new PostgresDatabase(address, options.schema ?? "svc_access", options.pool);
 }

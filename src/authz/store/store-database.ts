@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { AuthzError } from "../authz-error.ts";
+import type { TableRights } from "./postgres/postgres-rights.ts";
 import type { Tables } from "./tables.ts";
 import type { WriteBatch } from "./write-batch.ts";
 
@@ -35,6 +36,13 @@ export interface StoreDatabase {
    * @throws AuthzError where that is not possible; a lock that was taken just now is free again
    */
   connect(): Promise<"held" | "taken">;
+
+  /**
+   * Sees that the user may do this with the tables; absent where a database knows no users.
+   *
+   * @throws AuthzError FAILED_PRECONDITION with the rights that are missing
+   */
+  assertRights?(rights: TableRights): Promise<void>;
 
   /** Why what is written will not last, though it can be written; absent where that cannot be. */
   problem?(): string | undefined;

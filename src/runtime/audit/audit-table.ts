@@ -90,6 +90,21 @@ export function rowOf(event: AuditEvent, time: number, expires: number): NewAudi
 export const AUDIT_MIGRATIONS: MigrationSet = {
   component: "audit",
   steps: [createTable, addChanges],
+  rights: {
+    audit_events: ["select", "insert", "update"],
+    audit_marks: ["select"],
+    audit_clock: ["select", "update"],
+  },
+};
+
+/** The same where events are kept for a time only. */
+export const RETENTION_MIGRATIONS: MigrationSet = {
+  ...AUDIT_MIGRATIONS,
+  rights: {
+    ...AUDIT_MIGRATIONS.rights,
+    audit_events: ["select", "insert", "update", "delete"],
+    audit_marks: ["select", "insert", "delete"],
+  },
 };
 
 /** Each is followed by time and id, the order of all listings. */

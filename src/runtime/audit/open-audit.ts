@@ -6,7 +6,7 @@ import type { AuditTrail } from "../chain/call-stages.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import { AuditLog } from "./audit-log.ts";
-import { AUDIT_MIGRATIONS, type AuditTables } from "./audit-table.ts";
+import { AUDIT_MIGRATIONS, type AuditTables, RETENTION_MIGRATIONS } from "./audit-table.ts";
 import { shiftChanges } from "./change-order.ts";
 import { EventQueue } from "./event-queue.ts";
 import { keepFor, type RetentionOptions } from "./retention.ts";
@@ -68,7 +68,7 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
   const [problem] = auditProblems(methods, database);
   if (problem !== undefined) throw new Error(problem);
   if (database === undefined) return { trail: NO_TRAIL, log: undefined, close: async () => {} };
-  await migrate(database, AUDIT_MIGRATIONS);
+  await migrate(database, options.maxAgeMs === undefined ? AUDIT_MIGRATIONS : RETENTION_MIGRATIONS);
   const tables = database.as<AuditTables>();
   try {
     await shiftChanges(tables);

@@ -63,7 +63,9 @@ describe("a store in SQLite", () => {
     database.exec("insert into migrations values (99, 'later')");
     database.close();
     const store = openSqliteStore({ file });
-    await expect(store).rejects.toThrow(/version 99 of the tables and this program knows 2/);
+    await expect(store).rejects.toThrow(
+      /version 99 of the relationship tables and this program knows 2/,
+    );
     await expect(store).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
   });
 

@@ -14,6 +14,7 @@ import {
   type PoolSettings,
 } from "./postgres-kysely.ts";
 import { takeLock } from "./postgres-lock.ts";
+import { assertRights, type TableRights } from "./postgres-rights.ts";
 import { type Backend, PostgresWriter } from "./postgres-writer.ts";
 
 const SNAPSHOT = CompiledQuery.raw("begin isolation level repeatable read, read only");
@@ -62,6 +63,10 @@ export class PostgresDatabase implements StoreDatabase {
       throw this.explain(error);
     }
     return "taken";
+  }
+
+  assertRights(rights: TableRights): Promise<void> {
+    return assertRights(this.writer, { name: this.name, schema: this.#schema, rights });
   }
 
   onLost(listener: () => void): void {

@@ -23,7 +23,7 @@ export function explainPostgres(
       return refused(`${name} does not exist: create the database`);
     case "42501":
       return refused(
-        `${name} does not let user ${address.user} do that: grant it the schema of the store`,
+        `${name} does not let user ${address.user} do that (${oneLine(message)}): grant it the right, or connect as the owner`,
       );
     case "25006":
       return unavailable(`${name} is read-only: name the primary server`);

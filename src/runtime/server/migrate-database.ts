@@ -1,0 +1,45 @@
+import type { DatabaseSettings } from "../../database/database.ts";
+import { migrate } from "../../database/migrate.ts";
+import { openDatabase } from "../../database/open-database.ts";
+import { relationshipsFile } from "../../database/relationships-file.ts";
+import { AUDIT_MIGRATIONS } from "../audit/audit-table.ts";
+import type { ServiceConfig } from "../configuration/service-config.ts";
+import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
+import { StartUpError } from "./start-up-error.ts";
+
+/**
+ * Makes the tables that a service of this configuration needs, or changes them to those of this
+ * version: a step of its own, for a role that owns them, before a service starts whose role does not.
+ * A service whose role may make them does the same when it starts.
+ *
+ * @throws StartUpError where no database is configured; AuthzError where it is down, the role
+ * may not make the tables, or they are those of a newer version
+ *
+ * @example
+ * await migrateDatabase(loadServiceConfig("service.yaml").config);
+ */
+export async function migrateDatabase(config: ServiceConfig): Promise<void> {
+  const settings = config.database;
+  if (settings === undefined) {
+    throw new StartUpError(["database is missing: name the one whose tables are to be made"]);
+  }
+  const logger = createLogger(loggerOptionsOf(config));
+  const database = await openDatabase(settings, { logger });
+  try {
+    await migrate(database, AUDIT_MIGRATIONS);
+  } finally {
+    await database.close();
+  }
+  const { provider, model } = config.security.authz;
+  if (provider === "embedded" && model !== undefined) await migrateStore(settings);
+}
+
+async function migrateStore({ driver, file, url }: DatabaseSettings): Promise<void> {
+  if (driver === "postgres") {
+    const { migratePostgresStore } = await import("../../authz/store/open-postgres-store.ts");
+    return migratePostgresStore({ url: url as string });
+  }
+  const { openSqliteStore } = await import("../../authz/store/open-sqlite-store.ts");
+  const store = await openSqliteStore({ file: relationshipsFile(file as string) });
+  await store.close();
+}

@@ -1,0 +1,165 @@
+/** Roles of PostgreSQL: one that owns the tables, and one that only uses them. */
+import { randomUUID } from "node:crypto";
+import { Client } from "pg";
+import { afterEach, describe, expect, test } from "vitest";
+import { migrateDatabase } from "../../../src/runtime/index.ts";
+import { onPostgres } from "../../authz/on-postgres.ts";
+import {
+  type RunningVault,
+  shareDocument,
+  startVault,
+  vaultConfiguration,
+} from "../support/vault-server.ts";
+
+test("without a database there are no tables to make, and it is said", async () => {
+  const { config } = vaultConfiguration("/nowhere", {}, {});
+  const without = { ...config, database: undefined };
+  await expect(migrateDatabase(without)).rejects.toThrow("database is missing: name the one");
+});
+
+await onPostgres("roles of PostgreSQL", ({ url, query }) => {
+  const running: RunningVault[] = [];
+  const made: string[] = [];
+  afterEach(async () => {
+    for (const vault of running.splice(0)) await vault.stop();
+    for (const [index, name] of made.splice(0).entries()) {
+      await query(`drop ${index === 0 ? "database" : "role"} "${name}"`);
+    }
+  });
+
+  /** A database of an owner, as docs/database.md sets it up, and a role that only uses it. */
+  async function prepare() {
+    const name = `vault_${randomUUID().slice(0, 8)}`;
+    const [owner, user] = [`${name}_owner`, name];
+    await query(`create role ${owner} login`);
+    await query(`create role ${user} login`);
+    await query(`create database ${name} owner ${owner}`);
+    made.push(name, owner, user);
+    const at = (role: string) => {
+      const address = new URL(url);
+      address.username = role;
+      address.pathname = `/${name}`;
+      return address.href;
+    };
+    const asOwner = async (sql: string) => {
+      const client = new Client({ connectionString: at(owner) });
+      await client.connect();
+      try {
+        return (await client.query(sql)).rows as Record<string, unknown>[];
+      } finally {
+        await client.end();
+      }
+    };
+    const start = async (role: string) => {
+      const vault = await startVault({
+        config: { database: { driver: "postgres", url: at(role) } },
+      });
+      running.push(vault);
+      return vault;
+    };
+    const migrate = (role: string) => {
+      const database = { driver: "postgres", url: at(role) };
+      return migrateDatabase(vaultConfiguration("/nowhere", {}, { database }).config);
+    };
+    const grantUse = async () => {
+      await asOwner("create schema svc_access");
+      await asOwner(`grant usage on schema svc_access to ${user}`);
+      await asOwner(
+        `alter default privileges in schema svc_access grant select, insert, update, delete on tables to ${user}`,
+      );
+    };
+    return { owner, user, asOwner, start, migrate, grantUse };
+  }
+
+  test("a role that may only use the tables serves, once their owner has made them", async () => {
+    const { owner, user, start, migrate, grantUse } = await prepare();
+    await grantUse();
+    await migrate(owner);
+    const vault = await start(user);
+    await shareDocument(vault.engine);
+    expect(await write(vault)).toBe(200);
+    const page = await vault.server.audit?.list({ resource: "document:open" });
+    expect(page?.events.map(({ data }) => data.code)).toEqual(["OK"]);
+  });
+
+  test("a role that may only use the tables makes none, and is told who does", async () => {
+    const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
+    const denied = { code: "FAILED_PRECONDITION" };
+    const noSchema = start(user);
+    await expect(noSchema).rejects.toMatchObject(denied);
+    await expect(noSchema).rejects.toThrow(`does not let user ${user} do that (permission denied`);
+    await grantUse();
+    const noTables = start(user);
+    await expect(noTables).rejects.toMatchObject(denied);
+    await expect(noTables).rejects.toThrow(
+      /has no relationship tables, this program needs version \d, and its user may not make them .*: run migrateDatabase as their owner first$/,
+    );
+    await migrate(owner);
+    // As if the program were newer than the tables.
+    await asOwner("delete from svc_access.component_migrations where component = 'audit'");
+    await expect(start(user)).rejects.toThrow(
+      /has no audit tables, .* its user may not make them \(permission denied for schema svc_access\): run migrateDatabase/,
+    );
+    await expect(migrate(user)).rejects.toMatchObject(denied);
+  });
+
+  test.each<[right: string, of: string, grant: RegExp]>([
+    ["select", "component_migrations", /permission denied for table component_migrations/],
+    ["insert, update", "audit_events", /run grant insert, update on svc_access\.audit_events to /],
+    [
+      "delete",
+      "relationships",
+      /let their owner run grant delete on svc_access\.relationships to /,
+    ],
+    ["update", "meta", /grant update on svc_access\.meta to vault_\w+;$/],
+    ["select", "migrations", /permission denied for table migrations/],
+  ])("%s on %s that is missing stops the start, with the grant", async (right, table, grant) => {
+    const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
+    await grantUse();
+    await migrate(owner);
+    await asOwner(`revoke ${right} on svc_access.${table} from ${user}`);
+    await expect(start(user)).rejects.toThrow(grant);
+  });
+
+  test("to delete events is needed where they are kept for a time only", async () => {
+    const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
+    await grantUse();
+    await migrate(owner);
+    await asOwner(`revoke delete on all tables in schema svc_access from ${user}`);
+    await asOwner(`grant delete on svc_access.relationships, svc_access.changes to ${user}`);
+    await expect(start(user, { audit: { retention_days: 30 } })).rejects.toThrow(
+      /grant delete on svc_access\.audit_events to \w+; grant delete on svc_access\.audit_marks to/,
+    );
+    const vault = await start(user);
+    await shareDocument(vault.engine);
+    expect(await write(vault)).toBe(200);
+  });
+
+  describe("the migration beside a running service", () => {
+    test("does nothing where the tables are those of this version", async () => {
+      const { owner, start, migrate, asOwner } = await prepare();
+      const vault = await start(owner);
+      const [before] = await asOwner("select epoch from svc_access.meta");
+      await migrate(owner);
+      expect(await asOwner("select epoch from svc_access.meta")).toEqual([before]);
+      await shareDocument(vault.engine);
+      expect(await write(vault)).toBe(200);
+    });
+
+    test("is refused where the tables of relationships change: one process holds them", async () => {
+      const { owner, start, migrate, asOwner } = await prepare();
+      await start(owner);
+      await asOwner("delete from svc_access.migrations where version > 1");
+      await expect(migrate(owner)).rejects.toThrow(`is held by process ${process.pid} on `);
+    });
+  });
+});
+
+async function write({ http }: RunningVault): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${http}/v1/documents/open`, {
+    method: "PUT",
+    headers: { "x-svc-external-sub": "alice", "content-type": "application/json" },
+    body: "{}",
+  });
+  return response.status;
+}
