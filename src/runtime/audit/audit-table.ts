@@ -103,7 +103,7 @@ export const RETENTION_MIGRATIONS: MigrationSet = {
   rights: {
     ...AUDIT_MIGRATIONS.rights,
     audit_events: ["select", "insert", "update", "delete"],
-    audit_marks: ["select", "insert", "delete"],
+    audit_marks: ["select", "insert", "update", "delete"],
   },
 };
 

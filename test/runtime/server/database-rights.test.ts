@@ -50,10 +50,9 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
         await client.end();
       }
     };
-    const start = async (role: string) => {
-      const vault = await startVault({
-        config: { database: { driver: "postgres", url: at(role) } },
-      });
+    const start = async (role: string, config: object = {}) => {
+      const database = { driver: "postgres", url: at(role) };
+      const vault = await startVault({ config: { database, ...config } });
       running.push(vault);
       return vault;
     };
