@@ -4,7 +4,7 @@
  * whoever runs what is there meets no half of it.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const root = new URL("..", import.meta.url).pathname;
@@ -78,21 +78,50 @@ const BUNDLED: ReadonlySet<string> = new Set(["cockatiel", "jose", "kysely", "zo
 
 // What runs in services: one build, so that its parts share their classes. What it depends on is
 // installed beside it; what is only built with is bundled.
+/**
+ * An older Node has no `node:sqlite`, and would say so before any of our modules could: imports are
+ * linked before the first module is evaluated.
+ */
+const sqliteAtRunTime: Plugin = {
+  name: "sqlite-at-run-time",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:sqlite$/ }, ({ path }) => ({ path, namespace: "run-time" }));
+    onLoad({ filter: /.*/, namespace: "run-time" }, ({ path }) => {
+      const names = "backup, constants, DatabaseSync, StatementSync";
+      const loaded = `process.getBuiltinModule?.(${JSON.stringify(path)})`;
+      return { contents: `export const { ${names} } = ${loaded} ?? {};`, loader: "js" };
+    });
+  },
+};
+
+const SERVICE_ENTRIES = {
+  authz: "src/authz/index.ts",
+  runtime: "src/runtime/index.ts",
+  "runtime-registry": "src/runtime/registry/index.ts",
+  testing: "src/testing/index.ts",
+};
 const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 await build({
   ...common,
   entryPoints: {
-    authz: "src/authz/index.ts",
-    runtime: "src/runtime/index.ts",
-    "runtime-registry": "src/runtime/registry/index.ts",
+    "node-version": "src/runtime/node-version.ts",
+    ...Object.fromEntries(
+      Object.entries(SERVICE_ENTRIES).map(([name, source]) => [`entries/${name}`, source]),
+    ),
   },
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
+  plugins: [sqliteAtRunTime],
   banner,
   external: Object.keys(dependencies)
     .filter((name) => !BUNDLED.has(name))
     .flatMap((name) => [name, `${name}/*`]),
 });
+// Modules are evaluated in the order of their imports, so an older Node is refused by name first.
+for (const name of Object.keys(SERVICE_ENTRIES)) {
+  const entry = `import "./node-version.js";\nexport * from "./entries/${name}.js";\n`;
+  writeFileSync(`${root}${next}/${name}.js`, entry);
+}
 const types = ["-p", "tsconfig.declarations.json", "--outDir", `${next}/types`];
 execFileSync(`${root}node_modules/.bin/tsc`, types, { cwd: root, stdio: "inherit" });
 

@@ -3,7 +3,7 @@ import { UsageError } from "../compiler/usage-error.ts";
 import { version } from "../emit/version.ts";
 import { explainCommand } from "./explain.ts";
 import { generateCommand } from "./generate.ts";
-import { initCommand } from "./init.ts";
+import { initCommand } from "./init/init.ts";
 import { lintCommand } from "./lint.ts";
 import { modelCommand } from "./model/model.ts";
 import { routesCommand } from "./routes.ts";

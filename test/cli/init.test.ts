@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -34,9 +34,9 @@ test("no file is written over, and what it lacks is shown", () => {
 
 test("with googleapis from elsewhere, only our own protos are included", () => {
   runProgram("svc-access", ["init", "--googleapis"], { cwd: folder });
-  expect(readFileSync(join(folder, "buf.yaml"), "utf8")).toContain(
-    "includes:\n      - node_modules/svc-access/proto/svc\n",
-  );
+  const copies = join(folder, "third_party/svc-access");
+  expect(existsSync(join(copies, "svc/access/v1/policy.proto"))).toBe(true);
+  expect(existsSync(join(copies, "google"))).toBe(false);
 });
 
 test("a folder that cannot be written is a usage error", () => {

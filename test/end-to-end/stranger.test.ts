@@ -69,8 +69,8 @@ message ImportResponse { int32 orders = 1; }
 `;
 
 /** What a service author writes against the generated code. */
-const HANDLERS = `import { bindOrderService } from "./gen/acme/orders/v1/orders_server.js";
-import { accessPolicies, OrderService_GetOrder } from "./gen/acme/orders/v1/orders_access.js";
+const HANDLERS = `import { bindOrderService } from "./gen/acme/orders/v1/orders_server.ts";
+import { accessPolicies, OrderService_GetOrder } from "./gen/acme/orders/v1/orders_access.ts";
 
 export const binding = bindOrderService({
   async getOrder(request, context) {
@@ -94,24 +94,6 @@ export const binding = bindOrderService({
 
 export const exposure: string = accessPolicies[OrderService_GetOrder].exposure;
 `;
-
-const TSCONFIG = {
-  compilerOptions: {
-    target: "ES2022",
-    module: "NodeNext",
-    moduleResolution: "NodeNext",
-    types: [],
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    noUnusedLocals: true,
-    noPropertyAccessFromIndexSignature: true,
-    verbatimModuleSyntax: true,
-    isolatedModules: true,
-    noEmit: true,
-  },
-  include: ["*.ts", "gen"],
-};
 
 /** What of a repository comes from npm. */
 const INSTALLED = /^(node_modules|package(-lock)?\.json)$/;
@@ -186,7 +168,7 @@ describe.each([
     ]) {
       expect(made).toContain(name);
     }
-    writeFileSync(join(repo, "tsconfig.json"), JSON.stringify(TSCONFIG));
+    writeFileSync(join(repo, "tsconfig.json"), strict(join(repo, "tsconfig.json")));
     writeFileSync(join(repo, "handlers.ts"), HANDLERS);
     expect(runProgram(join(BIN, "tsc"), ["-p", "."], { cwd: repo })).toMatchObject({
       status: 0,
@@ -204,6 +186,23 @@ describe.each([
     expect(stdout).toContain("getOrder");
   }, 60_000);
 });
+
+/** What `init` wrote, as strict as TypeScript can be, over the handlers too. */
+function strict(path: string): string {
+  const { compilerOptions } = JSON.parse(readFileSync(path, "utf8"));
+  return JSON.stringify({
+    compilerOptions: {
+      ...compilerOptions,
+      types: [],
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noUnusedLocals: true,
+      noPropertyAccessFromIndexSignature: true,
+      isolatedModules: true,
+    },
+    include: ["*.ts", "gen"],
+  });
+}
 
 function npx(args: readonly string[]): string {
   return npm(["exec", "--", ...args]);

@@ -1,4 +1,5 @@
-import { UsageError } from "../compiler/usage-error.ts";
+import { UsageError } from "../../compiler/usage-error.ts";
+import type { OutputFile } from "../../emit/output-file.ts";
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
@@ -6,24 +7,24 @@ const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
  * What `svc-access init --service NAME` writes beside the configuration of buf: a
  * service that runs, to be changed into one's own.
  *
- * @returns file names and contents
- * @throws UsageError where the name is none
+ * @param root the module of its proto
+ * @throws UsageError where the name is not valid
  */
-export function serviceStarter(name: string): readonly (readonly [string, string])[] {
+export function serviceStarter(name: string, root: string): readonly OutputFile[] {
   if (!NAME.test(name)) {
     throw new UsageError(`${name} is no name of a service: take lower-case letters, digits and -`);
   }
   const word = name.replaceAll("-", "_");
   const title = name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
+  const folder = root === "." ? "" : `${root}/`;
   return [
-    ["svc-access.yaml", svcAccessYaml(name, word)],
-    ["model.zed", MODEL],
-    [`proto/${word}/v1/${word}.proto`, proto(name, word, title)],
-    ["service.yaml", serviceYaml(name)],
-    ["src/handlers.ts", handlersTs(word, title)],
-    ["src/main.ts", mainTs(name, word, title)],
-    ["tsconfig.json", TSCONFIG],
-    [".gitignore", "node_modules/\n*.db*\n"],
+    { name: "svc-access.yaml", content: svcAccessYaml(name, word) },
+    { name: "model.zed", content: MODEL },
+    { name: `${folder}${word}/v1/${word}.proto`, content: proto(name, word, title) },
+    { name: "service.yaml", content: serviceYaml(name) },
+    { name: "src/handlers.ts", content: handlersTs(word, title) },
+    { name: "src/main.ts", content: mainTs(name, word, title) },
+    { name: ".gitignore", content: "node_modules/\n*.db*\n" },
   ];
 }
 
@@ -225,20 +226,3 @@ await runServer(async () => {
 });
 `;
 }
-
-const TSCONFIG = `{
-  "compilerOptions": {
-    "target": "ES2023",
-    "module": "NodeNext",
-    "moduleResolution": "NodeNext",
-    "types": ["node"],
-    "strict": true,
-    "skipLibCheck": true,
-    "verbatimModuleSyntax": true,
-    "allowImportingTsExtensions": true,
-    "erasableSyntaxOnly": true,
-    "noEmit": true
-  },
-  "include": ["gen", "src"]
-}
-`;

@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { UsageError } from "../../compiler/usage-error.ts";
+import type { OutputFile } from "../../emit/output-file.ts";
+import { writeFiles } from "../write-files.ts";
+import { bufGenYaml, inputsOf, mayClean } from "./buf-gen-yaml.ts";
+import { additionsToBufYaml, newBufYaml } from "./buf-yaml.ts";
+import { nextSteps } from "./next-steps.ts";
+import { serviceStarter } from "./service-starter.ts";
+import { COPIES, shippedProtos } from "./shipped-protos.ts";
+import { SVC_ACCESS_YAML } from "./svc-access-yaml.ts";
+import { tsconfig, tsconfigLacks } from "./tsconfig.ts";
+import { readWorkspace, type Workspace } from "./workspace.ts";
+
+interface InitFlags {
+  readonly googleapis?: boolean;
+  readonly service?: string;
+  readonly update?: boolean;
+}
+
+/** `svc-access init [FOLDER]`. */
+export function initCommand(): Command {
+  return new Command("init")
+    .description("Writes buf.yaml, buf.gen.yaml and svc-access.yaml for a service repository.")
+    .argument("[folder]", "the repository", ".")
+    .option("--googleapis", "google/api/annotations.proto comes from another module of buf.yaml")
+    .option("--service <name>", "write a service to start from, too: proto, model, handlers, tests")
+    .option("--update", "only renew the copies of the annotation's protos, after an upgrade")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  npm install --save-dev svc-access @bufbuild/buf && npx svc-access init
+  npx svc-access init --service notes      a service that runs
+
+A file that exists is left as it is, and what it lacks is shown. The annotation's protos are
+copied to ${COPIES}, to be committed: buf breaking --against '.git#branch=main' needs them in git.`,
+    )
+    .action(init);
+}
+
+function init(folder: string, flags: InitFlags): void {
+  if (flags.update === true && flags.service !== undefined) {
+    throw new UsageError("--update renews copies only: run init --service without it");
+  }
+  try {
+    mkdirSync(folder, { recursive: true });
+    const workspace = readWorkspace(folder, { googleapis: flags.googleapis === true });
+    if (flags.update === true) update(folder, workspace);
+    else start(folder, workspace, flags);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`${folder} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+function start(folder: string, workspace: Workspace, { service }: InitFlags): void {
+  const { own, annotation } = workspace;
+  const root = own[0] as string;
+  const starter = service === undefined ? undefined : serviceStarter(service, root);
+  if (annotation === undefined) writeNew(folder, copies(COPIES, workspace));
+  const isCleaned = mayClean(folder);
+  const bufGen = bufGenYaml(inputsOf(folder, workspace), isCleaned);
+  mkdirSync(join(folder, root), { recursive: true });
+  const kept = writeNew(folder, [
+    { name: "buf.yaml", content: newBufYaml(workspace) },
+    { name: "buf.gen.yaml", content: bufGen },
+    ...(starter ?? [{ name: "svc-access.yaml", content: SVC_ACCESS_YAML }]),
+    { name: "tsconfig.json", content: tsconfig(service !== undefined) },
+  ]);
+  for (const name of kept) say(`${name} exists and is left as it is`);
+  if (annotation !== undefined) tellOfCopies(folder, annotation, workspace);
+  tellLack("buf.yaml", kept.includes("buf.yaml") ? additionsToBufYaml(workspace) : "");
+  tellLack("buf.gen.yaml", mentions(folder, "buf.gen.yaml") ? "" : bufGen);
+  tellLack("tsconfig.json", tsconfigLacks(join(folder, "tsconfig.json")));
+  if (starter !== undefined && !mentions(folder, "svc-access.yaml", `${service}:`)) {
+    tellLack("svc-access.yaml", contentOf(starter, "svc-access.yaml"));
+  }
+  if (!isCleaned && !kept.includes("buf.gen.yaml")) {
+    say(
+      "\ngen is not empty, so buf.gen.yaml has no clean: true: add it where all in gen is generated",
+    );
+  }
+  process.stdout.write(nextSteps(folder, root, service));
+}
+
+/** Renews what an upgrade of this package has changed. */
+function update(folder: string, workspace: Workspace): void {
+  const { annotation = COPIES } = workspace;
+  if (isInstalled(annotation)) {
+    say(`${annotation} is a module of buf.yaml and needs no copies`);
+    return;
+  }
+  const stale = staleCopies(folder, annotation, workspace);
+  writeFiles(folder, stale);
+  for (const { name } of stale) say(`${name} updated`);
+  if (stale.length === 0) say(`the copies in ${annotation} are those of this version`);
+  if (workspace.annotation === undefined) tellLack("buf.yaml", additionsToBufYaml(workspace));
+}
+
+function copies(module: string, { hasGoogle }: Workspace): OutputFile[] {
+  return shippedProtos(!hasGoogle).map(([name, content]) => ({
+    name: module === "." ? name : `${module}/${name}`,
+    content,
+  }));
+}
+
+/** Those of Google are renewed only where the annotation's module is all ours. */
+function staleCopies(folder: string, module: string, workspace: Workspace): OutputFile[] {
+  return copies(module, workspace).filter(
+    ({ name, content }) => textOf(join(folder, name)) !== content,
+  );
+}
+
+function tellOfCopies(folder: string, module: string, workspace: Workspace): void {
+  if (isInstalled(module)) {
+    say(`
+${module} is a module of buf.yaml, and is not in git, so buf breaking --against '.git#branch=main'
+cannot build it. To change that: remove the module, run npx svc-access init --update, and commit ${COPIES}.`);
+    return;
+  }
+  const stale = staleCopies(folder, module, workspace);
+  if (stale.length === 0) return;
+  const names = stale.map(({ name }) => name).join(", ");
+  say(`\nnot those of this version: ${names}; run npx svc-access init --update`);
+}
+
+function isInstalled(module: string): boolean {
+  return module.split("/").includes("node_modules");
+}
+
+/** Writes all files that do not exist, or none. @returns the names of those that exist */
+function writeNew(folder: string, files: readonly OutputFile[]): string[] {
+  const missing = files.filter(({ name }) => !existsSync(join(folder, name)));
+  writeFiles(folder, missing);
+  for (const { name } of missing) say(`${name} written`);
+  return files.filter((file) => !missing.includes(file)).map(({ name }) => name);
+}
+
+function tellLack(name: string, lack: string): void {
+  if (lack !== "") say(`\nAdd to ${name}:\n\n${lack.trimEnd()}`);
+}
+
+function mentions(folder: string, name: string, what = "svc-access"): boolean {
+  return textOf(join(folder, name))?.includes(what) === true;
+}
+
+function contentOf(files: readonly OutputFile[], name: string): string {
+  return files.find((file) => file.name === name)?.content ?? "";
+}
+
+function textOf(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Document, isMap, parseDocument } from "yaml";
+import { UsageError } from "../../compiler/usage-error.ts";
+import { type FoundModule, findModules } from "./find-modules.ts";
+import { ANNOTATIONS_PROTO, POLICY_PROTO } from "./shipped-protos.ts";
+
+/** What `init` finds of buf in a repository. */
+export interface Workspace {
+  /** The `buf.yaml` that is there. */
+  readonly bufYaml: Document | undefined;
+  /** The modules of the repository's own protos, relative to it; at least one. */
+  readonly own: readonly string[];
+  /** Modules that are there to be imported only, that of the annotation not among them. */
+  readonly imported: readonly string[];
+  /** The module that holds the annotation already. */
+  readonly annotation: string | undefined;
+  /** Whether `google/api/annotations.proto` comes from elsewhere. */
+  readonly hasGoogle: boolean;
+}
+
+const NEW_MODULE = "proto";
+
+/**
+ * Looks at what is there.
+ *
+ * @throws UsageError where a file of buf cannot be read, or is of a version without plugins
+ */
+export function readWorkspace(folder: string, flags: { readonly googleapis: boolean }): Workspace {
+  const bufYaml = readBufYaml(folder);
+  const modules = bufYaml === undefined ? findModules(folder) : modulesOf(bufYaml, folder);
+  const holds = (path: string, proto: string): boolean => existsSync(join(folder, path, proto));
+  const annotation = modules.find(({ path }) => holds(path, POLICY_PROTO))?.path;
+  // Protos that lie beside the user's own are the user's.
+  const others = modules.filter(({ path, isImported }) => path !== annotation || !isImported);
+  const own = others.filter(({ isImported }) => !isImported).map(({ path }) => path);
+  const google = others.some(({ path }) => holds(path, ANNOTATIONS_PROTO));
+  return {
+    bufYaml,
+    own: own.length === 0 ? [NEW_MODULE] : own,
+    imported: others.filter(({ isImported }) => isImported).map(({ path }) => path),
+    annotation,
+    hasGoogle: flags.googleapis || google || dependsOnGoogle(bufYaml),
+  };
+}
+
+function readBufYaml(folder: string): Document | undefined {
+  if (existsSync(join(folder, "buf.work.yaml"))) throw ofOldVersion("buf.work.yaml");
+  const path = join(folder, "buf.yaml");
+  if (!existsSync(path)) return undefined;
+  const document = parseDocument(readFileSync(path, "utf8"));
+  const [error] = document.errors;
+  if (error !== undefined) throw new UsageError(`${path} cannot be read: ${error.message}`);
+  if (!isMap(document.contents)) throw new UsageError(`${path} is not a map: write version: v2`);
+  if (document.get("version") !== "v2") throw ofOldVersion("buf.yaml");
+  return document;
+}
+
+function ofOldVersion(name: string): UsageError {
+  return new UsageError(
+    `${name} has not version v2, and only that has plugins: run npx buf config migrate, then init again`,
+  );
+}
+
+/** A `buf.yaml` without modules has one, the whole folder. */
+function modulesOf(document: Document, folder: string): readonly FoundModule[] {
+  const { modules } = document.toJS() as { modules?: unknown };
+  const paths = (Array.isArray(modules) ? modules : [{ path: "." }])
+    .map((module) => (module as { path?: unknown } | null)?.path ?? ".")
+    .filter((path) => typeof path === "string")
+    .map(tidy);
+  return paths.map((path) => {
+    const isInstalled = path.split("/").includes("node_modules");
+    return { path, isImported: isInstalled || holdsOnlyImports(join(folder, path)) };
+  });
+}
+
+/** Whether a folder has protos of Google and of the annotation, and no others. */
+function holdsOnlyImports(folder: string): boolean {
+  const modules = existsSync(folder) ? findModules(folder) : [];
+  return modules.length > 0 && modules.every(({ isImported }) => isImported);
+}
+
+function tidy(path: string): string {
+  return path.replace(/^\.\/(?=.)/, "").replace(/(?<=.)\/$/, "");
+}
+
+function dependsOnGoogle(document: Document | undefined): boolean {
+  const deps: unknown = document?.toJS()?.deps;
+  return (
+    Array.isArray(deps) && deps.some((name) => /(?:^|\/)googleapis\/googleapis\b/.test(`${name}`))
+  );
+}
