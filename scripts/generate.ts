@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import { annotationSource } from "./generate/annotation.ts";
 import { checkAnswersSource } from "./generate/check-answers.ts";
 import { configSchemaJson, serviceConfigSchemaJson } from "./generate/config-schema.ts";
+import { notesExample } from "./generate/notes-example.ts";
 import { rulesReference } from "./generate/rules-reference.ts";
 import { withServiceConfigReference } from "./generate/service-config-reference.ts";
 import { templatesSource } from "./generate/templates.ts";
@@ -29,6 +30,7 @@ const outputs: readonly (readonly [string, string])[] = [
     "docs/configuration.md",
     withServiceConfigReference(readFileSync(new URL("docs/configuration.md", root), "utf8")),
   ],
+  ...notesExample(),
 ];
 
 const check = process.argv.includes("--check");

@@ -1,18 +1,19 @@
 /**
- * Makes `examples/hub` see this checkout as the package that it depends on.
+ * Makes the examples see this checkout as the package that they depend on.
  *
- * npm would link the whole checkout into the example, which is a part of it; a
+ * npm would link the whole checkout into an example, which is a part of it; a
  * folder of links to what a user gets is the same without the circle.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const root = new URL("..", import.meta.url).pathname;
-const modules = join(root, "examples/hub/node_modules");
+const examples = ["hub", "notes"].map((name) => join(root, "examples", name));
 const shared = join(root, "node_modules/.bin");
 
 // A copy of this repository inside another project has neither.
-if (existsSync(join(root, "examples/hub")) && existsSync(shared)) {
+for (const example of existsSync(shared) ? examples.filter((path) => existsSync(path)) : []) {
+  const modules = join(example, "node_modules");
   rmSync(modules, { recursive: true, force: true });
   for (const name of ["package.json", "bin", "dist", "model", "proto", "schemas"]) {
     link(join(root, name), join(modules, "svc-access", name));

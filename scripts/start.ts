@@ -37,6 +37,7 @@ for (const { exposure } of Object.values(policies)) {
 const summary = [...exposures].map(([exposure, number]) => `${number} ${exposure}`).join(", ");
 process.stdout.write(`\n${Object.keys(policies).length} RPCs: ${summary}\n\n`);
 run("svc-access", "explain", ".", "PublishSkill");
+regenerateNotes();
 
 /** Runs a program of the example as its user would, and ends with it where it fails. */
 function run(command: string, ...args: string[]): void {
@@ -47,6 +48,14 @@ function run(command: string, ...args: string[]): void {
     env: { ...process.env, PATH: `${bin}:${process.env["PATH"]}` },
   });
   if (error !== undefined) process.stderr.write(`${error.message}\n`);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** The smaller example is told of nowhere else, and is committed as well. */
+function regenerateNotes(): void {
+  const cwd = join(root, "examples/notes");
+  const env = { ...process.env, PATH: `${join(cwd, "node_modules/.bin")}:${process.env["PATH"]}` };
+  const { status } = spawnSync("buf", ["generate"], { cwd, env, stdio: "ignore" });
   if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -1,0 +1,24 @@
+/** Tests of handlers: nothing is checked before them here. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { testContext, testEngine } from "svc-access/testing";
+import { SetItemRequestSchema } from "../gen/notes/v1/notes_pb.ts";
+import { handlers } from "../src/handlers.ts";
+
+test("an item remembers who changed it", async () => {
+  await using engine = await testEngine({ model: "model.zed" });
+  const service = handlers(engine);
+  const request = create(SetItemRequestSchema, { itemId: "first", text: "hello" });
+  const { item } = await service.setItem(request, testContext({ user: "alice" }));
+  assert.equal(item?.changedBy, "alice");
+});
+
+test("an item without a text is refused", async () => {
+  await using engine = await testEngine({ model: "model.zed" });
+  const service = handlers(engine);
+  const request = create(SetItemRequestSchema, { itemId: "first" });
+  await assert.rejects(service.setItem(request, testContext({ user: "alice" })), {
+    code: "INVALID_ARGUMENT",
+  });
+});

@@ -1,0 +1,43 @@
+/** Tests of the whole service: the server of production, on free ports, with stores of its own. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startTestServer } from "svc-access/testing";
+import { NotesService } from "../gen/notes/v1/notes_pb.ts";
+import { bindNotesService } from "../gen/notes/v1/notes_server.ts";
+import { handlers } from "../src/handlers.ts";
+
+const start = () =>
+  startTestServer((engine) => bindNotesService(handlers(engine)), {
+    model: "model.zed",
+    routes: "gen/routes/notes.json",
+    relationships: ["item:first#owner@user:alice"],
+  });
+
+test("who owns an item changes it, others do not, and both are audited", async () => {
+  await using server = await start();
+  const alice = server.as({ user: "alice" }).grpc(NotesService);
+  const bob = server.as({ user: "bob" }).grpc(NotesService);
+
+  await alice.setItem({ itemId: "first", text: "hello" });
+  await assert.rejects(bob.setItem({ itemId: "first", text: "mine" }), { code: "FORBIDDEN" });
+
+  const { items } = await alice.listItems({});
+  assert.deepEqual(
+    items.map(({ text }) => text),
+    ["hello"],
+  );
+  assert.deepEqual((await bob.listItems({})).items, []);
+
+  const events = await server.auditEvents({ type: "notes.item.set" });
+  assert.deepEqual(
+    events.map(({ data }) => `${data.principal?.id} ${data.decision}`),
+    ["alice allowed", "bob denied"],
+  );
+});
+
+test("over HTTP, anybody may ask for the version, and nobody lists without a login", async () => {
+  await using server = await start();
+  const nobody = server.as("nobody");
+  assert.deepEqual(await (await nobody.fetch("/v1/notes/version")).json(), { version: "1.0.0" });
+  assert.equal((await nobody.fetch("/v1/notes/items")).status, 401);
+});

@@ -1,0 +1,25 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+
+const MAIN = new URL("../../src/cli/main.ts", import.meta.url).href;
+const PROGRAM = `import { main } from ${JSON.stringify(MAIN)}; await main(["", "", "init", "--service", "notes"]);`;
+
+/** `examples/notes`: what `svc-access init --service notes` writes into an empty folder. */
+export function notesExample(): readonly (readonly [string, string])[] {
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-notes-"));
+  try {
+    // Made by `npm init` and `npm pkg set`, and no part of what is written.
+    writeFileSync(join(folder, "package.json"), '{"type": "module"}\n');
+    const args = ["--input-type=module", "--eval", PROGRAM];
+    execFileSync(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== "package.json")
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .map((path) => [`examples/notes/${relative(folder, path)}`, readFileSync(path, "utf8")]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,35 @@
+import { UsageError } from "../../../compiler/usage-error.ts";
+import type { OutputFile } from "../../../emit/output-file.ts";
+import { MODEL, serviceYaml, svcAccessYaml } from "./starter-config.ts";
+import { starterProto } from "./starter-proto.ts";
+import { handlersTs, mainTs } from "./starter-source.ts";
+import { handlersTestTs, serviceTestTs } from "./starter-tests.ts";
+
+const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
+
+/**
+ * What `svc-access init --service NAME` writes beside the configuration of buf: a
+ * service that runs, to be changed into one's own.
+ *
+ * @param root the module of its proto
+ * @throws UsageError where the name is not valid
+ */
+export function serviceStarter(name: string, root: string): readonly OutputFile[] {
+  if (!NAME.test(name)) {
+    throw new UsageError(`${name} is no name of a service: take lower-case letters, digits and -`);
+  }
+  const word = name.replaceAll("-", "_");
+  const title = name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
+  const folder = root === "." ? "" : `${root}/`;
+  return [
+    { name: "svc-access.yaml", content: svcAccessYaml(name, word) },
+    { name: "model.zed", content: MODEL },
+    { name: `${folder}${word}/v1/${word}.proto`, content: starterProto(name, word, title) },
+    { name: "service.yaml", content: serviceYaml(name) },
+    { name: "src/handlers.ts", content: handlersTs(word, title) },
+    { name: "src/main.ts", content: mainTs(name, word, title) },
+    { name: "test/handlers.test.ts", content: handlersTestTs(word, title) },
+    { name: "test/service.test.ts", content: serviceTestTs(name, word, title) },
+    { name: ".gitignore", content: "node_modules/\n*.db*\n" },
+  ];
+}

@@ -1,0 +1,66 @@
+/** The handlers. */
+export function handlersTs(word: string, title: string): string {
+  return `import type { AuthorizationEngine } from "svc-access/authz";
+import { requirePrincipal, ServiceError } from "svc-access/runtime";
+import type { ${title}ServiceHandlers } from "../gen/${word}/v1/${word}_server.ts";
+
+/** What the service does. Who may call it is said in the proto, and checked before. */
+export function handlers(engine: AuthorizationEngine): ${title}ServiceHandlers {
+  const items = new Map<string, { itemId: string; text: string; changedBy: string }>();
+  return {
+    async getVersion() {
+      return { version: "1.0.0" };
+    },
+
+    async listItems(_request, context) {
+      const subject = { type: "user", id: requirePrincipal(context).subjectId };
+      const { items: ids } = await engine.lookupResources(
+        { resourceType: "item", permission: "read", subject },
+        { signal: context.signal },
+      );
+      return { items: ids.map((id) => items.get(id)).filter((item) => item !== undefined) };
+    },
+
+    async setItem({ itemId, text }, context) {
+      if (text === "") throw new ServiceError("INVALID_ARGUMENT", "text is required");
+      const item = { itemId, text, changedBy: requirePrincipal(context).subjectId };
+      items.set(itemId, item);
+      return { item };
+    },
+  };
+}
+`;
+}
+
+/** The program. */
+export function mainTs(name: string, word: string, title: string): string {
+  return `/** The service: \`node src/main.ts [CONFIGURATION]\`. */
+import {
+  createAuthorizationEngine,
+  loadServiceConfig,
+  readRouteDocument,
+  runServer,
+} from "svc-access/runtime";
+import { bind${title}Service } from "../gen/${word}/v1/${word}_server.ts";
+import { handlers } from "./handlers.ts";
+
+await runServer(async () => {
+  const configuration = loadServiceConfig(process.argv[2] ?? "service.yaml");
+  const engine = await createAuthorizationEngine(configuration.config);
+  if (configuration.config.environment === "development") {
+    // Somebody must be the first: without relationships nobody may write.
+    const resource = { type: "item", id: "first" };
+    const subject = { type: "user", id: "alice" };
+    await engine.writeRelationships({
+      updates: [{ operation: "TOUCH", relationship: { resource, relation: "owner", subject } }],
+    });
+  }
+  return {
+    configuration,
+    engine,
+    bindings: [bind${title}Service(handlers(engine))],
+    routes: readRouteDocument("gen/routes/${name}.json"),
+  };
+});
+`;
+}

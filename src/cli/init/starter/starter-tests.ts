@@ -1,0 +1,76 @@
+/** The test of a handler: what it does, without a server. */
+export function handlersTestTs(word: string, title: string): string {
+  return `/** Tests of handlers: nothing is checked before them here. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { testContext, testEngine } from "svc-access/testing";
+import { SetItemRequestSchema } from "../gen/${word}/v1/${word}_pb.ts";
+import { handlers } from "../src/handlers.ts";
+
+test("an item remembers who changed it", async () => {
+  await using engine = await testEngine({ model: "model.zed" });
+  const service = handlers(engine);
+  const request = create(SetItemRequestSchema, { itemId: "first", text: "hello" });
+  const { item } = await service.setItem(request, testContext({ user: "alice" }));
+  assert.equal(item?.changedBy, "alice");
+});
+
+test("an item without a text is refused", async () => {
+  await using engine = await testEngine({ model: "model.zed" });
+  const service = handlers(engine);
+  const request = create(SetItemRequestSchema, { itemId: "first" });
+  await assert.rejects(service.setItem(request, testContext({ user: "alice" })), {
+    code: "INVALID_ARGUMENT",
+  });
+});
+`;
+}
+
+/** The test of the whole service: what its policies let through. */
+export function serviceTestTs(name: string, word: string, title: string): string {
+  return `/** Tests of the whole service: the server of production, on free ports, with stores of its own. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startTestServer } from "svc-access/testing";
+import { ${title}Service } from "../gen/${word}/v1/${word}_pb.ts";
+import { bind${title}Service } from "../gen/${word}/v1/${word}_server.ts";
+import { handlers } from "../src/handlers.ts";
+
+const start = () =>
+  startTestServer((engine) => bind${title}Service(handlers(engine)), {
+    model: "model.zed",
+    routes: "gen/routes/${name}.json",
+    relationships: ["item:first#owner@user:alice"],
+  });
+
+test("who owns an item changes it, others do not, and both are audited", async () => {
+  await using server = await start();
+  const alice = server.as({ user: "alice" }).grpc(${title}Service);
+  const bob = server.as({ user: "bob" }).grpc(${title}Service);
+
+  await alice.setItem({ itemId: "first", text: "hello" });
+  await assert.rejects(bob.setItem({ itemId: "first", text: "mine" }), { code: "FORBIDDEN" });
+
+  const { items } = await alice.listItems({});
+  assert.deepEqual(
+    items.map(({ text }) => text),
+    ["hello"],
+  );
+  assert.deepEqual((await bob.listItems({})).items, []);
+
+  const events = await server.auditEvents({ type: "${word}.item.set" });
+  assert.deepEqual(
+    events.map(({ data }) => \`\${data.principal?.id} \${data.decision}\`),
+    ["alice allowed", "bob denied"],
+  );
+});
+
+test("over HTTP, anybody may ask for the version, and nobody lists without a login", async () => {
+  await using server = await start();
+  const nobody = server.as("nobody");
+  assert.deepEqual(await (await nobody.fetch("/v1/${name}/version")).json(), { version: "1.0.0" });
+  assert.equal((await nobody.fetch("/v1/${name}/items")).status, 401);
+});
+`;
+}

@@ -1,0 +1,72 @@
+import type { Principal } from "../runtime/principal.ts";
+
+/** A user, as the edge gateway would name them after the login. */
+export interface TestUser {
+  /** The subject id. */
+  readonly user: string;
+  readonly username?: string;
+  /** The display name. */
+  readonly name?: string;
+  readonly email?: string;
+  readonly organizationId?: string;
+  readonly groups?: readonly string[];
+  readonly roles?: readonly string[];
+  readonly scopes?: readonly string[];
+}
+
+/** Another service, with its internal token. */
+export interface TestService {
+  /** The name of the service: the subject id of its principal. */
+  readonly service: string;
+}
+
+/** Who calls: a user, a service, whoever holds the system token, or nobody. */
+export type TestCaller = TestUser | TestService | "system" | "nobody";
+
+/** The principal that the runtime would make of a caller. */
+export function principalOf(caller: TestUser | TestService): Principal {
+  const isUser = "user" in caller;
+  const of: Partial<TestUser> = isUser ? caller : { username: caller.service };
+  return Object.freeze({
+    subjectId: isUser ? caller.user : caller.service,
+    subjectType: isUser ? "user" : "service",
+    username: of.username ?? of.name ?? "",
+    name: of.name ?? "",
+    email: of.email ?? "",
+    organizationId: of.organizationId ?? "",
+    groups: Object.freeze([...(of.groups ?? [])]),
+    roles: Object.freeze([...(of.roles ?? [])]),
+    scopes: Object.freeze([...(of.scopes ?? [])]),
+    source: isUser ? "gateway" : "internal",
+  });
+}
+
+/** The identity headers that the edge gateway would set for a user. */
+export function identityHeadersOf(user: TestUser): Record<string, string> {
+  const lists = { groups: user.groups, roles: user.roles, scopes: user.scopes };
+  const given = Object.entries(lists).filter(([, values]) => values !== undefined);
+  return {
+    "x-svc-external-sub": user.user,
+    ...text("x-svc-external-username", user.username),
+    ...text("x-svc-external-display-name", user.name),
+    ...text("x-svc-external-email", user.email),
+    ...text("x-svc-external-owner", user.organizationId),
+    // Explicit lists count beside this header only (spec 5.4).
+    ...(given.length === 0 ? {} : { "x-svc-auth-verified": "true" }),
+    ...Object.fromEntries(given.map(([name, values]) => [`x-svc-${name}`, asciiJson(values)])),
+  };
+}
+
+function text(name: string, value: string | undefined): Record<string, string> {
+  // Each byte of UTF-8 as one character, as headers are read.
+  const bytes = Buffer.from(value ?? "", "utf8").toString("latin1");
+  return bytes === "" ? {} : { [name]: bytes };
+}
+
+/** Headers are ASCII; JSON can be. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

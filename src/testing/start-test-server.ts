@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AuthorizationEngine } from "../authz/engine.ts";
+import { createLogger, type ProcessLogger } from "../runtime/operation/create-logger.ts";
+import { readRouteDocument } from "../runtime/registry/read-route-document.ts";
+import type { RouteDocument } from "../runtime/registry/route-entry.ts";
+import { createServer } from "../runtime/server/create-server.ts";
+import { loadModel } from "../runtime/server/open-engine.ts";
+import type { Server } from "../runtime/server/running-server.ts";
+import type { ServerOptions } from "../runtime/server/server-options.ts";
+import type { ServiceBinding } from "../runtime/service-binding.ts";
+import { CallsOf } from "./test-calls.ts";
+import { type TestConfig, testConfig } from "./test-config.ts";
+import { engineWith } from "./test-engine.ts";
+import { type TestRelationship, writeAll } from "./test-relationships.ts";
+import { readAll, type TestServer } from "./test-server.ts";
+
+/** What generated `bind…` functions give, or a function that makes it with the server's engine. */
+export type TestBindings =
+  | ServiceBinding
+  | readonly ServiceBinding[]
+  | ((engine: AuthorizationEngine) => ServiceBinding | readonly ServiceBinding[]);
+
+/** What of a server may be given to a test as well as to `runServer`. */
+type PassedOn = Pick<
+  ServerOptions,
+  "rawHandlers" | "authenticators" | "revocations" | "before" | "after" | "admission" | "readiness"
+>;
+
+/** What a test server is made of, beside its bindings. */
+export interface TestServerOptions extends PassedOn {
+  /** The file of the authorization model. */
+  readonly model?: string;
+  /** The text of the model, in place of a file. */
+  readonly modelText?: string;
+  /** The relationships to begin with, such as `item:first#owner@user:alice`. */
+  readonly relationships?: Iterable<TestRelationship>;
+  /** The generated `routes/<service>.json`, or its file. */
+  readonly routes?: RouteDocument | string;
+  /** The name of the service; that of the routes, else `test`, where absent. */
+  readonly service?: string;
+  /** The services that may call with an internal token; `internal` where absent. */
+  readonly services?: readonly string[];
+  /** What is unlike the usual configuration, with the names of `service.yaml`. Maps are merged, `null` removes. */
+  readonly config?: TestConfig;
+}
+
+/**
+ * Starts a server for a test: the whole chain of production, on free ports of this machine, with
+ * relationships in memory and a database of its own that is removed with it.
+ *
+ * @example
+ * await using server = await startTestServer((engine) => bindNotesService(handlers(engine)), {
+ *   model: "model.zed",
+ *   routes: "gen/routes/notes.json",
+ *   relationships: ["item:first#owner@user:alice"],
+ * });
+ * const alice = server.as({ user: "alice" }).grpc(NotesService);
+ * await alice.setItem({ itemId: "first", text: "hello" });
+ *
+ * @throws StartUpError or ConfigurationError, as `runServer` would end with
+ */
+export async function startTestServer(
+  bindings: TestBindings,
+  options: TestServerOptions = {},
+): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-testing-"));
+  // A test that fails does not always close what it has opened.
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", remove);
+  try {
+    return await start(bindings, options, folder, () => {
+      process.off("exit", remove);
+      remove();
+    });
+  } catch (error) {
+    process.off("exit", remove);
+    remove();
+    throw error;
+  }
+}
+
+/** Older lines of a log that a test lets grow are dropped. */
+const MAX_LINES = 10_000;
+
+async function start(
+  bindings: TestBindings,
+  options: TestServerOptions,
+  folder: string,
+  remove: () => void,
+): Promise<TestServer> {
+  const { model, modelText, relationships = [], config = {}, services = ["internal"] } = options;
+  const routes =
+    typeof options.routes === "string" ? readRouteDocument(options.routes) : options.routes;
+  const service = options.service ?? routes?.service ?? "test";
+  const parts = { folder, service, services, model, modelText, overrides: config };
+  const { configuration, tokens } = testConfig(parts);
+  const read = loadModel(configuration.config);
+  const engine = read === undefined ? undefined : await engineWith(read, relationships);
+  let bound: readonly ServiceBinding[];
+  try {
+    bound = bindingsOf(bindings, engine);
+  } catch (error) {
+    await engine?.close();
+    throw error;
+  }
+  const lines: string[] = [];
+  const server = await createServer({
+    ...passedOn(options),
+    configuration,
+    bindings: bound,
+    logger: loggerTo(lines),
+    ...(routes === undefined ? {} : { routes }),
+    ...(engine === undefined ? {} : { engine }),
+  });
+  const addresses = await server.start();
+  const at = (name: string): string => {
+    const { host, port } = addresses[name] ?? { host: "", port: 0 };
+    return port === 0 ? "" : `${host}:${port}`;
+  };
+  const urlOf = (name: string): string => (at(name) === "" ? "" : `http://${at(name)}`);
+  const header = configuration.config.security.authn.internal_call.header;
+  const calls = new CallsOf({ httpUrl: urlOf("http"), grpcTarget: at("grpc"), tokens, header });
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= closeAll(calls, server, remove));
+  return {
+    httpUrl: urlOf("http"),
+    grpcTarget: at("grpc"),
+    metricsUrl: urlOf("metrics"),
+    engine,
+    as: (caller) => calls.of(caller),
+    relate: (...more) => writeAll(needed(engine), more),
+    async auditEvents(filter = {}) {
+      return server.audit === undefined ? [] : readAll(server.audit, filter);
+    },
+    logLines: () => lines.map((line) => JSON.parse(line)),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function bindingsOf(
+  bindings: TestBindings,
+  engine: AuthorizationEngine | undefined,
+): readonly ServiceBinding[] {
+  const bound = typeof bindings === "function" ? bindings(needed(engine)) : bindings;
+  return Array.isArray(bound) ? bound : [bound as ServiceBinding];
+}
+
+function needed(engine: AuthorizationEngine | undefined): AuthorizationEngine {
+  if (engine !== undefined) return engine;
+  throw new TypeError(
+    "startTestServer: without a model there is no engine: give model or modelText",
+  );
+}
+
+function passedOn(options: TestServerOptions): PassedOn {
+  const { rawHandlers, authenticators, revocations, before, after, admission, readiness } = options;
+  const given = { rawHandlers, authenticators, revocations, before, after, admission, readiness };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function loggerTo(lines: string[]): ProcessLogger {
+  const write = (line: string): void => {
+    if (lines.push(line) > 2 * MAX_LINES) lines.splice(0, MAX_LINES);
+  };
+  return createLogger({ destination: { write } });
+}
+
+async function closeAll(calls: CallsOf, server: Server, remove: () => void): Promise<void> {
+  await calls.close();
+  await server.stop();
+  remove();
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkAuthnConfig } from "../runtime/authn/check-authn-config.ts";
+import {
+  type LoadedServiceConfig,
+  parseServiceConfig,
+} from "../runtime/configuration/load-service-config.ts";
+
+/** Parts of a service's configuration, with the names of `service.yaml`. */
+export type TestConfig = Readonly<Record<string, unknown>>;
+
+/** What the configuration of a test server is made of. */
+export interface TestConfigParts {
+  /** Where its files lie. */
+  readonly folder: string;
+  readonly service: string;
+  /** The services that have an internal token. */
+  readonly services: readonly string[];
+  /** The file of the model. */
+  readonly model: string | undefined;
+  /** The text of the model, in place of a file. */
+  readonly modelText: string | undefined;
+  /** What is unlike the usual configuration. */
+  readonly overrides: TestConfig;
+}
+
+/** The secrets of one test server. */
+export interface TestTokens {
+  readonly services: ReadonlyMap<string, string>;
+  readonly system: string;
+}
+
+/**
+ * The configuration of a test server: free ports of this machine, whose identity headers count;
+ * internal tokens that nobody else has; files in a folder of its own.
+ *
+ * @throws ConfigurationError where the overrides are wrong
+ */
+export function testConfig(parts: TestConfigParts): {
+  readonly configuration: LoadedServiceConfig;
+  readonly tokens: TestTokens;
+} {
+  const tokens = {
+    services: new Map(parts.services.map((service) => [service, newToken()])),
+    system: newToken(),
+  };
+  const model = modelFile(parts);
+  const usual = {
+    environment: "test",
+    service: parts.service,
+    server: { http: FREE, grpc: FREE, metrics: FREE },
+    security: {
+      authn: {
+        mode: "gateway_trusted",
+        gateway: { trusted_peers: ["127.0.0.1", "::1"] },
+        internal_call: {
+          enabled: true,
+          token: [...tokens.services].map(([service, token]) => ({ service, token })),
+          system_token: tokens.system,
+        },
+      },
+      authz: { provider: "embedded", ...(model === undefined ? {} : { model }) },
+    },
+    database: { driver: "sqlite", file: join(parts.folder, "test.db") },
+  };
+  const document = JSON.stringify(merged(usual, parts.overrides));
+  // Its paths are relative to the working folder, as those of the options are.
+  const file = join(process.cwd(), "the configuration of the test");
+  const configuration = parseServiceConfig(document, file, { checks: [checkAuthnConfig] });
+  return { configuration, tokens };
+}
+
+const FREE = { address: "127.0.0.1:0" };
+
+function newToken(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+function modelFile({ folder, model, modelText }: TestConfigParts): string | undefined {
+  if (modelText === undefined) return model;
+  if (model !== undefined) {
+    throw new TypeError("startTestServer: name a model, or give its modelText, not both");
+  }
+  const file = join(folder, "model.zed");
+  writeFileSync(file, modelText);
+  return file;
+}
+
+/** Maps are merged, all else is replaced; what is null or undefined is left out. */
+function merged(usual: TestConfig, overrides: TestConfig): TestConfig {
+  const result: Record<string, unknown> = { ...usual };
+  for (const [key, value] of Object.entries(overrides)) {
+    const before = usual[key];
+    if (value === undefined || value === null) delete result[key];
+    else result[key] = isMap(value) && isMap(before) ? merged(before, value) : value;
+  }
+  return result;
+}
+
+function isMap(value: unknown): value is TestConfig {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from "node:crypto";
+import type { CallContext } from "../runtime/call-context.ts";
+import { ServiceError } from "../runtime/error/service-error.ts";
+import type { Principal } from "../runtime/principal.ts";
+import { principalOf, type TestUser } from "./caller.ts";
+
+/** The context of a call that a test makes up: nobody calls where neither a user nor a service does. */
+export interface TestContextOptions extends Partial<TestUser> {
+  /** A service that calls, in place of a user. */
+  readonly service?: string;
+  /** The whole principal, where the fields above do not say enough. */
+  readonly principal?: Principal;
+  /** The full method name; `test.v1.TestService/Test` where absent. */
+  readonly rpc?: string;
+  readonly requestId?: string;
+  readonly traceId?: string;
+  readonly clientAddress?: string;
+  /** In milliseconds since the epoch; in a minute where absent. No timer enforces it. */
+  readonly deadline?: number;
+  /** Aborts the call, beside `abort`. */
+  readonly signal?: AbortSignal;
+}
+
+/** A `CallContext` that keeps what the handler did with it. */
+export interface TestContext extends CallContext {
+  /** What the handler set by `setResponseHeader`, by names in lower case. */
+  readonly responseHeaders: ReadonlyMap<string, string>;
+  /** What the handler set by `setResponseTrailer`, by names in lower case. */
+  readonly responseTrailers: ReadonlyMap<string, string>;
+  /** Ends the call early: the handler's `signal` aborts, with CANCELLED where no reason is given. */
+  abort(reason?: unknown): void;
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * A call context for the test of a handler. Nothing is authenticated, authorized or audited: that is
+ * the chain's part, which `startTestServer` has.
+ *
+ * @example
+ * const context = testContext({ user: "alice" });
+ * await handlers.setItem(create(SetItemRequestSchema, { itemId: "first", text: "hello" }), context);
+ */
+export function testContext(options: TestContextOptions = {}): TestContext {
+  const abort = new AbortController();
+  const responseHeaders = new Map<string, string>();
+  const responseTrailers = new Map<string, string>();
+  const { signal } = options;
+  return {
+    rpc: options.rpc ?? "test.v1.TestService/Test",
+    principal: callerOf(options),
+    requestId: options.requestId ?? "test-request",
+    traceId: options.traceId ?? randomBytes(16).toString("hex"),
+    clientAddress: options.clientAddress ?? "127.0.0.1",
+    deadline: options.deadline ?? Date.now() + MINUTE_MS,
+    signal: signal === undefined ? abort.signal : AbortSignal.any([abort.signal, signal]),
+    responseHeaders,
+    responseTrailers,
+    setResponseHeader(name, value) {
+      responseHeaders.set(name.toLowerCase(), value);
+    },
+    setResponseTrailer(name, value) {
+      responseTrailers.set(name.toLowerCase(), value);
+    },
+    abort(reason = new ServiceError("CANCELLED")) {
+      abort.abort(reason);
+    },
+  };
+}
+
+function callerOf({ principal, user, service, ...claims }: TestContextOptions) {
+  const given = [principal, user, service].filter((one) => one !== undefined);
+  if (given.length > 1) {
+    throw new TypeError("testContext: one of user, service and principal calls, not several");
+  }
+  if (user !== undefined) return principalOf({ user, ...claims });
+  return service === undefined ? principal : principalOf({ service });
+}

@@ -1,0 +1,34 @@
+import { type AuthorizationEngine, MAX_UPDATES } from "../authz/engine.ts";
+import type { Relationship } from "../authz/relationship.ts";
+import { parseRelationship } from "../model/validation/relationship-text.ts";
+import { whyNoRelationship } from "../model/validation/why-no-relationship.ts";
+
+/** A relationship, or its text: `item:first#owner@user:alice`. */
+export type TestRelationship = string | Relationship;
+
+/**
+ * Writes relationships, as many as there are.
+ *
+ * @throws TypeError where a text is not a relationship; AuthzError where one does not fit the model
+ */
+export async function writeAll(
+  engine: AuthorizationEngine,
+  relationships: Iterable<TestRelationship>,
+): Promise<void> {
+  const updates = [...relationships].map((one) => {
+    return { operation: "TOUCH" as const, relationship: relationshipOf(one) };
+  });
+  for (let start = 0; start < updates.length; start += MAX_UPDATES) {
+    await engine.writeRelationships({ updates: updates.slice(start, start + MAX_UPDATES) });
+  }
+}
+
+function relationshipOf(given: TestRelationship): Relationship {
+  if (typeof given !== "string") return given;
+  const parsed = parseRelationship(given);
+  if (parsed === undefined) throw new TypeError(whyNoRelationship(given));
+  if (parsed.caveat !== undefined || parsed.expiration !== undefined) {
+    throw new TypeError(`${given} has a caveat or expires, which no engine of this package knows`);
+  }
+  return parsed.relationship;
+}

@@ -1,0 +1,64 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { AuthorizationEngine } from "../authz/engine.ts";
+import type { AuditEvent } from "../runtime/audit/audit-event.ts";
+import type { AuditFilter } from "../runtime/audit/audit-filter.ts";
+import type { AuditLog } from "../runtime/audit/audit-log.ts";
+import type { ServiceClient } from "../runtime/client/index.ts";
+import type { HttpRoute } from "../runtime/service-binding.ts";
+import type { TestCaller } from "./caller.ts";
+import type { TestRelationship } from "./test-relationships.ts";
+
+/** A server that a test has started: the one that runs in production, on free ports of this machine. */
+export interface TestServer extends AsyncDisposable {
+  /** Where HTTP is served, such as `http://127.0.0.1:40123`; empty where it is not. */
+  readonly httpUrl: string;
+  /** Where gRPC is served, such as `127.0.0.1:40124`; empty where it is not. */
+  readonly grpcTarget: string;
+  /** Where metrics are served; empty where they are not. */
+  readonly metricsUrl: string;
+  /** The engine that calls are checked with; `undefined` without a model. */
+  readonly engine: AuthorizationEngine | undefined;
+  /** Makes calls as somebody. */
+  as(caller: TestCaller): TestCalls;
+  /** Adds relationships to those of the beginning. */
+  relate(...relationships: TestRelationship[]): Promise<void>;
+  /**
+   * The audit events, oldest first. The event of a call is stored before its caller has the answer.
+   *
+   * @param filter which are meant; all where absent
+   */
+  auditEvents(filter?: AuditFilter): Promise<readonly AuditEvent[]>;
+  /** The lines of the log so far, oldest first; the last ten thousand where there are more. */
+  logLines(): readonly Readonly<Record<string, unknown>>[];
+  /** Ends the server and all clients, and removes its files. */
+  close(): Promise<void>;
+}
+
+/** Calls as one caller. */
+export interface TestCalls {
+  /** The headers that say who calls, for clients of one's own. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Calls over HTTP: `fetch("/v1/notes/items")`. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** A typed client over gRPC. It does not try again, and is closed with the server. */
+  grpc<Service extends DescService>(service: Service): ServiceClient<Service>;
+  /** A typed client over HTTP, by the generated routes. It does not try again, and is closed with the server. */
+  http<Service extends DescService>(
+    service: Service,
+    routes: readonly HttpRoute[],
+  ): ServiceClient<Service>;
+}
+
+const PAGE = 500;
+
+/** All events of a log that match, oldest first. */
+export async function readAll(log: AuditLog, filter: AuditFilter): Promise<AuditEvent[]> {
+  const events: AuditEvent[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await log.list(filter, { pageSize: PAGE, ...(cursor && { cursor }) });
+    events.push(...page.events);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return events.reverse();
+}
