@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { checkHeader } from "../runtime/call/call.ts";
 import type { CallContext } from "../runtime/call-context.ts";
 import { ServiceError } from "../runtime/error/service-error.ts";
 import type { Principal } from "../runtime/principal.ts";
@@ -21,7 +22,10 @@ export interface TestContextOptions extends Partial<TestUser> {
   readonly signal?: AbortSignal;
 }
 
-/** A `CallContext` that keeps what the handler did with it. */
+/**
+ * A `CallContext` that keeps what the handler did with it. It refuses headers that one of the
+ * transports could not send.
+ */
 export interface TestContext extends CallContext {
   /** What the handler set by `setResponseHeader`, by names in lower case. */
   readonly responseHeaders: ReadonlyMap<string, string>;
@@ -57,9 +61,11 @@ export function testContext(options: TestContextOptions = {}): TestContext {
     responseHeaders,
     responseTrailers,
     setResponseHeader(name, value) {
+      checkHeader("grpc", name, value);
       responseHeaders.set(name.toLowerCase(), value);
     },
     setResponseTrailer(name, value) {
+      checkHeader("grpc", name, value);
       responseTrailers.set(name.toLowerCase(), value);
     },
     abort(reason = new ServiceError("CANCELLED")) {

@@ -244,17 +244,25 @@ test("an existing tsconfig.json is left as it is, and what it lacks is shown", (
   expect(readFileSync(join(repo.folder, "tsconfig.json"), "utf8")).toBe(options);
 });
 
-test("init --update renews copies that an upgrade left behind, and init names them", () => {
-  using repo = new InstalledRepository();
-  repo.must("svc-access", "init");
-  const path = "third_party/svc-access/svc/access/v1/policy.proto";
-  const text = readFileSync(join(repo.folder, path), "utf8");
-  repo.write(path, text.replace("package svc.access.v1;", "package svc.access.v1;\n// old\n"));
-  expect(repo.must("svc-access", "init")).toContain(`not those of this version: ${path}`);
-  expect(repo.must("svc-access", "init", "--update")).toBe(`${path} updated\n`);
-  expect(readFileSync(join(repo.folder, path), "utf8")).toBe(text);
-  expect(repo.must("svc-access", "init", "--update")).toContain("are those of this version");
-});
+test(
+  "copies that an upgrade left behind are an error whose message names init --update, which renews them",
+  () => {
+    using repo = new InstalledRepository({ "proto/acme/orders/v1/orders.proto": proto("orders") });
+    repo.must("svc-access", "init");
+    const path = "third_party/svc-access/svc/access/v1/policy.proto";
+    const text = readFileSync(join(repo.folder, path), "utf8");
+    repo.write(path, text.replace(/^ *optional string event = .*$/m, ""));
+    const { status, stdout } = repo.run("buf", "lint");
+    expect(status).toBe(100);
+    expect(stdout).toContain("run npx svc-access init --update");
+    expect(repo.must("svc-access", "init")).toContain(`not those of this version: ${path}`);
+    expect(repo.must("svc-access", "init", "--update")).toBe(`${path} updated\n`);
+    expect(readFileSync(join(repo.folder, path), "utf8")).toBe(text);
+    expect(repo.must("svc-access", "init", "--update")).toContain("are those of this version");
+    expect(repo.run("buf", "lint")).toMatchObject({ status: 0, stdout: "" });
+  },
+  SLOW,
+);
 
 test(
   "a buf.yaml with the module in node_modules keeps working, and init says how to change it",

@@ -184,7 +184,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const METADATA_VALUE = /^[\x20-\x7e]*$/;
 
 /** Here, so that a header that cannot be sent is an error of the handler, and is logged as that. */
-function checkHeader(transport: Call["transport"], name: string, value: string): void {
+export function checkHeader(transport: Call["transport"], name: string, value: string): void {
   const isGrpc = transport === "grpc";
   if (!(isGrpc ? METADATA_NAME : HEADER_NAME).test(name)) {
     throw new TypeError(`${JSON.stringify(name)} is no name of a response header`);

@@ -40,7 +40,7 @@ export function judgeDefinition(files: Iterable<FileOutline>): DefinitionProblem
   if (differences.length === 0) return undefined;
   const names = [...new Set(extensions.map(({ file }) => quote(file)))].sort().join(" and ");
   return {
-    message: `${POLICY_NAME} of ${names} is not that of svc-access: ${enumerate(differences)}; replace the file with the one in svc-access/proto`,
+    message: `${POLICY_NAME} of ${names} is not that of svc-access: ${enumerate(differences)}; run npx svc-access init --update, or replace the file with the one in svc-access/proto`,
     isRenumbered: !extensions.some(({ field }) => field.number === POLICY_EXTENSION),
   };
 }

@@ -28,7 +28,7 @@ export function serviceStarter(name: string, root: string): readonly OutputFile[
     { name: "service.yaml", content: serviceYaml(name) },
     { name: "src/handlers.ts", content: handlersTs(word, title) },
     { name: "src/main.ts", content: mainTs(name, word, title) },
-    { name: "test/handlers.test.ts", content: handlersTestTs(word, title) },
+    { name: "test/handlers.test.ts", content: handlersTestTs(word) },
     { name: "test/service.test.ts", content: serviceTestTs(name, word, title) },
     { name: ".gitignore", content: "node_modules/\n*.db*\n" },
   ];

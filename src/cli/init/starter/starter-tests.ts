@@ -1,5 +1,5 @@
 /** The test of a handler: what it does, without a server. */
-export function handlersTestTs(word: string, title: string): string {
+export function handlersTestTs(word: string): string {
   return `/** Tests of handlers: nothing is checked before them here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,0 +1,43 @@
+/** `examples/notes` is what `init --service notes` writes; that its sources are, `npm run check` sees to. */
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { InstalledRepository } from "../support/installed-repository.ts";
+import { ROOT } from "../support/workspace.ts";
+
+const NOTES = join(ROOT, "examples/notes");
+
+test("the starter lints by all rules, its committed gen is what is generated, and its tests of handlers and of the whole server pass", () => {
+  using repo = new InstalledRepository();
+  for (const name of readdirSync(NOTES).filter((one) => one !== "node_modules")) {
+    cpSync(join(NOTES, name), join(repo.folder, name), { recursive: true });
+  }
+  rmSync(join(repo.folder, "gen"), { recursive: true });
+  const bufYaml = readFileSync(join(repo.folder, "buf.yaml"), "utf8");
+  expect(bufYaml).toContain("    - ACCESS\n");
+  const all = bufYaml.replace(
+    "    - ACCESS\n",
+    "    - ACCESS\n    - COMMENTS\n    - ACCESS_RECOMMENDED\n",
+  );
+  repo.write("buf.yaml", all);
+  expect(repo.run("buf", "lint")).toMatchObject({ status: 0, stdout: "" });
+  repo.must("buf", "generate");
+  expect(contents(join(repo.folder, "gen"))).toEqual(contents(join(NOTES, "gen")));
+  expect(repo.run("tsc")).toMatchObject({ status: 0, stdout: "" });
+  const { status, stdout } = repo.run("node", "--test", "--test-reporter=tap");
+  expect({ status, stdout }).toMatchObject({ status: 0 });
+  expect(stdout).toContain("# pass 4\n");
+  expect(stdout).toContain("# fail 0\n");
+}, 240_000);
+
+function contents(folder: string): Readonly<Record<string, string>> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Object.fromEntries(
+    files
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .sort()
+      .map((path) => [path.slice(folder.length), readFileSync(path, "utf8")]),
+  );
+}

@@ -1,0 +1,190 @@
+import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { startTestServer, type TestServerOptions, testEngine } from "../../src/testing/index.ts";
+import { VaultService } from "../runtime/fixture/gen/acme/vault/v1/vault_pb.ts";
+import {
+  bindVaultService,
+  VaultServiceRoutes,
+} from "../runtime/fixture/gen/acme/vault/v1/vault_server.ts";
+import { vaultHandlers } from "../runtime/support/vault-handlers.ts";
+import { FIXTURE } from "../runtime/support/vault-server.ts";
+
+const MODEL = join(FIXTURE, "model.zed");
+const start = (options: TestServerOptions = {}) =>
+  startTestServer(bindVaultService(vaultHandlers()), { model: MODEL, ...options });
+
+describe("who calls", () => {
+  test("a user, by their permissions, over both transports", async () => {
+    await using server = await start({ relationships: ["document:open#viewer@user:alice"] });
+    const alice = server.as({ user: "alice" });
+    const bob = server.as({ user: "bob" });
+    for (const client of [alice.grpc(VaultService), alice.http(VaultService, VaultServiceRoutes)]) {
+      const answer = await client.getDocument({ documentId: "open" });
+      expect(answer).toMatchObject({ subjectId: "alice", subjectType: "user", source: "gateway" });
+    }
+    for (const client of [bob.grpc(VaultService), bob.http(VaultService, VaultServiceRoutes)]) {
+      await expect(client.getDocument({ documentId: "open" })).rejects.toMatchObject({
+        code: "FORBIDDEN",
+      });
+    }
+  });
+
+  test("a user with groups, roles and names that are not ASCII", async () => {
+    const seen: unknown[] = [];
+    const handlers = vaultHandlers();
+    await using server = await startTestServer(
+      bindVaultService({
+        ...handlers,
+        async getProfile(request, context) {
+          seen.push(context.principal);
+          return handlers.getProfile(request, context);
+        },
+      }),
+      { model: MODEL },
+    );
+    const groups = ["größe", "a,b"];
+    const user = { user: "alice", name: "Ålice", organizationId: "acme", groups, roles: ["admin"] };
+    expect((await server.as(user).fetch("/v1/profile")).status).toBe(200);
+    expect(seen).toMatchObject([
+      { subjectId: "alice", name: "Ålice", organizationId: "acme", groups, roles: ["admin"] },
+    ]);
+  });
+
+  test("a service, the system and nobody", async () => {
+    await using server = await start({ services: ["hub"] });
+    const hub = server.as({ service: "hub" }).grpc(VaultService);
+    expect(await hub.reconcile({ reason: "r" })).toMatchObject({
+      subjectId: "hub",
+      subjectType: "service",
+    });
+    await expect(hub.reset({ reason: "r" })).rejects.toMatchObject({ code: "FORBIDDEN" });
+    const system = server.as("system").grpc(VaultService);
+    expect(await system.reset({ reason: "r" })).toMatchObject({ source: "internal" });
+    const nobody = server.as("nobody").grpc(VaultService);
+    await expect(nobody.getProfile({})).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+    expect(await nobody.getNotice({ noticeId: "1" })).toMatchObject({ subjectId: "" });
+    expect(() => server.as({ service: "git" })).toThrow('{services: ["git"]}');
+  });
+
+  test("streams have the caller too", async () => {
+    await using server = await start({ relationships: ["document:open#viewer@user:alice"] });
+    const alice = server.as({ user: "alice" }).grpc(VaultService);
+    const answers = [];
+    for await (const { echo } of alice.watchDocument({ documentId: "open", count: 2 })) {
+      answers.push(echo);
+    }
+    expect(answers).toEqual(["0", "1"]);
+  });
+});
+
+test("audit events are there as soon as their calls have an answer, in their order", async () => {
+  await using server = await start({ relationships: ["document:open#editor@user:alice"] });
+  const alice = server.as({ user: "alice" }).grpc(VaultService);
+  const bob = server.as({ user: "bob" }).grpc(VaultService);
+  await alice.updateDocument({ documentId: "open", text: "1" });
+  await bob.updateDocument({ documentId: "open", text: "2" }).catch(() => undefined);
+  const events = await server.auditEvents();
+  expect(events.map(({ data }) => [data.principal?.id, data.state, data.decision])).toEqual([
+    ["alice", "completed", "allowed"],
+    ["bob", "completed", "denied"],
+  ]);
+  expect(await server.auditEvents({ principalId: "bob" })).toHaveLength(1);
+  expect(server.logLines().some(({ message }) => message === "audit")).toBe(true);
+});
+
+test("the handlers get the engine, and relationships may be added", async () => {
+  const asked: unknown[] = [];
+  await using server = await startTestServer(
+    (engine) => {
+      asked.push(engine);
+      return [bindVaultService(vaultHandlers())];
+    },
+    { model: MODEL },
+  );
+  expect(asked).toEqual([server.engine]);
+  const alice = server.as({ user: "alice" }).grpc(VaultService);
+  await expect(alice.getDocument({ documentId: "open" })).rejects.toThrow();
+  await server.relate("document:open#viewer@user:alice");
+  await alice.getDocument({ documentId: "open" });
+});
+
+test("servers do not see each other's relationships and events", async () => {
+  await using first = await start({ relationships: ["document:open#editor@user:alice"] });
+  await using second = await start();
+  await first.as({ user: "alice" }).grpc(VaultService).updateDocument({ documentId: "open" });
+  expect(await second.auditEvents()).toEqual([]);
+  const alice = second.as({ user: "alice" }).grpc(VaultService);
+  await expect(alice.getDocument({ documentId: "open" })).rejects.toMatchObject({
+    code: "FORBIDDEN",
+  });
+});
+
+test("parts of the configuration may be other than usual, or left out", async () => {
+  await using server = await start({
+    config: { server: { metrics: null, grpc: { reflection: false } }, log: { level: "warn" } },
+  });
+  expect(server.metricsUrl).toBe("");
+  expect(server.grpcTarget).toMatch(/^127\.0\.0\.1:\d+$/);
+  expect(server.logLines().filter(({ level }) => level === "info")).toEqual([]);
+});
+
+test("a client outlives neither its server nor the files, and close may be called twice", async () => {
+  const before = folders();
+  const server = await start();
+  const client = server.as("nobody").grpc(VaultService);
+  await client.getNotice({ noticeId: "1" });
+  const made = [...folders()].filter((name) => !before.has(name));
+  expect(made.length).toBeGreaterThan(0);
+  await Promise.all([server.close(), server.close()]);
+  await expect(fetch(`${server.httpUrl}/v1/notices/1`)).rejects.toThrow();
+  await expect(client.getNotice({ noticeId: "1" })).rejects.toThrow();
+  expect(made.some((name) => existsSync(join(tmpdir(), name)))).toBe(false);
+});
+
+test.each<[string, TestServerOptions, string]>([
+  ["a model that does not exist", { model: "nowhere.zed" }, "cannot be read"],
+  [
+    "a model that is wrong",
+    { model: undefined as never, modelText: "definition {" },
+    "model.zed:1",
+  ],
+  ["a model twice", { modelText: "definition user {}" }, "not both"],
+  ["a relationship that is not one", { relationships: ["document:open"] }, "is no relationship"],
+  [
+    "a relationship that the model does not have",
+    { relationships: ["document:a#boss@user:b"] },
+    "boss",
+  ],
+  ["a key that is not known", { config: { databse: {} } }, "databse"],
+  ["routes that do not exist", { routes: "nowhere.json" }, "nowhere.json"],
+])("%s is an error that says so, and leaves no folder", async (_, options, message) => {
+  const before = folders();
+  await expect(start(options)).rejects.toThrow(message);
+  expect([...folders()].filter((name) => !before.has(name))).toEqual([]);
+});
+
+test("handlers that want an engine are told that there is no model", async () => {
+  await expect(startTestServer(() => bindVaultService(vaultHandlers()))).rejects.toThrow(
+    "give model or modelText",
+  );
+});
+
+test("an engine for handlers alone", async () => {
+  await using engine = await testEngine({
+    modelText: "definition user {}\ndefinition item {\n  relation owner: user\n}\n",
+    relationships: ["item:first#owner@user:alice"],
+  });
+  const found = await engine.lookupResources({
+    resourceType: "item",
+    permission: "owner",
+    subject: { type: "user", id: "alice" },
+  });
+  expect(found.items).toEqual(["first"]);
+  await expect(testEngine({})).rejects.toThrow("name a model");
+});
+
+function folders(): ReadonlySet<string> {
+  return new Set(readdirSync(tmpdir()).filter((name) => name.startsWith("svc-access-testing-")));
+}

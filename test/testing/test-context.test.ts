@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { requirePrincipal, ServiceError } from "../../src/runtime/index.ts";
+import { testContext } from "../../src/testing/index.ts";
+
+test("a user calls with all that is said of them", () => {
+  const context = testContext({ user: "alice", name: "Alice", groups: ["eng"], rpc: "a.B/C" });
+  expect(requirePrincipal(context)).toEqual({
+    subjectId: "alice",
+    subjectType: "user",
+    username: "Alice",
+    name: "Alice",
+    email: "",
+    organizationId: "",
+    groups: ["eng"],
+    roles: [],
+    scopes: [],
+    source: "gateway",
+  });
+  expect(context.rpc).toBe("a.B/C");
+});
+
+test("a service calls, or nobody does", () => {
+  expect(testContext({ service: "hub" }).principal).toMatchObject({
+    subjectId: "hub",
+    subjectType: "service",
+    source: "internal",
+  });
+  expect(testContext().principal).toBeUndefined();
+  expect(() => requirePrincipal(testContext())).toThrow(ServiceError);
+});
+
+test("two callers are refused", () => {
+  expect(() => testContext({ user: "alice", service: "hub" })).toThrow("not several");
+});
+
+test("headers, trailers and the end of the call are seen", () => {
+  const context = testContext();
+  context.setResponseHeader("X-Total", "3");
+  context.setResponseTrailer("X-Cost", "1");
+  expect([...context.responseHeaders, ...context.responseTrailers]).toEqual([
+    ["x-total", "3"],
+    ["x-cost", "1"],
+  ]);
+  expect(context.signal.aborted).toBe(false);
+  context.abort();
+  expect(context.signal.reason).toMatchObject({ code: "CANCELLED" });
+});
+
+test("a signal of the test aborts the call too", () => {
+  const outer = new AbortController();
+  const { signal } = testContext({ signal: outer.signal });
+  outer.abort(new Error("over"));
+  expect(signal.reason).toMatchObject({ message: "over" });
+});
+
+test.each([
+  ["setResponseHeader", "a b", "x"],
+  ["setResponseHeader", "x-a", "line\nbreak"],
+  ["setResponseTrailer", "", "x"],
+] as const)("%s refuses what no transport can send: %j", (method, name, value) => {
+  expect(() => testContext()[method](name, value)).toThrow(TypeError);
+});
