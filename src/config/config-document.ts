@@ -1,5 +1,6 @@
 import {
   type Document,
+  isAlias,
   isMap,
   isPair,
   isScalar,
@@ -34,6 +35,8 @@ export interface ConfigDocument {
   readonly problems: readonly DocumentProblem[];
   /** Where the key or the item of a path stands, or what encloses it, where the text leaves it out. */
   readonly locate: (path: ConfigPath) => TextPlace;
+  /** The variable whose default the value of a path has, or a part of it; undefined where it has none. */
+  readonly defaulted: (path: ConfigPath) => string | undefined;
 }
 
 /** The most bytes of a configuration. */
@@ -45,8 +48,10 @@ const MAX_ALIASES = 100;
 /** Reads the text of a configuration. */
 export function readConfigDocument(text: string, variables: Variables): ConfigDocument {
   const start: TextPlace = { line: 1, column: 1 };
+  const defaults = new Map<unknown, string>();
   const refuse = (message: string, place = start): ConfigDocument => {
-    return { problems: [{ rule: "CONFIG_SYNTAX", message, ...place }], locate: () => start };
+    const problems = [{ rule: "CONFIG_SYNTAX", message, ...place } as const];
+    return { problems, locate: () => start, defaulted: () => undefined };
   };
   if (text.length > MAX_BYTES) return refuse("the file has more than 4 MB");
   const lines = new LineCounter();
@@ -61,20 +66,21 @@ export function readConfigDocument(text: string, variables: Variables): ConfigDo
     version: "1.2",
     schema: "core",
   });
+  const defaulted = (path: ConfigPath) => defaults.get(valueAt(document, path));
   const locate = (path: ConfigPath) => placeOf(offsetOf(document.contents, path));
   const problems = [...document.errors, ...document.warnings].map((error): DocumentProblem => {
     const message =
       error.code === "MULTIPLE_DOCS" ? "the file must hold one document" : messageOf(error);
     return { rule: "CONFIG_SYNTAX", message, ...placeOf(error.pos[0]) };
   });
-  problems.push(...resolveNodes(document, variables, placeOf));
-  if (problems.some(({ rule }) => rule === "CONFIG_SYNTAX")) return { problems, locate };
+  problems.push(...resolveNodes(document, variables, placeOf, defaults));
+  if (problems.some(({ rule }) => rule === "CONFIG_SYNTAX")) return { problems, locate, defaulted };
   if (document.contents === null) {
     return refuse("the file is empty; `svc-access init` writes one");
   }
   if (!isMap(document.contents)) return refuse("the file must hold keys and values");
   try {
-    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }), problems, locate };
+    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }), problems, locate, defaulted };
   } catch (error) {
     return refuse(messageOf(error as Error));
   }
@@ -85,6 +91,7 @@ function resolveNodes(
   document: Document,
   variables: Variables,
   placeOf: (offset: number) => TextPlace,
+  defaults: Map<unknown, string>,
 ): DocumentProblem[] {
   const problems: DocumentProblem[] = [];
   visit(document, {
@@ -101,13 +108,15 @@ function resolveNodes(
     },
     Scalar(key, node) {
       if (key === "key" || typeof node.value !== "string") return;
-      const { text, error } = substituteVariables(node.value, variables);
-      if (error !== undefined) {
+      const found = substituteVariables(node.value, variables);
+      if (found.error !== undefined) {
         const place = placeOf(node.range?.[0] ?? 0);
-        problems.push({ rule: "CONFIG_VARIABLE", message: error, ...place });
-      } else if (text !== node.value) {
-        node.value = node.type === Scalar.PLAIN ? plainValue(text) : text;
+        problems.push({ rule: "CONFIG_VARIABLE", message: found.error, ...place });
+        return;
       }
+      const { text, defaulted } = found;
+      if (defaulted !== undefined) defaults.set(node, defaulted);
+      if (text !== node.value) node.value = node.type === Scalar.PLAIN ? plainValue(text) : text;
     },
   });
   return problems;
@@ -119,16 +128,35 @@ function plainValue(text: string): unknown {
   return /^-?(?:0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
 }
 
+/** The node of the value that a path leads to, also through aliases; undefined where there is none. */
+function valueAt(document: Document, path: ConfigPath): unknown {
+  let node: unknown = document.contents;
+  for (const step of [...path, undefined]) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (step !== undefined) node = stepInto(node, step);
+  }
+  return node;
+}
+
+function stepInto(node: unknown, step: string | number): unknown {
+  const item = itemOf(node, step);
+  return isPair(item) ? item.value : item;
+}
+
+/** The pair or the item that a step leads to. */
+function itemOf(node: unknown, step: string | number): unknown {
+  if (isMap(node)) {
+    return node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+  }
+  return isSeq(node) ? node.items[Number(step)] : undefined;
+}
+
 /** The offset of the deepest node on the way to a path; that of a key, where the last step is one. */
 function offsetOf(root: unknown, path: ConfigPath): number {
   let offset = (root as Node | null)?.range?.[0] ?? 0;
   let node = root;
   for (const step of path) {
-    const item: unknown = isMap(node)
-      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
-      : isSeq(node)
-        ? node.items[Number(step)]
-        : undefined;
+    const item = itemOf(node, step);
     if (item === undefined) break;
     const place = isPair(item) ? item.key : item;
     offset = (place as Node | null)?.range?.[0] ?? offset;

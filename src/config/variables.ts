@@ -4,6 +4,14 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 const REFERENCE = /\$\$|\$\{([^}]*)\}|\$\{/g;
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{).)*))?$/s;
 
+/** A text with its variables in place. */
+export interface Substituted {
+  readonly text: string;
+  /** A variable for which a default that is not empty stands in; absent where there is none. */
+  readonly defaulted?: string;
+  readonly error?: undefined;
+}
+
 /**
  * Replaces `${VAR}` and `${VAR:-default}`; `$$` is one dollar sign.
  *
@@ -13,8 +21,9 @@ const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{).)*))?$/s;
 export function substituteVariables(
   text: string,
   variables: Variables,
-): { text: string; error?: undefined } | { text?: undefined; error: string } {
+): Substituted | { text?: undefined; error: string } {
   let error: string | undefined;
+  let defaulted: string | undefined;
   const replaced = text.replace(REFERENCE, (reference, inner: string | undefined) => {
     if (reference === "$$") return "$";
     const [, name, fallback] = NAME.exec(inner ?? "") ?? [];
@@ -24,12 +33,17 @@ export function substituteVariables(
     }
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     // As in a shell, `:-` also stands in for an empty value.
-    if (fallback !== undefined) return value ? value : fallback;
+    if (fallback !== undefined) {
+      if (value) return value;
+      if (fallback !== "") defaulted ??= name;
+      return fallback;
+    }
     if (value === undefined) {
       error ??= `the variable ${name} is not set; set it, or write \${${name}:-default}`;
       return "";
     }
     return value;
   });
-  return error === undefined ? { text: replaced } : { error };
+  if (error !== undefined) return { error };
+  return defaulted === undefined ? { text: replaced } : { text: replaced, defaulted };
 }

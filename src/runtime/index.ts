@@ -37,6 +37,7 @@ export type { Principal } from "./principal.ts";
 export { readRouteDocument } from "./registry/read-route-document.ts";
 export type { RouteDocument } from "./registry/route-entry.ts";
 export { requirePrincipal } from "./require-principal.ts";
+export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/secret-file.ts";
 export { createServer } from "./server/create-server.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";
 export { migrateDatabase } from "./server/migrate-database.ts";

@@ -31,7 +31,23 @@ test.each([
   ["${A}}", "alpha}"],
   ["${DOLLAR}", "$A ${A} $$"],
 ])("%j reads %j", (text, expected) => {
-  expect(substituteVariables(text, VARIABLES)).toEqual({ text: expected });
+  expect(substituteVariables(text, VARIABLES).text).toBe(expected);
+});
+
+test.each([
+  ["plain", undefined],
+  ["${A}", undefined],
+  ["${A:-other}", undefined],
+  ["${UNSET:-}", undefined],
+  ["${EMPTY:-}", undefined],
+  ["$${UNSET:-other}", undefined],
+  ["${UNSET:-other}", "UNSET"],
+  ["${EMPTY:-other}", "EMPTY"],
+  ["${A}-${EMPTY:-}-${UNSET:- }-${NOBODY:-x}", "UNSET"],
+])("%j has the default of %s", (text, variable) => {
+  const found = substituteVariables(text, VARIABLES);
+  expect(found.error).toBeUndefined();
+  expect("defaulted" in found ? found.defaulted : undefined).toBe(variable);
 });
 
 const malformed = (reference: string) =>

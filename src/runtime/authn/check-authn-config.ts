@@ -1,8 +1,9 @@
 import type { ConfigProblem } from "../../config/config-problem.ts";
 import { PeerTrust } from "../call/peer-trust.ts";
-import { isProduction } from "../configuration/environment.ts";
+import { isForDevelopment, refusedIn } from "../configuration/environment.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { checkInternalCalls } from "./check-internal-calls.ts";
+import { emptyTokens, tokenSources } from "./token-sources.ts";
 import { trustsLoopback } from "./trusted-peers.ts";
 
 /** What keeps a service from starting: with it, callers could not be told for certain. */
@@ -38,20 +39,26 @@ export function authnWarnings(config: ServiceConfig): string[] {
       "has names of certificates, but no server has tls.client_ca_file",
     );
   }
-  const { enabled, token, system_token } = authn.internal_call;
-  if (!enabled && (token !== undefined || system_token !== undefined)) {
+  const sources = tokenSources(authn.internal_call);
+  if (!authn.internal_call.enabled && sources.length > 0) {
     warn("internal_call.enabled", "is false: its tokens are not accepted");
+  }
+  const known = new Set(sources.map(({ caller }) => caller));
+  for (const { index, service } of emptyTokens(authn.internal_call)) {
+    if (known.has(service)) continue;
+    warn(`internal_call.token[${index}]`, `is empty, and ${service} has no other: it cannot call`);
   }
   return warnings;
 }
 
 function* checkSwitches(config: ServiceConfig): Iterable<ConfigProblem> {
-  if (!isProduction(config)) return;
+  if (isForDevelopment(config)) return;
   const { enabled, mode } = config.security.authn;
-  const refused = `is refused in ${config.environment}`;
-  if (!enabled) yield problem(["enabled"], `security.authn.enabled is false; that ${refused}`);
-  if (mode === "disabled")
-    yield problem(["mode"], `security.authn.mode is disabled; that ${refused}`);
+  const refused = `that is ${refusedIn(config)}`;
+  if (!enabled) yield problem(["enabled"], `security.authn.enabled is false; ${refused}`);
+  if (mode === "disabled") {
+    yield problem(["mode"], `security.authn.mode is disabled; ${refused}`);
+  }
 }
 
 function* checkTrustedPeers(config: ServiceConfig): Iterable<ConfigProblem> {

@@ -1,10 +1,11 @@
 import { IDENTITY_HEADERS } from "../../api/identity-headers.ts";
 import type { ConfigProblem } from "../../config/config-problem.ts";
-import type { SecurityConfig } from "../configuration/security-config.ts";
+import { formatPath } from "../../config/describe-issue.ts";
+import { readSecretFile } from "../secret/read-secret-file.ts";
 import { isSubjectId } from "./subject-id.ts";
 import { SYSTEM_CALLER } from "./system-caller.ts";
-
-type InternalCallConfig = SecurityConfig["authn"]["internal_call"];
+import { type InternalCallConfig, type TokenSource, tokenSources } from "./token-sources.ts";
+import { TOKEN_RULES } from "./token-table.ts";
 
 const KEY = "security.authn.internal_call";
 
@@ -43,53 +44,76 @@ const TAKEN_HEADERS: ReadonlySet<string> = new Set([
 
 /** What is wrong with the tokens of calls between services. Messages never hold a token. */
 export function* checkInternalCalls(config: InternalCallConfig): Iterable<ConfigProblem> {
-  const { enabled, header, token, system_token: systemToken } = config;
+  const { enabled, header, token } = config;
   if (TAKEN_HEADERS.has(header.toLowerCase())) {
     yield problem(
       ["header"],
       `${KEY}.header: ${header} means something else; take X-Svc-Internal-Token`,
     );
   }
-  if (enabled && token === undefined && systemToken === undefined) {
-    yield problem(["token"], `${KEY}.token is missing: internal calls are enabled without a token`);
+  yield* checkForms(config);
+  const sources = tokenSources(config);
+  if (enabled && sources.length === 0) {
+    const why = isGiven(config)
+      ? "all tokens are empty; give one that is not"
+      : "internal calls are enabled without a token";
+    yield problem(["token"], `${KEY}.token is missing: ${why}`);
   }
-  const services = new Map<string, string>();
-  if (typeof token === "string") {
-    if (token === "") yield problem(["token"], `${KEY}.token must not be empty`);
-    services.set(token, "");
-  }
-  for (const [index, one] of (Array.isArray(token) ? token : []).entries()) {
-    const key = `${KEY}.token[${index}]`;
-    const at = ["token", index];
-    if (!isSubjectId(one.service)) {
+  for (const [index, { service }] of (Array.isArray(token) ? token : []).entries()) {
+    const at = ["token", index, "service"];
+    if (!isSubjectId(service)) {
+      yield problem(at, `${keyOf(at)} must have no white space, # or *, in ASCII`);
+    }
+    if (service === SYSTEM_CALLER) {
       yield problem(
-        [...at, "service"],
-        `${key}.service must have no white space, # or *, in ASCII`,
+        at,
+        `${keyOf(at)}: ${SYSTEM_CALLER} is who makes SYSTEM calls; give the service another name`,
       );
     }
-    if (one.service === SYSTEM_CALLER) {
+  }
+  // The files of what is not accepted need not be there.
+  yield* checkTokens(enabled ? sources : sources.filter(({ file }) => file === undefined));
+}
+
+/** A token stands in one place: in the configuration or in a file. */
+function* checkForms(config: InternalCallConfig): Iterable<ConfigProblem> {
+  for (const key of ["token", "system_token"] as const) {
+    if (config[key] === "") yield problem([key], `${KEY}.${key} must not be empty`);
+    if (config[key] === undefined || config[`${key}_file`] === undefined) continue;
+    yield problem([`${key}_file`], `${KEY}.${key}_file must be left out where ${key} is given`);
+  }
+}
+
+/** Reads the files, and looks for tokens that would mean two callers. */
+function* checkTokens(sources: readonly TokenSource[]): Iterable<ConfigProblem> {
+  const callers = new Map<string, string>();
+  for (const { path, caller, file, token: given } of sources) {
+    const { text: token, problem: why } =
+      file === undefined ? { text: given } : readSecretFile(file, TOKEN_RULES);
+    if (token === undefined) {
+      yield problem(path, `${keyOf(path)} (${file}) ${why}`);
+      continue;
+    }
+    const other = callers.get(token);
+    if (other !== undefined && other !== caller) {
       yield problem(
-        [...at, "service"],
-        `${key}.service: ${SYSTEM_CALLER} is who makes SYSTEM calls; give the service another name`,
+        path,
+        caller === SYSTEM_CALLER
+          ? `${keyOf(path)} is an internal token, too; SYSTEM calls need a token of their own`
+          : `${keyOf(path)} is that of ${other} as well; each service needs its own`,
       );
     }
-    if (one.token === "") yield problem([...at, "token"], `${key}.token must not be empty`);
-    const other = services.get(one.token);
-    if (other !== undefined && other !== one.service) {
-      yield problem(
-        [...at, "token"],
-        `${key}.token is that of ${other} as well; each service needs its own`,
-      );
-    }
-    services.set(one.token, other ?? one.service);
+    callers.set(token, other ?? caller);
   }
-  if (systemToken === "") yield problem(["system_token"], `${KEY}.system_token must not be empty`);
-  if (systemToken !== undefined && services.has(systemToken)) {
-    yield problem(
-      ["system_token"],
-      `${KEY}.system_token is an internal token, too; SYSTEM calls need a token of their own`,
-    );
-  }
+}
+
+/** Whether there are tokens, be they empty. */
+function isGiven({ token, system_token: systemToken }: InternalCallConfig): boolean {
+  return token !== undefined || systemToken !== undefined;
+}
+
+function keyOf(path: readonly (string | number)[]): string {
+  return formatPath(["security", "authn", "internal_call", ...path]);
 }
 
 function problem(path: readonly (string | number)[], message: string): ConfigProblem {

@@ -9,6 +9,8 @@ import { JwtAuthenticator } from "./jwt-authenticator.ts";
 import { KeySet } from "./key-set.ts";
 import { fetchKeys } from "./key-source.ts";
 import { MemoryRevocationList, type RevocationList } from "./revocation-list.ts";
+import { tokenSources } from "./token-sources.ts";
+import { TokenTable } from "./token-table.ts";
 
 /** What authenticators need beside the configuration. */
 export interface AuthenticatorDependencies {
@@ -18,6 +20,8 @@ export interface AuthenticatorDependencies {
   readonly revocations?: RevocationList | undefined;
   /** Further kinds of credentials, such as a session cookie; asked last, and not at all where authentication is off. */
   readonly further?: readonly Authenticator[] | undefined;
+  /** Takes what ends the reading of files; absent, that goes on as long as the process does. */
+  readonly onClose?: ((end: () => void) => void) | undefined;
   /** Milliseconds since the epoch; `Date.now` where absent. */
   readonly now?: (() => number) | undefined;
 }
@@ -30,8 +34,7 @@ export function createAuthenticators(
   dependencies: AuthenticatorDependencies,
 ): readonly Authenticator[] {
   const { authn } = config.security;
-  const { enabled, header, token, system_token: systemToken } = authn.internal_call;
-  const internal = enabled ? [new InternalTokenAuthenticator({ header, token, systemToken })] : [];
+  const internal = authn.internal_call.enabled ? [createInternal(config, dependencies)] : [];
   if (!authn.enabled) return internal;
   const further = dependencies.further ?? [];
   switch (authn.mode) {
@@ -50,6 +53,14 @@ export function createAuthenticators(
     case "disabled":
       return internal;
   }
+}
+
+function createInternal(config: ServiceConfig, dependencies: AuthenticatorDependencies) {
+  const { internal_call: internal } = config.security.authn;
+  const { logger, events, onClose } = dependencies;
+  const tokens = new TokenTable(tokenSources(internal), { logger, events });
+  onClose?.(() => tokens.close());
+  return new InternalTokenAuthenticator(internal.header, tokens);
 }
 
 function createJwt(config: ServiceConfig, dependencies: AuthenticatorDependencies) {

@@ -8,7 +8,7 @@ export interface ClientOptions {
   readonly streamTimeoutMs?: number;
   /** How this program names itself; `svc-access` where absent. */
   readonly userAgent?: string;
-  /** The token of calls between services, or where to get it: a function sees rotations. */
+  /** The token of calls between services, or where to get it: a function sees rotations, such as `secretFile` gives. */
   readonly internalToken?: string | (() => string);
   /** The header that carries it; `X-Svc-Internal-Token` where absent. */
   readonly internalTokenHeader?: string;

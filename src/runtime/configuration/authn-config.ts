@@ -3,14 +3,16 @@ import { documented } from "../../config/config-values.ts";
 import {
   duration,
   endpointUrl,
+  file,
   headerSecret,
+  headerSecretOrEmpty,
   SECOND_NS,
   secret,
   text,
 } from "./service-config-values.ts";
 
-/** Shorter ones can be guessed. */
-const MIN_TOKEN = 16;
+/** The fewest characters of an internal token: shorter ones can be guessed. */
+export const MIN_TOKEN = 16;
 const ALGORITHMS = ["RS256", "RS512", "ES256", "ES512"] as const;
 
 const gateway = z.strictObject({
@@ -65,9 +67,27 @@ const casdoor = z.strictObject({
   client_secret: documented("The client secret; give it as ${VAR}.", secret()),
 });
 
-const serviceToken = z.strictObject({
-  service: documented("The service that calls with it: the subject id of its principal.", text()),
-  token: documented("The token.", headerSecret(MIN_TOKEN)),
+const serviceToken = z
+  .strictObject({
+    service: documented("The service that calls with it: the subject id of its principal.", text()),
+    token: documented(
+      "The token; an entry whose token is empty is skipped.",
+      z.optional(headerSecretOrEmpty(MIN_TOKEN)),
+    ),
+    token_file: documented(
+      "The file that holds the token; read again when it changes.",
+      z.optional(file()),
+    ),
+  })
+  .check(
+    z.refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), {
+      error: "must have either token or token_file",
+    }),
+  );
+
+/** What the check above says, in the words of JSON Schema, for editors. */
+z.globalRegistry.add(serviceToken, {
+  oneOf: [{ required: ["token"] }, { required: ["token_file"] }],
 });
 
 const internalCall = z.strictObject({
@@ -82,7 +102,7 @@ const internalCall = z.strictObject({
     ),
   ),
   token: documented(
-    "The token, or a list of {service, token}; give them as ${VAR}. Several of a service are accepted while they rotate.",
+    "The token, or a list of {service, token} or {service, token_file}; give tokens as ${VAR}. Several of a service are accepted while they rotate; empty ones of the list are skipped.",
     z.optional(
       z.union([
         headerSecret(MIN_TOKEN),
@@ -90,9 +110,22 @@ const internalCall = z.strictObject({
       ]),
     ),
   ),
+  token_file: documented(
+    "Instead of token, the file that holds it; read again when it changes.",
+    z.optional(file()),
+  ),
   system_token: documented(
-    "The token of SYSTEM calls; absent, nobody makes them. Give it as ${VAR}.",
-    z.optional(headerSecret(MIN_TOKEN)),
+    "The token of SYSTEM calls, or a list of tokens while they rotate, of which empty ones are skipped; absent, nobody makes them. Give it as ${VAR}.",
+    z.optional(
+      z.union([
+        headerSecret(MIN_TOKEN),
+        z.array(headerSecretOrEmpty(MIN_TOKEN)).check(z.minLength(1), z.maxLength(16)),
+      ]),
+    ),
+  ),
+  system_token_file: documented(
+    "Instead of system_token, the file that holds it; read again when it changes.",
+    z.optional(file()),
   ),
 });
 

@@ -1,5 +1,5 @@
 import type { ServiceConfigProblem } from "./configuration-error.ts";
-import { isProduction } from "./environment.ts";
+import { isForDevelopment, refusedIn } from "./environment.ts";
 import type { ServiceConfig } from "./service-config.ts";
 
 /** Looks at what one part of a configuration says of another. */
@@ -58,9 +58,9 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
   ] as const) {
     if (!isOff) continue;
     const message = `security.authz.${key} ${what}`;
-    yield isProduction(config)
-      ? { path: at(key), message: `${message}; it is refused in ${config.environment}` }
-      : { path: at(key), message, severity: "warning" };
+    yield isForDevelopment(config)
+      ? { path: at(key), message, severity: "warning" }
+      : { path: at(key), message: `${message}; that is ${refusedIn(config)}` };
   }
   if (!authz.enabled || authz.dev_allow_all) return;
   // Without AUTHORIZED RPCs there is no engine; whether there are some is known when services are bound.
@@ -76,7 +76,7 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
         path: at("provider"),
         message: "security.authz.spicedb is missing: the provider is spicedb",
       };
-    } else if (authz.spicedb.insecure && isProduction(config)) {
+    } else if (authz.spicedb.insecure && !isForDevelopment(config)) {
       yield {
         path: at("spicedb", "insecure"),
         message: "security.authz.spicedb.insecure is true: the preshared key is sent in plain text",
@@ -110,6 +110,12 @@ function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProb
       message: `database.file must be a file: ${IN_MEMORY} would lose what was acknowledged; name one, for a trial in a folder that you throw away`,
     };
   }
+  if (database?.password_file !== undefined && holdsPassword(database.url)) {
+    yield {
+      path: ["database", "password_file"],
+      message: "database.password_file must be left out where url has the password",
+    };
+  }
   if (database === undefined || database.max_idle_conns <= database.max_open_conns) return;
   yield {
     path: ["database", "max_idle_conns"],
@@ -117,9 +123,16 @@ function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProb
   };
 }
 
+/** Whether a URL of PostgreSQL has a password, in either of the places where one may stand. */
+function holdsPassword(text: string | undefined): boolean {
+  if (text === undefined || !URL.canParse(text)) return false;
+  const { password, searchParams } = new URL(text);
+  return password !== "" || searchParams.has("password");
+}
+
 function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProblem> {
   if (registry === undefined) return;
-  const { endpoints, password } = registry.etcd;
+  const { endpoints, password, password_file: file } = registry.etcd;
   const at = (...keys: (string | number)[]) => ["registry", "etcd", ...keys];
   const tlsKey = (["ca_file", "certificate_file"] as const).find(
     (key) => registry.etcd[key] !== undefined,
@@ -132,7 +145,7 @@ function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProb
     };
   } else if (tlsKey !== undefined && secure[0] !== true) {
     yield { path: at(tlsKey), message: `registry.etcd.${tlsKey} needs endpoints with https` };
-  } else if (password !== undefined && secure[0] !== true) {
+  } else if ((password !== undefined || file !== undefined) && secure[0] !== true) {
     yield {
       path: at("endpoints"),
       message:

@@ -6,10 +6,12 @@ import {
   type TextPlace,
 } from "../../config/config-document.ts";
 import type { Variables } from "../../config/variables.ts";
+import { checkDefaults } from "./check-defaults.ts";
 import { checkServiceConfig, type ServiceConfigCheck } from "./check-service-config.ts";
 import { ConfigurationError, type ServiceConfigProblem } from "./configuration-error.ts";
 import { describeProblem } from "./describe-problem.ts";
 import { resolveFiles } from "./resolve-files.ts";
+import { withSecretFiles } from "./secret-files.ts";
 import { type ServiceConfig, serviceConfigSchema } from "./service-config.ts";
 import { withoutSource } from "./without-source.ts";
 
@@ -69,7 +71,13 @@ export function parseServiceConfig(
   findings.push(...keysThatVanish(value).map((problem) => locatedAt(problem, locate)));
   if (findings.length > 0 || parsed.data === undefined) throw refusal(file, findings);
 
-  const problems = [checkServiceConfig, ...checks].flatMap((check) => [...check(parsed.data)]);
+  const { config, problems: unread } = withSecretFiles(resolveFiles(parsed.data, dirname(file)));
+  const problems: readonly ServiceConfigProblem[] = [
+    ...checkDefaults(parsed.data, document),
+    ...checkServiceConfig(parsed.data),
+    ...unread,
+    ...checks.flatMap((check) => [...check(config)]),
+  ];
   const errors = problems.filter(({ severity }) => severity !== "warning");
   if (errors.length > 0) {
     throw refusal(
@@ -78,7 +86,7 @@ export function parseServiceConfig(
     );
   }
   return {
-    config: resolveFiles(parsed.data, dirname(file)),
+    config,
     warnings: problems.map(({ message }) => message),
   };
 }

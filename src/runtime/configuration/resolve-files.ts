@@ -7,6 +7,9 @@ const FILE_KEYS: ReadonlySet<string> = new Set([
   "key_file",
   "client_ca_file",
   "ca_file",
+  "token_file",
+  "system_token_file",
+  "password_file",
   "model",
   "file",
 ]);
@@ -17,7 +20,8 @@ export function resolveFiles(config: ServiceConfig, folder: string): ServiceConf
 }
 
 function resolveIn(value: unknown, folder: string): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => resolveIn(item, folder));
+  if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
       const isFile = FILE_KEYS.has(key) && typeof item === "string";

@@ -1,4 +1,6 @@
 import * as z from "zod/mini";
+import { secretValue } from "./secret-values.ts";
+
 /** A second in nanoseconds. */
 export const SECOND_NS = 1_000_000_000;
 
@@ -65,8 +67,7 @@ export const text = () =>
       z.regex(/^[^\u0000-\u001f\u007f]*$/, "must be text without control characters"),
     );
 
-/** A secret that a header or a credential carries. */
-export const secret = (minLength = 1) =>
+const secretText = (minLength: number) =>
   z
     .string()
     .check(
@@ -79,11 +80,20 @@ export const secret = (minLength = 1) =>
       z.maxLength(4096, "must have 4096 characters at most"),
     );
 
+/** A secret that a credential carries. */
+export const secret = () => secretValue(secretText(1));
+
 /** A secret that a header carries. */
 export const headerSecret = (minLength: number) =>
-  secret(minLength).check(
-    z.regex(/^[\x21-\x7e]*$/, "must be printable ASCII without spaces and line ends"),
+  secretValue(
+    secretText(minLength).check(
+      z.regex(/^[\x21-\x7e]*$/, "must be printable ASCII without spaces and line ends"),
+    ),
   );
+
+/** The same in a list, where an empty one stands for one that there is not now. */
+export const headerSecretOrEmpty = (minLength: number) =>
+  z.union([headerSecret(minLength), z.literal("")]);
 
 /** An origin of CORS: scheme, host and port, nothing behind. */
 export const origin = () =>
@@ -117,9 +127,9 @@ export const endpointUrl = () =>
     z.regex(/^[^/]*\/\/[^/?#@]*([/?#]|$)/, "must not hold a user or a password"),
   );
 
-/** A URL of PostgreSQL. */
+/** A URL of PostgreSQL; it may hold the password. */
 export const postgresUrl = () =>
-  urlText(/^postgres(ql)?:\/\/\S*$/, "must be a URL that starts with postgres://");
+  secretValue(urlText(/^postgres(ql)?:\/\/\S*$/, "must be a URL that starts with postgres://"));
 
 /** Nanoseconds as milliseconds, at least 1. */
 export function milliseconds(nanoseconds: number): number {

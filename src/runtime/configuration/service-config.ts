@@ -23,6 +23,10 @@ const database = z
       "The URL of PostgreSQL; needed with postgres. It holds a secret, so give it as ${VAR}.",
       z.optional(postgresUrl()),
     ),
+    password_file: documented(
+      "The file that holds the password of PostgreSQL, which is then not in url; read at the start.",
+      z.optional(file()),
+    ),
     max_open_conns: documented(
       "The most connections.",
       z._default(z.int().check(z.minimum(1), z.maximum(1000)), 20),
@@ -43,6 +47,10 @@ const database = z
       error: "must be given with postgres, and only then",
       path: ["url"],
     }),
+    z.refine((value) => value.driver === "postgres" || value.password_file === undefined, {
+      error: "must be given with postgres only",
+      path: ["password_file"],
+    }),
   );
 
 /** What the checks above say, in the words of JSON Schema, for editors. */
@@ -51,6 +59,7 @@ z.globalRegistry.add(database, {
   // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema.
   then: { required: ["url"], properties: { file: false } },
   else: {
+    properties: { password_file: false },
     if: { properties: { driver: { const: "sqlite" } } },
     // biome-ignore lint/suspicious/noThenProperty: the word of JSON Schema.
     then: { required: ["file"], properties: { url: false } },
@@ -88,6 +97,10 @@ const etcd = z
     ),
     username: documented("The user.", z.optional(text())),
     password: documented("The password; give it as ${VAR}.", z.optional(secret())),
+    password_file: documented(
+      "Instead of password, the file that holds it; read at the start.",
+      z.optional(file()),
+    ),
     ca_file: documented(
       "Who signs its certificate, PEM; absent, the public authorities.",
       z.optional(file()),
@@ -103,9 +116,14 @@ const etcd = z
     ),
   })
   .check(
-    z.refine((value) => (value.username === undefined) === (value.password === undefined), {
-      error: "must have username and password, or neither",
+    z.refine((value) => value.password === undefined || value.password_file === undefined, {
+      error: "must have password or password_file, and not both",
     }),
+    z.refine(
+      ({ username, password, password_file: file }) =>
+        (username === undefined) === (password === undefined && file === undefined),
+      { error: "must have username and password, or neither" },
+    ),
     z.refine((value) => (value.certificate_file === undefined) === (value.key_file === undefined), {
       error: "must have certificate_file and key_file, or neither",
     }),
@@ -115,8 +133,9 @@ const etcd = z
 z.globalRegistry.add(etcd, {
   description: "The etcd that holds it.",
   dependencies: {
-    username: ["password"],
+    username: { oneOf: [{ required: ["password"] }, { required: ["password_file"] }] },
     password: ["username"],
+    password_file: ["username"],
     certificate_file: ["key_file"],
     key_file: ["certificate_file"],
   },
@@ -131,7 +150,7 @@ const registryName = (characters: RegExp, such: string) =>
 /** The schema of a service's configuration (spec 5.6 and 8). Its names are those of the file. */
 export const serviceConfigSchema = z.strictObject({
   environment: documented(
-    "The environment, as route-registry keys carry it; production and prod refuse what is for development only, and development trusts this machine.",
+    "The environment, as route-registry keys carry it; only development and test take what is for development, and development trusts this machine.",
     registryName(
       /^[a-z0-9]([-a-z0-9_]*[a-z0-9])?$/,
       "must be a name, such as development or production",

@@ -13,6 +13,8 @@ export interface RuntimeEvents {
   cache(name: string, outcome: "hit" | "miss"): void;
   /** The route registry was reached or lost. */
   registry(outcome: "published" | "lost" | "failed"): void;
+  /** The file of a secret was read again: it has changed, or cannot be used. */
+  secretFile(outcome: "changed" | "failed"): void;
 }
 
 /** For those who do not listen. */
@@ -24,4 +26,5 @@ export const NO_EVENTS: RuntimeEvents = {
   audit() {},
   cache() {},
   registry() {},
+  secretFile() {},
 };

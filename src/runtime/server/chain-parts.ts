@@ -13,6 +13,8 @@ import type { ServerOptions } from "./server-options.ts";
 export interface ChainContext extends OpenParts {
   readonly logger: Logger;
   readonly events: RuntimeEvents;
+  /** Takes what is ended with the server. */
+  readonly onClose: (end: () => void) => void;
   /** Whoever hears of each call, behind tracing. */
   readonly observers: readonly CallObserver[];
 }
@@ -20,7 +22,7 @@ export interface ChainContext extends OpenParts {
 /** The stages of the chain of a server; how long calls may take is for each transport to say. */
 export function chainParts(
   options: ServerOptions,
-  { engine, audit, logger, events, observers }: ChainContext,
+  { engine, audit, logger, events, onClose, observers }: ChainContext,
 ): Omit<ServerChainParts, "timeoutMs"> {
   const { config } = options.configuration;
   const { authn, authz } = config.security;
@@ -31,6 +33,7 @@ export function chainParts(
       logger,
       revocations: options.revocations,
       further: options.authenticators,
+      onClose,
     }),
     before: options.before ?? [],
     rateLimit: createRateLimiter({ events }),

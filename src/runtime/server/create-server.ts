@@ -63,7 +63,14 @@ async function assemble(context: PartsContext): Promise<Server> {
   });
   const calls = new CallsUnderWay();
   const observers = [metrics.observer, accessLog, calls];
-  const parts = chainParts(options, { engine, audit, logger, events, observers });
+  const parts = chainParts(options, {
+    engine,
+    audit,
+    logger,
+    events,
+    onClose: (end) => cleanup.add(end),
+    observers,
+  });
   const stream = milliseconds(config.server.stream_timeout_ns);
   const transports = await openTransports({
     config,

@@ -66,7 +66,12 @@ export async function createAuthorizationEngine(
   if (provider === "spicedb") {
     // Loaded when it is needed: its client is large.
     const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
-    const { endpoint, token, insecure, ca_file: caFile } = spicedb as NonNullable<typeof spicedb>;
+    const {
+      endpoint,
+      token = "",
+      insecure,
+      ca_file: caFile,
+    } = spicedb as NonNullable<typeof spicedb>;
     const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
     return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
   }

@@ -1,5 +1,6 @@
 import { auditProblems } from "../audit/open-audit.ts";
 import { checkAuthnConfig } from "../authn/check-authn-config.ts";
+import { tokenSources } from "../authn/token-sources.ts";
 import { checkPolicies } from "../authorization/check-policies.ts";
 import { bindServices } from "../binding/bind-services.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
@@ -75,12 +76,15 @@ function unreachable(
   methods: readonly BoundMethod[],
   { security: { authn } }: ServiceConfig,
 ): string[] {
-  const { enabled, token, system_token: systemToken } = authn.internal_call;
-  const tokens = { INTERNAL: ["token", token], SYSTEM: ["system_token", systemToken] } as const;
-  return (["INTERNAL", "SYSTEM"] as const).flatMap((exposure) => {
-    const [key, value] = tokens[exposure];
+  const { enabled } = authn.internal_call;
+  const known = new Set(tokenSources(authn.internal_call).map(({ credential }) => credential));
+  const needed = [
+    ["INTERNAL", "internal", "token"],
+    ["SYSTEM", "system", "system_token"],
+  ] as const;
+  return needed.flatMap(([exposure, credential, key]) => {
     const found = methods.filter(({ policy }) => policy.exposure === exposure);
-    if (found.length === 0 || (enabled && value !== undefined)) return [];
+    if (found.length === 0 || (enabled && known.has(credential))) return [];
     const mend = `security.authn.internal_call.${enabled ? key : "enabled"}`;
     return [`nobody can call ${firstAndMore(found)}, which is ${exposure}, without ${mend}`];
   });

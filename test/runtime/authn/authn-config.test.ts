@@ -20,6 +20,8 @@ const OTHER_HEADERS = [
   ..."x-request-id x-trace-id".split(" "),
 ];
 
+const refusedIn = (environment: string) =>
+  `refused in environment ${environment}: only development and test take it`;
 const MISSING_PEERS = (mode: string) =>
   `security.authn.gateway.trusted_peers is missing: the mode ${mode} needs the addresses of the gateway, such as 10.1.2.0/24, or the names of its certificate`;
 const EVERYBODY =
@@ -71,13 +73,25 @@ describe("what keeps a service from starting", () => {
       "disabled in production",
       { mode: "disabled" },
       "production",
-      ["security.authn.mode is disabled; that is refused in production"],
+      [`security.authn.mode is disabled; that is ${refusedIn("production")}`],
+    ],
+    [
+      "disabled in staging",
+      { mode: "disabled" },
+      "staging",
+      [`security.authn.mode is disabled; that is ${refusedIn("staging")}`],
+    ],
+    [
+      "switched off in what is almost development",
+      { enabled: false },
+      "dev",
+      [`security.authn.enabled is false; that is ${refusedIn("dev")}`],
     ],
     [
       "switched off in prod",
       { enabled: false },
       "prod",
-      ["security.authn.enabled is false; that is refused in prod"],
+      [`security.authn.enabled is false; that is ${refusedIn("prod")}`],
     ],
     [
       "2 internal calls without a token",
@@ -113,8 +127,8 @@ describe("what keeps a service from starting", () => {
       },
       "staging",
       [
-        "security.authn.internal_call.token[2].token is that of hub as well; each service needs its own",
         "security.authn.internal_call.token[3].service must have no white space, # or *, in ASCII",
+        "security.authn.internal_call.token[2].token is that of hub as well; each service needs its own",
         "security.authn.internal_call.token[4].token is that of hub as well; each service needs its own",
       ],
     ],
@@ -198,29 +212,78 @@ describe("what keeps a service from starting", () => {
   });
 
   test("2 an empty token is refused by the schema already", () => {
-    for (const token of ["", "short", [{ service: "hub", token: "" }]]) {
+    for (const token of ["", "short", [{ service: "hub", token: "short" }]]) {
       expect(() => configOf({ internal_call: { enabled: true, token } })).toThrow();
     }
-    const config = configOf({
-      ...trusted,
-      internal_call: { enabled: true, token: INTERNAL_TOKEN },
-    });
-    const internal = config.security.authn.internal_call;
-    const key = "security.authn.internal_call";
-    for (const [change, path, message] of [
-      [{ token: "" }, ["token"], `${key}.token must not be empty`],
-      [
-        { token: [{ service: "hub", token: "" }] },
-        ["token", 0, "token"],
-        `${key}.token[0].token must not be empty`,
-      ],
-      [{ system_token: "" }, ["system_token"], `${key}.system_token must not be empty`],
+    for (const [change, path] of [
+      [{ token: "" }, ["token"]],
+      [{ system_token: "" }, ["system_token"]],
     ] as const) {
-      config.security.authn.internal_call = { ...internal, ...change } as typeof internal;
+      const config = configOf({ ...trusted, internal_call: { token: INTERNAL_TOKEN } });
+      const internal = config.security.authn.internal_call;
+      config.security.authn.internal_call = { ...internal, ...change };
+      const message = `security.authn.internal_call.${path[0]} must not be empty`;
       expect(checkAuthnConfig(config)).toEqual([
         { path: ["security", "authn", "internal_call", ...path], message },
       ]);
     }
+  });
+
+  describe("empty entries of a list are skipped, and an enabled list needs one that is not", () => {
+    const empty = { service: "hub", token: "" };
+    const full = { service: "hub", token: INTERNAL_TOKEN };
+    const ALL_EMPTY =
+      "security.authn.internal_call.token is missing: all tokens are empty; give one that is not";
+    test.each<[string, object, string[], string[]]>([
+      ["all of one", { token: [empty] }, [ALL_EMPTY], ["hub"]],
+      ["all of two", { token: [empty, empty] }, [ALL_EMPTY], ["hub", "hub"]],
+      ["system ones too", { token: [empty], system_token: ["", ""] }, [ALL_EMPTY], ["hub"]],
+      ["only the next", { token: [full, empty] }, [], []],
+      ["only the former", { token: [empty, full] }, [], []],
+      ["that of another service", { token: [full, { ...empty, service: "git" }] }, [], ["git"]],
+      [
+        "all, where there is a system token",
+        { token: [empty], system_token: SYSTEM_TOKEN },
+        [],
+        ["hub"],
+      ],
+      ["the next of the system", { system_token: [SYSTEM_TOKEN, ""] }, [], []],
+      [
+        "the service of an empty one is judged",
+        { token: [full, { ...empty, service: "a b" }] },
+        [
+          "security.authn.internal_call.token[1].service must have no white space, # or *, in ASCII",
+        ],
+        ["a b"],
+      ],
+      [
+        "the token of a service among those of the system",
+        { token: [full], system_token: ["", INTERNAL_TOKEN] },
+        [
+          "security.authn.internal_call.system_token[1] is an internal token, too; SYSTEM calls need a token of their own",
+        ],
+        [],
+      ],
+    ])("%s", (_name, internal_call, expected, mute) => {
+      const authn = { ...trusted, internal_call: { enabled: true, ...internal_call } };
+      expect(problems(authn)).toEqual(expected);
+      expect(warnings(authn)).toEqual(
+        mute.map((service) => expect.stringContaining(`is empty, and ${service} has no other`)),
+      );
+    });
+  });
+
+  test.each<[string, object]>([
+    ["a file beside a token", { token: INTERNAL_TOKEN, token_file: "a" }],
+    [
+      "a file beside a list",
+      { token: [{ service: "hub", token: INTERNAL_TOKEN }], token_file: "a" },
+    ],
+    ["a file beside a system token", { system_token: SYSTEM_TOKEN, system_token_file: "a" }],
+  ])("%s", (_name, internal_call) => {
+    expect(problems({ ...trusted, internal_call })).toEqual([
+      expect.stringContaining("_file must be left out where"),
+    ]);
   });
 
   test("every header of an identity, and every one that means something else, is none for tokens", () => {
@@ -240,9 +303,9 @@ describe("what keeps a service from starting", () => {
       "production",
     ],
     ["tokens alone", { mode: "idp_jwt", oidc }, "production"],
-    ["disabled", { mode: "disabled" }, "staging"],
-    ["switched off", { enabled: false }, "staging"],
-    ["switched off, so that nothing is missing", { enabled: false, mode: "idp_jwt" }, "staging"],
+    ["disabled", { mode: "disabled" }, "test"],
+    ["switched off", { enabled: false }, "development"],
+    ["switched off, so that nothing is missing", { enabled: false, mode: "idp_jwt" }, "test"],
     [
       "a token for each service, and another of the system",
       {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { InternalTokenAuthenticator } from "../../../src/runtime/authn/internal-token.ts";
 import { digestOf, findDigest } from "../../../src/runtime/authn/secret-digest.ts";
+import { TokenTable } from "../../../src/runtime/authn/token-table.ts";
 import {
   callOf,
   GATEWAY,
@@ -17,6 +18,7 @@ const MISSING = "401 UNAUTHORIZED: missing principal";
 const OLD = "hub-token-old-0123456789";
 const NEW = "hub-token-new-0123456789";
 
+const UNNAMED = { path: ["token"], caller: "internal", credential: "internal" } as const;
 const one = { enabled: true, token: INTERNAL_TOKEN, system_token: SYSTEM_TOKEN };
 const several = {
   enabled: true,
@@ -76,7 +78,10 @@ describe("2, 43 tokens that are refused", () => {
   });
 
   test("a second value, were it ever let through, is not passed over", () => {
-    const authenticator = new InternalTokenAuthenticator({ header: HEADER, token: INTERNAL_TOKEN });
+    const authenticator = new InternalTokenAuthenticator(
+      HEADER,
+      new TokenTable([{ ...UNNAMED, token: INTERNAL_TOKEN }]),
+    );
     const headers: SentHeaders = [
       [HEADER, INTERNAL_TOKEN],
       [HEADER, INTERNAL_TOKEN],
@@ -85,11 +90,13 @@ describe("2, 43 tokens that are refused", () => {
   });
 
   test("2 an empty one, were it ever configured", () => {
-    const authenticator = new InternalTokenAuthenticator({
-      header: HEADER,
-      token: [{ service: "hub", token: "" }],
-      systemToken: "",
-    });
+    const authenticator = new InternalTokenAuthenticator(
+      HEADER,
+      new TokenTable([
+        { ...UNNAMED, token: "" },
+        { path: ["system_token"], caller: "system", credential: "system", token: "" },
+      ]),
+    );
     expect(() => authenticator.authenticate(callOf(call("")))).toThrow("wrong internal token");
   });
 });

@@ -11,7 +11,7 @@ test("neither model nor database is needed where nothing is AUTHORIZED", () => {
   expect(problemsOf(authz("").replace(/^database.*$/m, ""))).toEqual([]);
 });
 
-test.each([
+test.each<[string, string, string]>([
   ["no server", server(""), "server must have http, grpc or both"],
   ["metrics alone", server("metrics: {address: 'a:1'}"), "server must have http, grpc or both"],
   [
@@ -42,8 +42,16 @@ test.each([
     authz("model: m, spicedb: {endpoint: 'a:1', token: t}"),
     "the provider is embedded",
   ],
-  ["checks off", inEnvironment("production", authz("enabled: false")), "refused in production"],
-  ["checks off", inEnvironment("prod", authz("dev_allow_all: true")), "refused in prod"],
+  ...["production", "prod", "staging", "dev", "qa", "tests", "development-2"].flatMap((name) =>
+    ["enabled: false", "dev_allow_all: true"].map(
+      (off) =>
+        [
+          `${off} in ${name}`,
+          inEnvironment(name, authz(off)),
+          `refused in environment ${name}: only development and test take it`,
+        ] as [string, string, string],
+    ),
+  ),
   [
     "more idle connections than connections",
     MINIMAL.replace("file: hub.db", "file: hub.db, max_open_conns: 5"),
@@ -87,6 +95,11 @@ test.each([
 
 test.each([
   ["checks off", authz("enabled: false"), ["security.authz.enabled is false"]],
+  [
+    "checks off in test",
+    inEnvironment("test", authz("enabled: false")),
+    ["security.authz.enabled is false"],
+  ],
   ["checks that allow all", authz("dev_allow_all: true"), ["security.authz.dev_allow_all is true"]],
   [
     "SpiceDB in plain text",

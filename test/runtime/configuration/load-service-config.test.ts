@@ -135,7 +135,11 @@ describe("a value", () => {
       "must be text or a list; write it in quotes",
     ],
     ["security.authn.internal_call.token", {}, "must be text or a list"],
-    ["security.authn.internal_call.token", [{ service: "a" }], "token[0].token is missing"],
+    [
+      "security.authn.internal_call.token",
+      [{ service: "a" }],
+      "must have either token or token_file",
+    ],
     [
       "security.authn.internal_call.token",
       [{ service: "a", token: "x" }],

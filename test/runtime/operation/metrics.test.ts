@@ -148,6 +148,7 @@ describe("metrics", () => {
         ...of("authorizations", "allowed", "denied", "unavailable", "invalid"),
         ...of("audit_events", "stored", "delayed", "failed"),
         ...of("registry_events", "published", "lost", "failed"),
+        ...of("secret_files", "changed", "failed"),
         "svc_access_identity_headers_dropped_total 0",
       ].sort(),
     );

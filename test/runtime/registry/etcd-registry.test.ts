@@ -318,4 +318,5 @@ const NO_EVENTS = {
   rateLimited() {},
   audit() {},
   cache() {},
+  secretFile: () => undefined,
 };

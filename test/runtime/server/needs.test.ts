@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { isProduction } from "../../../src/runtime/configuration/environment.ts";
+import { isForDevelopment } from "../../../src/runtime/configuration/environment.ts";
 import {
   type AccessPolicy,
   createLogger,
@@ -59,7 +59,7 @@ async function start(binding: ServiceBinding, internalCall: object | undefined, 
     bindings: [binding],
     logger: createLogger({ destination: { write: (line: string) => void lines.push(line) } }),
   });
-  expect(isProduction(loaded.config)).toBe(true);
+  expect(isForDevelopment(loaded.config)).toBe(false);
   expect(server.engine).toBeUndefined();
   await server.start();
   await server.stop();

@@ -19,6 +19,7 @@ const AUTHORIZATIONS: readonly Outcome<"authorization">[] = [
 const AUDITS: readonly Outcome<"audit">[] = ["stored", "delayed", "failed"];
 const CACHES: readonly Outcome<"cache">[] = ["hit", "miss"];
 const REGISTRIES: readonly Outcome<"registry">[] = ["published", "lost", "failed"];
+const SECRET_FILES: readonly Outcome<"secretFile">[] = ["changed", "failed"];
 
 /** Counts what the parts of the runtime tell of themselves. */
 export function eventMetrics(registry: Registry): RuntimeEvents {
@@ -54,6 +55,12 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     ["outcome"],
     REGISTRIES,
   );
+  const secretFiles = counter(
+    "secret_files",
+    "Files of secrets that were read again and had changed, or could not be used.",
+    ["outcome"],
+    SECRET_FILES,
+  );
   return {
     identityHeadersDropped: () => dropped.increment(),
     authentication: (name, outcome) => authentications.increment(name, outcome),
@@ -62,5 +69,6 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     audit: (outcome) => audits.increment(outcome),
     cache: (name, outcome) => caches.increment(name, outcome),
     registry: (outcome) => registries.increment(outcome),
+    secretFile: (outcome) => secretFiles.increment(outcome),
   };
 }

@@ -1,0 +1,85 @@
+import type { Logger } from "../operation/logger.ts";
+import { NO_EVENTS, type RuntimeEvents } from "../operation/runtime-events.ts";
+import { readSecretFile, readSecretFileLater } from "./read-secret-file.ts";
+import type { SecretReading, SecretRules } from "./secret-text.ts";
+
+/** How often the files of secrets are read again, in milliseconds. */
+export const LOOK_EVERY_MS = 5000;
+
+/** What a secret in a file is followed with. */
+export interface FollowedSecretOptions {
+  /** The file; its content is read, so that links which come to lead elsewhere are seen. */
+  readonly path: string;
+  /** What the file is called in messages, such as `the token file /run/secrets/hub`. */
+  readonly name: string;
+  readonly rules: SecretRules;
+  readonly logger?: Logger | undefined;
+  readonly events?: RuntimeEvents | undefined;
+  /** Why a new secret cannot be taken though it is one; absent, each is taken. */
+  readonly refuse?: ((text: string) => string | undefined) | undefined;
+  /** Called with each new secret. */
+  readonly onChange?: ((text: string) => void) | undefined;
+}
+
+/**
+ * A secret in a file: read at the start, and again when the file changes. What cannot be
+ * used, such as an empty file, is not taken: the former secret stays.
+ */
+export class FollowedSecret {
+  readonly #options: FollowedSecretOptions;
+  readonly #events: RuntimeEvents;
+  #text: string;
+  /** What was wrong when the file was read last. */
+  #problem: string | undefined;
+  #looking: Promise<void> | undefined;
+
+  /** @throws Error that says what is wrong with the file and how to fix it */
+  constructor(options: FollowedSecretOptions) {
+    this.#options = options;
+    this.#events = options.events ?? NO_EVENTS;
+    const { text, problem } = readSecretFile(options.path, options.rules);
+    if (problem !== undefined) throw new Error(`${options.name} ${problem}`);
+    this.#text = text;
+  }
+
+  /** The secret that counts now. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Reads the file again. Never rejects. Whoever asks meanwhile waits for the same reading. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { path, rules, name, logger, refuse, onChange } = this.#options;
+    const { text, problem } = this.#judged(await readSecretFileLater(path, rules), refuse);
+    if (problem !== undefined) {
+      this.#events.secretFile("failed");
+      // Once, not each time that it is read.
+      if (problem !== this.#problem) logger?.error({}, `${name} ${problem}; the former one counts`);
+      this.#problem = problem;
+      return;
+    }
+    const recovered = this.#problem !== undefined;
+    this.#problem = undefined;
+    if (text === this.#text) {
+      if (recovered) logger?.info({}, `${name} can be used again`);
+      return;
+    }
+    this.#text = text;
+    this.#events.secretFile("changed");
+    onChange?.(text);
+    logger?.info({}, `${name} has changed, and the new one counts`);
+  }
+
+  #judged(reading: SecretReading, refuse: FollowedSecretOptions["refuse"]): SecretReading {
+    if (reading.text === undefined || reading.text === this.#text) return reading;
+    const problem = refuse?.(reading.text);
+    return problem === undefined ? reading : { problem };
+  }
+}
