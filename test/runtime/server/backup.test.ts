@@ -1,0 +1,171 @@
+/** Backups of a service that runs, taken and restored as docs/database.md says. */
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Revision } from "../../../src/authz/engine.ts";
+import { onPostgres } from "../../authz/on-postgres.ts";
+import { postgresPrograms } from "../../support/postgres.ts";
+import { type RunningVault, startVault } from "../support/vault-server.ts";
+
+const running = new Set<RunningVault>();
+const folders: string[] = [];
+afterEach(async () => {
+  for (const vault of running) await stop(vault);
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+test("a backup of SQLite files that are written to restores decisions and audit", async () => {
+  const [data, kept, restored] = [newFolder(), newFolder(), newFolder()];
+  const vault = await start({ driver: "sqlite", file: join(data, "vault.db") });
+  const written = await writeAround(vault, async () => {
+    // Relationships first: then no change is without its event.
+    for (const file of ["vault.relationships.db", "vault.db"]) {
+      const source = new DatabaseSync(join(data, file), { readOnly: true });
+      source.exec(`vacuum into '${join(kept, file)}'`);
+      source.close();
+    }
+  });
+  for (const file of ["vault.relationships.db", "vault.db"]) {
+    copyFileSync(join(kept, file), join(restored, file));
+  }
+  const again = await start({ driver: "sqlite", file: join(restored, "vault.db") });
+  await expectRestored(again, written);
+});
+
+test("with a new id a restored store refuses every revision of before", async () => {
+  const [data, kept] = [newFolder(), newFolder()];
+  const vault = await start({ driver: "sqlite", file: join(data, "vault.db") });
+  const known = await grant(vault, "alice");
+  const file = join(kept, "vault.relationships.db");
+  const source = new DatabaseSync(join(data, "vault.relationships.db"), { readOnly: true });
+  source.exec(`vacuum into '${file}'`);
+  source.close();
+  const lost = await grant(vault, "bob");
+  await stop(vault);
+
+  const restored = await start({ driver: "sqlite", file: join(kept, "vault.db") });
+  await expect(checkAt(restored, known)).resolves.toMatchObject({ allowed: true });
+  await expect(checkAt(restored, lost)).rejects.toThrow("was it restored from a backup?");
+  await grant(restored, "carol");
+  // By its number it is another write now.
+  await expect(checkAt(restored, lost)).resolves.toMatchObject({ allowed: true });
+  await stop(restored);
+
+  const store = new DatabaseSync(file);
+  store.exec("update meta set store_id = lower(hex(randomblob(16)))");
+  store.close();
+  const renamed = await start({ driver: "sqlite", file: join(kept, "vault.db") });
+  for (const revision of [known, lost]) {
+    await expect(checkAt(renamed, revision)).rejects.toThrow("of another store");
+  }
+  await expect(checkAt(renamed, await grant(renamed, "dora"))).resolves.toMatchObject({
+    allowed: true,
+  });
+});
+
+await onPostgres("backups of PostgreSQL", ({ url, stop: ownServer, query }) => {
+  // One that is not our own may be of another version than the programs here.
+  describe.skipIf(ownServer === undefined)("where the server is our own", () => {
+    test("a dump of a database that is written to restores decisions and audit", async () => {
+      const programs = postgresPrograms() as string;
+      const run = (program: string, args: readonly string[]) =>
+        execFileSync(join(programs, program), args, { stdio: ["ignore", "ignore", "inherit"] });
+      const at = (name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
+      const file = join(newFolder(), "vault.dump");
+      for (const name of ["vault", "vault_restored"]) await query(`create database ${name}`);
+
+      const vault = await start({ driver: "postgres", url: at("vault") });
+      const written = await writeAround(vault, async () => {
+        run("pg_dump", ["--format=custom", "--schema=svc_access", `--file=${file}`, at("vault")]);
+      });
+      run("pg_restore", ["--exit-on-error", `--dbname=${at("vault_restored")}`, file]);
+      const again = await start({ driver: "postgres", url: at("vault_restored") });
+      await expectRestored(again, written);
+    });
+  });
+});
+
+/** The documents that were written before a backup began, and after it ended. */
+interface Written {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Writes before, during and after a backup, and ends the server. */
+async function writeAround(vault: RunningVault, backup: () => Promise<void>): Promise<Written> {
+  await grant(vault, "alice");
+  const before = await writeDocument(vault, "alice");
+  const isDone = new AbortController();
+  const meanwhile = (async () => {
+    while (!isDone.signal.aborted) await writeDocument(vault, "alice");
+  })();
+  await backup();
+  isDone.abort();
+  await meanwhile;
+  await grant(vault, "bob");
+  const after = await writeDocument(vault, "bob");
+  await stop(vault);
+  return { before: [before], after: [after] };
+}
+
+async function expectRestored(vault: RunningVault, { before, after }: Written): Promise<void> {
+  const known = await vault.server.audit?.list(
+    { type: "vault.document.update" },
+    { pageSize: 500 },
+  );
+  const requests = known?.events.map(({ data }) => data.request_id);
+  expect(requests).toEqual(expect.arrayContaining([...before]));
+  for (const id of after) expect(requests).not.toContain(id);
+  // Whom the backup names may still write, and whoever came later may not.
+  await writeDocument(vault, "alice");
+  await expect(writeDocument(vault, "bob")).rejects.toThrow("403");
+  await grant(vault, "bob");
+  await writeDocument(vault, "bob");
+}
+
+async function start(database: object): Promise<RunningVault> {
+  const vault = await startVault({ config: { database } });
+  running.add(vault);
+  return vault;
+}
+
+async function stop(vault: RunningVault): Promise<void> {
+  running.delete(vault);
+  await vault.stop();
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-backup-"));
+  folders.push(folder);
+  return folder;
+}
+
+async function grant({ engine }: RunningVault, id: string): Promise<Revision> {
+  const resource = { type: "document", id: "open" };
+  const relationship = { resource, relation: "editor", subject: { type: "user", id } };
+  const { revision } = await engine.writeRelationships({
+    updates: [{ operation: "TOUCH", relationship }],
+  });
+  return revision;
+}
+
+function checkAt({ engine }: RunningVault, atLeastAsFresh: Revision) {
+  const resource = { type: "document", id: "open" };
+  const subject = { type: "user", id: "alice" };
+  return engine.check({ resource, permission: "edit", subject }, { atLeastAsFresh });
+}
+
+/** @returns the id of the request */
+async function writeDocument({ http }: RunningVault, user: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${http}/v1/documents/open`, {
+    method: "PUT",
+    headers: { "x-svc-external-sub": user, "content-type": "application/json" },
+    body: "{}",
+  });
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(String(response.status));
+  return response.headers.get("x-request-id") ?? "";
+}
