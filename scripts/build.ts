@@ -99,6 +99,7 @@ const SERVICE_ENTRIES = {
   runtime: "src/runtime/index.ts",
   "runtime-registry": "src/runtime/registry/index.ts",
   testing: "src/testing/index.ts",
+  "svc-access-operator": "src/operator/main.ts",
 };
 const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 await build({

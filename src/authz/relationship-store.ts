@@ -17,6 +17,9 @@ export interface RelationshipStore {
   /** Tells this store from all others; part of every revision token. */
   readonly id: string;
 
+  /** What `svc-access relationship --store` takes for it, without a password; absent where it is in memory. */
+  readonly address?: string | undefined;
+
   /** The number of the last committed write; 0 before the first. */
   readonly sequence: number;
 

@@ -32,6 +32,9 @@ Examples:
   buf build -o - | svc-access lint -       judge an image
   svc-access explain . GetSkill            say who may call an RPC, and why
 
+Of a service (each has its own --help):
+  svc-access relationship list|delete      the stored relationships, while the service is stopped
+
 Exit codes: 0 clean, 1 findings, 2 usage or unreadable input.`,
     );
   for (const command of [

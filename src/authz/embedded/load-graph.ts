@@ -1,10 +1,12 @@
 import { AuthzError } from "../authz-error.ts";
+import { formatMisfit, misfitOf } from "../misfit.ts";
 import type { RelationshipStore } from "../relationship-store.ts";
 import type { RequestValidator } from "../validate-request.ts";
 import type { Program } from "./program.ts";
 import { RelationshipGraph } from "./relationship-graph.ts";
 
-const NAMED = 5;
+/** How many relationships of them a message names. */
+const NAMED = 10;
 
 /**
  * Reads a store into memory.
@@ -21,11 +23,10 @@ export async function loadGraph(
   let count = 0;
   for await (const batch of store.load()) {
     for (const relationship of batch) {
-      try {
-        validator.relationship(relationship);
-      } catch (error) {
+      const misfit = misfitOf(validator, relationship);
+      if (misfit !== undefined) {
         count++;
-        if (refused.length < NAMED) refused.push((error as Error).message);
+        if (refused.length < NAMED) refused.push(formatMisfit(misfit));
         continue;
       }
       if (count === 0) graph.add(relationship);
@@ -33,8 +34,9 @@ export async function loadGraph(
   }
   if (count === 0) return graph;
   const more = count > refused.length ? `; and ${count - refused.length} more` : "";
+  const flags = `--store ${store.address ?? "<file or URL>"} --model <model> --misfit`;
   throw new AuthzError(
     "FAILED_PRECONDITION",
-    `the model does not allow ${count} of the stored relationships: ${refused.join("; ")}${more}`,
+    `the model does not allow ${count} of the stored relationships; use a model that allows them, or list them with "svc-access relationship list ${flags}" and remove them with "svc-access relationship delete ${flags} --yes": ${refused.join("; ")}${more}`,
   );
 }

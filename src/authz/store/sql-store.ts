@@ -57,6 +57,10 @@ export class SqlStore implements RelationshipStore {
     return this.#ownership.storeId;
   }
 
+  get address(): string {
+    return this.#database.address;
+  }
+
   get sequence(): number {
     return this.#ownership.head;
   }

@@ -23,6 +23,9 @@ export interface StoreDatabase {
   /** What the store is called in messages: no secret. */
   readonly name: string;
 
+  /** Where it is, as the command line takes it: no secret. */
+  readonly address: string;
+
   /** The one connection that writes. */
   readonly writer: Kysely<Tables>;
 

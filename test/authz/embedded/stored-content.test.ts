@@ -31,6 +31,8 @@ it.each<[what: string, text: string, message: RegExp]>([
     message: expect.stringMatching(message),
   });
   expect(error.message).toContain("does not allow 1 of the stored relationships");
+  // Whatever the reason is, it is said of which one.
+  expect(error.message).toContain(`: ${text}: `);
 });
 
 it("of many that are not allowed, the first are named and all are counted", async () => {
@@ -38,8 +40,11 @@ it("of many that are not allowed, the first are named and all are counted", asyn
   const error = await engineOf(SCHEMA, storeOf(...texts)).catch((error) => error);
   expect(error).toMatchObject({
     code: "FAILED_PRECONDITION",
-    message: expect.stringMatching(/allow 20 of .*; and 15 more$/),
+    message: expect.stringMatching(
+      /allow 20 of .*"svc-access relationship list --store .* --misfit".*"svc-access relationship delete .* --yes": folder:f0#owner@user:x: .*; and 10 more$/,
+    ),
   });
+  expect(error.message.match(/folder:f\d+#owner@user:x/g)).toHaveLength(10);
 });
 
 /** As an older model may have let be written: groups and folders in themselves, through others. */

@@ -7,6 +7,8 @@ export interface PostgresAddress {
   readonly config: ClientConfig;
   /** For messages: `database at host:port`. */
   readonly place: string;
+  /** For messages too: a URL without the password. */
+  readonly url: string;
   readonly user: string;
 }
 
@@ -31,7 +33,13 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
     // pg takes any other text for the name of a database on a host "base".
     if (url !== undefined && !/^(postgres(ql)?|socket):|^\//.test(url)) throw new TypeError();
     const { host, port, database = "", user = "" } = new Client(config);
-    return { config, place: `${database} at ${host}:${port}`, user };
+    const at = `${encodeURIComponent(user)}@${encodeURIComponent(host)}:${port}`;
+    return {
+      config,
+      place: `${database} at ${host}:${port}`,
+      url: `postgres://${at}/${encodeURIComponent(database)}`,
+      user,
+    };
   } catch {
     // The error of a URL may quote it, with its password.
     throw new AuthzError(

@@ -40,6 +40,10 @@ export class PostgresDatabase implements StoreDatabase {
     this.reader = kyselyOverPool(this.#pool, schema, settings);
   }
 
+  get address(): string {
+    return this.#address.url;
+  }
+
   get writer(): Kysely<Tables> {
     return this.#connected().kysely;
   }

@@ -36,6 +36,10 @@ export class SqliteDatabase implements StoreDatabase {
     this.name = `the store ${file}`;
   }
 
+  get address(): string {
+    return this.#file;
+  }
+
   get writer(): Kysely<Tables> {
     return this.#connected(this.#writer).kysely;
   }

@@ -1,0 +1,48 @@
+import { Command, CommanderError } from "commander";
+import { OperatorError } from "./operator-error.ts";
+import { note } from "./output.ts";
+import { relationshipCommand } from "./relationship/relationship.ts";
+
+/** The exit codes: done, findings, and usage or what cannot be opened. */
+const EXIT = { done: 0, usage: 2 } as const;
+
+/** What ends in a message, by the names of the errors: whoever reads it can do something about it. */
+const EXPECTED: ReadonlySet<string> = new Set([
+  "OperatorError",
+  "AuthzError",
+  "ServiceError",
+  "ConfigurationError",
+]);
+
+/** The commands of `svc-access` that read what services store; `bin/svc-access` loads them apart from the compiler. */
+export async function main(argv: readonly string[] = process.argv): Promise<void> {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // A reader such as head has read enough.
+    if (error.code === "EPIPE") process.exit();
+    throw error;
+  });
+  const program = new Command("svc-access").exitOverride();
+  for (const command of [relationshipCommand()]) program.addCommand(command);
+  try {
+    await program.parseAsync(argv);
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) {
+    // Help and version end in an error of code 0; all others were printed.
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  }
+  const { name, message, code, stack } = error as Error & { code?: string };
+  if (code === "ERR_UNKNOWN_BUILTIN_MODULE") {
+    note(`this command needs Node 24; this is Node ${process.versions.node}`);
+  } else if (error instanceof OperatorError || EXPECTED.has(name)) {
+    for (const line of message.split("\n")) note(line);
+  } else {
+    note(`internal error: ${message.split("\n", 1)[0]}; SVC_ACCESS_DEBUG=1 shows where`);
+  }
+  if (process.env["SVC_ACCESS_DEBUG"] === "1") process.stderr.write(`${stack}\n`);
+  return EXIT.usage;
+}

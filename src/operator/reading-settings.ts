@@ -1,0 +1,19 @@
+import type { DatabaseSettings } from "../database/database.ts";
+import type { Logger } from "../runtime/operation/logger.ts";
+import type { StorePlace } from "./store-flags.ts";
+
+const NS_PER_MINUTE = 60_000_000_000;
+
+/** A command says by itself what matters. */
+export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The connections of a command: few, and none of its statements is slow. */
+export function readingSettings(place: StorePlace): DatabaseSettings {
+  return {
+    ...place,
+    max_open_conns: 2,
+    max_idle_conns: 1,
+    conn_max_lifetime_ns: 30 * NS_PER_MINUTE,
+    slow_query_threshold_ns: Number.MAX_SAFE_INTEGER,
+  };
+}

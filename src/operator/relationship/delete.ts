@@ -1,0 +1,114 @@
+import { Command } from "commander";
+import type { RelationshipUpdate } from "../../authz/engine.ts";
+import type { RelationshipStore } from "../../authz/relationship-store.ts";
+import { formatRelationship } from "../../model/validation/relationship-text.ts";
+import { OperatorError } from "../operator-error.ts";
+import { note, print, printable } from "../output.ts";
+import { wholeNumber } from "./list.ts";
+import { readSelection, type Selection, type SelectionFlags, withSelection } from "./selection.ts";
+
+interface DeleteFlags extends SelectionFlags {
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly all?: boolean;
+  readonly limit?: number;
+}
+
+/** The most relationships of one transaction: they are held in memory. */
+const MAX_DELETED = 100_000;
+/** The updates of one change, as the engine itself makes them at most. */
+const CHANGE = 1000;
+
+/** `svc-access relationship delete`. */
+export function deleteCommand(): Command {
+  return withSelection(
+    new Command("delete").description(
+      "Deletes stored relationships, all of those that are selected or none; the service must be stopped.",
+    ),
+  )
+    .option("--all", "every relationship of the store, where nothing else selects")
+    .option("--limit <count>", `at most so many (at most ${MAX_DELETED})`, wholeNumber)
+    .option("--dry-run", "show what would be deleted, and delete nothing")
+    .option("--yes", "delete it")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc-access relationship delete --store notes.relationships.db --subject user:alice --dry-run
+  svc-access relationship delete --store notes.relationships.db --subject user:alice --yes
+  svc-access relationship delete --config service.yaml --model model.zed --misfit --yes
+
+It prints what it deletes. Watchers are told of it as of any write.
+Exit codes: 0 deleted, or nothing to delete, 1 nothing was deleted for want of --yes, 2 usage, or a
+store that cannot be opened.`,
+    )
+    .action(remove);
+}
+
+async function remove(flags: DeleteFlags): Promise<void> {
+  const selection = readSelection(flags);
+  if (selection.isAll !== (flags.all === true)) {
+    throw new OperatorError(
+      selection.isAll
+        ? "nothing says which relationships are meant: select them, or give --all"
+        : "--all and a selection exclude each other",
+    );
+  }
+  if (flags.limit !== undefined && flags.limit > MAX_DELETED) {
+    throw new OperatorError(
+      `--limit is at most ${MAX_DELETED}: run the command again for the rest`,
+    );
+  }
+  const { openStore } = await import("./open-store.ts");
+  const store = await openStore(flags);
+  try {
+    await removeFrom(store, selection, flags);
+  } finally {
+    await store.close();
+  }
+}
+
+async function removeFrom(
+  store: RelationshipStore,
+  selection: Selection,
+  { yes = false, dryRun = false, limit }: DeleteFlags,
+): Promise<void> {
+  const updates = await selected(store, selection, limit ?? MAX_DELETED + 1);
+  if (updates.length > MAX_DELETED) {
+    throw new OperatorError(
+      `more than ${MAX_DELETED} relationships are selected, and one transaction deletes no more: give --limit ${MAX_DELETED} and run the command again for the rest`,
+    );
+  }
+  for (const { relationship } of updates) await print(printable(formatRelationship(relationship)));
+  const count = `${updates.length} relationship${updates.length === 1 ? "" : "s"}`;
+  if (dryRun || updates.length === 0) {
+    note(`${count} would be deleted`);
+    return;
+  }
+  if (!yes) {
+    note(`${count} would be deleted; nothing was: give --yes to delete them`);
+    process.exitCode = 1;
+    return;
+  }
+  const writes: RelationshipUpdate[][] = [];
+  for (let at = 0; at < updates.length; at += CHANGE) writes.push(updates.slice(at, at + CHANGE));
+  // One commit is one transaction.
+  await store.commit(writes);
+  note(`${count} deleted`);
+}
+
+async function selected(
+  store: RelationshipStore,
+  selection: Selection,
+  most: number,
+): Promise<RelationshipUpdate[]> {
+  const updates: RelationshipUpdate[] = [];
+  for await (const batch of store.load()) {
+    for (const relationship of batch) {
+      if (selection.select(relationship) === undefined) continue;
+      updates.push({ operation: "DELETE", relationship });
+      if (updates.length === most) return updates;
+    }
+  }
+  return updates;
+}

@@ -1,0 +1,19 @@
+import { Command } from "commander";
+import { withCommands } from "../sub-command.ts";
+import { deleteCommand } from "./delete.ts";
+import { listCommand } from "./list.ts";
+
+/** `svc-access relationship …`: the stored relationships of the embedded engine. */
+export function relationshipCommand(): Command {
+  const group = new Command("relationship")
+    .description("Lists and deletes the stored relationships of a service that is stopped.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc-access relationship list --store notes.relationships.db
+  svc-access relationship list --store notes.relationships.db --model model.zed --misfit
+  svc-access relationship delete --store notes.relationships.db --model model.zed --misfit --yes`,
+    );
+  return withCommands(group, [listCommand(), deleteCommand()]);
+}

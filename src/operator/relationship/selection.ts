@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { type Command, Option } from "commander";
+import { type Misfit, misfitOf } from "../../authz/misfit.ts";
+import type { Relationship, SubjectReference } from "../../authz/relationship.ts";
+import { RequestValidator } from "../../authz/validate-request.ts";
+import { parseModel } from "../../model/index.ts";
+import { OperatorError } from "../operator-error.ts";
+import { type StoreFlags, storeFlags } from "../store-flags.ts";
+
+/** The flags that both commands have. */
+export interface SelectionFlags extends StoreFlags {
+  readonly resource?: string;
+  readonly relation?: string;
+  readonly subject?: string;
+  readonly model?: string;
+  readonly misfit?: boolean;
+}
+
+/** A relationship that is meant; `reason` where it does not fit the model. */
+export interface Selected {
+  readonly relationship: Relationship;
+  readonly reason?: string;
+}
+
+/** Which relationships are meant. */
+export interface Selection {
+  /** Whether all of them are, since no flag narrows it. */
+  readonly isAll: boolean;
+  select(relationship: Relationship): Selected | undefined;
+}
+
+/** Adds the flags to a command. */
+export function withSelection(command: Command): Command {
+  const options = [
+    ...storeFlags("the file of the relationships"),
+    new Option("--resource <type[:id]>", "of this type, or of this object"),
+    new Option("--relation <name>", "of this relation"),
+    new Option("--subject <type[:id][#relation]>", "of this type, object or userset"),
+    new Option("--model <file>", "the authorization model, for --misfit"),
+    new Option("--misfit", "those that the model does not allow"),
+  ];
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
+/** Reads the flags. @throws OperatorError that says which one is wrong */
+export function readSelection(flags: SelectionFlags): Selection {
+  const { resource, relation, subject, model, misfit = false } = flags;
+  const tests: ((of: Relationship) => boolean)[] = [];
+  if (resource !== undefined) {
+    const { type, id, relation: member } = partsOf("--resource", resource);
+    if (member !== undefined)
+      throw new OperatorError("--resource has no #relation: use --relation");
+    tests.push((of) => of.resource.type === type && (id === undefined || of.resource.id === id));
+  }
+  if (relation !== undefined) {
+    if (!/^\w+$/.test(relation)) throw new OperatorError("--relation is the name of a relation");
+    tests.push((of) => of.relation === relation);
+  }
+  if (subject !== undefined) tests.push(subjectTest(partsOf("--subject", subject)));
+  if (misfit !== (model !== undefined)) {
+    throw new OperatorError("--misfit and --model go together: give both");
+  }
+  const why = model === undefined ? undefined : misfits(model);
+  return {
+    isAll: tests.length === 0 && why === undefined,
+    select(of) {
+      if (!tests.every((test) => test(of))) return undefined;
+      return why === undefined ? { relationship: of } : why(of);
+    },
+  };
+}
+
+function subjectTest({ type, id, relation }: Partial<SubjectReference>) {
+  return ({ subject }: Relationship) =>
+    subject.type === type &&
+    (id === undefined || (subject.id === id && subject.relation === relation));
+}
+
+/** `type`, `type:id` or `type:id#relation`. */
+function partsOf(flag: string, text: string): Partial<SubjectReference> {
+  const match = /^([a-z][a-z0-9_/]*)(?::([^#\s]+))?(?:#(\w+))?$/u.exec(text);
+  const [, type, id, relation] = match ?? [];
+  if (type === undefined || (relation !== undefined && id === undefined)) {
+    throw new OperatorError(
+      `${flag} ${JSON.stringify(text)} is not valid: write type, type:id${flag === "--subject" ? " or type:id#relation" : ""}`,
+    );
+  }
+  return {
+    type,
+    ...(id === undefined ? {} : { id }),
+    ...(relation === undefined ? {} : { relation }),
+  };
+}
+
+function misfits(file: string): (relationship: Relationship) => Misfit | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new OperatorError(`the model ${file} cannot be read: ${(error as Error).message}`);
+  }
+  const { model, diagnostics } = parseModel(text, file);
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) {
+    const lines = errors.map(({ line, column, message }) => `${file}:${line}:${column} ${message}`);
+    throw new OperatorError(lines.join("\n"));
+  }
+  const validator = new RequestValidator(model);
+  return (relationship) => misfitOf(validator, relationship);
+}
