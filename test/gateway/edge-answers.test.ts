@@ -88,7 +88,8 @@ describe("what the gateway answers by itself", () => {
       expect(ERROR_CODES[code as ErrorCode]).toMatchObject({ http: status, message });
     }
     for (const { spec } of policies) {
-      const bodies = spec.responseOverride.map(({ match, response, source }: any) => {
+      const plain = spec.responseOverride.slice(-EDGE_ERRORS.length);
+      const bodies = plain.map(({ match, response, source }: any) => {
         expect(source).toBe("Local");
         expect(response.contentType).toBe("application/json");
         // A format of Envoy's: a percent sign of any other use would break the whole policy.
@@ -100,11 +101,41 @@ describe("what the gateway answers by itself", () => {
       });
       expect(bodies).toEqual([
         [400, undefined],
-        [401, undefined],
+        [401, [{ name: "WWW-Authenticate", value: "Bearer" }]],
         [403, undefined],
         [429, [{ name: "Retry-After", value: "1" }]],
         [503, undefined],
       ]);
+    }
+  });
+
+  test("can be read by pages of allowed origins, and only where CORS allowed one", () => {
+    for (const { metadata, spec } of policies) {
+      const others = spec.responseOverride.slice(0, -EDGE_ERRORS.length);
+      expect(others.length, metadata.name).toBe(
+        metadata.name.startsWith("hub-web") ? EDGE_ERRORS.length : 0,
+      );
+      for (const [index, { match, source, response }] of others.entries()) {
+        const plain = spec.responseOverride[EDGE_ERRORS.length + index];
+        expect([source, match.statusCodes, response.body]).toEqual([
+          "Local",
+          plain.match.statusCodes,
+          plain.response.body,
+        ]);
+        expect(match.responseHeaders).toEqual([
+          {
+            name: "access-control-allow-origin",
+            value: { type: "RegularExpression", value: ".+" },
+          },
+        ]);
+        const set = response.header.set.map(({ name, value }: any) => `${name}: ${value}`);
+        expect(set).toEqual([
+          ...(plain.response.header?.set ?? []).map(({ name, value }: any) => `${name}: ${value}`),
+          "Access-Control-Allow-Origin: %REQ(ORIGIN)%",
+          "Access-Control-Allow-Credentials: true",
+          "Access-Control-Expose-Headers: X-Request-ID, Content-Length",
+        ]);
+      }
     }
   });
 

@@ -31,7 +31,7 @@ export function printFrontend(frontend: FrontendPlan, plan: GatewayPlan): Output
       }),
     });
   }
-  if (frontend.errors !== undefined) documents.push(printErrors(frontend.errors, namespace));
+  if (frontend.errors !== undefined) documents.push(printErrors(frontend.errors, frontend));
   for (const limit of frontend.limits) documents.push(printLimit(limit, frontend, plan));
   for (const route of routes) documents.push(printRoute(route, frontend, plan));
   return { name: `gateway/hosts/${host}/${name}.yaml`, content: printFile(documents) };

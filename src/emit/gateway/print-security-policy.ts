@@ -1,5 +1,6 @@
 import type { FrontendPlan } from "./plan.ts";
 import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan, SessionPlan } from "./plan-policies.ts";
+import { corsSpec } from "./print-cors.ts";
 
 /** The most values of a claim in one authorization rule. */
 const MAX_CLAIM_VALUES = 128;
@@ -88,32 +89,3 @@ function ownerRules(provider: string, owners: readonly string[]): Record<string,
   }
   return { defaultAction: "Deny", rules };
 }
-
-/** CORS as spec 8 has it for the gateway, and what clients of Connect and gRPC-Web send and read. */
-function corsSpec({ origins, connect }: CorsPlan): Record<string, unknown> {
-  return {
-    allowOrigins: origins,
-    allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
-    allowHeaders: [
-      "Authorization",
-      "Content-Type",
-      "X-Request-ID",
-      "X-Trace-ID",
-      "Traceparent",
-      "Tracestate",
-      ...(connect ? CONNECT_HEADERS : []),
-    ],
-    exposeHeaders: ["X-Request-ID", "Content-Length", ...(connect ? CONNECT_EXPOSED_HEADERS : [])],
-    maxAge: "3600s",
-    allowCredentials: true,
-  };
-}
-
-const CONNECT_HEADERS = [
-  "Connect-Protocol-Version",
-  "Connect-Timeout-Ms",
-  "Grpc-Timeout",
-  "X-Grpc-Web",
-  "X-User-Agent",
-];
-const CONNECT_EXPOSED_HEADERS = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"];

@@ -1,16 +1,19 @@
 import { SUBJECT_HEADER } from "../../api/identity-headers.ts";
-import { RESPONSE_OVERRIDE } from "./edge-errors.ts";
+import { responseOverrides } from "./edge-errors.ts";
 import type { ErrorPlan, FrontendPlan, GatewayPlan, LimitPlan } from "./plan.ts";
 import { type CommentedResource, resource, routeRef } from "./resource.ts";
 
 /** The form of what the gateway answers by itself on the routes of services. */
-export function printErrors(errors: ErrorPlan, namespace: string): CommentedResource {
+export function printErrors(
+  errors: ErrorPlan,
+  { namespace, cors }: FrontendPlan,
+): CommentedResource {
   return {
     comment:
       "What the gateway itself answers on these routes has the form of the services' errors. The login\n(302) and the answers of services stay as they are.",
     resource: resource("BackendTrafficPolicy", errors.name, namespace, {
       targetRefs: errors.routes.map((name) => routeRef({ name })),
-      responseOverride: RESPONSE_OVERRIDE,
+      responseOverride: responseOverrides(cors),
     }),
   };
 }
@@ -38,7 +41,7 @@ export function printLimit(
         sectionName: rule,
       })),
       rateLimit: { [plan.rateLimit]: { rules } },
-      responseOverride: RESPONSE_OVERRIDE,
+      responseOverride: responseOverrides(frontend.cors),
     }),
   };
 }
