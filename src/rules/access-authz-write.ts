@@ -12,7 +12,7 @@ export const accessAuthzWrite = rpcRule({
     if (exposure !== "PUBLIC" && exposure !== "AUTHENTICATED") return;
     yield atPolicy(
       rpc,
-      `${rpc.name} writes and is published as ${exposure}; write exposure: AUTHORIZED, with authz`,
+      `${rpc.name} writes and is published as ${exposure}; write exposure: AUTHORIZED, with authz, on its parent where the object does not exist yet`,
       POLICY_FIELD.exposure,
     );
   },
