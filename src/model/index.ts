@@ -1,3 +1,10 @@
+export {
+  differingMembers,
+  findGaps,
+  formatGaps,
+  isSameCaveat,
+  type ModelGap,
+} from "./containment.ts";
 export type {
   Arrow,
   Exclusion,

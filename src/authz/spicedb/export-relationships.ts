@@ -6,7 +6,7 @@ import { atExactly } from "./freshness.ts";
 import { fromRelationship } from "./messages.ts";
 import { formatCursor, parseCursor } from "./page-cursor.ts";
 import { revisionOf } from "./revision.ts";
-import { newestOf, type Session } from "./session.ts";
+import { isOwn, newestOf, type Session } from "./session.ts";
 
 /** What such a listing is of; a filter of SpiceDB's must say something, so all is another call. */
 const LISTING = ["all relationships"];
@@ -31,7 +31,9 @@ export async function exportRelationships(
     connection.client.exportBulkRelationships(message, options),
   );
   const [first, second] = messages;
-  const items = (first?.relationships ?? []).map(fromRelationship);
+  const items = (first?.relationships ?? [])
+    .map(fromRelationship)
+    .filter((relationship) => isOwn(session, relationship));
   const revision = revisionOf(zedToken);
   const after = first?.afterResultCursor?.token;
   if (after === undefined || !second?.relationships.length) return { items, revision };

@@ -6,7 +6,7 @@ import { exportRelationships } from "./export-relationships.ts";
 import { fromRelationship, toFilter } from "./messages.ts";
 import { formatCursor, parseCursor } from "./page-cursor.ts";
 import { revisionOf } from "./revision.ts";
-import { readFresh, type Session } from "./session.ts";
+import { isOwn, readFresh, type Session } from "./session.ts";
 
 /** Lists the relationships that match a filter, in SpiceDB's own order. */
 export async function readRelationships(
@@ -39,7 +39,9 @@ export async function readRelationships(
       : { ...cursor, messages: await readAt(cursor.consistency, take, cursor.after) };
 
   const shown = messages.slice(0, pageSize);
-  const items = shown.map(({ relationship }) => fromRelationship(relationship));
+  const items = shown
+    .map(({ relationship }) => fromRelationship(relationship))
+    .filter((relationship) => isOwn(session, relationship));
   const revision = revisionOf(zedToken);
   const after = shown[pageSize - 1]?.afterResultCursor?.token;
   if (after === undefined) return { items, revision };

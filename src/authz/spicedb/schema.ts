@@ -1,20 +1,19 @@
 import type { v1 } from "@authzed/authzed-node";
-import { type Model, parseModel } from "../../model/index.ts";
+import { findGaps, formatGaps, type Model, parseModel } from "../../model/index.ts";
 import { AuthzError } from "../authz-error.ts";
 import type { CallOptions, Readiness } from "../engine.ts";
 import { refuseConfusedPermissions } from "./confused-permissions.ts";
 import type { Connection } from "./connection.ts";
-import { modelMeaning } from "./model-meaning.ts";
 import type { Session } from "./session.ts";
 
 /** What became of a request to write the schema. */
 export interface SchemaWrite {
-  /** False where SpiceDB had a schema of the same meaning. */
+  /** False where SpiceDB had a schema that contains it: its own, or one that several services share. */
   readonly written: boolean;
 }
 
 /**
- * Writes a schema into SpiceDB, unless the one that is there means the same.
+ * Writes a schema into SpiceDB, unless the one that is there contains it with the same meaning.
  *
  * @throws AuthzError INVALID_ARGUMENT where the text is no model, or one that SpiceDB would
  * decide wrongly; FAILED_PRECONDITION where stored
@@ -32,7 +31,9 @@ export async function writeSchema(
   }
   refuseConfusedPermissions(model);
   const stored = await readSchema(connection, signal);
-  if (stored !== undefined && meansTheSame(stored, model)) return { written: false };
+  if (stored !== undefined && whyNotContained(stored, model) === undefined) {
+    return { written: false };
+  }
   // A state has the schema of its time: one of before would be decided by the old one.
   const wrote = freshness.write();
   let zedToken: string | undefined;
@@ -51,14 +52,13 @@ export async function writeSchema(
   return { written: true };
 }
 
-/** Whether SpiceDB answers, and has the schema that the model is of. */
+/** Whether SpiceDB answers, and has a schema that contains the model. */
 export async function schemaReadiness(connection: Connection, model: Model): Promise<Readiness> {
   try {
     const stored = await connection.run({}, ({ signal }) => readSchema(connection, signal));
     if (stored === undefined) return { ready: false, reason: "SpiceDB has no schema" };
-    return meansTheSame(stored, model)
-      ? { ready: true }
-      : { ready: false, reason: "the schema in SpiceDB is not the model's" };
+    const why = whyNotContained(stored, model);
+    return why === undefined ? { ready: true } : { ready: false, reason: why };
   } catch (error) {
     return { ready: false, reason: error instanceof Error ? error.message : "SpiceDB fails" };
   }
@@ -83,9 +83,32 @@ async function readSchema(
   }
 }
 
-function meansTheSame(schema: string, model: Model): boolean {
+/**
+ * Why SpiceDB cannot decide by the model, in words; undefined where its schema contains it. Services
+ * that share a SpiceDB each have a part of the schema.
+ */
+function whyNotContained(schema: string, model: Model): string | undefined {
   const stored = parseModel(schema, "schema in SpiceDB");
-  return stored.diagnostics.length === 0 && modelMeaning(stored.model) === modelMeaning(model);
+  const [first] = stored.diagnostics;
+  if (first !== undefined) {
+    return `the schema in SpiceDB is not valid here (line ${first.line ?? 1}): ${first.message}`;
+  }
+  const gaps = findGaps(stored.model, model);
+  if (gaps.length > 0) {
+    return `the schema in SpiceDB does not contain the service's model: ${formatGaps(gaps)}; write there the model of all services that use it, which svc-access model merge makes`;
+  }
+  try {
+    // Of two texts with one meaning, SpiceDB may decide one wrongly.
+    refuseConfusedPermissions({ ...stored.model, definitions: ownOf(stored.model, model) });
+  } catch (error) {
+    return `the schema in SpiceDB: ${error instanceof Error ? error.message : "it would be decided wrongly"}`;
+  }
+  return undefined;
+}
+
+/** The definitions that the model has, as they are stored. */
+function ownOf({ definitions }: Model, model: Model): Model["definitions"] {
+  return new Map([...definitions].filter(([name]) => model.definitions.has(name)));
 }
 
 /** SpiceDB refuses a change that stored relationships contradict; it names one of them. */

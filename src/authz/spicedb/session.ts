@@ -1,6 +1,7 @@
 import type { v1 } from "@authzed/authzed-node";
 import type { Model } from "../../model/index.ts";
 import type { CallOptions } from "../engine.ts";
+import type { Relationship } from "../relationship.ts";
 import type { RequestValidator } from "../validate-request.ts";
 import type { Connection } from "./connection.ts";
 import type { Freshness } from "./freshness.ts";
@@ -64,4 +65,9 @@ export async function readFresh<Message>(
   const token = first === undefined ? undefined : tokenOf(first)?.token;
   seen(token);
   return { messages, zedToken: token ?? atLeast, consistency };
+}
+
+/** Whether a relationship is of the service's model: those of others that share the SpiceDB are not shown. */
+export function isOwn({ model }: Session, { resource }: Relationship): boolean {
+  return model.definitions.has(resource.type);
 }

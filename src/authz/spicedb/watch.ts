@@ -4,7 +4,7 @@ import { AuthzError } from "../authz-error.ts";
 import type { CallOptions, Change, Revision } from "../engine.ts";
 import { fromUpdate } from "./messages.ts";
 import { revisionOf, zedTokenOf } from "./revision.ts";
-import { newestOf, type Session } from "./session.ts";
+import { isOwn, newestOf, type Session } from "./session.ts";
 
 /** So that a server that ends each stream at once is not asked without a pause. */
 const PAUSE_MS = 50;
@@ -76,8 +76,10 @@ async function* changes(
     for await (const { updates, changesThrough } of responses) {
       if (changesThrough === undefined) continue;
       token = changesThrough.token;
-      if (updates.length === 0) continue;
-      yield { revision: revisionOf(token), updates: updates.map(fromUpdate) };
+      const own = updates
+        .map(fromUpdate)
+        .filter(({ relationship }) => isOwn(session, relationship));
+      if (own.length > 0) yield { revision: revisionOf(token), updates: own };
     }
     await sleep(PAUSE_MS);
     await requireAnswer(session, signal);

@@ -2,12 +2,13 @@ import { Command } from "commander";
 import { checkCommand } from "./check.ts";
 import { diffCommand } from "./diff.ts";
 import { explainModelCommand } from "./explain.ts";
+import { mergeCommand } from "./merge.ts";
 import { testCommand } from "./test.ts";
 
 /** `svc-access model …`: what one does with an authorization model. */
 export function modelCommand(): Command {
   const group = new Command("model")
-    .description("Checks, tests, compares and explains authorization models.")
+    .description("Checks, tests, compares, merges and explains authorization models.")
     .addHelpText(
       "after",
       `
@@ -15,9 +16,16 @@ Examples:
   svc-access model check model/iam.zed
   svc-access model test testdata/model/*.yaml
   svc-access model diff old.zed new.zed --relationships relationships.txt
+  svc-access model merge hub.zed git.zed --output platform.zed
   svc-access model explain model/iam.zed skill edit`,
     );
-  for (const command of [checkCommand(), testCommand(), diffCommand(), explainModelCommand()]) {
+  for (const command of [
+    checkCommand(),
+    testCommand(),
+    diffCommand(),
+    mergeCommand(),
+    explainModelCommand(),
+  ]) {
     // Commander hands these down to commands that it makes itself only.
     group.addCommand(command.exitOverride().showHelpAfterError("(--help shows the usage)"));
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Change } from "../../../src/authz/engine.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../support/spicedb.ts";
 import { engineOf, request, SCHEMA, updates, useSpicedb } from "./fixture.ts";
 
@@ -73,8 +74,12 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
       const other = await engineOf(elsewhere, "definition user {}");
       await other.writeSchema("definition user {}");
       await other.close();
-      const reason = "the schema in SpiceDB is not the model's";
-      expect(await engine.ready()).toEqual({ ready: false, reason });
+      expect(await engine.ready()).toEqual({
+        ready: false,
+        reason: expect.stringMatching(
+          /^the schema in SpiceDB does not contain the service's model: it lacks .*; write there the model of all services that use it, which svc-access model merge makes$/,
+        ),
+      });
       await expect(engine.check(asked)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
     } finally {
       await engine.close();
@@ -93,8 +98,59 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     });
     const wider = SCHEMA.replace("relation approver: user", "relation approver: user | group");
     expect(await spicedb.engine.writeSchema(wider)).toEqual({ written: true });
-    expect(await spicedb.engine.ready()).toMatchObject({ ready: false });
+    expect(await spicedb.engine.ready()).toEqual({
+      ready: false,
+      reason: expect.stringContaining("its document differs (approver)"),
+    });
     await spicedb.engine.writeSchema(SCHEMA);
+  });
+
+  test("a schema that holds the models of several services serves each, and none sees another's", async () => {
+    const shared = await startSpicedb();
+    const platform = `${SCHEMA}
+definition bill { relation payer: user
+  permission settle = payer
+}`;
+    const bills =
+      "definition bill { permission settle = payer\n relation payer: user\n}\ndefinition user {}";
+    const engines = await Promise.all([SCHEMA, bills].map((schema) => engineOf(shared, schema)));
+    const [own, other] = engines as [(typeof engines)[0], (typeof engines)[0]];
+    try {
+      const writer = await engineOf(shared, platform);
+      expect(await writer.writeSchema(platform)).toEqual({ written: true });
+      await writer.close();
+      for (const engine of engines) expect(await engine.ready()).toEqual({ ready: true });
+      // A service that writes its own model does not take the others' away.
+      expect(await other.writeSchema(bills)).toEqual({ written: false });
+      expect(await own.ready()).toEqual({ ready: true });
+      const changes = own.watch()[Symbol.asyncIterator]();
+      const next = changes.next();
+      await other.writeRelationships({ updates: updates("TOUCH", "bill:one#payer@user:alice") });
+      await own.writeRelationships({ updates: updates("TOUCH", "document:one#viewer@user:alice") });
+      expect((await other.check(request("bill:one#settle@user:alice"))).allowed).toBe(true);
+      expect((await own.check(request("document:one#view@user:alice"))).allowed).toBe(true);
+      const types = async (filter: object) =>
+        (await own.readRelationships(filter)).items.map(({ resource }) => resource.type);
+      expect(await types({ resourceId: "one" })).toEqual(["document"]);
+      const all: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await own.readRelationships({}, cursor === undefined ? {} : { cursor });
+        all.push(...page.items.map(({ resource }) => resource.type));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      expect(all).toEqual(["document"]);
+      const { value } = await next;
+      expect(
+        (value as Change | undefined)?.updates.map(
+          ({ relationship }) => relationship.resource.type,
+        ),
+      ).toEqual(["document"]);
+      await changes.return?.(undefined);
+    } finally {
+      for (const engine of engines) await engine.close();
+      await shared.stop();
+    }
   });
 
   test("what is decided after a schema was written is decided by it", async () => {

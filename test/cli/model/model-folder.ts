@@ -8,6 +8,8 @@ import { type Outcome, runProgram } from "../../support/programs.ts";
 export interface ModelFolder {
   /** Writes a file, and gives its name back. */
   write(name: string, text: string): string;
+  /** The path of a file there. */
+  path(name: string): string;
   /** Runs `svc-access model …` there. */
   run(...args: string[]): Outcome;
 }
@@ -24,6 +26,7 @@ export function useModelFolder(): ModelFolder {
       writeFileSync(join(folder, name), text);
       return name;
     },
+    path: (name) => join(folder, name),
     run: (...args) => runProgram("svc-access", ["model", ...args], { cwd: folder }),
   };
 }

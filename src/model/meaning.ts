@@ -1,0 +1,93 @@
+import type { Expression } from "./expression.ts";
+import { type Caveat, type Definition, formatSubject } from "./model.ts";
+import { Lexer } from "./syntax/lexer.ts";
+
+/**
+ * What a definition means, a text for each relation and permission: two definitions with the same
+ * texts decide the same. White space, comments, the order of members, subjects and operands, and the
+ * declared types of a permission, which decide nothing, are not in it.
+ */
+export function definitionMeaning({
+  relations,
+  permissions,
+}: Definition): ReadonlyMap<string, string> {
+  const meaning = new Map<string, string>();
+  for (const { name, subjects } of relations.values()) {
+    meaning.set(name, `relation ${distinct(subjects.map(formatSubject)).join(" | ")}`);
+  }
+  for (const { name, expression } of permissions.values()) {
+    meaning.set(name, `permission ${normalForm(expression).text}`);
+  }
+  return meaning;
+}
+
+/** What a caveat means: parameters in any order, and the tokens of its expression. */
+export function caveatMeaning({ parameters, expression }: Caveat): string {
+  const list = distinct(parameters.map(({ name, type }) => `${name} ${type}`)).join(", ");
+  const tokens: string[] = [];
+  const lexer = new Lexer(expression);
+  for (let token = lexer.next(); token.kind !== "end"; token = lexer.next()) {
+    if (token.kind !== "newline") tokens.push(quotedAlike(token.text));
+  }
+  return `(${list}) ${tokens.join(" ")}`;
+}
+
+/** SpiceDB writes a caveat anew, with its strings in double quotes. */
+function quotedAlike(token: string): string {
+  const [, content] = /^'([^'"\\]*)'$/.exec(token) ?? [];
+  return content === undefined ? token : `"${content}"`;
+}
+
+/** An expression whose operands are in order, each once. */
+interface NormalForm {
+  readonly operator: "+" | "&" | "-" | undefined;
+  /** The operands; of an exclusion what is subtracted follows the base. */
+  readonly parts: readonly string[];
+  readonly text: string;
+}
+
+function normalForm(expression: Expression): NormalForm {
+  switch (expression.kind) {
+    case "nil":
+    case "self":
+      return leaf(expression.kind);
+    case "reference":
+      return leaf(expression.name);
+    case "arrow":
+      return leaf(`${expression.relation}.${expression.function}(${expression.permission})`);
+    case "union":
+      return combined("+", expression.operands.map(normalForm));
+    case "intersection":
+      return combined("&", expression.operands.map(normalForm));
+    case "exclusion": {
+      const base = normalForm(expression.base);
+      const subtracted = normalForm(expression.subtracted);
+      // a - b - c is a - (b + c).
+      const [first, ...rest] = base.operator === "-" ? base.parts : [base.text];
+      const added = subtracted.operator === "+" ? subtracted.parts : [subtracted.text];
+      return compound("-", [first ?? "", ...distinct([...rest, ...added])]);
+    }
+  }
+}
+
+function combined(operator: "+" | "&", operands: readonly NormalForm[]): NormalForm {
+  const parts = distinct(
+    operands.flatMap((operand) => (operand.operator === operator ? operand.parts : [operand.text])),
+  );
+  const [only] = parts;
+  const same = operands.find(({ text }) => text === only);
+  return parts.length === 1 && same !== undefined ? same : compound(operator, parts);
+}
+
+function leaf(text: string): NormalForm {
+  return { operator: undefined, parts: [text], text };
+}
+
+function compound(operator: "+" | "&" | "-", parts: readonly string[]): NormalForm {
+  return { operator, parts, text: `(${parts.join(` ${operator} `)})` };
+}
+
+/** In an order that does not depend on the text, each once. */
+function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)].sort();
+}

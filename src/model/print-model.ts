@@ -1,0 +1,73 @@
+import type { Expression } from "./expression.ts";
+import { formatExpression } from "./format-expression.ts";
+import { type Caveat, type Definition, formatSubject, type Model } from "./model.ts";
+
+/**
+ * A model as the text of a schema: caveats, then definitions, each by name, with its members in their
+ * own order.
+ *
+ * @param commentOf a line of comment above a definition or a caveat
+ */
+export function printModel(model: Model, commentOf?: (name: string) => string): string {
+  const comment = (name: string) => (commentOf === undefined ? [] : [`// ${commentOf(name)}`]);
+  const parts = [
+    ...byName(model.caveats).map((caveat) => [...comment(caveat.name), ...printCaveat(caveat)]),
+    ...byName(model.definitions).map((definition) => [
+      ...comment(definition.name),
+      ...printDefinition(definition),
+    ]),
+  ];
+  const uses = featuresOf(model).map((feature) => `use ${feature}\n`);
+  const head = uses.length === 0 ? "" : `${uses.join("")}\n`;
+  return head + parts.map((lines) => `${lines.join("\n")}\n`).join("\n");
+}
+
+function byName<Item extends { readonly name: string }>(items: ReadonlyMap<string, Item>): Item[] {
+  return [...items.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+function printCaveat({ name, parameters, expression }: Caveat): string[] {
+  const list = parameters.map((parameter) => `${parameter.name} ${parameter.type}`).join(", ");
+  return [`caveat ${name}(${list}) {`, `  ${expression.trim()}`, "}"];
+}
+
+function printDefinition({ name, relations, permissions }: Definition): string[] {
+  if (relations.size + permissions.size === 0) return [`definition ${name} {}`];
+  const lines = [...relations.values()].map(
+    (relation) =>
+      `  relation ${relation.name}: ${relation.subjects.map(formatSubject).join(" | ")}`,
+  );
+  if (relations.size > 0 && permissions.size > 0) lines.push("");
+  for (const { name, subjectTypes, expression } of permissions.values()) {
+    const types = subjectTypes === undefined ? "" : `: ${subjectTypes.join(" | ")}`;
+    lines.push(`  permission ${name}${types} = ${formatExpression(expression)}`);
+  }
+  return [`definition ${name} {`, ...lines, "}"];
+}
+
+/** The features that the text switches on with `use`. */
+function featuresOf({ definitions }: Model): string[] {
+  const features = new Set<string>();
+  for (const { relations, permissions } of definitions.values()) {
+    for (const { subjects } of relations.values()) {
+      if (subjects.some(({ expiration }) => expiration)) features.add("expiration");
+    }
+    for (const { expression, subjectTypes } of permissions.values()) {
+      if (holdsSelf(expression)) features.add("self");
+      if (subjectTypes !== undefined) features.add("typechecking");
+    }
+  }
+  return [...features].sort();
+}
+
+function holdsSelf(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "union":
+    case "intersection":
+      return expression.operands.some(holdsSelf);
+    case "exclusion":
+      return holdsSelf(expression.base) || holdsSelf(expression.subtracted);
+    default:
+      return expression.kind === "self";
+  }
+}
