@@ -67,7 +67,7 @@ export async function benchRuntimeChain(): Promise<void> {
       authnDisabled: false,
       events,
     }),
-    audit: { begin() {}, complete() {} },
+    audit: { begin() {}, complete() {}, outlast() {} },
   };
   const chains = {
     "the chain, in us of processor time": new ServerChain({ ...parts, observers: [observer] }),

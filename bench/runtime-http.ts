@@ -157,7 +157,7 @@ async function serveAdapter(): Promise<number> {
     authentication() {},
     rateLimit() {},
     authorization() {},
-    audit: { begin() {}, complete() {} },
+    audit: { begin() {}, complete() {}, outlast() {} },
     admission: [],
     after: [],
     observers: [],

@@ -38,9 +38,16 @@ export interface AuditData {
   readonly transport: "http" | "grpc";
   readonly resource?: string;
   readonly decision: AuditDecision;
-  /** The HTTP status and the code of the answer, `OK` where it was no error; absent while pending. */
+  /**
+   * What the handler did, or what the call was refused with before it: the HTTP status and the
+   * code, `OK` where it was no error; absent while pending.
+   */
   readonly status?: number;
   readonly code?: string;
+  /** What the caller was told, where that is something else: such as that its time was up. */
+  readonly answered?: { readonly status: number; readonly code: string };
+  /** Whether the caller had gone before the handler ended, so that nobody was told. */
+  readonly caller_gone?: true;
   readonly request_id: string;
   readonly trace_id?: string;
   readonly client_address: string;

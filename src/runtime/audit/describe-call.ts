@@ -1,4 +1,5 @@
 import type { Call } from "../call/call.ts";
+import type { CallEnd } from "../chain/call-stages.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { AuditData, AuditEvent } from "./audit-event.ts";
 import { safeText } from "./safe-text.ts";
@@ -17,13 +18,19 @@ export interface Outcome {
 
 const OK = 200;
 
-/** Makes the event of a call; of one that is under way there is no outcome yet. */
+/**
+ * Makes the event of a call.
+ *
+ * @param outcome how its handler ended; undefined while it is under way
+ * @param answer what the caller was told, once the call is over for it
+ */
 export function describeCall(
   { service, instance }: EventSource,
   call: Call,
   id: string,
   time: number,
   outcome: Outcome | undefined,
+  answer?: CallEnd,
 ): AuditEvent {
   const { audit } = call.method.policy;
   if (audit === undefined) throw new Error(`${call.rpc} has no audit`);
@@ -48,6 +55,7 @@ export function describeCall(
       ...(resource === undefined ? {} : { resource }),
       decision: call.decision ?? "none",
       ...outcomeOf(outcome),
+      ...(answer === undefined ? {} : answerOf(call, outcome, answer)),
       request_id: safeText(call.requestId),
       ...(call.traceId === "" ? {} : { trace_id: call.traceId }),
       client_address: safeText(call.clientAddress),
@@ -77,9 +85,20 @@ function outcomeOf(
   outcome: Outcome | undefined,
 ): Pick<AuditData, "status" | "code" | "duration_ms"> {
   if (outcome === undefined) return {};
-  const { error, durationMs } = outcome;
-  const duration_ms = Math.round(durationMs * 1000) / 1000;
-  return error === undefined
-    ? { status: OK, code: "OK", duration_ms }
-    : { status: error.status, code: safeText(error.code), duration_ms };
+  return { ...endOf(outcome.error), duration_ms: Math.round(outcome.durationMs * 1000) / 1000 };
+}
+
+function answerOf(
+  call: Call,
+  outcome: Outcome | undefined,
+  { error }: CallEnd,
+): Pick<AuditData, "answered" | "caller_gone"> {
+  if (call.abortReason?.code === "CANCELLED") return { caller_gone: true };
+  if (outcome !== undefined && outcome.error?.code === error?.code) return {};
+  return { answered: endOf(error) };
+}
+
+function endOf(error: ServiceError | undefined): { status: number; code: string } {
+  if (error === undefined) return { status: OK, code: "OK" };
+  return { status: error.status, code: safeText(error.code) };
 }

@@ -75,6 +75,12 @@ export class EventQueue {
     });
   }
 
+  /** Stores a pending event once more, with its new time; where that fails, the next one comes. */
+  extend(row: NewAuditRow): Promise<void> {
+    if (this.#failures > 0) return Promise.resolve();
+    return new Promise((resolve) => this.#add(row, () => resolve()));
+  }
+
   /** Stores an outcome. Ends when it is stored or waits for the next attempt; never rejects. */
   outcome(row: NewAuditRow): void | Promise<void> {
     // No caller waits for a database that is known to be down.

@@ -35,6 +35,8 @@ export interface ServiceAudit {
   readonly trail: AuditTrail;
   /** The stored events; absent where no database is configured. */
   readonly log: AuditLog | undefined;
+  /** Resolves once no handler of an audited call runs whose caller is not waiting any more. */
+  settled(): Promise<void>;
   /** Stores what waits, as far as that is possible. Calls have ended before. */
   close(): Promise<void>;
 }
@@ -55,7 +57,7 @@ export function auditProblems(
 }
 
 /** What stands for a trail where no RPC is audited. */
-const NO_TRAIL: AuditTrail = { begin() {}, complete() {} };
+const NO_TRAIL: AuditTrail = { begin() {}, complete() {}, outlast() {} };
 
 /**
  * Opens the audit of a service: makes its tables where there is a database.
@@ -67,7 +69,8 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
   const { methods, database, service, instance = randomUUID(), logger, events } = options;
   const [problem] = auditProblems(methods, database);
   if (problem !== undefined) throw new Error(problem);
-  if (database === undefined) return { trail: NO_TRAIL, log: undefined, close: async () => {} };
+  if (database === undefined)
+    return { trail: NO_TRAIL, log: undefined, settled: async () => {}, close: async () => {} };
   await migrate(database, options.maxAgeMs === undefined ? AUDIT_MIGRATIONS : RETENTION_MIGRATIONS);
   const tables = database.as<AuditTables>();
   try {
@@ -86,11 +89,14 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
     options.maxAgeMs === undefined
       ? async () => {}
       : keepFor(options.maxAgeMs, tables, logger, options.retention);
+  const trail = new StoredAuditTrail({ service, instance }, queue, logger);
   return {
-    trail: new StoredAuditTrail({ service, instance }, queue, logger),
+    trail,
     log: new AuditLog(tables),
+    settled: () => trail.settled(),
     close: async () => {
       await stop();
+      await trail.close();
       await queue.close();
     },
   };

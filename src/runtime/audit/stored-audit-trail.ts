@@ -1,11 +1,12 @@
 import type { Call } from "../call/call.ts";
-import type { AuditTrail } from "../chain/call-stages.ts";
+import type { AuditTrail, CallEnd } from "../chain/call-stages.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Logger } from "../operation/logger.ts";
 import { rowOf } from "./audit-table.ts";
 import { describeCall, type EventSource } from "./describe-call.ts";
 import { eventId } from "./event-id.ts";
 import type { EventQueue } from "./event-queue.ts";
+import { LastingHandlers } from "./lasting-handlers.ts";
 
 /** How long after a call's deadline its outcome may still come, in milliseconds. */
 const GRACE = 10_000;
@@ -24,11 +25,13 @@ export class StoredAuditTrail implements AuditTrail {
   readonly #source: EventSource;
   readonly #queue: EventQueue;
   readonly #logger: Logger;
+  readonly #lasting: LastingHandlers;
   readonly #begun = new WeakMap<Call, Begun>();
 
   constructor(source: EventSource, queue: EventQueue, logger: Logger) {
     this.#source = source;
     this.#queue = queue;
+    this.#lasting = new LastingHandlers((row) => queue.extend(row));
     this.#logger = logger;
   }
 
@@ -41,16 +44,33 @@ export class StoredAuditTrail implements AuditTrail {
     return this.#queue.intent(rowOf(intent, event.time, expiryOf(call)));
   }
 
-  complete(call: Call, error: ServiceError | undefined): void | Promise<void> {
+  complete(call: Call, error: ServiceError | undefined, answer?: CallEnd): void | Promise<void> {
     if (call.method.policy.audit === undefined) return undefined;
     const event = this.#eventOf(call);
     if (event.isCompleted) return undefined;
     event.isCompleted = true;
+    this.#lasting.remove(event.id);
     const durationMs = performance.now() - call.startedAt;
     const outcome = { error, durationMs };
-    const completed = describeCall(this.#source, call, event.id, event.time, outcome);
+    const completed = describeCall(this.#source, call, event.id, event.time, outcome, answer);
     this.#logger.info({ audit: completed }, "audit");
     return this.#queue.outcome(rowOf(completed, event.time, event.time));
+  }
+
+  outlast(call: Call, answer: CallEnd): void {
+    const event = this.#eventOf(call);
+    const pending = describeCall(this.#source, call, event.id, event.time, undefined, answer);
+    this.#lasting.add(rowOf(pending, event.time, expiryOf(call)), call.method.isWrite);
+  }
+
+  /** Resolves once no handler runs whose call is over. */
+  settled(): Promise<void> {
+    return this.#lasting.none();
+  }
+
+  /** Handlers that run now are not waited for: what they do is `unknown`. */
+  close(): Promise<void> {
+    return this.#lasting.close();
   }
 
   #eventOf(call: Call): Begun {

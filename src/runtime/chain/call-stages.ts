@@ -4,6 +4,11 @@ import type { ServiceError } from "../error/service-error.ts";
 /** Looks at a call or fills it in; refuses it by throwing a `ServiceError`. Stages without waiting return nothing. */
 export type Stage = (call: Call) => void | Promise<void>;
 
+/** How a call, or its handler, ended; without an error all went well. */
+export interface CallEnd {
+  readonly error: ServiceError | undefined;
+}
+
 /** Keeps the audit event of a call (design.md, "Audit"). */
 export interface AuditTrail {
   /**
@@ -15,8 +20,16 @@ export interface AuditTrail {
   /**
    * Completes the event with what became of the call, or stores that of one that was refused.
    * Never throws: what cannot be stored now is kept and tried again.
+   *
+   * @param error how the handler ended; of a call that did not come as far, what it was refused with
+   * @param answer what the caller was told; the same where absent
    */
-  complete(call: Call, error: ServiceError | undefined): void | Promise<void>;
+  complete(call: Call, error: ServiceError | undefined, answer?: CallEnd): void | Promise<void>;
+  /**
+   * The call is over for its caller, and its handler still runs: the event stays pending until
+   * `complete`, for as long as this process lives.
+   */
+  outlast(call: Call, answer: CallEnd): void;
 }
 
 /** Watches calls begin and end: metrics, access log, traces. Never throws. */

@@ -1,14 +1,15 @@
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
+import type { Handling } from "./handling.ts";
 
 /** How far a call came, and until when it may take. */
 export class Progress implements Timed {
   expiresAt = 0;
   previous: Timed | undefined = undefined;
   next: Timed | undefined = undefined;
-  /** Whether it has reached the audit stage. */
-  audited = false;
+  /** What its handler does; from the audit stage on, where the call is audited. */
+  handling: Handling | undefined = undefined;
 
   readonly #call: Call;
   #deadlines: Deadlines | undefined;

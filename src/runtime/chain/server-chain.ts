@@ -4,6 +4,7 @@ import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { AuditTrail, CallObserver, Stage } from "./call-stages.ts";
 import { Deadlines } from "./deadlines.ts";
+import { Handling } from "./handling.ts";
 import { type AdmissionCheck, type Interceptor, intercept } from "./interceptor.ts";
 import { invokeHandler } from "./invoke-handler.ts";
 import { Progress } from "./progress.ts";
@@ -103,7 +104,7 @@ export class ServerChain {
   async #authorized(call: Call, progress: Progress): Promise<unknown> {
     const { authorization, audit, admission, after } = this.#parts;
     const isAudited = call.method.policy.audit !== undefined;
-    progress.audited = isAudited;
+    if (isAudited) progress.handling = new Handling();
     const request = call.readRequest();
     call.request = request instanceof Promise ? await request : request;
     const authorized = authorization(call);
@@ -116,11 +117,16 @@ export class ServerChain {
       const admitted = check(call);
       if (admitted !== undefined) await admitted;
     }
+    return after.length === 0
+      ? await this.#handled(call, progress)
+      : await intercept(after, call, async () => this.#handled(call, progress));
+  }
+
+  #handled(call: Call, progress: Progress): Promise<unknown> | AsyncIterable<unknown> {
     // The caller may have gone meanwhile: nothing is done for nobody.
     if (call.abortReason !== undefined) throw call.abortReason;
-    return after.length === 0
-      ? await invokeHandler(call)
-      : await intercept(after, call, async () => invokeHandler(call));
+    const { handling } = progress;
+    return handling === undefined ? invokeHandler(call) : handling.run(call);
   }
 
   async *#streamed(
@@ -129,7 +135,8 @@ export class ServerChain {
     responses: AsyncIterable<unknown>,
   ): AsyncGenerator<unknown> {
     // To leave a stream early is to cancel it, but for a HEAD, which has its answer with the first message.
-    let outcome = call.httpMethod === "HEAD" ? undefined : new ServiceError("CANCELLED");
+    const left = call.httpMethod === "HEAD" ? undefined : new ServiceError("CANCELLED");
+    let outcome = left;
     let isOver = false;
     let iterator: AsyncIterator<unknown> | undefined;
     // Not a race with one promise that lives as long as the stream: each step would stay in its memory.
@@ -154,6 +161,8 @@ export class ServerChain {
       outcome = toServiceError(error);
       throw outcome;
     } finally {
+      // Whoever leaves a stream has gone, and the handler hears of it.
+      if (outcome === left && left !== undefined) call.abort(left);
       // One that is stuck is not waited for.
       if (!isOver) leave(iterator);
       await this.#end(call, progress, call.abortReason ?? outcome);
@@ -162,9 +171,20 @@ export class ServerChain {
 
   #end(call: Call, progress: Progress, error: ServiceError | undefined): void | Promise<void> {
     progress.end();
-    const completed = progress.audited ? this.#parts.audit.complete(call, error) : undefined;
+    const { handling } = progress;
+    const completed = handling === undefined ? undefined : this.#audited(call, handling, error);
     if (completed !== undefined) return completed.then(() => this.#tell(call, error));
     this.#tell(call, error);
+  }
+
+  /** Completes the event with what the handler did, or has it done once the handler has ended. */
+  #audited(call: Call, handling: Handling, error: ServiceError | undefined): void | Promise<void> {
+    const { audit } = this.#parts;
+    const answer = { error };
+    const complete = () => audit.complete(call, (handling.end ?? answer).error, answer);
+    if (handling.over(complete)) return complete();
+    audit.outlast(call, answer);
+    return undefined;
   }
 
   #tell(call: Call, error: ServiceError | undefined): void {

@@ -87,6 +87,7 @@ async function assemble(context: PartsContext): Promise<Server> {
     instance,
     transports,
     calls,
+    handlersSettled: () => audit.settled(),
     readiness,
     routes: options.routes,
     events,

@@ -48,6 +48,8 @@ export interface RunningServerParts {
   readonly instance: string;
   readonly transports: readonly TransportServer[];
   readonly calls: CallsUnderWay;
+  /** Resolves once no handler of an audited call runs whose caller has gone. */
+  readonly handlersSettled: () => Promise<void>;
   readonly readiness: Readiness;
   readonly routes: RouteDocument | undefined;
   readonly events: RuntimeEvents;
@@ -134,10 +136,12 @@ export class RunningServer implements Server {
 
   /** Takes no more calls, and lets those under way come to their end, in time. */
   async #drain(): Promise<void> {
-    const { config, transports, calls, logger } = this.#parts;
+    const { config, transports, calls, handlersSettled, logger } = this.#parts;
     const limit = milliseconds(config.server.shutdown_timeout_ns);
     const calling = transports.filter(({ name }) => name !== "metrics");
-    const drained = Promise.all(calling.map((transport) => transport.drain()));
+    const drained = Promise.all(calling.map((transport) => transport.drain())).then(
+      handlersSettled,
+    );
     calls.drain(limit / 2);
     const isDrained = drained.then(() => true);
     if (await within(isDrained, limit, () => false)) return;

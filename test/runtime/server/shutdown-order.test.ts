@@ -62,8 +62,9 @@ function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownM
   } as unknown as ServiceConfig;
   const instance = "replica-1";
   const parts = { config, instance, transports, calls, readiness, logger, accessLog, cleanup };
+  const handlersSettled = async () => {};
   const none = { routes: undefined, audit: undefined, engine: undefined, events: NO_EVENTS };
-  const server = new RunningServer({ ...parts, ...none });
+  const server = new RunningServer({ ...parts, ...none, handlersSettled });
   return { server, notes, readiness, accessLog, calls, cleanup, logger };
 }
 

@@ -12,7 +12,7 @@ export function openChain(parts: Partial<ServerChainParts> = {}): ServerChain {
     authentication: nothing,
     rateLimit: nothing,
     authorization: nothing,
-    audit: { begin: nothing, complete: nothing },
+    audit: { begin: nothing, complete: nothing, outlast: nothing },
     admission: [],
     after: [],
     observers: [],

@@ -1,0 +1,91 @@
+import { streamsResponse } from "../binding/method-kind.ts";
+import type { Call } from "../call/call.ts";
+import { ServiceError } from "../error/service-error.ts";
+import { toServiceError } from "../error/to-service-error.ts";
+import type { CallEnd } from "./call-stages.ts";
+import { invokeHandler } from "./invoke-handler.ts";
+
+/**
+ * What the handler of an audited call does. It may outlast the call: whoever called may have gone,
+ * or the deadline may have passed, and what it has written stands all the same.
+ */
+export class Handling {
+  /** More than one where an interceptor calls the handler again. */
+  #running = 0;
+  #isOver = false;
+  #end: CallEnd | undefined;
+  #settled: (() => unknown) | undefined;
+
+  /** How the handler ended last; undefined where it did not run, or its stream was left before its end. */
+  get end(): CallEnd | undefined {
+    return this.#end;
+  }
+
+  /** Calls the handler, as `invokeHandler` does. */
+  run(call: Call): Promise<unknown> | AsyncIterable<unknown> {
+    // Its event is complete: an interceptor that goes on now would do what nobody recorded.
+    if (this.#isOver) throw new ServiceError("CANCELLED");
+    const answer = this.#invoke(call);
+    if (streamsResponse(call.method.kind)) {
+      return this.#streamed(call, answer as AsyncIterable<unknown>);
+    }
+    this.#running++;
+    (answer as Promise<unknown>).then(
+      () => this.#ended({ error: undefined }),
+      (error: unknown) => this.#ended({ error: errorOf(call, error) }),
+    );
+    return answer;
+  }
+
+  /**
+   * The call is over, and the handler is not called any more.
+   *
+   * @param settled called once the handler has ended, where it still runs
+   * @returns whether it has ended
+   */
+  over(settled: () => unknown): boolean {
+    this.#isOver = true;
+    if (this.#running === 0) return true;
+    this.#settled = settled;
+    return false;
+  }
+
+  #invoke(call: Call): Promise<unknown> | AsyncIterable<unknown> {
+    try {
+      return invokeHandler(call);
+    } catch (error) {
+      this.#end = { error: errorOf(call, error) };
+      throw error;
+    }
+  }
+
+  async *#streamed(call: Call, messages: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    this.#running++;
+    let end: CallEnd | undefined;
+    try {
+      for await (const message of messages) yield message;
+      end = { error: undefined };
+    } catch (error) {
+      end = { error: errorOf(call, error) };
+      throw error;
+    } finally {
+      // Also of a stream that was left, after the handler has put away what it held.
+      this.#ended(end);
+    }
+  }
+
+  #ended(end: CallEnd | undefined): void {
+    this.#running--;
+    this.#end = end;
+    if (this.#running > 0) return;
+    const settled = this.#settled;
+    this.#settled = undefined;
+    settled?.();
+  }
+}
+
+/** Many libraries tell of a signal by an error of their own. */
+function errorOf(call: Call, error: unknown): ServiceError {
+  const isAborted = error instanceof Error && error.name === "AbortError";
+  return (isAborted ? call.abortReason : undefined) ?? toServiceError(error);
+}

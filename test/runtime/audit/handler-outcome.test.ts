@@ -1,0 +1,380 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { openDatabase } from "../../../src/database/open-database.ts";
+import type { AuditData } from "../../../src/runtime/audit/audit-event.ts";
+import { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
+import type { AuditTables } from "../../../src/runtime/audit/audit-table.ts";
+import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
+import type { Call } from "../../../src/runtime/call/call.ts";
+import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { SILENT, settingsOf } from "../../database/settings.ts";
+import { serviceMethod } from "../authorization/messages.ts";
+import { boundMethod, newCall } from "../support/call.ts";
+import { openChain } from "../support/open-chain.ts";
+import { auditOf } from "./audits.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-audit-"));
+let databases = 0;
+const database = await openDatabase<unknown>(settingsOf({ file: join(folder, "audit.db") }), {
+  logger: SILENT,
+});
+const { audit } = await auditOf(database, []);
+const log = audit.log as AuditLog;
+afterEach(() => void vi.useRealTimers());
+afterAll(async () => {
+  await audit.close();
+  await database.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Something that happens when the test says so. */
+function signal<Value = void>() {
+  let resolve: (value: Value) => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<Value>((done, fail) => {
+    resolve = done;
+    reject = fail;
+  });
+  return { promise, resolve, reject };
+}
+
+interface Run {
+  readonly kind?: BoundMethod["kind"];
+  readonly isWrite?: boolean;
+  readonly after?: readonly Interceptor[];
+  readonly of?: typeof audit;
+  readonly encode?: () => unknown;
+}
+
+let calls = 0;
+
+/** Runs a call of an audited RPC. */
+function start(handler: AnyHandler, { kind, isWrite, after, of, encode }: Run = {}) {
+  const requestId = `call-${++calls}`;
+  const method = boundMethod({
+    kind: kind ?? "unary",
+    isWrite: isWrite ?? true,
+    descriptor: serviceMethod("One"),
+    policy: {
+      exposure: "PUBLIC",
+      publish: true,
+      audit: { event: "doc.write", riskLevel: "LOW" },
+    },
+    handler,
+  });
+  const call = newCall({
+    method,
+    requestId,
+    httpMethod: "POST",
+    ...(encode === undefined ? {} : { encodeResponse: encode }),
+  });
+  const chain = openChain({ audit: (of ?? audit).trail, after: after ?? [] });
+  const response = chain.run(call) as Promise<AsyncIterable<unknown>>;
+  const answer = response.then(
+    () => "OK",
+    (error: ServiceError) => error.code,
+  );
+  return { call, answer, response, data: () => dataOf(requestId), requestId };
+}
+
+async function dataOf(requestId: string): Promise<Partial<AuditData> | undefined> {
+  const { events } = await log.list({ requestId });
+  expect(events.length).toBeLessThan(2);
+  return events[0]?.data;
+}
+
+const gone = new ServiceError("CANCELLED");
+const late = new ServiceError("DEADLINE_EXCEEDED");
+const ending = new ServiceError("UNAVAILABLE", "the server is shutting down");
+
+/** What ends a call early, and what its event then says beside what the handler did. */
+const ENDS: [string, ServiceError, Partial<AuditData>][] = [
+  ["whose caller hung up", gone, { caller_gone: true }],
+  ["whose time was up", late, { answered: { status: 504, code: "DEADLINE_EXCEEDED" } }],
+  ["that the server's end cut off", ending, { answered: { status: 503, code: "UNAVAILABLE" } }],
+];
+
+describe.each(ENDS)("the event of a call %s", (_, reason, told) => {
+  test.each([true, false])("says that the handler did its work (write: %s)", async (isWrite) => {
+    const [entered, finish] = [signal(), signal<unknown>()];
+    const { call, answer, data } = start(
+      () => {
+        entered.resolve();
+        return finish.promise;
+      },
+      { isWrite },
+    );
+    await entered.promise;
+    call.abort(reason);
+    expect(await answer).toBe(reason.code);
+    // Nobody knows yet what it comes to.
+    expect((await data())?.state).toBe(isWrite ? "pending" : undefined);
+    finish.resolve({});
+    await expect.poll(async () => (await data())?.state).toBe("completed");
+    expect(await data()).toMatchObject({ code: "OK", status: 200, ...told });
+  });
+
+  test("says that the handler failed by itself", async () => {
+    const [entered, finish] = [signal(), signal<unknown>()];
+    const { call, answer, data } = start(() => {
+      entered.resolve();
+      return finish.promise;
+    });
+    await entered.promise;
+    call.abort(reason);
+    expect(await answer).toBe(reason.code);
+    finish.reject(new ServiceError("ALREADY_EXISTS"));
+    await expect.poll(async () => (await data())?.state).toBe("completed");
+    expect(await data()).toMatchObject({ code: "ALREADY_EXISTS", status: 409, ...told });
+  });
+
+  test.each<[string, (call: Call) => unknown]>([
+    ["by the signal's reason", (call) => call.signal.reason],
+    ["by an AbortError", () => new DOMException("aborted", "AbortError")],
+  ])("says that the handler stopped %s", async (_, thrown) => {
+    const entered = signal();
+    const { call, answer, data } = start(async (_, context: Call) => {
+      entered.resolve();
+      await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+      throw thrown(context);
+    });
+    await entered.promise;
+    call.abort(reason);
+    expect(await answer).toBe(reason.code);
+    await expect.poll(async () => (await data())?.state).toBe("completed");
+    const event = await data();
+    expect(event?.code).toBe(reason.code);
+    expect(event?.caller_gone).toBe(reason === gone ? true : undefined);
+    expect(event?.answered).toBeUndefined();
+  });
+
+  test("says that a stream was written to its end", async () => {
+    const [entered, finish] = [signal(), signal()];
+    const run = start(
+      async function* () {
+        yield {};
+        entered.resolve();
+        await finish.promise;
+      },
+      { kind: "server_streaming" },
+    );
+    const { call, requestId } = run;
+    const stream = await run.response;
+    const read = (async () => {
+      for await (const _ of stream);
+    })().catch((error: ServiceError) => error.code);
+    await entered.promise;
+    call.abort(reason);
+    expect(await read).toBe(reason.code);
+    finish.resolve();
+    await expect.poll(async () => (await dataOf(requestId))?.state).toBe("completed");
+    expect(await dataOf(requestId)).toMatchObject({ code: "OK", ...told });
+  });
+
+  test("says that a stream was cut off", async () => {
+    const entered = signal();
+    let wasLeft = false;
+    const run = start(
+      async function* (_, context: Call) {
+        try {
+          yield {};
+          entered.resolve();
+          await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+          yield {};
+          yield {};
+        } finally {
+          wasLeft = true;
+        }
+      },
+      { kind: "bidi_streaming" },
+    );
+    const stream = await run.response;
+    const read = (async () => {
+      for await (const _ of stream);
+    })().catch((error: ServiceError) => error.code);
+    await entered.promise;
+    run.call.abort(reason);
+    expect(await read).toBe(reason.code);
+    await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
+    expect(wasLeft).toBe(true);
+    const event = await dataOf(run.requestId);
+    expect(event?.code).toBe(reason.code);
+    expect(event?.caller_gone).toBe(reason === gone ? true : undefined);
+  });
+
+  test("of a stream of requests says what the handler did", async () => {
+    const [entered, finish] = [signal(), signal<unknown>()];
+    const { call, answer, data } = start(
+      () => {
+        entered.resolve();
+        return finish.promise;
+      },
+      { kind: "client_streaming" },
+    );
+    await entered.promise;
+    call.abort(reason);
+    expect(await answer).toBe(reason.code);
+    finish.resolve({});
+    await expect.poll(async () => (await data())?.code).toBe("OK");
+    expect(await data()).toMatchObject(told);
+  });
+});
+
+test("a caller that leaves a stream has gone, and the handler hears of it", async () => {
+  let heard: unknown;
+  const run = start(
+    async function* (_, context: Call) {
+      try {
+        for (;;) yield {};
+      } finally {
+        heard = context.signal.reason;
+      }
+    },
+    { kind: "server_streaming" },
+  );
+  for await (const _ of await run.response) break;
+  await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
+  expect(await dataOf(run.requestId)).toMatchObject({ code: "CANCELLED", caller_gone: true });
+  expect(heard).toMatchObject({ code: "CANCELLED" });
+});
+
+test("a response that cannot be encoded does not undo what the handler did", async () => {
+  const encode = () => {
+    throw new RangeError("too large");
+  };
+  const { answer, data } = start(async () => ({}), { encode });
+  expect(await answer).toBe("INTERNAL");
+  expect(await data()).toMatchObject({
+    state: "completed",
+    code: "OK",
+    answered: { status: 500, code: "INTERNAL" },
+  });
+});
+
+test("an interceptor that gives up does not hide what the handler did, and begins nothing more", async () => {
+  const [entered, finish, again] = [signal(), signal<unknown>(), signal()];
+  let runs = 0;
+  let refused: unknown;
+  const impatient: Interceptor = async (_, next) => {
+    void next();
+    await entered.promise;
+    void again.promise.then(() => next()).catch((error: unknown) => (refused = error));
+    throw new ServiceError("UNAVAILABLE");
+  };
+  const { answer, data } = start(
+    () => {
+      runs++;
+      entered.resolve();
+      return finish.promise;
+    },
+    { after: [impatient] },
+  );
+  expect(await answer).toBe("UNAVAILABLE");
+  expect((await data())?.state).toBe("pending");
+  again.resolve();
+  await expect.poll(() => refused).toBeDefined();
+  finish.resolve({});
+  await expect.poll(async () => (await data())?.state).toBe("completed");
+  expect(await data()).toMatchObject({
+    code: "OK",
+    answered: { status: 503, code: "UNAVAILABLE" },
+  });
+  expect(runs).toBe(1);
+});
+
+test("no handler begins after its caller has gone, also behind an interceptor that waited", async () => {
+  const [entered, goOn] = [signal(), signal()];
+  let runs = 0;
+  const slow: Interceptor = async (_, next) => {
+    entered.resolve();
+    await goOn.promise;
+    return next();
+  };
+  const { call, answer, data } = start(
+    () => {
+      runs++;
+      return {};
+    },
+    { after: [slow] },
+  );
+  await entered.promise;
+  call.abort(gone);
+  expect(await answer).toBe("CANCELLED");
+  expect(await data()).toMatchObject({ state: "completed", code: "CANCELLED", caller_gone: true });
+  goOn.resolve();
+  await new Promise(setImmediate);
+  expect(runs).toBe(0);
+});
+
+describe("a handler that never ends", () => {
+  async function hung(isWrite: boolean) {
+    const own = await openDatabase<unknown>(
+      settingsOf({ file: join(folder, `hung-${++databases}.db`) }),
+      { logger: SILENT },
+    );
+    const { audit: of } = await auditOf(own, []);
+    const entered = signal();
+    const { call, answer } = start(
+      () => {
+        entered.resolve();
+        return new Promise(() => undefined);
+      },
+      { of, isWrite },
+    );
+    await entered.promise;
+    call.abort(gone);
+    await answer;
+    const stateAt = async (time: number) => {
+      const { events } = await new AuditLog(own.as<AuditTables>(), () => time).list();
+      return events.map(({ data }) => data.state).join();
+    };
+    return { of, own, call, stateAt };
+  }
+
+  test.each([true, false])("is pending while its process lives (write: %s)", async (isWrite) => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "Date"] });
+    const { of, own, call, stateAt } = await hung(isWrite);
+    const begin = Date.now();
+    for (let at = 0; at < 200_000; at += 1000) {
+      await vi.advanceTimersByTimeAsync(1000);
+      // What the timer stored is stored before the next second.
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    }
+    expect(Date.now()).toBeGreaterThan(Math.min(begin + 150_000, call.deadline + 30_000));
+    expect(await stateAt(Date.now())).toBe("pending");
+    // The process died now, as far as anybody can tell.
+    expect(await stateAt(Date.now() + 60_000)).toBe("unknown");
+    await of.close();
+    await own.close();
+  });
+
+  test.each([true, false])("is unknown once its process has ended (write: %s)", async (isWrite) => {
+    const { of, own, stateAt } = await hung(isWrite);
+    await of.close();
+    expect(await stateAt(Date.now() + 1)).toBe("unknown");
+    await own.close();
+  });
+});
+
+test("the audit is settled once no handler outlasts its call", async () => {
+  const [entered, finish] = [signal(), signal<unknown>()];
+  const { call, answer } = start(() => {
+    entered.resolve();
+    return finish.promise;
+  });
+  await audit.settled();
+  await entered.promise;
+  call.abort(gone);
+  await answer;
+  let isSettled = false;
+  const settled = audit.settled().then(() => {
+    isSettled = true;
+  });
+  await new Promise(setImmediate);
+  expect(isSettled).toBe(false);
+  finish.resolve({});
+  await settled;
+});
