@@ -33,7 +33,8 @@ Examples:
   svc-access explain . GetSkill            say who may call an RPC, and why
 
 Of a service (each has its own --help):
-  svc-access relationship list|delete      the stored relationships, while the service is stopped
+  svc-access relationship list|touch|delete  the stored relationships, while the service is stopped
+  svc-access database migrate              the tables of a service, made by the role that owns them
 
 Exit codes: 0 clean, 1 findings, 2 usage or unreadable input.`,
     );

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { databaseCommand } from "./database/database.ts";
 import { OperatorError } from "./operator-error.ts";
 import { note } from "./output.ts";
 import { relationshipCommand } from "./relationship/relationship.ts";
@@ -12,6 +13,7 @@ const EXPECTED: ReadonlySet<string> = new Set([
   "AuthzError",
   "ServiceError",
   "ConfigurationError",
+  "StartUpError",
 ]);
 
 /** The commands of `svc-access` that read what services store; `bin/svc-access` loads them apart from the compiler. */
@@ -22,7 +24,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     throw error;
   });
   const program = new Command("svc-access").exitOverride();
-  for (const command of [relationshipCommand()]) program.addCommand(command);
+  for (const command of [databaseCommand(), relationshipCommand()]) program.addCommand(command);
   try {
     await program.parseAsync(argv);
   } catch (error) {

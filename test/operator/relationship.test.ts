@@ -266,12 +266,17 @@ describe("relationships in SQLite", () => {
   });
 
   test("help shows examples", () => {
-    for (const args of [["--help"], ["list", "--help"], ["delete", "--help"]]) {
+    for (const args of [
+      ["--help"],
+      ["list", "--help"],
+      ["touch", "--help"],
+      ["delete", "--help"],
+    ]) {
       const { status, stdout } = command(args);
       expect(status).toBe(0);
       expect(stdout).toContain("Examples:");
     }
-    expect(runProgram("svc-access", ["--help"]).stdout).toContain("relationship list|delete");
+    expect(runProgram("svc-access", ["--help"]).stdout).toContain("relationship list|touch|delete");
   });
 });
 

@@ -50,7 +50,7 @@ export function explainMigration(
   const has = made === 0 ? "no" : `version ${made} of the`;
   return new AuthzError(
     "FAILED_PRECONDITION",
-    `${name} has ${has} ${component} tables, this program needs version ${known}, and its user may not make them (${message}): run migrateDatabase as their owner first`,
+    `${name} has ${has} ${component} tables, this program needs version ${known}, and its user may not make them (${message}): run svc-access database migrate as their owner first`,
     { cause: error },
   );
 }

@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type Misfit, misfitOf } from "../../authz/misfit.ts";
 import type { Relationship, SubjectReference } from "../../authz/relationship.ts";
 import { RequestValidator } from "../../authz/validate-request.ts";
-import { parseModel } from "../../model/index.ts";
 import { OperatorError } from "../operator-error.ts";
 import { type StoreFlags, storeFlags } from "../store-flags.ts";
+import { readModel } from "./read-model.ts";
 
 /** The flags that both commands have. */
 export interface SelectionFlags extends StoreFlags {
@@ -94,18 +93,6 @@ function partsOf(flag: string, text: string): Partial<SubjectReference> {
 }
 
 function misfits(file: string): (relationship: Relationship) => Misfit | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new OperatorError(`the model ${file} cannot be read: ${(error as Error).message}`);
-  }
-  const { model, diagnostics } = parseModel(text, file);
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) {
-    const lines = errors.map(({ line, column, message }) => `${file}:${line}:${column} ${message}`);
-    throw new OperatorError(lines.join("\n"));
-  }
-  const validator = new RequestValidator(model);
+  const validator = new RequestValidator(readModel(file));
   return (relationship) => misfitOf(validator, relationship);
 }

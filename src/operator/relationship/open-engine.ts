@@ -1,0 +1,31 @@
+import { createEmbeddedEngine } from "../../authz/embedded/index.ts";
+import type { AuthorizationEngine } from "../../authz/engine.ts";
+import { loadServiceConfig } from "../../runtime/configuration/load-service-config.ts";
+import { createAuthorizationEngine } from "../../runtime/server/open-engine.ts";
+import { OperatorError } from "../operator-error.ts";
+import type { StoreFlags } from "../store-flags.ts";
+import { openStore } from "./open-store.ts";
+import { readModel } from "./read-model.ts";
+
+/** What names the engine: a configuration, or a store and its model. */
+export interface EngineFlags extends StoreFlags {
+  readonly model?: string;
+}
+
+/** Opens the engine that the flags name; the embedded one holds its store. */
+export async function openEngine(flags: EngineFlags): Promise<AuthorizationEngine> {
+  const { config, model: file } = flags;
+  if (config !== undefined) {
+    if (file !== undefined || flags.schema !== undefined) {
+      throw new OperatorError("--model and --schema go with --store: the configuration names both");
+    }
+    return createAuthorizationEngine(loadServiceConfig(config).config);
+  }
+  if (file === undefined) {
+    throw new OperatorError(
+      "give --config <file>, or --store <file or URL> with --model <file>: what is written must fit the model",
+    );
+  }
+  const model = readModel(file);
+  return createEmbeddedEngine({ model, store: await openStore(flags) });
+}

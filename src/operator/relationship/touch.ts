@@ -1,0 +1,83 @@
+import { Command, Option } from "commander";
+import type { AuthorizationEngine } from "../../authz/engine.ts";
+import type { Relationship } from "../../authz/relationship.ts";
+import { formatRelationship } from "../../model/validation/relationship-text.ts";
+import { OperatorError } from "../operator-error.ts";
+import { note, print, printable } from "../output.ts";
+import { storeFlags } from "../store-flags.ts";
+import type { EngineFlags } from "./open-engine.ts";
+
+/** The relationships of one write. */
+const MOST = 1000;
+
+/** `svc-access relationship touch`. */
+export function touchCommand(): Command {
+  const command = new Command("touch")
+    .description(
+      "Writes relationships that the model allows, all of them or none; with the embedded engine the service must be stopped.",
+    )
+    .argument("<relationship...>", "such as item:first#owner@user:alice");
+  const options = [
+    ...storeFlags("the file of the relationships"),
+    new Option("--model <file>", "the authorization model, with --store"),
+  ];
+  for (const option of options) command.addOption(option);
+  return command
+    .addHelpText(
+      "after",
+      `
+Examples:
+  svc-access relationship touch --config service.yaml item:first#owner@user:alice
+  svc-access relationship touch --config service.yaml 'group:staff#member@user:bob' 'item:first#viewer@group:staff#member'
+  svc-access relationship touch --store notes.relationships.db --model model.zed item:first#owner@user:alice
+
+With --config the engine of the service is used: the embedded one, whose store is made where it
+does not exist yet, or SpiceDB. What exists already stays as it is.
+Exit codes: 0 written, 2 usage, what the model does not allow, or a store that cannot be opened.`,
+    )
+    .action(touch);
+}
+
+async function touch(texts: readonly string[], flags: EngineFlags): Promise<void> {
+  if (texts.length > MOST) throw new OperatorError(`at most ${MOST} relationships a write`);
+  const relationships = texts.map(parse);
+  const { openEngine } = await import("./open-engine.ts");
+  const engine = await openEngine(flags);
+  try {
+    await write(engine, relationships);
+  } finally {
+    await engine.close();
+  }
+  for (const relationship of relationships)
+    await print(printable(formatRelationship(relationship)));
+  note(`${texts.length} relationship${texts.length === 1 ? "" : "s"} written`);
+}
+
+async function write(
+  engine: AuthorizationEngine,
+  relationships: readonly Relationship[],
+): Promise<void> {
+  const updates = relationships.map((relationship) => {
+    return { operation: "TOUCH" as const, relationship };
+  });
+  await engine.writeRelationships({ updates });
+}
+
+/** What an id may be the engine says: its alphabet is wider than that of SpiceDB's own files. */
+const FORM = /^([a-z][a-z0-9_/]*):([^#\s]+)#(\w+)@([a-z][a-z0-9_/]*):([^#\s]+)(?:#(\w+))?$/u;
+
+function parse(text: string): Relationship {
+  const match = FORM.exec(text);
+  if (match === null) {
+    throw new OperatorError(
+      `${JSON.stringify(text)} is not a valid relationship: write type:id#relation@type:id or type:id#relation@type:id#relation, in quotes`,
+    );
+  }
+  const [, type = "", id = "", relation = "", subjectType = "", subjectId = "", member] = match;
+  const subject = { type: subjectType, id: subjectId };
+  return {
+    resource: { type, id },
+    relation,
+    subject: member === undefined ? subject : { ...subject, relation: member },
+  };
+}
