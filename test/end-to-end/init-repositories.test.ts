@@ -227,6 +227,34 @@ test.each([
   expect(existsSync(join(repo.folder, "third_party"))).toBe(false);
 });
 
+test(
+  "in a workspace of npm the package is found where it is installed, above",
+  () => {
+    using repo = new InstalledRepository({
+      "backend/orders/proto/acme/orders/v1/orders.proto": proto(
+        "orders",
+        '{\n      exposure: AUTHORIZED\n      authz: {action: "read", resource: "project:{id}"}\n    }',
+      ),
+    });
+    repo.must("svc-access", "init", "backend/orders");
+    const lint = repo.run("bash", "-c", "cd backend/orders && buf lint && buf generate");
+    expect(lint).toMatchObject({ status: 0, stdout: "" });
+    const text = readFileSync(join(repo.folder, "backend/orders/svc-access.yaml"), "utf8");
+    expect(text).toContain("model: ../../node_modules/svc-access/model/iam.zed\n");
+  },
+  SLOW,
+);
+
+test("a second service in the folder of another is refused, and nothing is written", () => {
+  using repo = new InstalledRepository();
+  repo.must("svc-access", "init", "--service", "notes");
+  const { status, stderr } = repo.run("svc-access", "init", "--service", "bills");
+  expect(status).toBe(2);
+  expect(stderr).toContain("npx svc-access init --service bills bills");
+  expect(existsSync(join(repo.folder, "proto/bills"))).toBe(false);
+  expect(repo.must("svc-access", "init", "--service", "notes")).not.toContain("Add to");
+});
+
 test("a folder gen that holds other files is not emptied by buf generate", () => {
   using repo = new InstalledRepository({
     "proto/acme/orders/v1/orders.proto": proto("orders"),

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { UsageError } from "../../compiler/usage-error.ts";
 import type { OutputFile } from "../../emit/output-file.ts";
@@ -9,7 +9,7 @@ import { additionsToBufYaml, newBufYaml } from "./buf-yaml.ts";
 import { nextSteps } from "./next-steps.ts";
 import { COPIES, shippedProtos } from "./shipped-protos.ts";
 import { serviceStarter } from "./starter/service-starter.ts";
-import { SVC_ACCESS_YAML } from "./svc-access-yaml.ts";
+import { svcAccessYaml } from "./svc-access-yaml.ts";
 import { tsconfig, tsconfigLacks } from "./tsconfig.ts";
 import { readWorkspace, type Workspace } from "./workspace.ts";
 
@@ -58,7 +58,9 @@ function init(folder: string, flags: InitFlags): void {
 function start(folder: string, workspace: Workspace, { service }: InitFlags): void {
   const { own, annotation } = workspace;
   const root = own[0] as string;
-  const starter = service === undefined ? undefined : serviceStarter(service, root);
+  if (service !== undefined) refuseOtherService(folder, service);
+  const starter =
+    service === undefined ? undefined : serviceStarter(service, root, installedAt(folder));
   if (annotation === undefined) writeNew(folder, copies(COPIES, workspace));
   const isCleaned = mayClean(folder);
   const bufGen = bufGenYaml(inputsOf(folder, workspace), isCleaned);
@@ -66,7 +68,7 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
   const kept = writeNew(folder, [
     { name: "buf.yaml", content: newBufYaml(workspace) },
     { name: "buf.gen.yaml", content: bufGen },
-    ...(starter ?? [{ name: "svc-access.yaml", content: SVC_ACCESS_YAML }]),
+    ...(starter ?? [{ name: "svc-access.yaml", content: svcAccessYaml(installedAt(folder)) }]),
     { name: "tsconfig.json", content: tsconfig(service !== undefined) },
   ]);
   for (const name of kept) say(`${name} exists and is left as it is`);
@@ -124,6 +126,29 @@ cannot build it. To change that: remove the module, run npx svc-access init --up
   if (stale.length === 0) return;
   const names = stale.map(({ name }) => name).join(", ");
   say(`\nnot those of this version: ${names}; run npx svc-access init --update`);
+}
+
+/** Two services in one folder would share `src/main.ts`. */
+function refuseOtherService(folder: string, service: string): void {
+  const other = /^service: *["']?([^"'\s#]+)/m.exec(
+    textOf(join(folder, "service.yaml")) ?? "",
+  )?.[1];
+  if (other === undefined || other === service) return;
+  throw new UsageError(
+    `the service ${other} is in this folder: give ${service} one of its own, such as npx svc-access init --service ${service} ${service}`,
+  );
+}
+
+/** Where this package is installed, as seen from a folder: a workspace of npm has it above. */
+function installedAt(folder: string): string {
+  const name = join("node_modules", "svc-access");
+  const start = resolve(folder);
+  for (let place = start; ; place = dirname(place)) {
+    if (existsSync(join(place, name))) {
+      return relative(start, join(place, name)).replaceAll(sep, "/");
+    }
+    if (dirname(place) === place) return "node_modules/svc-access";
+  }
 }
 
 function isInstalled(module: string): boolean {

@@ -12,9 +12,14 @@ const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
  * service that runs, to be changed into one's own.
  *
  * @param root the module of its proto
+ * @param installed where this package is, relative to the repository
  * @throws UsageError where the name is not valid
  */
-export function serviceStarter(name: string, root: string): readonly OutputFile[] {
+export function serviceStarter(
+  name: string,
+  root: string,
+  installed: string,
+): readonly OutputFile[] {
   if (!NAME.test(name)) {
     throw new UsageError(`${name} is no name of a service: take lower-case letters, digits and -`);
   }
@@ -22,10 +27,10 @@ export function serviceStarter(name: string, root: string): readonly OutputFile[
   const title = name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());
   const folder = root === "." ? "" : `${root}/`;
   return [
-    { name: "svc-access.yaml", content: svcAccessYaml(name, word) },
+    { name: "svc-access.yaml", content: svcAccessYaml(name, word, installed) },
     { name: "model.zed", content: MODEL },
     { name: `${folder}${word}/v1/${word}.proto`, content: starterProto(name, word, title) },
-    { name: "service.yaml", content: serviceYaml(name) },
+    { name: "service.yaml", content: serviceYaml(name, installed) },
     { name: "src/handlers.ts", content: handlersTs(word, title) },
     { name: "src/main.ts", content: mainTs(name, word, title) },
     { name: "test/handlers.test.ts", content: handlersTestTs(word) },

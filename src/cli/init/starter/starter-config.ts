@@ -1,6 +1,6 @@
 /** The configuration of the compiler. */
-export function svcAccessYaml(name: string, word: string): string {
-  return `# yaml-language-server: $schema=node_modules/svc-access/schemas/svc-access.schema.json
+export function svcAccessYaml(name: string, word: string, installed: string): string {
+  return `# yaml-language-server: $schema=${installed}/schemas/svc-access.schema.json
 environment: development
 
 # The authorization model: what an action is checked against.
@@ -33,8 +33,8 @@ definition item {
 `;
 
 /** The configuration of the process. */
-export function serviceYaml(name: string): string {
-  return `# yaml-language-server: $schema=node_modules/svc-access/schemas/service.schema.json
+export function serviceYaml(name: string, installed: string): string {
+  return `# yaml-language-server: $schema=${installed}/schemas/service.schema.json
 environment: \${ENVIRONMENT:-development}
 service: ${name}
 
