@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuthorizationEngine } from "../authz/engine.ts";
-import { createLogger, type ProcessLogger } from "../runtime/operation/create-logger.ts";
+import type { ServiceConfig } from "../runtime/configuration/service-config.ts";
+import {
+  createLogger,
+  loggerOptionsOf,
+  type ProcessLogger,
+} from "../runtime/operation/create-logger.ts";
 import { readRouteDocument } from "../runtime/registry/read-route-document.ts";
 import type { RouteDocument } from "../runtime/registry/route-entry.ts";
 import { createServer } from "../runtime/server/create-server.ts";
@@ -110,7 +115,7 @@ async function start(
     ...passedOn(options),
     configuration,
     bindings: bound,
-    logger: loggerTo(lines),
+    logger: loggerTo(lines, configuration.config),
     ...(routes === undefined ? {} : { routes }),
     ...(engine === undefined ? {} : { engine }),
   });
@@ -161,11 +166,11 @@ function passedOn(options: TestServerOptions): PassedOn {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-function loggerTo(lines: string[]): ProcessLogger {
+function loggerTo(lines: string[], config: ServiceConfig): ProcessLogger {
   const write = (line: string): void => {
     if (lines.push(line) > 2 * MAX_LINES) lines.splice(0, MAX_LINES);
   };
-  return createLogger({ destination: { write } });
+  return createLogger({ ...loggerOptionsOf(config), destination: { write } });
 }
 
 async function closeAll(calls: CallsOf, server: Server, remove: () => void): Promise<void> {
