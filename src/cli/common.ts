@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { Option } from "commander";
+import { printable } from "../common/printable.ts";
 import { type Judgement, judge } from "../compiler/judge.ts";
 import { loadPlatform, type Platform } from "../compiler/platform.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -56,7 +57,7 @@ export function progress(line: string): void {
 
 /** A line for the user that is no result. */
 export function note(line: string): void {
-  process.stderr.write(`svc-access: ${line}\n`);
+  process.stderr.write(`svc-access: ${printable(line)}\n`);
 }
 
 /** Whether a stream is a terminal that may be sent colours (see no-color.org). */

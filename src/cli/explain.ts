@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { Api, Rpc } from "../api/api.ts";
 import { bindingsOf, eachRpc, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
 import { formatResource, type ResourceTemplate } from "../api/resource.ts";
+import { printable, printableJson } from "../common/printable.ts";
 import { UsageError } from "../compiler/usage-error.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
@@ -64,9 +65,9 @@ async function explain(input: string, method: string, flags: ExplainFlags): Prom
   }
   if (flags.format === "json") {
     const document = { rpc: rpc.fullName, ...policyDocument(rpc), grants: grants?.grant };
-    process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+    process.stdout.write(`${printableJson(document)}\n`);
   } else {
-    process.stdout.write(`${describe(rpc, policy, grants).join("\n")}\n`);
+    process.stdout.write(`${describe(rpc, policy, grants).map(printable).join("\n")}\n`);
   }
 }
 

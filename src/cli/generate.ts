@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { printable } from "../common/printable.ts";
 import { generate, TARGETS, type Target } from "../compiler/generate.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
@@ -64,5 +65,5 @@ async function runGenerate(names: readonly string[], flags: GenerateFlags): Prom
   });
   for (const line of notes) note(line);
   writeFiles(flags.out, files);
-  process.stdout.write(`${count(files.length, "file")} in ${flags.out}\n`);
+  process.stdout.write(`${printable(`${count(files.length, "file")} in ${flags.out}`)}\n`);
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { printable, printableLines } from "../common/printable.ts";
 import { UsageError } from "../compiler/usage-error.ts";
 import { version } from "../emit/version.ts";
 import { explainCommand } from "./explain.ts";
@@ -48,11 +49,18 @@ Exit codes: 0 clean, 1 findings, 2 usage or unreadable input.`,
   ]) {
     program.addCommand(command.exitOverride().showHelpAfterError("(--help shows the usage)"));
   }
+  printSafely(program);
   try {
     await program.parseAsync(argv);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }
+}
+
+/** What commander says of an argument holds the argument. */
+function printSafely(command: Command): void {
+  command.configureOutput({ outputError: (text, write) => write(printableLines(text)) });
+  for (const child of command.commands) printSafely(child);
 }
 
 function exitCodeOf(error: unknown): number {
@@ -61,13 +69,15 @@ function exitCodeOf(error: unknown): number {
     return error.exitCode === 0 ? EXIT.clean : EXIT.usage;
   }
   if (error instanceof UsageError) {
-    process.stderr.write(`svc-access: ${error.message}\n`);
+    process.stderr.write(`${printableLines(`svc-access: ${error.message}`)}\n`);
     return EXIT.usage;
   }
   const { message } = error as Error;
   process.stderr.write(
-    `svc-access: internal error: ${message.split("\n", 1)[0]}; SVC_ACCESS_DEBUG=1 shows where\n`,
+    `svc-access: internal error: ${printable(message.split("\n", 1)[0] ?? "")}; SVC_ACCESS_DEBUG=1 shows where\n`,
   );
-  if (process.env["SVC_ACCESS_DEBUG"] === "1") process.stderr.write(`${(error as Error).stack}\n`);
+  if (process.env["SVC_ACCESS_DEBUG"] === "1") {
+    process.stderr.write(`${printableLines((error as Error).stack ?? "")}\n`);
+  }
   return EXIT.usage;
 }

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { Rpc } from "../api/api.ts";
 import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
+import { printable, printableJson } from "../common/printable.ts";
 import { note, type PlatformFlags, platformFlags, run } from "./common.ts";
 import { count } from "./report/text.ts";
 
@@ -43,7 +44,7 @@ async function routes(input: string, flags: RoutesFlags): Promise<void> {
   const { judgement } = await run([input], flags);
   const rows = [...eachRpc(judgement.api.services)].flatMap(({ rpc }) => rowsOf(rpc));
   if (flags.format === "json") {
-    process.stdout.write(`${JSON.stringify({ routes: rows }, undefined, 2)}\n`);
+    process.stdout.write(`${printableJson({ routes: rows })}\n`);
   } else {
     process.stdout.write(table(rows));
   }
@@ -70,7 +71,7 @@ function rowsOf(rpc: Rpc): Row[] {
 function table(rows: readonly Row[]): string {
   const header = ["METHOD", "PATH", "EXPOSURE", "EDGE", "RPC"];
   const cells = rows.map(({ method, path, exposure, published, rpc }) => {
-    return [method, path, exposure, published ? "published" : "-", rpc];
+    return [printable(method), printable(path), exposure, published ? "published" : "-", rpc];
   });
   const widths = header.map((title, column) =>
     cells.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), title.length),

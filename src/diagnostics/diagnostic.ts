@@ -1,3 +1,5 @@
+import { printable } from "../common/printable.ts";
+
 /** How much a diagnostic weighs: an error stops a generation, a warning does not. */
 export type Severity = "error" | "warning";
 
@@ -41,5 +43,5 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   const { file, line, column, severity, message, rule } = diagnostic;
   const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
   const warning = severity === "warning" ? "warning: " : "";
-  return `${place}: ${warning}${message} (${rule})`;
+  return printable(`${place}: ${warning}${message} (${rule})`);
 }

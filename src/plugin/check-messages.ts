@@ -1,6 +1,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { DescriptorFile } from "../api/read/file-outline.ts";
 import { eachField } from "../api/read/wire.ts";
+import { printable, printableLines } from "../common/printable.ts";
 
 /** What buf asks a check plugin: `buf.plugin.check.v1.CheckRequest`. */
 export interface CheckRequest {
@@ -99,7 +100,7 @@ export function encodeCheckResponse(annotations: readonly CheckAnnotation[]): Ui
   for (const { ruleId, message, location } of annotations) {
     writer.tag(1, WireType.LengthDelimited).fork();
     writer.tag(1, WireType.LengthDelimited).string(ruleId);
-    writer.tag(2, WireType.LengthDelimited).string(message);
+    writer.tag(2, WireType.LengthDelimited).string(printable(message));
     if (location !== undefined) {
       writer.tag(3, WireType.LengthDelimited).fork();
       writer.tag(1, WireType.LengthDelimited).string(location.file);
@@ -128,7 +129,7 @@ export function encodeError(code: number, message: string): Uint8Array {
   const writer = new BinaryWriter();
   writer.tag(2, WireType.LengthDelimited).fork();
   writer.tag(1, WireType.Varint).int32(code);
-  writer.tag(2, WireType.LengthDelimited).string(message);
+  writer.tag(2, WireType.LengthDelimited).string(printableLines(message));
   writer.join();
   return writer.finish();
 }

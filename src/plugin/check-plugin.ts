@@ -1,4 +1,5 @@
 import { DescriptorError } from "../api/read/file-outline.ts";
+import { printable } from "../common/printable.ts";
 import { judge } from "../compiler/judge.ts";
 import { loadPlatform } from "../compiler/platform.ts";
 import { UsageError } from "../compiler/usage-error.ts";
@@ -21,7 +22,7 @@ const OPTIONS = ["config", "model"];
 /** Answers the request on standard input on standard output. */
 export async function answerStandardInput(): Promise<void> {
   const { response, notes } = await answerCheck(readStandardInput(), process.cwd());
-  for (const note of notes) process.stderr.write(`svc-access: ${note}\n`);
+  for (const note of notes) process.stderr.write(`svc-access: ${printable(note)}\n`);
   process.stdout.write(response);
 }
 

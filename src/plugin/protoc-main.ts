@@ -1,4 +1,5 @@
 import * as nodeModule from "node:module";
+import { printable } from "../common/printable.ts";
 import { readStandardInput } from "./standard-input.ts";
 
 /** The entry of `bin/protoc-gen-svc-access`. */
@@ -21,6 +22,6 @@ export async function main(): Promise<void> {
   nodeModule.enableCompileCache?.();
   const { runProtocPlugin } = await import("./protoc-plugin.ts");
   const { response, notes } = await runProtocPlugin(readStandardInput(), process.cwd());
-  for (const note of notes) process.stderr.write(`svc-access: ${note}\n`);
+  for (const note of notes) process.stderr.write(`svc-access: ${printable(note)}\n`);
   process.stdout.write(response);
 }

@@ -4,6 +4,7 @@ import {
   readCodeGeneratorRequest,
 } from "../api/read/code-generator-request.ts";
 import { DescriptorError } from "../api/read/file-outline.ts";
+import { printableLines } from "../common/printable.ts";
 import { generate } from "../compiler/generate.ts";
 import { judge } from "../compiler/judge.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
@@ -69,7 +70,9 @@ const EDITION_2024 = 1001;
 
 function encodeResponse(content: { error: string } | { files: readonly OutputFile[] }): Uint8Array {
   const writer = new BinaryWriter();
-  if ("error" in content) writer.tag(1, WireType.LengthDelimited).string(content.error);
+  if ("error" in content) {
+    writer.tag(1, WireType.LengthDelimited).string(printableLines(content.error));
+  }
   writer.tag(2, WireType.Varint).uint32(FEATURES);
   writer.tag(3, WireType.Varint).int32(EDITION_PROTO2);
   writer.tag(4, WireType.Varint).int32(EDITION_2024);

@@ -22,7 +22,7 @@ describe("findings are printed as", () => {
   test("text, a line each", () => {
     expect(report("text")).toBe(
       "proto/a, b:c/ä.proto:7:3: Get has no policy, 100% (ACCESS_POLICY_REQUIRED)\n" +
-        "model.zed: warning: two\nlines (MODEL_TYPE_UNKNOWN)\n" +
+        "model.zed: warning: two\\u000alines (MODEL_TYPE_UNKNOWN)\n" +
         "2 RPCs: 1 error, 1 warning\n",
     );
   });
@@ -59,7 +59,7 @@ describe("findings are printed as", () => {
   test("workflow commands of GitHub Actions, escaped", () => {
     expect(report("github-actions").split("\n")).toEqual([
       "::error file=proto/a%2C b%3Ac/ä.proto,line=7,col=3,title=ACCESS_POLICY_REQUIRED::Get has no policy, 100%25 (ACCESS_POLICY_REQUIRED)",
-      "::warning file=model.zed,title=MODEL_TYPE_UNKNOWN::two%0Alines (MODEL_TYPE_UNKNOWN)",
+      "::warning file=model.zed,title=MODEL_TYPE_UNKNOWN::two\\u000alines (MODEL_TYPE_UNKNOWN)",
       "",
     ]);
   });

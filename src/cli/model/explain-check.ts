@@ -1,4 +1,5 @@
 import type { CheckRequest } from "../../authz/engine.ts";
+import { printable } from "../../common/printable.ts";
 import { displayPath } from "../../compiler/platform.ts";
 import { UsageError } from "../../compiler/usage-error.ts";
 import type { Model } from "../../model/index.ts";
@@ -25,7 +26,8 @@ export async function explainCheck(model: Model, check: string, path: string) {
   try {
     const failures = await writeRelationships(engine, model, relationships);
     for (const { line, column, assertion, message } of failures) {
-      process.stderr.write(`${displayPath(path)}:${line}:${column}: ${assertion}: ${message}\n`);
+      const place = `${displayPath(path)}:${line}:${column}`;
+      process.stderr.write(`${printable(`${place}: ${assertion}: ${message}`)}\n`);
     }
     if (failures.length > 0) return undefined;
     const { allowed, explanation } = await engine.explain(request);

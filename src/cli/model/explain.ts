@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { printable, printableJson } from "../../common/printable.ts";
 import { UsageError } from "../../compiler/usage-error.ts";
 import type { Model } from "../../model/index.ts";
 import { relationshipsFlag } from "./relationships-flag.ts";
@@ -73,8 +74,8 @@ async function explain(
   }
   process.stdout.write(
     flags.format === "json"
-      ? `${JSON.stringify(document, undefined, 2)}\n`
-      : `${lines.join("\n")}\n`,
+      ? `${printableJson(document)}\n`
+      : `${lines.map(printable).join("\n")}\n`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { printableJson } from "../../common/printable.ts";
 import { displayPath } from "../../compiler/platform.ts";
 import type { Blocker } from "../../model/validation/blocking-relationships.ts";
 import type { Effect, ModelChange } from "../../model/validation/diff-models.ts";
@@ -19,7 +20,7 @@ export interface DiffReport {
 /** A comparison as text or as one JSON document. */
 export function formatDiff(report: DiffReport, format: string, style: ReportStyle): string {
   return format === "json"
-    ? `${JSON.stringify(documentOf(report), undefined, 2)}\n`
+    ? `${printableJson(documentOf(report))}\n`
     : `${linesOf(report, style).join("\n")}\n`;
 }
 

@@ -1,3 +1,4 @@
+import { printableJson } from "../../common/printable.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { ReportStyle } from "../report/findings.ts";
 import { REPORTS } from "../report/report.ts";
@@ -16,7 +17,7 @@ export function formatFindings(found: ModelFindings, format: string, style: Repo
   const report = REPORTS[format]?.({ diagnostics, rpcs: 0 }, style) ?? "";
   if (format === "json") {
     const { findings } = JSON.parse(report) as { findings: unknown };
-    return `${JSON.stringify({ findings, definitions, permissions }, undefined, 2)}\n`;
+    return `${printableJson({ findings, definitions, permissions })}\n`;
   }
   if (format !== "text") return report;
   const lines = report.split("\n").slice(0, -2);

@@ -1,3 +1,4 @@
+import { printableJson } from "../../common/printable.ts";
 import type { Coverage } from "../../model/validation/coverage.ts";
 import type { FileResult } from "../../model/validation/file-result.ts";
 import type { ReportStyle } from "../report/findings.ts";
@@ -8,7 +9,7 @@ import type { TestReport } from "./summarize.ts";
 /** The results of validation files, as text or as one JSON document. */
 export function formatTests(report: TestReport, format: string, style: ReportStyle): string {
   return format === "json"
-    ? `${JSON.stringify(documentOf(report), undefined, 2)}\n`
+    ? `${printableJson(documentOf(report))}\n`
     : `${linesOf(report, style).join("\n")}\n`;
 }
 
@@ -44,12 +45,14 @@ function fileLines({ file, passed, failures, notRun }: FileResult, style: Report
     lines.push(paint(text, "yellow", style));
   }
   const skipped = notRun.length === 0 ? "" : `, ${notRun.length} not run`;
-  return [...lines, `${file}: ${passed} passed, ${failures.length} failed${skipped}`];
+  const summary = `${file}: ${passed} passed, ${failures.length} failed${skipped}`;
+  return [...lines, paint(summary, undefined, style)];
 }
 
 function coverageLines(coverage: Coverage, style: ReportStyle): string[] {
   const { model, permissions, covered, percent, missing } = coverage;
   const head = `${model}: ${covered} of ${count(permissions, "permission")} exercised, ${percent} percent`;
-  if (missing.length === 0) return [head];
-  return [head, ...missing.map((name) => paint(`  not exercised: ${name}`, "yellow", style))];
+  const first = paint(head, undefined, style);
+  if (missing.length === 0) return [first];
+  return [first, ...missing.map((name) => paint(`  not exercised: ${name}`, "yellow", style))];
 }

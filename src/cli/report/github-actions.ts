@@ -1,3 +1,4 @@
+import { printable } from "../../common/printable.ts";
 import type { Findings } from "./findings.ts";
 
 /** A workflow command a finding, which GitHub Actions shows beside the line. */
@@ -11,7 +12,7 @@ export function githubActionsReport({ diagnostics }: Findings): string {
 }
 
 function data(text: string): string {
-  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  return printable(text).replaceAll("%", "%25");
 }
 
 function property(text: string): string {

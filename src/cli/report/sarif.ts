@@ -1,3 +1,4 @@
+import { printable, printableJson } from "../../common/printable.ts";
 import { version } from "../../emit/version.ts";
 import { RULES } from "../../rules/index.ts";
 import type { Findings } from "./findings.ts";
@@ -18,7 +19,7 @@ export function sarifReport({ diagnostics }: Findings): string {
       ruleId: rule,
       ruleIndex: indices.get(rule),
       level: severity,
-      message: { text: message },
+      message: { text: printable(message) },
       locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(file) }, ...region } }],
     };
   });
@@ -33,7 +34,7 @@ export function sarifReport({ diagnostics }: Findings): string {
       },
     ],
   };
-  return `${JSON.stringify(log, undefined, 2)}\n`;
+  return `${printableJson(log)}\n`;
 }
 
 function uriOf(file: string): string {

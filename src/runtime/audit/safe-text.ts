@@ -1,9 +1,4 @@
-import {
-  HALVES,
-  INVISIBLE,
-  UNPRINTABLE,
-  writtenOut,
-} from "../operation/redaction/unsafe-characters.ts";
+import { HALVES, INVISIBLE, UNPRINTABLE, writtenOut } from "../../common/unsafe-characters.ts";
 
 /** The most UTF-16 units of a text in an event: an index of PostgreSQL holds no more than 2.7 kB. */
 export const MAX_TEXT = 512;

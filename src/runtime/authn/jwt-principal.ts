@@ -1,4 +1,4 @@
-import { HALVES, UNPRINTABLE } from "../operation/redaction/unsafe-characters.ts";
+import { HALVES, UNPRINTABLE } from "../../common/unsafe-characters.ts";
 import type { Principal } from "../principal.ts";
 import { invalidToken } from "./invalid-token.ts";
 import type { JsonObject } from "./jwt-parts.ts";

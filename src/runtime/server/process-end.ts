@@ -1,3 +1,4 @@
+import { printableLines } from "../../common/printable.ts";
 import type { ProcessLogger } from "../operation/create-logger.ts";
 import { redactText } from "../operation/redaction/redact-text.ts";
 import type { Server } from "./running-server.ts";
@@ -41,7 +42,8 @@ export class ProcessEnd {
   #uncaught(error: unknown): void {
     this.#exitCode = 1;
     if (this.#serving === undefined) {
-      process.stderr.write(`an error that nobody caught: ${redactText(messageOf(error))}\n`);
+      const text = `an error that nobody caught: ${redactText(messageOf(error))}`;
+      process.stderr.write(`${printableLines(text)}\n`);
       process.exit(1);
     }
     this.#serving.logger.error({ error }, "an error that nobody caught: the process ends");

@@ -1,4 +1,5 @@
 import { AuthzError } from "../../authz/authz-error.ts";
+import { printableLines } from "../../common/printable.ts";
 import { ConfigurationError } from "../configuration/configuration-error.ts";
 import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
 import { redactText } from "../operation/redaction/redact-text.ts";
@@ -51,7 +52,8 @@ export async function runServer(
 function tell(error: unknown): number {
   const isForeseen = error instanceof StartUpError || error instanceof ConfigurationError;
   const message = redactText(error instanceof Error ? error.message : String(error));
-  process.stderr.write(`${isForeseen ? message : `the server does not start: ${message}`}\n`);
+  const text = isForeseen ? message : `the server does not start: ${message}`;
+  process.stderr.write(`${printableLines(text)}\n`);
   return isForeseen || error instanceof AuthzError || isOfSystem(error) ? EXIT_UNUSABLE : 1;
 }
 

@@ -1,4 +1,4 @@
-import { INVISIBLE, UNPRINTABLE, writtenOut } from "./unsafe-characters.ts";
+import { INVISIBLE, UNPRINTABLE, writtenOut } from "../../../common/unsafe-characters.ts";
 
 /**
  * What a terminal or a viewer of logs would act on, among it the escape of ANSI sequences.
