@@ -9,7 +9,7 @@ export const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2
  * names, so there they may stand. Where texts are compared by eye, as in logs, audit events and
  * findings, they may not. Only for the flags `u` and `v`.
  */
-export const INVISIBLE = String.raw`\u00ad\u061c\u180e\u200b-\u200f\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;
+export const INVISIBLE = String.raw`\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;
 
 /** Surrogates without their other half, likewise: they have no UTF-8. Only for the flags `u` and `v`. */
 export const HALVES = String.raw`\p{Cs}`;

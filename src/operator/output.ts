@@ -1,17 +1,5 @@
 import { once } from "node:events";
-import {
-  HALVES,
-  INVISIBLE,
-  UNPRINTABLE,
-  writtenOut,
-} from "../runtime/operation/redaction/unsafe-characters.ts";
-
-const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "gu");
-
-/** A text that no terminal misreads. */
-export function printable(text: string): string {
-  return text.replaceAll(UNSAFE, writtenOut);
-}
+import { printable } from "../common/printable.ts";
 
 /** Writes a line of the result, and waits where the reader is slower. */
 export async function print(line: string): Promise<void> {

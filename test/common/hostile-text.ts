@@ -26,7 +26,7 @@ export const hostileText = fc
 /** That no line of an output holds what a terminal acts on, or begins a command of a runner. */
 export function expectHarmless(output: string): void {
   expect(output).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
-  expect(output).not.toMatch(/[\u200b-\u200f\ufeff]|[\u{e0000}-\u{e007f}]|\p{Cs}/u);
+  expect(output).not.toMatch(/[\u200b\u200e\u200f\ufeff]|[\u{e0000}-\u{e007f}]|\p{Cs}/u);
   expect(output).not.toMatch(/##(?:\[|vso\[)/);
   for (const line of output.split("\n")) expect(line).not.toMatch(/^\s*::/);
 }

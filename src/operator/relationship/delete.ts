@@ -1,9 +1,10 @@
 import { Command } from "commander";
 import type { RelationshipUpdate } from "../../authz/engine.ts";
 import type { RelationshipStore } from "../../authz/relationship-store.ts";
+import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
 import { OperatorError } from "../operator-error.ts";
-import { note, print, printable } from "../output.ts";
+import { note, print } from "../output.ts";
 import { wholeNumber } from "./list.ts";
 import { readSelection, type Selection, type SelectionFlags, withSelection } from "./selection.ts";
 

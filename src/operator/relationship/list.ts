@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Relationship } from "../../authz/relationship.ts";
+import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
-import { note, print, printable } from "../output.ts";
+import { note, print } from "../output.ts";
 import { readSelection, type Selected, type SelectionFlags, withSelection } from "./selection.ts";
 
 interface ListFlags extends SelectionFlags {

@@ -79,7 +79,7 @@ describe("an error that nobody caught ends the process with 1, without its secre
     const child = vault({ atStart: "rejects" });
     expect(await child.ended).toBe(1);
     expect(child.errors).toMatch(
-      /^an error that nobody caught: a stray rejection, password=\*\*\*\n$/,
+      /^an error that nobody caught: a stray rejection, password=\*\*\*\n\\u003a:stop-commands::\\u001b\[2J\n$/,
     );
   });
 });

@@ -24,7 +24,8 @@ const { folder, security = {}, config = {} } = options;
 const usual = vaultHandlers();
 const routes = readRouteDocument(join(FIXTURE, "gen/routes/vault.json"));
 
-const stray = () => void Promise.reject(new Error(`a stray rejection, ${SECRET}`));
+const stray = () =>
+  void Promise.reject(new Error(`a stray rejection, ${SECRET}\n::stop-commands::\u001b[2J`));
 
 await runServer(async () => {
   console.log(JSON.stringify({ message: "loading" }));
