@@ -1,4 +1,4 @@
-import { printableLines } from "../../common/printableLines.ts";
+import { printableLines } from "../../common/printable.ts";
 import type { ReportStyle } from "../report/findings.ts";
 
 const CODES = { red: "\u001b[31m", green: "\u001b[32m", yellow: "\u001b[33m" } as const;
