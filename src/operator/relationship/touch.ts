@@ -1,9 +1,10 @@
 import { Command, Option } from "commander";
 import type { AuthorizationEngine } from "../../authz/engine.ts";
 import type { Relationship } from "../../authz/relationship.ts";
+import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
 import { OperatorError } from "../operator-error.ts";
-import { note, print, printable } from "../output.ts";
+import { note, print } from "../output.ts";
 import { storeFlags } from "../store-flags.ts";
 import type { EngineFlags } from "./open-engine.ts";
 
