@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -44,4 +44,15 @@ test("a folder that cannot be written is a usage error", () => {
   const { status, stderr } = runProgram("svc-access", ["init", "file"], { cwd: folder });
   expect(status).toBe(2);
   expect(stderr).toMatch(/^svc-access: file cannot be written: [^\n]*\n$/);
+});
+
+test("the next steps name what npx would otherwise fetch from somebody else, and the kind of module", () => {
+  const bare = runProgram("svc-access", ["init"], { cwd: folder }).stdout;
+  expect(bare).toContain("npm install --save-dev typescript @types/node\n");
+  expect(bare).toContain("npm pkg set type=module\n");
+  mkdirSync(join(folder, "node_modules/typescript"), { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+  const installed = runProgram("svc-access", ["init"], { cwd: folder }).stdout;
+  expect(installed).not.toContain("npm ");
+  expect(installed).toContain("npx tsc\n");
 });
