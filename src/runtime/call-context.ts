@@ -1,3 +1,4 @@
+import type { CallAudit } from "./call-audit.ts";
 import type { Principal } from "./principal.ts";
 
 /** What a handler knows of the call beside its request; the same over HTTP and gRPC. */
@@ -16,6 +17,8 @@ export interface CallContext {
   readonly deadline: number;
   /** Aborts when the caller has gone, the deadline has passed, or the server shuts down. */
   readonly signal: AbortSignal;
+  /** What the handler adds to the audit of the call. */
+  readonly audit: CallAudit;
   /**
    * Sets a header of the response, or of the initial metadata.
    *

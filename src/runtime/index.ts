@@ -13,6 +13,7 @@ export type { AuditLog, AuditPage, AuditPageRequest } from "./audit/audit-log.ts
 export type { AuthenticationRequest, Authenticator, Identity } from "./authn/authenticator.ts";
 export { MemoryRevocationList, type RevocationList } from "./authn/revocation-list.ts";
 export type { CallHeaders } from "./call/call-headers.ts";
+export type { AuditRecord, CallAudit } from "./call-audit.ts";
 export type { CallContext } from "./call-context.ts";
 export type { AdmissionCheck, InterceptedCall, Interceptor } from "./chain/interceptor.ts";
 export * from "./client/index.ts";

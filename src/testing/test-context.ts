@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { checkObject, checkRecord } from "../runtime/audit/check-record.ts";
 import { checkHeader } from "../runtime/call/call.ts";
+import type { AuditRecord, CallAudit } from "../runtime/call-audit.ts";
 import type { CallContext } from "../runtime/call-context.ts";
 import { ServiceError } from "../runtime/error/service-error.ts";
 import type { Principal } from "../runtime/principal.ts";
@@ -31,6 +33,10 @@ export interface TestContext extends CallContext {
   readonly responseHeaders: ReadonlyMap<string, string>;
   /** What the handler set by `setResponseTrailer`, by names in lower case. */
   readonly responseTrailers: ReadonlyMap<string, string>;
+  /** What the handler recorded by `audit.record`. */
+  readonly auditRecords: readonly AuditRecord[];
+  /** What the handler named by `audit.setResource`. */
+  readonly auditResource: string | undefined;
   /** Ends the call early: the handler's `signal` aborts, with CANCELLED where no reason is given. */
   abort(reason?: unknown): void;
 }
@@ -50,6 +56,18 @@ export function testContext(options: TestContextOptions = {}): TestContext {
   const responseHeaders = new Map<string, string>();
   const responseTrailers = new Map<string, string>();
   const { signal } = options;
+  const auditRecords: AuditRecord[] = [];
+  let auditResource: string | undefined;
+  const audit: CallAudit = {
+    setResource(resource) {
+      checkObject(resource);
+      auditResource = resource;
+    },
+    async record(event) {
+      checkRecord(event);
+      auditRecords.push(event);
+    },
+  };
   return {
     rpc: options.rpc ?? "test.v1.TestService/Test",
     principal: callerOf(options),
@@ -58,6 +76,11 @@ export function testContext(options: TestContextOptions = {}): TestContext {
     clientAddress: options.clientAddress ?? "127.0.0.1",
     deadline: options.deadline ?? Date.now() + MINUTE_MS,
     signal: signal === undefined ? abort.signal : AbortSignal.any([abort.signal, signal]),
+    audit,
+    auditRecords,
+    get auditResource() {
+      return auditResource;
+    },
     responseHeaders,
     responseTrailers,
     setResponseHeader(name, value) {

@@ -38,6 +38,8 @@ export interface AuditData {
   readonly transport: "http" | "grpc";
   readonly resource?: string;
   readonly decision: AuditDecision;
+  /** What was decided, of an AUTHORIZED RPC: the decision can be made again from it. */
+  readonly authorization?: AuditAuthorization;
   /**
    * What the handler did, or what the call was refused with before it: the HTTP status and the
    * code, `OK` where it was no error; absent while pending.
@@ -55,8 +57,26 @@ export interface AuditData {
   readonly peer_address?: string;
   /** How long it took, in milliseconds; absent while pending. */
   readonly duration_ms?: number;
+  /** Of an event that a handler recorded: the event of its call, where that is audited. */
+  readonly call_event?: string;
+  /** Of an event that a handler recorded: what it had to say. */
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
   /** The process that served the call. */
   readonly instance: string;
+}
+
+/** A decision of authorization, and the question. */
+export interface AuditAuthorization {
+  /** Who asked, as `type:id`. */
+  readonly subject: string;
+  readonly action: string;
+  /** The object, as `type:id` or `type:*`; the pattern of the policy where the caller lacks what it names. */
+  readonly resource: string;
+  /** The state of the relationships that it was decided on; absent where no engine was asked. */
+  readonly revision?: string;
+  /** The subject type that callers must have, where the caller has another one and is denied for it. */
+  readonly audience?: string;
+  readonly decision: "allowed" | "denied";
 }
 
 /** Who called. */

@@ -1,8 +1,9 @@
+import { formatResource } from "../../api/resource.ts";
 import type { Call } from "../call/call.ts";
 import type { CallEnd } from "../chain/call-stages.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { AuditData, AuditEvent } from "./audit-event.ts";
-import { safeText } from "./safe-text.ts";
+import { MAX_TEXT, safeText } from "./safe-text.ts";
 
 /** Whose events these are. */
 export interface EventSource {
@@ -16,76 +17,130 @@ export interface Outcome {
   readonly durationMs: number;
 }
 
+/** What an event may say beside how its handler ended. */
+export interface CallDescription {
+  /** What the caller was told, once the call is over for it. */
+  readonly answer?: CallEnd | undefined;
+  /** The object that the call is about; the one that was authorized where absent. */
+  readonly resource?: string | undefined;
+  /** The most UTF-16 units of a text. */
+  readonly maxText?: number;
+}
+
 const OK = 200;
 
 /**
  * Makes the event of a call.
  *
  * @param outcome how its handler ended; undefined while it is under way
- * @param answer what the caller was told, once the call is over for it
  */
 export function describeCall(
-  { service, instance }: EventSource,
+  source: EventSource,
   call: Call,
   id: string,
   time: number,
   outcome: Outcome | undefined,
-  answer?: CallEnd,
+  { answer, resource = call.resource, maxText = MAX_TEXT }: CallDescription = {},
 ): AuditEvent {
   const { audit } = call.method.policy;
   if (audit === undefined) throw new Error(`${call.rpc} has no audit`);
-  const resource = call.resource === undefined ? undefined : safeText(call.resource);
+  const object = resource === undefined ? undefined : safeText(resource, maxText);
+  return {
+    ...envelope(source, call, { id, time, type: audit.event, resource: object }, maxText),
+    data: {
+      state: outcome === undefined ? "pending" : "completed",
+      risk_level: audit.riskLevel,
+      ...callFacts(call, maxText),
+      ...(object === undefined ? {} : { resource: object }),
+      decision: call.decision ?? "none",
+      ...authorizationOf(call, maxText),
+      ...(outcome === undefined ? {} : outcomeOf(call, outcome)),
+      ...(answer === undefined ? {} : answerOf(call, outcome, answer)),
+      instance: safeText(source.instance, maxText),
+    },
+  };
+}
+
+/** All of an event but its data. */
+export function envelope(
+  { service }: EventSource,
+  call: Call,
+  event: { id: string; time: number; type: string; resource: string | undefined },
+  maxText: number,
+): Omit<AuditEvent, "data"> {
+  const { id, time, type, resource } = event;
   return {
     specversion: "1.0",
     id,
-    source: `/svc/${service}`,
-    type: audit.event,
+    source: `/svc/${safeText(service, maxText)}`,
+    type: safeText(type, Math.max(maxText, 128)),
     ...(resource === undefined ? {} : { subject: resource }),
     time: new Date(time).toISOString(),
     datacontenttype: "application/json",
     ...(call.traceId === "" || call.spanId === ""
       ? {}
       : { traceparent: `00-${call.traceId}-${call.spanId}-${call.isSampled ? "01" : "00"}` }),
-    data: {
-      state: outcome === undefined ? "pending" : "completed",
-      risk_level: audit.riskLevel,
-      ...principalOf(call),
-      rpc: call.rpc,
-      transport: call.transport,
-      ...(resource === undefined ? {} : { resource }),
-      decision: call.decision ?? "none",
-      ...outcomeOf(outcome),
-      ...(answer === undefined ? {} : answerOf(call, outcome, answer)),
-      request_id: safeText(call.requestId),
-      ...(call.traceId === "" ? {} : { trace_id: call.traceId }),
-      client_address: safeText(call.clientAddress),
-      ...(call.peer.address === call.clientAddress
-        ? {}
-        : { peer_address: safeText(call.peer.address) }),
-      instance,
-    },
   };
 }
 
-function principalOf({ principal }: Call): Pick<AuditData, "principal"> {
+type CallFacts = Pick<
+  AuditData,
+  "principal" | "rpc" | "transport" | "request_id" | "trace_id" | "client_address" | "peer_address"
+>;
+
+/** Who called what, and from where. */
+export function callFacts(call: Call, maxText: number): CallFacts {
+  return {
+    ...principalOf(call, maxText),
+    rpc: safeText(call.rpc, Math.max(maxText, 256)),
+    transport: call.transport,
+    request_id: safeText(call.requestId, maxText),
+    ...(call.traceId === "" ? {} : { trace_id: call.traceId }),
+    client_address: safeText(call.clientAddress, maxText),
+    ...(call.peer.address === call.clientAddress
+      ? {}
+      : { peer_address: safeText(call.peer.address, maxText) }),
+  };
+}
+
+function principalOf({ principal }: Call, maxText: number): Pick<AuditData, "principal"> {
   if (principal === undefined) return {};
   const { subjectType, subjectId, source, organizationId } = principal;
   return {
     principal: {
-      type: safeText(subjectType),
-      id: safeText(subjectId),
-      source,
-      ...(organizationId === "" ? {} : { organization: safeText(organizationId) }),
+      type: safeText(subjectType, maxText),
+      id: safeText(subjectId, maxText),
+      source: safeText(source, maxText),
+      ...(organizationId === "" ? {} : { organization: safeText(organizationId, maxText) }),
     },
   };
 }
 
-/** Neither message nor details of an error: a handler may have put anything into them. */
+/** The question that was decided; with `dev_allow_all` nobody asked one. */
+function authorizationOf(call: Call, maxText: number): Pick<AuditData, "authorization"> {
+  const { principal, decision, resource, revision } = call;
+  const { authz } = call.method.policy;
+  if (authz === undefined || principal === undefined || decision === undefined) return {};
+  if (resource === undefined && decision === "allowed") return {};
+  const { subjectType, subjectId } = principal;
+  return {
+    authorization: {
+      subject: safeText(`${subjectType}:${subjectId}`, maxText),
+      action: safeText(authz.action, maxText),
+      // Of a caller that lacks what the pattern names there is only the pattern.
+      resource: safeText(resource ?? formatResource(authz.resource), maxText),
+      ...(revision === undefined ? {} : { revision: safeText(revision, maxText) }),
+      ...(subjectType === authz.audience ? {} : { audience: safeText(authz.audience, maxText) }),
+      decision,
+    },
+  };
+}
+
 function outcomeOf(
-  outcome: Outcome | undefined,
+  call: Call,
+  { error, durationMs }: Outcome,
 ): Pick<AuditData, "status" | "code" | "duration_ms"> {
-  if (outcome === undefined) return {};
-  return { ...endOf(outcome.error), duration_ms: Math.round(outcome.durationMs * 1000) / 1000 };
+  return { ...endOf(call, error), duration_ms: Math.round(durationMs * 1000) / 1000 };
 }
 
 function answerOf(
@@ -95,10 +150,12 @@ function answerOf(
 ): Pick<AuditData, "answered" | "caller_gone"> {
   if (call.abortReason?.code === "CANCELLED") return { caller_gone: true };
   if (outcome !== undefined && outcome.error?.code === error?.code) return {};
-  return { answered: endOf(error) };
+  return { answered: endOf(call, error) };
 }
 
-function endOf(error: ServiceError | undefined): { status: number; code: string } {
-  if (error === undefined) return { status: OK, code: "OK" };
-  return { status: error.status, code: safeText(error.code) };
+/** Neither message nor details of an error: a handler may have put anything into them. */
+function endOf(call: Call, error: ServiceError | undefined): { status: number; code: string } {
+  if (error !== undefined) return { status: error.status, code: safeText(error.code, 64) };
+  // Of an RPC the adapter may have set it since, for what the caller was told.
+  return { status: call.method.kind === "raw" ? call.responseStatus : OK, code: "OK" };
 }

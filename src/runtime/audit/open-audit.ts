@@ -7,6 +7,7 @@ import type { Logger } from "../operation/logger.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import { AuditLog } from "./audit-log.ts";
 import { AUDIT_MIGRATIONS, type AuditTables, RETENTION_MIGRATIONS } from "./audit-table.ts";
+import { auditedObject } from "./audited-object.ts";
 import { shiftChanges } from "./change-order.ts";
 import { EventQueue } from "./event-queue.ts";
 import { keepFor, type RetentionOptions } from "./retention.ts";
@@ -46,14 +47,26 @@ export function auditProblems(
   methods: readonly BoundMethod[],
   database: object | undefined,
 ): readonly string[] {
-  if (database !== undefined) return [];
   const audited = methods.filter(({ policy }) => policy.audit !== undefined);
+  const unclear = audited.flatMap(objectProblem);
   const [first] = audited;
-  if (first === undefined) return [];
+  if (first === undefined || database !== undefined) return unclear;
   const others = audited.length === 1 ? "" : ` and ${audited.length - 1} more`;
   return [
+    ...unclear,
     `${first.rpc}${others} must be audited and there is no database: configure database, such as {driver: sqlite, file: …}`,
   ];
+}
+
+function objectProblem(method: BoundMethod): string[] {
+  try {
+    auditedObject(method);
+    return [];
+  } catch (error) {
+    return [
+      `the audit events of ${method.rpc} could never name their object: ${(error as Error).message}`,
+    ];
+  }
 }
 
 /** What stands for a trail where no RPC is audited. */

@@ -11,6 +11,7 @@ const OUTCOME = [
   "state",
   "expires",
   "code",
+  "resource",
   "event",
 ] as const satisfies readonly (keyof NewAuditRow)[];
 

@@ -1,23 +1,34 @@
+import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
+import type { AuditRecord, CallAudit } from "../call-audit.ts";
 import type { AuditTrail, CallEnd } from "../chain/call-stages.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Logger } from "../operation/logger.ts";
-import { rowOf } from "./audit-table.ts";
-import { describeCall, type EventSource } from "./describe-call.ts";
+import { type AuditedObject, auditedObject } from "./audited-object.ts";
+import { checkObject, checkRecord } from "./check-record.ts";
+import { describeCall, type EventSource, type Outcome } from "./describe-call.ts";
+import { describeRecord } from "./describe-record.ts";
 import { eventId } from "./event-id.ts";
 import type { EventQueue } from "./event-queue.ts";
 import { LastingHandlers } from "./lasting-handlers.ts";
+import { type SizedEvent, sizedEvent } from "./sized-event.ts";
 
 /** How long after a call's deadline its outcome may still come, in milliseconds. */
 const GRACE = 10_000;
 /** How long a call without a deadline may take, in milliseconds. */
 const LONGEST = 3_600_000;
+/** The most events that a handler records of its call. */
+const MAX_RECORDS = 100;
 
 /** The event of a call that is under way. */
 interface Begun {
   readonly id: string;
   readonly time: number;
+  /** The object that the call is about; undefined for the one that was authorized. */
+  resource: string | undefined;
   isCompleted: boolean;
+  /** How many further events its handler recorded. */
+  records: number;
 }
 
 /** Keeps the events of calls in a database, and logs each when it is complete. */
@@ -27,12 +38,13 @@ export class StoredAuditTrail implements AuditTrail {
   readonly #logger: Logger;
   readonly #lasting: LastingHandlers;
   readonly #begun = new WeakMap<Call, Begun>();
+  readonly #objects = new Map<BoundMethod, AuditedObject | undefined>();
 
   constructor(source: EventSource, queue: EventQueue, logger: Logger) {
     this.#source = source;
     this.#queue = queue;
-    this.#lasting = new LastingHandlers((row) => queue.extend(row));
     this.#logger = logger;
+    this.#lasting = new LastingHandlers((row) => queue.extend(row));
   }
 
   begin(call: Call): void | Promise<void> {
@@ -40,28 +52,33 @@ export class StoredAuditTrail implements AuditTrail {
     // Its time was up while it was authorized, and the caller has its answer.
     if (event.isCompleted) throw call.abortReason ?? new ServiceError("CANCELLED");
     if (!call.method.isWrite) return undefined;
-    const intent = describeCall(this.#source, call, event.id, event.time, undefined);
-    return this.#queue.intent(rowOf(intent, event.time, expiryOf(call)));
+    return this.#queue.intent(this.#sized(call, event, expiryOf(call), undefined).row);
   }
 
   complete(call: Call, error: ServiceError | undefined, answer?: CallEnd): void | Promise<void> {
     if (call.method.policy.audit === undefined) return undefined;
-    const event = this.#eventOf(call);
-    if (event.isCompleted) return undefined;
-    event.isCompleted = true;
-    this.#lasting.remove(event.id);
-    const durationMs = performance.now() - call.startedAt;
-    const outcome = { error, durationMs };
-    const completed = describeCall(this.#source, call, event.id, event.time, outcome, answer);
-    this.#logger.info({ audit: completed }, "audit");
-    return this.#queue.outcome(rowOf(completed, event.time, event.time));
+    const begun = this.#eventOf(call);
+    if (begun.isCompleted) return undefined;
+    begun.isCompleted = true;
+    this.#lasting.remove(begun.id);
+    const outcome = { error, durationMs: performance.now() - call.startedAt };
+    const { event, row } = this.#sized(call, begun, begun.time, outcome, answer);
+    this.#logger.info({ audit: event }, "audit");
+    return this.#queue.outcome(row);
   }
 
   outlast(call: Call, answer: CallEnd): void {
-    const event = this.#eventOf(call);
-    const pending = describeCall(this.#source, call, event.id, event.time, undefined, answer);
-    this.#lasting.add(rowOf(pending, event.time, expiryOf(call)), call.method.isWrite);
+    const begun = this.#eventOf(call);
+    const { row } = this.#sized(call, begun, expiryOf(call), undefined, answer);
+    this.#lasting.add(row, call.method.isWrite);
   }
+
+  readonly auditOf = (call: Call): CallAudit => {
+    return {
+      setResource: (resource) => this.#setResource(call, resource),
+      record: async (record) => this.#record(call, record),
+    };
+  };
 
   /** Resolves once no handler runs whose call is over. */
   settled(): Promise<void> {
@@ -73,14 +90,66 @@ export class StoredAuditTrail implements AuditTrail {
     return this.#lasting.close();
   }
 
+  #setResource(call: Call, resource: string): void {
+    checkObject(resource);
+    if (call.method.policy.audit === undefined) return;
+    const begun = this.#eventOf(call);
+    if (begun.isCompleted) {
+      throw new Error(`the object of ${call.rpc} comes too late: its audit event is complete`);
+    }
+    begun.resource = resource;
+  }
+
+  #record(call: Call, record: AuditRecord): void | Promise<void> {
+    const details = checkRecord(record);
+    const begun = this.#eventOf(call);
+    if (begun.records === MAX_RECORDS) {
+      throw new RangeError(
+        `${call.rpc} recorded ${MAX_RECORDS} audit events of one call, the most`,
+      );
+    }
+    begun.records++;
+    const time = Date.now();
+    const callEvent = call.method.policy.audit === undefined ? undefined : begun.id;
+    const described = { record, details, id: eventId(time), time, callEvent };
+    const { event, row } = sizedEvent(time, time, (maxText) =>
+      describeRecord(this.#source, call, described, maxText),
+    );
+    this.#logger.info({ audit: event }, "audit");
+    return this.#queue.outcome(row);
+  }
+
+  #sized(
+    call: Call,
+    { id, time, resource }: Begun,
+    expires: number,
+    outcome: Outcome | undefined,
+    answer?: CallEnd,
+  ): SizedEvent {
+    return sizedEvent(time, expires, (maxText) =>
+      describeCall(this.#source, call, id, time, outcome, { answer, resource, maxText }),
+    );
+  }
+
   #eventOf(call: Call): Begun {
     let begun = this.#begun.get(call);
     if (begun === undefined) {
       const time = Math.round(Date.now() - (performance.now() - call.startedAt));
-      begun = { id: eventId(time), time, isCompleted: false };
+      // Now: the handler may change the request.
+      const resource = this.#objectOf(call.method)?.(call);
+      begun = { id: eventId(time), time, resource, isCompleted: false, records: 0 };
       this.#begun.set(call, begun);
     }
     return begun;
+  }
+
+  #objectOf(method: BoundMethod): AuditedObject | undefined {
+    let object = this.#objects.get(method);
+    if (object === undefined && !this.#objects.has(method)) {
+      object = auditedObject(method);
+      this.#objects.set(method, object);
+    }
+    return object;
   }
 }
 

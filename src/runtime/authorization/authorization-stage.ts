@@ -94,7 +94,7 @@ function checked(
   }
   let allowed: boolean;
   try {
-    ({ allowed } = engine.checkNow(request));
+    ({ allowed, revision: call.revision } = engine.checkNow(request));
   } catch (error) {
     return undecided(call, principal, error, events);
   }
@@ -109,7 +109,7 @@ async function answered(
 ): Promise<void> {
   let allowed: boolean;
   try {
-    ({ allowed } = await answer);
+    ({ allowed, revision: call.revision } = await answer);
   } catch (error) {
     return undecided(call, principal, error, events);
   }

@@ -1,4 +1,5 @@
 import type { BoundMethod } from "../binding/bound-method.ts";
+import { type CallAudit, NO_AUDIT } from "../call-audit.ts";
 import type { CallContext } from "../call-context.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { Principal } from "../principal.ts";
@@ -68,6 +69,10 @@ export class Call implements CallContext {
 
   /** What authorization came to; undefined before it, and where none was asked for. */
   decision: "allowed" | "denied" | undefined;
+  /** The state of the relationships that it was decided on, where an engine decided. */
+  revision: string | undefined;
+  /** Makes what `audit` gives; set by the chain. */
+  auditOf: ((call: Call) => CallAudit) | undefined;
   /** How many bytes were sent, for the log; set by the adapter. */
   responseBytes = 0;
   /** The HTTP status of the response where the handler chose it, as raw ones do. */
@@ -77,6 +82,7 @@ export class Call implements CallContext {
 
   readonly #readRequest: () => unknown;
   readonly #encodeResponse: ((response: unknown) => unknown) | undefined;
+  #audit: CallAudit | undefined;
   #responseHeaders: Map<string, string> | undefined;
   #responseBegun = false;
   #responseTrailers: Map<string, string> | undefined;
@@ -109,6 +115,11 @@ export class Call implements CallContext {
   }
 
   /** Made when it is first asked for: most handlers never do. */
+  get audit(): CallAudit {
+    return (this.#audit ??= this.auditOf?.(this) ?? NO_AUDIT);
+  }
+
+  /** Likewise. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();

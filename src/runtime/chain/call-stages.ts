@@ -1,4 +1,5 @@
 import type { Call } from "../call/call.ts";
+import type { CallAudit } from "../call-audit.ts";
 import type { ServiceError } from "../error/service-error.ts";
 
 /** Looks at a call or fills it in; refuses it by throwing a `ServiceError`. Stages without waiting return nothing. */
@@ -30,6 +31,8 @@ export interface AuditTrail {
    * `complete`, for as long as this process lives.
    */
   outlast(call: Call, answer: CallEnd): void;
+  /** What a handler adds to the audit of its call; absent where nothing is stored. */
+  readonly auditOf?: (call: Call) => CallAudit;
 }
 
 /** Watches calls begin and end: metrics, access log, traces. Never throws. */

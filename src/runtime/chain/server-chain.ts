@@ -46,7 +46,8 @@ export class ServerChain {
    * @throws ServiceError always of this type; the whole answer to the caller
    */
   async run(call: Call): Promise<unknown> {
-    const { before, observers } = this.#parts;
+    const { before, observers, audit } = this.#parts;
+    call.auditOf = audit.auditOf;
     for (const observer of observers) observer.begin?.(call);
     const progress = new Progress(call);
     try {

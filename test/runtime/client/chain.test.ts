@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
+import { NO_AUDIT } from "../../../src/runtime/call-audit.ts";
 import type { CallContext } from "../../../src/runtime/call-context.ts";
 import type { ClientCall, ClientInterceptor } from "../../../src/runtime/client/client-call.ts";
 import { markUnsent } from "../../../src/runtime/client/unsent.ts";
@@ -19,6 +20,7 @@ function contextOf(given: Partial<CallContext> & { spanId?: string } = {}): Call
     clientAddress: "",
     deadline: Date.now() + 60_000,
     signal: new AbortController().signal,
+    audit: NO_AUDIT,
     setResponseHeader() {},
     setResponseTrailer() {},
     ...given,

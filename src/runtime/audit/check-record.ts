@@ -1,0 +1,79 @@
+import { parseResource } from "../../api/resource.ts";
+import { OBJECT_IDS } from "../../authz/object-id.ts";
+import type { AuditRecord } from "../call-audit.ts";
+import { redactText } from "../operation/redaction/redact-text.ts";
+import { isSecretKey, REDACTED } from "../operation/redaction/secret-keys.ts";
+import type { RiskLevel } from "./audit-event.ts";
+
+const EVENT = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
+const MAX_EVENT = 128;
+const LEVELS: readonly RiskLevel[] = ["LOW", "MEDIUM", "HIGH", "CRITICAL"];
+const NAME = /^[a-z][a-z0-9_]{0,39}$/;
+const MAX_DETAILS = 16;
+const KEYS: ReadonlySet<string> = new Set(["event", "riskLevel", "resource", "details"]);
+
+/** Details as they are stored: without secrets. */
+export type Details = Readonly<Record<string, string | number | boolean>>;
+
+/** @throws TypeError for what is not a valid `type:id` */
+export function checkObject(resource: unknown): asserts resource is string {
+  if (typeof resource === "string") {
+    const colon = resource.indexOf(":");
+    const isType = parseResource(`${resource.slice(0, colon)}:*`).template !== undefined;
+    if (colon > 0 && isType && OBJECT_IDS.allows(resource.slice(colon + 1))) return;
+  }
+  const shown =
+    typeof resource === "string" ? JSON.stringify(resource.slice(0, 80)) : typeof resource;
+  throw new TypeError(
+    `${shown} is not a valid object of an audit event: write type:id, with an id of ${OBJECT_IDS.description}`,
+  );
+}
+
+/** @throws TypeError that says what is wrong with an event of a handler */
+export function checkRecord(record: AuditRecord): Details | undefined {
+  if (typeof record !== "object" || record === null)
+    throw new TypeError("an audit event is an object");
+  const { event, riskLevel, resource, details } = record;
+  const stranger = Object.keys(record).find((key) => !KEYS.has(key));
+  if (stranger !== undefined)
+    throw new TypeError(
+      `an audit event has no ${JSON.stringify(stranger)}; use ${[...KEYS].join(", ")}`,
+    );
+  if (typeof event !== "string" || event.length > MAX_EVENT || !EVENT.test(event)) {
+    throw new TypeError(
+      `the event of an audit event is lower-case words joined by dots, such as session.revoke, of at most ${MAX_EVENT} characters`,
+    );
+  }
+  if (riskLevel !== undefined && !LEVELS.includes(riskLevel)) {
+    throw new TypeError(`riskLevel is one of ${LEVELS.join(", ")}`);
+  }
+  if (resource !== undefined) checkObject(resource);
+  return details === undefined ? undefined : safeDetails(details);
+}
+
+function safeDetails(details: unknown): Details {
+  if (typeof details !== "object" || details === null || Array.isArray(details)) {
+    throw new TypeError("details is an object");
+  }
+  const entries = Object.entries(details as Record<string, unknown>);
+  if (entries.length > MAX_DETAILS) {
+    throw new TypeError(`details has ${entries.length} facts; ${MAX_DETAILS} are the most`);
+  }
+  return Object.fromEntries(
+    entries.map(([name, value]) => [checkedName(name), safeFact(name, value)]),
+  );
+}
+
+function checkedName(name: string): string {
+  if (NAME.test(name)) return name;
+  throw new TypeError(
+    `${JSON.stringify(name.slice(0, 80))} is not a valid name in details: use a-z, 0-9 and _, at most 40 characters`,
+  );
+}
+
+function safeFact(name: string, value: unknown): string | number | boolean {
+  const isFact = typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+  if (!isFact) throw new TypeError(`details.${name} is a string, a number or a boolean`);
+  if (isSecretKey(name)) return REDACTED;
+  return typeof value === "string" ? redactText(value) : (value as number | boolean);
+}
