@@ -20,6 +20,8 @@ export interface GenerateOptions {
   readonly targets: readonly Target[];
   /** `import_extension=js` and the like. */
   readonly importOptions: readonly string[];
+  /** Whether outputs that span files are made; absent is true. */
+  readonly isWhole?: boolean;
 }
 
 /** The files of all targets. */
@@ -72,13 +74,13 @@ async function emit(
   target: Target,
   input: EmitInput,
   judgement: Judgement,
-  { importOptions }: GenerateOptions,
+  { importOptions, isWhole }: GenerateOptions,
 ): Promise<EmitResult> {
   switch (target) {
     case "routes":
       return (await import("../emit/routes.ts")).emitRoutes(input);
     case "policies":
-      return (await import("../emit/policies.ts")).emitPolicies(input);
+      return (await import("../emit/policies.ts")).emitPolicies(input, isWhole);
     case "server": {
       const { files, messages } = judgement;
       const { emitServer } = await import("../emit/server/server.ts");

@@ -1,4 +1,4 @@
-import type { ProtobufService } from "../api/api.ts";
+import type { Api, ProtobufService } from "../api/api.ts";
 import { eachRpc, resolvePolicy } from "../api/resolved-policy.ts";
 import { compareText } from "../diagnostics/diagnostic.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
@@ -9,19 +9,28 @@ import { accessTemplate } from "./templates.ts";
 /** The version of `policies.json` and of the generated tables. */
 export const POLICY_FORMAT_VERSION = 1;
 
-/** Makes `policies.json`, and for each file with services a table in TypeScript. */
-export function emitPolicies({ api }: EmitInput): EmitResult {
-  const rpcs = [...eachRpc(api.services)].map(({ rpc }) => rpc);
-  rpcs.sort((left, right) => compareText(left.fullName, right.fullName));
-  const policies = Object.fromEntries(rpcs.map((rpc) => [rpc.fullName, policyDocument(rpc)]));
-  const document = { formatVersion: POLICY_FORMAT_VERSION, policies };
-  const files: OutputFile[] = [
-    { name: "policies.json", content: `${JSON.stringify(document, undefined, 2)}\n` },
-  ];
+/**
+ * Makes `policies.json`, and for each file with services a table in TypeScript.
+ *
+ * @param isWhole whether the input is all of what `policies.json` is of; else there is none
+ */
+export function emitPolicies({ api }: EmitInput, isWhole = true): EmitResult {
+  // A run over what is only called has nothing to say, and must not take the place of one that has.
+  const servesNothing = api.services.every(({ services }) => services.length === 0);
+  const isOfClients = servesNothing && api.clients.length > 0;
+  const files: OutputFile[] = isWhole && !isOfClients ? [policiesFile(api)] : [];
   for (const [file, services] of servicesByFile(api.services.flatMap(({ services }) => services))) {
     files.push({ name: `${accessModule(file)}.ts`, content: accessSource(file, services) });
   }
   return { files, notes: [] };
+}
+
+function policiesFile(api: Api): OutputFile {
+  const rpcs = [...eachRpc(api.services)].map(({ rpc }) => rpc);
+  rpcs.sort((left, right) => compareText(left.fullName, right.fullName));
+  const policies = Object.fromEntries(rpcs.map((rpc) => [rpc.fullName, policyDocument(rpc)]));
+  const document = { formatVersion: POLICY_FORMAT_VERSION, policies };
+  return { name: "policies.json", content: `${JSON.stringify(document, undefined, 2)}\n` };
 }
 
 /** The module of a file's policies, without an extension: `hub/skills/v1/skills_access`. */

@@ -7,13 +7,18 @@ export interface PluginOptions {
   readonly config?: string;
   readonly model?: string;
   readonly targets: readonly Target[];
+  /** Whether the run has all files, or is one of several; absent, that is for the request to show. */
+  readonly files?: "all" | "each";
   /** Options of protoplugin that say how imports are written. */
   readonly importOptions: readonly string[];
 }
 
 const IMPORT_OPTIONS = ["import_extension", "rewrite_imports"];
 const IMPORT_EXTENSIONS = ["none", "js", "ts"];
-const OPTIONS = ["config", "model", "target", ...IMPORT_OPTIONS];
+const OPTIONS = ["config", "model", "target", "files", ...IMPORT_OPTIONS];
+
+/** The targets whose outputs are, but for `policies.json`, each of one file. */
+const TARGETS_OF_EACH: readonly Target[] = ["policies", "server"];
 
 /**
  * Parses the parameter of a CodeGeneratorRequest: `key=value`, joined with commas.
@@ -23,6 +28,7 @@ const OPTIONS = ["config", "model", "target", ...IMPORT_OPTIONS];
 export function parsePluginOptions(parameter: string): PluginOptions {
   let config: string | undefined;
   let model: string | undefined;
+  let files: string | undefined;
   const targets: Target[] = [];
   const importOptions: string[] = [];
   for (const option of parameter.split(",")) {
@@ -37,13 +43,25 @@ export function parsePluginOptions(parameter: string): PluginOptions {
     if (value === "") throw new UsageError(`option "${key}" needs a value: ${key}=…`);
     if (key === "config") config = single(key, config, value);
     else if (key === "model") model = single(key, model, value);
+    else if (key === "files") files = single(key, files, value);
     else if (key === "target") targets.push(parseTarget(value));
     else importOptions.push(importOption(key, value));
   }
+  const run = filesOption(files);
+  if (run.files === "each") {
+    const spanning = targets.find((target) => !TARGETS_OF_EACH.includes(target));
+    if (spanning !== undefined) {
+      throw new UsageError(
+        `files=each makes the outputs of each file by itself, and target=${spanning} is of all files; make it in a run over all of them`,
+      );
+    }
+  }
+  const all = run.files === "each" ? TARGETS_OF_EACH : TARGETS;
   return {
     ...(config === undefined ? {} : { config }),
     ...(model === undefined ? {} : { model }),
-    targets: targets.length === 0 ? TARGETS : targets,
+    ...run,
+    targets: targets.length === 0 ? all : targets,
     importOptions,
   };
 }
@@ -60,6 +78,14 @@ export function parseTarget(name: string): Target {
     throw new UsageError(`unknown target "${name}"; known are ${TARGETS.join(", ")}${hint}`);
   }
   return target;
+}
+
+function filesOption(value: string | undefined): { files?: "all" | "each" } {
+  if (value === undefined) return {};
+  if (value !== "all" && value !== "each") {
+    throw new UsageError(`option "files" must be all or each, not "${value}"`);
+  }
+  return { files: value };
 }
 
 function importOption(key: string, value: string): string {

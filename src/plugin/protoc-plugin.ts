@@ -14,7 +14,7 @@ import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import type { OutputFile } from "../emit/output-file.ts";
 import { RULES } from "../rules/index.ts";
 import { parsePluginOptions } from "./options.ts";
-import { checkStrategy } from "./strategy.ts";
+import { refusePartialRun } from "./partial-run.ts";
 
 /** What a run of the plugin has to say. */
 export interface PluginResult {
@@ -44,22 +44,20 @@ export async function runProtocPlugin(request: Uint8Array, folder: string): Prom
 
 async function run(request: GeneratorRequest, folder: string): Promise<PluginResult> {
   const options = parsePluginOptions(request.parameter);
-  checkStrategy(request.filesToGenerate, options.targets, folder);
   const platform = await loadPlatform({ ...options, folders: [folder] });
   // Warnings are for lint; a generation that succeeds is quiet.
   const rules = RULES.filter(({ category }) => category === "ACCESS");
-  const judgement = judgeTargets(
-    judge([request.files], platform, rules),
-    platform,
-    options.targets,
-  );
+  const judged = judge([request.files], platform, rules);
+  refusePartialRun(request, options, platform.config?.config, folder);
+  const isWhole = options.files !== "each";
+  const judgement = isWhole ? judgeTargets(judged, platform, options.targets) : judged;
   const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
     const count = errors.length === 1 ? "1 error" : `${errors.length} errors`;
     const lines = [`${count}; nothing is generated`, ...errors.map(formatDiagnostic)];
     return { response: encodeResponse({ error: lines.join("\n") }), notes: judgement.notes };
   }
-  const { files, notes } = await generate(judgement, platform, options);
+  const { files, notes } = await generate(judgement, platform, { ...options, isWhole });
   return { response: encodeResponse({ files }), notes: [...judgement.notes, ...notes] };
 }
 

@@ -8,6 +8,8 @@ export interface GeneratorRequest {
   readonly filesToGenerate: readonly string[];
   /** The plugin's options, joined with commas. */
   readonly parameter: string;
+  /** Whether the compiler says its version: protoc does, buf does not. */
+  readonly isProtoc: boolean;
 }
 
 /**
@@ -19,13 +21,17 @@ export function readCodeGeneratorRequest(bytes: Uint8Array): GeneratorRequest {
   const descriptors: Uint8Array[] = [];
   const filesToGenerate: string[] = [];
   let parameter = "";
+  let isProtoc = false;
   try {
     eachField(bytes, (field, wireType, reader) => {
       if (wireType !== WireType.LengthDelimited) return false;
       if (field === 1) filesToGenerate.push(reader.string());
       else if (field === 2) parameter = reader.string();
       else if (field === 15) descriptors.push(reader.bytes());
-      else return false;
+      else {
+        if (field === 3) isProtoc = true;
+        return false;
+      }
       return true;
     });
   } catch (error) {
@@ -52,7 +58,7 @@ export function readCodeGeneratorRequest(bytes: Uint8Array): GeneratorRequest {
   for (const name of missing) {
     throw new DescriptorError(`the request asks for ${name}, but does not hold it`);
   }
-  return { files, filesToGenerate, parameter };
+  return { files, filesToGenerate, parameter, isProtoc };
 }
 
 /** The name of an encoded file; compilers write it first. */

@@ -116,6 +116,26 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
   }
 }
 
+/** The name and the package of an encoded file, and whether it declares services. */
+export function describesService(bytes: Uint8Array): {
+  name: string;
+  package: string;
+  hasServices: boolean;
+} {
+  const found = { name: "", package: "", hasServices: false };
+  eachField(bytes, (field, wireType, reader) => {
+    if (wireType !== WireType.LengthDelimited) return false;
+    if (field === 1) found.name = reader.string();
+    else if (field === 2) found.package = reader.string();
+    else {
+      if (field === 6) found.hasServices = true;
+      return false;
+    }
+    return true;
+  });
+  return found;
+}
+
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const FULL_NAME = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 

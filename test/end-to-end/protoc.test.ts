@@ -1,0 +1,180 @@
+/** The plugin with protoc and without buf: all files in one run, and file by file. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Outcome, runProgram } from "../support/programs.ts";
+import { PROTOC, protocIsAbsent } from "../support/protoc.ts";
+import { ROOT, Workspace } from "../support/workspace.ts";
+
+const proto = (packageName: string, service: string, path: string) => `syntax = "proto3";
+package ${packageName};
+import "google/api/annotations.proto";
+import "svc/access/v1/policy.proto";
+message ${service}Request { string id = 1; }
+message ${service}Response {}
+// What it is for.
+service ${service}Service {
+  // Reads one.
+  rpc Get${service}(${service}Request) returns (${service}Response) {
+    option (google.api.http) = {get: "${path}"};
+    option (svc.access.v1.policy) = {exposure: AUTHENTICATED gateway: {publish: true}};
+  }
+}
+`;
+
+const FILES = ["orders/v1/orders.proto", "orders/v1/refunds.proto", "bills/v1/bills.proto"];
+const CONFIG = "services: {shop: {packages: [orders.v1, bills.v1]}}\nclients: [weather.v1]\n";
+
+/** What spans files. */
+const SPANNING = ["policies.json", "routes/shop.json"];
+const OF_EACH = [
+  "bills/v1/bills_access.ts",
+  "bills/v1/bills_server.ts",
+  "orders/v1/orders_access.ts",
+  "orders/v1/orders_server.ts",
+  "orders/v1/refunds_access.ts",
+  "orders/v1/refunds_server.ts",
+];
+
+let workspace: Workspace;
+
+beforeAll(() => {
+  workspace = new Workspace({
+    "orders/v1/orders.proto": proto("orders.v1", "Order", "/v1/orders/{id}"),
+    "orders/v1/refunds.proto": proto("orders.v1", "Refund", "/v1/refunds/{id}"),
+    "bills/v1/bills.proto": proto("bills.v1", "Bill", "/v1/bills/{id}"),
+    "weather/v1/weather.proto": proto("weather.v1", "Weather", "/weather/{id}"),
+  });
+  workspace.write("svc-access.yaml", CONFIG);
+});
+
+afterAll(() => workspace[Symbol.dispose]());
+
+/** Runs protoc as the documentation has it. */
+function protoc(
+  out: string,
+  options: string,
+  files: readonly string[],
+  config = "svc-access.yaml",
+): Outcome {
+  mkdirSync(join(workspace.folder, out), { recursive: true });
+  const [command = "", ...args] = PROTOC ?? [];
+  return runProgram(
+    command,
+    [
+      ...args,
+      "-I",
+      "proto",
+      "-I",
+      "vendor",
+      `--plugin=protoc-gen-svc-access=${join(ROOT, "bin/protoc-gen-svc-access")}`,
+      `--svc-access_out=${out}`,
+      `--svc-access_opt=${[`config=${config}`, "import_extension=ts", options].filter((each) => each !== "").join(",")}`,
+      ...files,
+    ],
+    { cwd: workspace.folder },
+  );
+}
+
+function contents(out: string): Record<string, string> {
+  const folder = join(workspace.folder, out);
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8", withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  return Object.fromEntries(
+    names.sort().map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+  );
+}
+
+describe.skipIf(protocIsAbsent())("protoc", () => {
+  test("over all files makes what svc-access generate makes", () => {
+    expect(protoc("whole", "", FILES)).toMatchObject({ status: 0 });
+    const made = contents("whole");
+    expect(Object.keys(made)).toEqual([...OF_EACH, ...SPANNING].sort());
+    expect(Object.keys(JSON.parse(made["policies.json"] ?? "").policies)).toHaveLength(3);
+    const own = runProgram(
+      "svc-access",
+      [
+        "generate",
+        "proto",
+        "--out",
+        "own",
+        "--import-extension",
+        "ts",
+        "--config",
+        "svc-access.yaml",
+      ],
+      { cwd: workspace.folder },
+    );
+    expect(own).toMatchObject({ status: 0 });
+    const { "weather/v1/weather_client.ts": client, ...others } = contents("own");
+    expect(client).toContain("WeatherServiceRoutes");
+    expect(others).toEqual(made);
+  });
+
+  test("file by file refuses what is of all files, and writes none of it", () => {
+    for (const file of FILES) {
+      const { status, stderr } = protoc("refused", "", [file]);
+      expect(status).not.toBe(0);
+      expect(stderr).toContain(`protoc was asked for ${file} alone`);
+      expect(stderr).toContain("routes/, policies.json, gateway/ are of all files");
+      expect(stderr).toContain("files=each");
+    }
+    expect(contents("refused")).toEqual({});
+  });
+
+  test("folder by folder refuses it, too", () => {
+    const { status, stderr } = protoc("folders", "", FILES.slice(0, 2));
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("the service shop also has the package bills.v1");
+    expect(contents("folders")).toEqual({});
+  });
+
+  test("file by file with files=each, and once more over all, makes the same as one run", () => {
+    for (const file of FILES) {
+      expect(protoc("each", "files=each", [file])).toMatchObject({ status: 0 });
+    }
+    expect(Object.keys(contents("each"))).toEqual(OF_EACH);
+    const spanning = protoc("each", "target=policies,target=routes", FILES);
+    expect(spanning).toMatchObject({ status: 0 });
+    expect(contents("each")).toEqual(contents("whole"));
+  });
+
+  test("over the one file that a service has makes all with files=all", () => {
+    workspace.write("one.yaml", "services: {bills: {packages: [bills.v1]}}\n");
+    const run = protoc("one", "files=all", ["bills/v1/bills.proto"], "one.yaml");
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining("no gateway files") });
+    expect(Object.keys(contents("one"))).toEqual([
+      "bills/v1/bills_access.ts",
+      "bills/v1/bills_server.ts",
+      "policies.json",
+      "routes/bills.json",
+    ]);
+  });
+
+  test("of a package that is only called makes its client alone", () => {
+    expect(protoc("client", "files=each", ["weather/v1/weather.proto"])).toMatchObject({
+      status: 0,
+    });
+    expect(Object.keys(contents("client"))).toEqual(["weather/v1/weather_client.ts"]);
+  });
+
+  test("in a run over clients alone makes no policies.json, which would take the place of another", () => {
+    expect(protoc("clients", "files=all", ["weather/v1/weather.proto"])).toMatchObject({
+      status: 0,
+    });
+    expect(Object.keys(contents("clients"))).toEqual(["weather/v1/weather_client.ts"]);
+  });
+
+  test("prints findings at their places, and writes nothing", () => {
+    const text = proto("bills.v1", "Bill", "/v1/bills/{id}").replace("exposure: AUTHENTICATED", "");
+    writeFileSync(
+      join(workspace.folder, "proto/bills/v1/wrong.proto"),
+      text.replaceAll("Bill", "Wrong"),
+    );
+    const { status, stderr } = protoc("wrong", "files=each", ["bills/v1/wrong.proto"]);
+    expect(status).not.toBe(0);
+    expect(stderr).toMatch(/bills\/v1\/wrong\.proto:\d+:\d+: .*\(ACCESS_EXPOSURE_REQUIRED\)/);
+    expect(contents("wrong")).toEqual({});
+  });
+});

@@ -1,0 +1,183 @@
+/** A run that sees, or may see, a part of the files makes no output that is of all of them. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { CodeGeneratorRequestSchema } from "@bufbuild/protobuf/wkt";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readCodeGeneratorRequest } from "../../src/api/read/code-generator-request.ts";
+import { TARGETS } from "../../src/compiler/generate.ts";
+import { loadConfig } from "../../src/config/load-config.ts";
+import { type PluginOptions, parsePluginOptions } from "../../src/plugin/options.ts";
+import { refusePartialRun } from "../../src/plugin/partial-run.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-access-partial-"));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const template = (strategy: string) => `version: v2
+plugins:
+  - local: protoc-gen-es
+    strategy: all
+    out: gen
+  - local: protoc-gen-svc-access
+    out: gen
+${strategy}`;
+
+const config = (text: string) => loadConfig(text, "svc-access.yaml", {}).loaded?.config;
+
+const HUB = "services: {hub: {packages: [a.v1, b.v1]}}";
+
+interface Run {
+  readonly asked: readonly string[];
+  /** Files that are only imported. */
+  readonly imported?: readonly string[];
+  readonly compiler?: "protoc" | "buf";
+  readonly options?: string;
+  readonly config?: string;
+  readonly template?: string;
+}
+
+/** Each file declares a service, in the package of its folder. */
+function check({ asked, imported = [], compiler = "buf", ...run }: Run): void {
+  if (run.template !== undefined) writeFileSync(join(folder, "buf.gen.yaml"), run.template);
+  const request = create(CodeGeneratorRequestSchema, {
+    fileToGenerate: [...asked],
+    ...(compiler === "protoc" ? { compilerVersion: { major: 3, minor: 21 } } : {}),
+    protoFile: [...imported, ...asked].map((name) => {
+      const path = name.replace(/\/[^/]*$/, "").replaceAll("/", ".");
+      const service = name.includes("types") ? [] : [{ name: "S" }];
+      return { name, package: path, service };
+    }),
+  });
+  const read = readCodeGeneratorRequest(toBinary(CodeGeneratorRequestSchema, request));
+  const options: PluginOptions = parsePluginOptions(run.options ?? "");
+  refusePartialRun(
+    read,
+    options,
+    run.config === undefined ? undefined : config(run.config),
+    folder,
+  );
+}
+
+const A = "a/v1/a.proto";
+const A2 = "a/v1/other.proto";
+const B = "b/v1/b.proto";
+
+describe("is refused", () => {
+  test.each<readonly [name: string, run: Run, message: string]>([
+    [
+      "one folder by buf, whose template does not say strategy: all",
+      { asked: [A, A2], template: template("") },
+      "buf runs this plugin once for each folder, so that it sees a/v1 alone; routes/, policies.json, gateway/ are of all files: write strategy: all beside the plugin in buf.gen.yaml",
+    ],
+    [
+      "one folder by buf, whose configuration has other packages, too",
+      {
+        asked: [A],
+        template: template(""),
+        config: "services: {hub: {packages: [a.v1]}, git: {packages: [b.v1]}}",
+      },
+      "once for each folder",
+    ],
+    [
+      "one folder of a service that has two, whatever the template",
+      { asked: [A, A2], config: HUB },
+      "this run sees the folder a/v1 alone, and the service hub also has the package b.v1 (or correct that name in svc-access.yaml)",
+    ],
+    [
+      "one file by protoc",
+      { asked: [A], compiler: "protoc" },
+      "protoc was asked for a/v1/a.proto alone (where it is the only file, write files=all); routes/, policies.json, gateway/ are of all files: name all of them in one run of protoc, or write files=each",
+    ],
+    [
+      "one file by protoc, for one target",
+      { asked: [A], compiler: "protoc", options: "target=policies,target=server" },
+      "policies.json is of all files",
+    ],
+    [
+      "one folder of a service that has two, by protoc",
+      { asked: [A, A2], compiler: "protoc", config: HUB },
+      "the service hub also has the package b.v1",
+    ],
+    [
+      "a file whose sibling is imported, and has services",
+      { asked: [A, B], imported: [A2], compiler: "protoc" },
+      "this run is not asked for a/v1/other.proto, whose package a.v1 it makes outputs of",
+    ],
+    [
+      "the same, said to be all files",
+      { asked: [A], imported: [A2], compiler: "protoc", options: "files=all" },
+      "this run is not asked for a/v1/other.proto",
+    ],
+  ])("%s", (_, run, message) => {
+    expect(() => check(run)).toThrow(message);
+  });
+});
+
+describe("is taken for whole", () => {
+  test.each<readonly [name: string, run: Run]>([
+    ["one folder with strategy: all", { asked: [A], template: template("    strategy: all\n") }],
+    ["two folders", { asked: [A, B], template: template("") }],
+    [
+      "one folder that has all packages of the configuration",
+      { asked: [A], template: template(""), config: "services: {hub: {packages: [a.v1]}}" },
+    ],
+    ["one folder without a template to read", { asked: [A] }],
+    ["all files by protoc", { asked: [A, A2, B], compiler: "protoc", config: HUB }],
+    [
+      "one file by protoc that is said to be all",
+      { asked: [A], compiler: "protoc", options: "files=all" },
+    ],
+    [
+      "files whose sibling only has messages",
+      { asked: [A, B], imported: ["a/v1/types.proto"], compiler: "protoc" },
+    ],
+    [
+      "a file that imports a service of another package",
+      { asked: [A, A2], imported: [B], compiler: "protoc" },
+    ],
+  ])("%s", (_, run) => {
+    expect(() => check(run)).not.toThrow();
+  });
+});
+
+test.each<readonly [name: string, run: Run]>([
+  ["no output spans files", { asked: [A], template: template(""), options: "target=server" }],
+  ["each file is generated by itself", { asked: [A], compiler: "protoc", options: "files=each" }],
+  [
+    "each folder is generated by itself",
+    { asked: [A], template: template(""), config: HUB, options: "files=each" },
+  ],
+])("nothing is refused where %s", (_, run) => {
+  expect(() => check(run)).not.toThrow();
+});
+
+describe("the option files", () => {
+  test.each([
+    ["files=each", { files: "each", targets: ["policies", "server"] }],
+    ["files=each,target=server", { files: "each", targets: ["server"] }],
+    ["files=all", { files: "all", targets: TARGETS }],
+    ["", { targets: TARGETS }],
+  ])("%s is %j", (parameter, expected) => {
+    const { targets, files } = parsePluginOptions(parameter);
+    expect({ targets, ...(files === undefined ? {} : { files }) }).toEqual(expected);
+  });
+
+  test.each([
+    ["files=some", 'option "files" must be all or each, not "some"'],
+    ["files=all,files=each", 'option "files" is given twice'],
+    [
+      "files=each,target=routes",
+      "files=each makes the outputs of each file by itself, and target=routes is of all files",
+    ],
+    ["files=each,target=gateway", "target=gateway is of all files"],
+    ["fles=each", 'did you mean "files"?'],
+  ])("%s is refused", (parameter, message) => {
+    expect(() => parsePluginOptions(parameter)).toThrow(message);
+  });
+});
