@@ -43,6 +43,25 @@ describe("the schema of svc-access.yaml", () => {
   });
 });
 
+describe("the schema of a frontend with login: bearer", () => {
+  const { host, namespace, services, client_id } = fullPlatform().frontends.web;
+  const bearer = { host, namespace, services, login: "bearer", audiences: ["cli"] };
+  const errors = (web: object) => errorsOf({ ...fullPlatform(), frontends: { web } });
+
+  test("accepts one without a client", () => {
+    expect(errors(bearer)).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ["a client", { ...bearer, client_id }],
+    ["pages", { ...bearer, backend: fullPlatform().frontends.web.backend }],
+    ["no audiences", { ...bearer, audiences: undefined }],
+    ["a login", { ...bearer, login: "session" }],
+  ])("refuses one with %s, as the loader does", (_name, web) => {
+    expect(errors(JSON.parse(JSON.stringify(web)))).not.toEqual([]);
+  });
+});
+
 test("the loader accepts the example", () => {
   const result = loadConfig(read("examples/hub/svc-access.yaml"), "svc-access.yaml", {});
   expect(result).toHaveProperty("loaded");

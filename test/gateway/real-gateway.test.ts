@@ -54,11 +54,19 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
       .map((name) => name.toLowerCase());
 
   test("every document is loaded and accepted", async () => {
-    const statuses = statusesOf(await gateway.run<string>({ kind: "log" }));
     const judged = documents.filter(({ kind }) => kind !== "ReferenceGrant");
     expect(judged.length).toBeGreaterThan(20);
-    for (const { kind, metadata } of judged) {
-      const name = `${kind} ${metadata.namespace}/${metadata.name}`;
+    // Envoy may have its routes before Envoy Gateway has logged what became of each resource.
+    let statuses = new Map<string, string[]>();
+    const names = judged.map(
+      ({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`,
+    );
+    const unjudged = async () => {
+      statuses = statusesOf(await gateway.run<string>({ kind: "log" }));
+      return names.filter((name) => !statuses.has(name));
+    };
+    await expect.poll(unjudged, { timeout: 120_000 }).toEqual([]);
+    for (const name of names) {
       expect(statuses.get(name), name).toEqual(
         expect.arrayContaining([expect.stringMatching(/^Accepted True/)]),
       );
