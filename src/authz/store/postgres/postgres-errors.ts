@@ -36,6 +36,11 @@ export function explainPostgres(
   if (isOfStatement(code)) {
     return unavailable(`${name} fails: ${oneLine(message)} (${code})`);
   }
+  if (message === "Query read timeout") {
+    return unavailable(
+      `${name} did not answer a statement in time: see what it waits for, or raise query_timeout (milliseconds) in the URL`,
+    );
+  }
   const why = oneLine(message) || code;
   return unavailable(
     `${name} cannot be reached (${why}): see that it runs and that the address is right`,
