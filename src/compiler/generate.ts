@@ -1,3 +1,4 @@
+import { DescriptorError } from "../api/read/file-outline.ts";
 import { compareText } from "../diagnostics/diagnostic.ts";
 import {
   EmitError,
@@ -52,7 +53,8 @@ export async function generate(
     if (!options.targets.includes(target)) continue;
     // What a target needs is loaded only when it is asked for: a plugin is started often.
     const result = await emit(target, input, judgement, options).catch((error: Error) => {
-      throw error instanceof EmitError ? new UsageError(error.message) : error;
+      const isOfInput = error instanceof EmitError || error instanceof DescriptorError;
+      throw isOfInput ? new UsageError(error.message) : error;
     });
     notes.push(...result.notes);
     for (const file of result.files) {

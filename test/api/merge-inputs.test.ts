@@ -5,6 +5,8 @@ import type { DescriptorFile } from "../../src/api/read/file-outline.ts";
 import { readImage } from "../../src/api/read/image.ts";
 import { readApi } from "../../src/api/read/read-api.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
+import { emitPolicies } from "../../src/emit/policies.ts";
+import { emitServer } from "../../src/emit/server/server.ts";
 import { Workspace } from "../support/workspace.ts";
 
 /** The image of a service, and of the file that it shares with others. */
@@ -146,6 +148,45 @@ test("copies that contradict each other and are needed by nothing are no error",
   ])) {
     expect(read(each).rpcs).toBe(2);
   }
+});
+
+describe("of what is only called, copies that contradict each other", () => {
+  /** A service with messages of its own, beside a client's copy of a file. */
+  const beside = (name: string, shared: string) => {
+    using workspace = new Workspace({
+      "shared/v1/shared.proto": `syntax = "proto3"; package shared.v1;\n${shared}`,
+      [`${name}/v1/${name}.proto`]: `syntax = "proto3"; package ${name}.v1;
+import "svc/access/v1/policy.proto";
+message Request {} message Response {}
+service S { rpc Get(Request) returns (Response) {
+  option (svc.access.v1.policy) = {exposure: AUTHENTICATED};
+} }`,
+    });
+    return readImage(workspace.build(), name).map(({ bytes }) => ({ bytes, target: true }));
+  };
+  const inputs = [
+    beside("a", BASE),
+    beside("b", BASE.replace("string id = 1", "int64 id = 1").replace("rpc Ask", "rpc Tell")),
+  ];
+
+  test("are no error for policies and routes", () => {
+    for (const each of orders(inputs)) {
+      const { api } = read(each);
+      const { files } = emitPolicies({ api, config: undefined });
+      expect(files.map(({ name }) => name)).toEqual([
+        "policies.json",
+        "a/v1/a_access.ts",
+        "b/v1/b_access.ts",
+      ]);
+    }
+  });
+
+  test("are one for the clients that would be made of them", () => {
+    for (const each of orders(inputs)) {
+      const input = { ...read(each), config: undefined, importOptions: [] };
+      expect(() => emitServer(input)).toThrow("two inputs hold different files named shared/v1/");
+    }
+  });
 });
 
 test("services that are served must be the same in each copy, to the letter", () => {

@@ -31,7 +31,7 @@ export interface FileOutline {
   readonly extensions: readonly Uint8Array[];
   /** The encoded `SourceCodeInfo`; absent where the input was built without it. */
   readonly sourceInfo?: Uint8Array;
-  /** What keeps its messages from being used: several inputs hold the file, and contradict each other. */
+  /** What keeps it from being used: several inputs hold the file, and contradict each other. */
   readonly conflict?: string;
 }
 

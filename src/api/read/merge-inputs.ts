@@ -15,8 +15,8 @@ export interface FileCopy {
  *
  * Images share files: the annotation, google's, those of a common module. Copies that say the same are
  * one. A copy of a later version, which says all that the others say and more, stands for them. Copies
- * that contradict each other are an error: at once where several inputs read the file for itself, else
- * where one of its messages is needed.
+ * that contradict each other are an error: at once where several inputs serve it, else where something of
+ * it is needed.
  *
  * @param isServed whether the RPCs of a package are served, and not only called
  */
@@ -50,32 +50,21 @@ function mergeCopies(
   const sorted = [...copies].sort((left, right) => Buffer.compare(left.bytes, right.bytes));
   const outlines = sorted.map(({ outline }) => outline);
   const read = outlines.filter(({ target }) => target);
-  const services = read.length === 0 ? undefined : servicesOf(read, isServed);
-  const types = mostOf(outlines, typeFacts);
-  const file = types.most;
-  if (types.difference === undefined) {
-    return { ...(services ?? file), messages: file.messages, enums: file.enums };
+  const { most: file, difference: ofTypes } = mostOf(outlines, typeFacts);
+  const isOwn = read.some((outline) => isServed(outline.package));
+  // What is enforced must not depend on which of two versions is taken.
+  if (isOwn && read.some((other) => !sameServices(read[0] ?? other, other))) {
+    throw differentFiles(file.name);
   }
-  const conflict = differentFiles(file.name, types.difference);
+  const services = read.length === 0 ? { most: file } : mostOf(read, serviceFacts);
+  const difference = ofTypes ?? services.difference;
+  if (difference === undefined) {
+    return { ...services.most, messages: file.messages, enums: file.enums };
+  }
+  const conflict = differentFiles(file.name, difference);
   // Of the annotation, each input is judged by its own copy.
-  if (read.length > 1 && file.package !== ANNOTATION_PACKAGE) throw conflict;
-  return { ...(services ?? file), conflict: conflict.message };
-}
-
-/** The copy whose services count, of those that are read for themselves. */
-function servicesOf(
-  read: readonly FileOutline[],
-  isServed: (packageName: string) => boolean,
-): FileOutline {
-  const [first, ...others] = read as [FileOutline, ...FileOutline[]];
-  if (isServed(first.package)) {
-    // What is enforced must not depend on which of two versions is taken.
-    if (others.some((other) => !sameServices(first, other))) throw differentFiles(first.name);
-    return first;
-  }
-  const { most, difference } = mostOf(read, serviceFacts);
-  if (difference !== undefined) throw differentFiles(most.name, difference);
-  return most;
+  if (isOwn && read.length > 1 && file.package !== ANNOTATION_PACKAGE) throw conflict;
+  return { ...services.most, conflict: conflict.message };
 }
 
 /** The first file that says all that the others say; where there is none, the first, and how they differ. */

@@ -105,7 +105,7 @@ function* readServices(
       const path = [6, serviceIndex, 2, methodIndex];
       try {
         // Whatever policy a repository elsewhere gives its RPC, nothing here rests on it.
-        const own = isJudged ? method : { ...method, policy: readable(method.policy) };
+        const own = isJudged ? method : calledOnly(method, file);
         const problems = isJudged ? policyProblems(method, definitionProblem) : [];
         const rpcName = `${fullName}/${method.name}`;
         return readRpc(own, rpcName, problems, { file: file.name, path }, messages);
@@ -120,13 +120,15 @@ function* readServices(
   }
 }
 
-/** The policy, where it can be decoded: of what is only called, one that cannot is none. */
-function readable(policy: MethodOutline["policy"]): MethodOutline["policy"] {
+/** What a client needs of an RPC, where that can be read: a policy of others that cannot is none. */
+function calledOnly(method: MethodOutline, { conflict }: FileOutline): MethodOutline {
+  // Nothing can be said of its routes; who asks for them gets the conflict.
+  if (conflict !== undefined) return { ...method, policy: [], http: [] };
   try {
-    readPolicy(policy);
-    return policy;
+    readPolicy(method.policy);
+    return method;
   } catch {
-    return [];
+    return { ...method, policy: [] };
   }
 }
 

@@ -43,7 +43,7 @@ Examples:
   svc-access model merge --format json hub.zed git.zed
 
 A definition that several models have must mean the same in each; the order of its members, white
-space and comments do not matter. The output depends on the content of the files alone.
+space and comments do not matter. The output depends on the files alone, and not on their order.
 Exit codes: 0 merged, 1 conflicts and nothing written, 2 usage or unreadable input.`,
     )
     .action(merge);

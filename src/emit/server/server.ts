@@ -10,7 +10,7 @@ import type { FileOutline } from "../../api/read/file-outline.ts";
 import type { MessageIndex } from "../../api/read/message-index.ts";
 import { readServiceComments } from "../../api/read/source-info.ts";
 import { BINDING_FORMAT_VERSION } from "../../runtime/service-binding.ts";
-import type { EmitInput, EmitResult } from "../output-file.ts";
+import { EmitError, type EmitInput, type EmitResult } from "../output-file.ts";
 import { accessModule, accessNames, type ServiceAccessNames, servicesByFile } from "../policies.ts";
 import { literal, propertyKey } from "../source-text.ts";
 import { serverTemplate } from "../templates.ts";
@@ -64,6 +64,10 @@ export function emitServer(input: ServerInput): EmitResult {
   const served = input.files.filter(({ name }) => services.has(name));
   const response = plugin.run(prunedRequest(served, input.messages, parameter));
   const files = response.file.map(({ name, content }) => ({ name, content: HEADER + content }));
+  for (const { file } of input.api.clients) {
+    const conflict = outlines.get(file)?.conflict;
+    if (conflict !== undefined) throw new EmitError(conflict);
+  }
   return { files: [...files, ...clientFiles(input.api.clients)], notes: [] };
 }
 
