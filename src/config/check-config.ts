@@ -3,7 +3,7 @@ import { didYouMean } from "../diagnostics/nearest.ts";
 import { checkEdge } from "./check-edge.ts";
 import type { BackendConfig, PlatformConfig } from "./config.ts";
 import type { ConfigProblem } from "./config-problem.ts";
-import { type SessionConfig, sessionOf } from "./frontend-config.ts";
+import { type SessionConfig, sessionOf } from "./session-config.ts";
 
 /** Checks what one part of the configuration says of another. */
 export function checkConfig(config: PlatformConfig): ConfigProblem[] {

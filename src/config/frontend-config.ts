@@ -9,9 +9,8 @@ import {
   path,
   secret,
 } from "./config-values.ts";
+import { SESSION_KEYS } from "./session-config.ts";
 
-/** What a frontend needs where the gateway logs its users in, and has no use for elsewhere. */
-const SESSION_KEYS = ["client_id", "client_secret", "redirect_url", "logout_path"] as const;
 /** What only a frontend that users open in a browser has. */
 const PAGE_KEYS = ["backend", "deny_redirect"] as const;
 
@@ -111,19 +110,3 @@ z.globalRegistry.add(frontend, {
 
 /** A frontend of the platform configuration. */
 export type FrontendConfig = z.infer<typeof frontend>;
-
-/** The client by which the gateway logs the users of a frontend in. */
-export type SessionConfig = {
-  readonly [Key in (typeof SESSION_KEYS)[number]]: NonNullable<FrontendConfig[Key]>;
-};
-
-/** The client of a frontend; undefined where it takes Bearer tokens only. */
-export function sessionOf(config: FrontendConfig): SessionConfig | undefined {
-  if (config.login === "bearer") return undefined;
-  const { client_id, client_secret, redirect_url, logout_path } = config;
-  if (!client_id || client_secret === undefined || !redirect_url || !logout_path) {
-    // The schema refuses this; a login without its client may not become a route without one.
-    throw new Error(`the frontend on ${config.host} has no complete login`);
-  }
-  return { client_id, client_secret, redirect_url, logout_path };
-}

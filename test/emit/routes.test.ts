@@ -60,7 +60,7 @@ services:
   iam: { packages: [iam.v1] }
   git: { packages: [git.v1] }
 frontends:
-  one: ${frontend("[hub]", "[https://b.example.com, https://a.example.com]")}
+  one: ${frontend("[hub]", "[https://B.example.com, https://a.example.com, https://b.example.com]")}
   two: ${frontend("[hub, iam]", "[https://b.example.com]")}
 `;
   const result = loadConfig(yaml, "svc-access.yaml", {});

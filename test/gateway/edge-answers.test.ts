@@ -258,6 +258,16 @@ describe("the login", () => {
   });
 });
 
+test("origins are as browsers send them, each once", () => {
+  const list = "[https://App.example.com, https://app.example.com, http://a.example]";
+  const all = documents(SAMPLE_CONFIG.replace("[https://app.example.com]", list));
+  const origins = ofKind(all, "SecurityPolicy").flatMap(
+    ({ spec }) => spec.cors?.allowOrigins ?? [],
+  );
+  expect([...new Set(origins)]).toEqual(["http://a.example", "https://app.example.com"]);
+  expect(origins.length).toBe(4);
+});
+
 /** The frontend hub-web, for programs that have a token of their own. */
 const BEARER = SAMPLE_CONFIG.replace(
   / {4}client_id: .*0001\n {4}client_secret.*\n {4}redirect_url.*\n {4}logout_path.*\n/,

@@ -146,6 +146,9 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
     const bad = await ask(ME, { token: "x.y.z" });
     expect(errorOf(bad)).toBe(UNAUTHORIZED);
     expect(bad.headers["www-authenticate"]).toBe("Bearer");
+    // The id in the body is the gateway's own, never text of the caller's.
+    const id = [["X-Request-ID", 'mine","code":"OK']] as const;
+    expect(errorOf(await ask(ME, { token: "x.y.z", headers: id }))).toBe(UNAUTHORIZED);
     const stranger = await gateway.token({ owner: "other" });
     expect(errorOf(await ask(ME, { token: stranger }))).toBe("403 FORBIDDEN: permission denied");
     const missing = await ask("/v1/projects/none", { token: alice });

@@ -1,3 +1,4 @@
+import { originsOf } from "../../config/allowed-origins.ts";
 import type { PlatformConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
@@ -61,7 +62,7 @@ function allowedOrigins(
 ): Pick<DeployedService, "allowedOrigins"> {
   const origins = Object.values(config?.frontends ?? {})
     .filter(({ services }) => services.includes(service))
-    .flatMap(({ allowed_origins }) => allowed_origins);
+    .flatMap(originsOf);
   if (origins.length === 0) return {};
   return { allowedOrigins: [...new Set(origins)].sort(compareText) };
 }

@@ -1,3 +1,4 @@
+import { originsOf } from "../../config/allowed-origins.ts";
 import type { EdgeConfig, IdentityConfig } from "../../config/config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { sectionsOf } from "./listeners.ts";
@@ -93,7 +94,7 @@ export function planFrontend(
     sections: sectionsOf(edge, config.host),
     ...(cors
       ? {
-          cors: { origins: [...config.allowed_origins].sort(compareText), connect: config.connect },
+          cors: { origins: originsOf(config).sort(compareText), connect: config.connect },
         }
       : {}),
     login,

@@ -2,7 +2,7 @@ import type { ClaimMapping } from "../../api/principal-claims.ts";
 import { CLAIM_MAPPINGS } from "../../api/principal-claims.ts";
 import type { EdgeConfig, FrontendConfig, IdentityConfig } from "../../config/config.ts";
 import { durationMs, formatDuration } from "../../config/duration.ts";
-import { type SessionConfig, sessionOf } from "../../config/frontend-config.ts";
+import { type SessionConfig, sessionOf } from "../../config/session-config.ts";
 
 /** The SecurityPolicy that checks the token of callers, and logs in those without one. */
 export interface LoginPolicyPlan {

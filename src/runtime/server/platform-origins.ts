@@ -12,9 +12,8 @@ export function withPlatformOrigins(options: ServerOptions): ServerOptions {
   const platform = routes?.allowedOrigins ?? [];
   if (http === undefined || platform.length === 0) return options;
   const { cors } = http;
-  // Browsers send an origin in lower case.
-  const origins = [...cors.allowed_origins, ...platform.map((origin) => origin.toLowerCase())];
-  const merged = { ...cors, allowed_origins: [...new Set(origins)] };
+  const origins = new Set([...cors.allowed_origins, ...platform]);
+  const merged = { ...cors, allowed_origins: [...origins] };
   const server = { ...config.server, http: { ...http, cors: merged } };
   return { ...options, configuration: { ...configuration, config: { ...config, server } } };
 }
