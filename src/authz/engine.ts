@@ -1,3 +1,4 @@
+import type { AuthzError } from "./authz-error.ts";
 import type {
   ObjectReference,
   Relationship,
@@ -214,6 +215,12 @@ export interface AuthorizationEngine {
 
   /** Whether the engine can answer now. */
   ready(): Promise<Readiness>;
+
+  /**
+   * Names who is told that the engine answers no longer until the process is started anew, and why.
+   * Absent where that cannot be.
+   */
+  onFailure?(listener: (error: AuthzError) => void): void;
 
   /** Ends the engine; what was acknowledged is kept. */
   close(): Promise<void>;

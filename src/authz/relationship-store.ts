@@ -51,6 +51,12 @@ export interface RelationshipStore {
    */
   onInterrupted?(listener: () => void): void;
 
+  /**
+   * How long, in milliseconds after `onInterrupted`, what was loaded may still be answered with where `recover` does
+   * not succeed; then another process may have written for too long. For ever where absent.
+   */
+  readonly doubtLimitMs?: number;
+
   /** Gives the lock back. */
   close(): Promise<void>;
 }

@@ -1,3 +1,5 @@
+import { BusyPatience } from "../authz/store/sqlite/busy-patience.ts";
+import { assertSqliteFile } from "../authz/store/sqlite/sqlite-file.ts";
 import type { Logger } from "../runtime/operation/logger.ts";
 import type { Database, DatabaseSettings } from "./database.ts";
 import { slowQueries } from "./slow-queries.ts";
@@ -26,7 +28,9 @@ export async function openDatabase<Tables>(
   // Loaded when it is needed: the client of PostgreSQL is large.
   if (settings.driver === "sqlite") {
     const { SqliteDatabase } = await import("./sqlite-database.ts");
-    return new SqliteDatabase<Tables>(settings.file as string, log);
+    assertSqliteFile(settings.file ?? "", "");
+    // Another process that starts at the same moment may be making the file.
+    return new BusyPatience().run(() => new SqliteDatabase<Tables>(settings.file as string, log));
   }
   const { PostgresDatabase } = await import("./postgres-database.ts");
   return new PostgresDatabase<Tables>(settings, schema, log);

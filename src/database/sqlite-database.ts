@@ -1,8 +1,9 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { Kysely, type LogConfig, SqliteDialect, sql } from "kysely";
+import { Kysely, type LogConfig, sql } from "kysely";
 import { AuthzError } from "../authz/authz-error.ts";
 import { OpenedFile } from "../authz/store/sqlite/opened-file.ts";
+import { PatientSqliteDialect } from "../authz/store/sqlite/patient-dialect.ts";
 import { SqliteConnection } from "../authz/store/sqlite/sqlite-connection.ts";
 import { explainSqlite } from "../authz/store/sqlite/sqlite-errors.ts";
 import { createPrivately } from "../authz/store/sqlite/sqlite-lock.ts";
@@ -10,8 +11,6 @@ import type { Database, PoolStats } from "./database.ts";
 
 /** Marks the files that are ours ("svcd"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x73766364;
-/** How long a statement waits where another process writes, in milliseconds. */
-const BUSY_TIMEOUT = 5000;
 
 /** A database in an SQLite file: WAL, and each commit is synced. */
 export class SqliteDatabase<Tables> implements Database<Tables> {
@@ -30,7 +29,7 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
     try {
       const path = resolve(file);
       createPrivately(join(realpathSync(dirname(path)), basename(path)));
-      this.#connection = new SqliteConnection(path, { timeout: BUSY_TIMEOUT });
+      this.#connection = new SqliteConnection(path);
       this.#opened = new OpenedFile(file);
     } catch (error) {
       throw this.explain(error);
@@ -41,7 +40,14 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
       this.#connection.close();
       throw this.explain(error);
     }
-    this.kysely = new Kysely({ dialect: new SqliteDialect({ database: this.#connection }), log });
+    this.kysely = new Kysely({
+      dialect: new PatientSqliteDialect({ database: this.#connection }, undefined, () => {
+        const problem = this.#opened.problem();
+        // What would be acknowledged would be gone with the file.
+        if (problem !== undefined) throw new AuthzError("UNAVAILABLE", problem);
+      }),
+      log,
+    });
   }
 
   as<Others>(): Database<Others> {

@@ -18,14 +18,21 @@ export class Committer {
   #sequence: number;
   /** The writes whose commit failed without saying whether it happened. */
   #uncertain: readonly Updates[] | undefined;
-  /** Whether the store may have been taken by another process. */
-  #interrupted = false;
+  /** Since when the store may have been taken by another process. */
+  #interruptedAt: number | undefined;
   #failure: AuthzError | undefined;
+  readonly #onFailed: (error: AuthzError) => void;
 
-  constructor(graph: RelationshipGraph, store: RelationshipStore, onApplied: () => void) {
+  constructor(
+    graph: RelationshipGraph,
+    store: RelationshipStore,
+    onApplied: () => void,
+    onFailed: (error: AuthzError) => void,
+  ) {
     this.#graph = graph;
     this.#store = store;
     this.#onApplied = onApplied;
+    this.#onFailed = onFailed;
     this.#sequence = store.sequence;
   }
 
@@ -34,19 +41,30 @@ export class Committer {
     return this.#sequence;
   }
 
-  /** Why memory can be relied on no longer: another process may write. */
+  /** Why memory cannot be relied on: another process may write, or may have for too long. */
   get failure(): AuthzError | undefined {
-    return this.#failure;
+    if (this.#failure !== undefined || this.#interruptedAt === undefined) return this.#failure;
+    const { doubtLimitMs = Number.POSITIVE_INFINITY } = this.#store;
+    if (performance.now() - this.#interruptedAt < doubtLimitMs) return undefined;
+    return new AuthzError(
+      "UNAVAILABLE",
+      "it cannot be found out whether the store is still this process's own, so its relationships may have changed",
+    );
+  }
+
+  /** Whether the process must be started anew. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
   }
 
   /** Whether the store may hold a write that memory does not. */
   get isUncertain(): boolean {
-    return this.#interrupted || this.#uncertain !== undefined;
+    return this.#interruptedAt !== undefined || this.#uncertain !== undefined;
   }
 
   /** Notes that the lock of the store may have been lost. */
   interrupt(): void {
-    this.#interrupted = true;
+    this.#interruptedAt ??= performance.now();
   }
 
   /** Commits writes that were tried, and applies them. Not while another commit is under way. */
@@ -72,6 +90,7 @@ export class Committer {
    * @param cause what to throw where it cannot be found out now
    */
   async settle(cause?: unknown): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
     if (!this.isUncertain) return;
     try {
       await this.#store.recover();
@@ -83,7 +102,7 @@ export class Committer {
     const committed = this.#store.sequence - this.#sequence;
     if (committed !== 0 && committed !== writes.length) throw this.#fail();
     this.#uncertain = undefined;
-    this.#interrupted = false;
+    this.#interruptedAt = undefined;
     if (committed > 0) this.#apply(writes);
   }
 
@@ -100,11 +119,13 @@ export class Committer {
 
   #fail(cause?: unknown): AuthzError {
     const why = cause instanceof Error ? ` (${cause.message})` : "";
-    this.#failure ??= new AuthzError(
+    if (this.#failure !== undefined) return this.#failure;
+    this.#failure = new AuthzError(
       "UNAVAILABLE",
       `the store is no longer this process's own, so its relationships may have changed; start the process anew${why}`,
       { cause },
     );
+    this.#onFailed(this.#failure);
     return this.#failure;
   }
 }

@@ -86,6 +86,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     revision: "",
   };
   #closing: Promise<void> | undefined;
+  readonly #failureListeners: ((error: AuthzError) => void)[] = [];
 
   constructor(
     model: Model,
@@ -104,7 +105,12 @@ class EmbeddedEngine implements AuthorizationEngine {
     this.#resources = new ResourceFinder(graph, checker, maxResults);
     this.#subjects = new SubjectFinder(graph, checker, maxResults);
     this.#watcher = new Watcher(store, () => this.#writer.sequence);
-    this.#writer = new Writer(graph, store, () => this.#watcher.notify());
+    this.#writer = new Writer(
+      graph,
+      store,
+      () => this.#watcher.notify(),
+      (error) => this.#failed(error),
+    );
   }
 
   async check(request: CheckRequest, options?: CallOptions): Promise<CheckResult> {
@@ -238,6 +244,15 @@ class EmbeddedEngine implements AuthorizationEngine {
     }
     const reason = this.#writer.failure?.message ?? this.#store.problem?.();
     return reason === undefined ? { ready: true } : { ready: false, reason };
+  }
+
+  onFailure(listener: (error: AuthzError) => void): void {
+    this.#failureListeners.push(listener);
+  }
+
+  #failed(error: AuthzError): void {
+    this.#watcher.fail(error);
+    for (const listener of this.#failureListeners) listener(error);
   }
 
   close(): Promise<void> {

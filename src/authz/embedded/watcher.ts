@@ -10,6 +10,7 @@ export class Watcher {
   readonly #head: () => number;
   readonly #waiting = new Set<() => void>();
   #closed = false;
+  #failure: AuthzError | undefined;
 
   /** @param head the number of the last write that is applied: nobody sees one before it is */
   constructor(store: RelationshipStore, head: () => number) {
@@ -23,6 +24,12 @@ export class Watcher {
     this.#waiting.clear();
   }
 
+  /** Ends all that follow with an error. */
+  fail(error: AuthzError): void {
+    this.#failure = error;
+    this.notify();
+  }
+
   /** Ends all that follow. */
   close(): void {
     this.#closed = true;
@@ -33,6 +40,7 @@ export class Watcher {
   async *follow(from: number, signal?: AbortSignal): AsyncGenerator<StoredChange> {
     let sequence = from;
     while (!this.#closed) {
+      if (this.#failure !== undefined) throw this.#failure;
       if (signal?.aborted) throw abortError(signal);
       if (sequence >= this.#head()) {
         await this.#change(signal);

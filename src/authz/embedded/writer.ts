@@ -39,9 +39,14 @@ export class Writer {
   #last = 0;
   #alone = 0;
 
-  constructor(graph: RelationshipGraph, store: RelationshipStore, onApplied: () => void) {
+  constructor(
+    graph: RelationshipGraph,
+    store: RelationshipStore,
+    onApplied: () => void,
+    onFailed: (error: AuthzError) => void,
+  ) {
     this.#graph = graph;
-    this.#committer = new Committer(graph, store, onApplied);
+    this.#committer = new Committer(graph, store, onApplied, onFailed);
     store.onInterrupted?.(() => {
       this.#committer.interrupt();
       void this.settle().catch(() => undefined);
@@ -53,7 +58,7 @@ export class Writer {
     return this.#committer.sequence;
   }
 
-  /** Why memory can be relied on no longer: another process may write. */
+  /** Why memory cannot be relied on: another process may write, or may have for too long. */
   get failure(): AuthzError | undefined {
     return this.#committer.failure;
   }
@@ -103,7 +108,7 @@ export class Writer {
     let outcomes: readonly Outcome<PendingWrite>[] = [];
     let sequence: number;
     try {
-      if (this.failure !== undefined) throw this.failure;
+      if (this.#committer.hasFailed) throw this.failure;
       if (this.isUncertain) await this.#committer.settle();
       outcomes = rehearse(this.#graph, writes);
       ({ sequence } = this);

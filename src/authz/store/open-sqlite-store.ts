@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { RelationshipStore } from "../relationship-store.ts";
 import { SqlStore } from "./sql-store.ts";
 import { SqliteDatabase } from "./sqlite/sqlite-database.ts";
+import { assertSqliteFile } from "./sqlite/sqlite-file.ts";
 
 /** Where an SQLite store lies. */
 export interface SqliteStoreOptions {
@@ -16,10 +17,12 @@ export interface SqliteStoreOptions {
 /**
  * Opens the store in an SQLite file, which is held until it is closed.
  *
- * @throws AuthzError FAILED_PRECONDITION where another process holds it, or the
+ * @throws AuthzError INVALID_ARGUMENT where `file` names none, such as `:memory:`: `createMemoryStore` makes
+ * a store in memory; FAILED_PRECONDITION where another process holds it, or the
  * file cannot be a store; UNAVAILABLE where the disk fails
  */
-export function openSqliteStore(options: SqliteStoreOptions): Promise<RelationshipStore> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<RelationshipStore> {
+  assertSqliteFile(options.file, "; for a store in memory, call createMemoryStore()");
   const database = new SqliteDatabase(resolve(options.file), options.maxPages);
   return SqlStore.open(database, options.retention);
 }

@@ -1,7 +1,8 @@
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { lostError, parseHolder, thisProcess } from "./lock-holder.ts";
 import { migrate } from "./migrations.ts";
 import type { StoreDatabase } from "./store-database.ts";
+import type { Tables } from "./tables.ts";
 
 /** What a process knows of the store that it holds. */
 export interface Ownership {
@@ -27,6 +28,23 @@ export async function claim(database: StoreDatabase): Promise<Ownership> {
   const { store_id: storeId, epoch } = row;
   // Behind the new epoch: no commit of an earlier one comes in between.
   return { storeId, head: await readHead(database), epoch: Number(epoch) };
+}
+
+/** The epoch and the head of the store now, whoever holds it. */
+export async function readState(
+  connection: Kysely<Tables>,
+): Promise<{ readonly epoch: number; readonly head: number }> {
+  const row = await connection
+    .selectFrom("meta")
+    .select((eb) => [
+      "epoch",
+      eb
+        .selectFrom("changes")
+        .select((eb) => eb.fn.max("sequence").as("head"))
+        .as("head"),
+    ])
+    .executeTakeFirstOrThrow();
+  return { epoch: Number(row.epoch), head: Number(row.head ?? 0) };
 }
 
 /** Reads the store anew whose lock this process held all the time. */

@@ -4,7 +4,7 @@ import type { Relationship } from "../relationship.ts";
 import type { RelationshipStore, StoredChange } from "../relationship-store.ts";
 import { decodeUpdates } from "./change-updates.ts";
 import { lostError } from "./lock-holder.ts";
-import { claim, type Ownership, readOwnership, release } from "./ownership.ts";
+import { claim, type Ownership, readOwnership, readState, release } from "./ownership.ts";
 import { readChanges, readPage } from "./queries.ts";
 import { fromRow } from "./relationship-row.ts";
 import type { StoreDatabase } from "./store-database.ts";
@@ -19,6 +19,9 @@ const FORGET_EVERY = 256;
 /** After how many milliseconds a lock that may be lost is reported again. */
 const REMIND_AFTER = 1000;
 
+/** How long a look may take, in milliseconds. */
+const LOOK_TIMEOUT = 2000;
+
 /** A relationship store in an SQL database; the same for all of them. */
 export class SqlStore implements RelationshipStore {
   readonly #database: StoreDatabase;
@@ -29,6 +32,8 @@ export class SqlStore implements RelationshipStore {
   #closed = false;
   #onInterrupted: () => void = () => undefined;
   #reminder: NodeJS.Timeout | undefined;
+  readonly #watch: NodeJS.Timeout;
+  #looking: Promise<void> | undefined;
   /** Ends when all work on the writer that was asked for is done. */
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -37,6 +42,7 @@ export class SqlStore implements RelationshipStore {
     this.#retention = retention;
     this.#ownership = ownership;
     database.onLost(() => this.#interrupted());
+    this.#watch = setInterval(() => this.#lookAfter(), database.lookEveryMs).unref();
   }
 
   /** Opens the store in a database: takes its lock and makes or migrates its tables. */
@@ -51,6 +57,10 @@ export class SqlStore implements RelationshipStore {
       await database.close();
       throw database.explain(error);
     }
+  }
+
+  get doubtLimitMs(): number {
+    return this.#database.doubtLimitMs;
   }
 
   get id(): string {
@@ -123,6 +133,7 @@ export class SqlStore implements RelationshipStore {
     return this.#enqueue(async () => {
       this.#assertOpen();
       try {
+        await this.#assertOwn();
         const lock = await this.#database.connect();
         this.#ownership =
           lock === "taken"
@@ -146,6 +157,7 @@ export class SqlStore implements RelationshipStore {
       if (this.#closed) return;
       this.#closed = true;
       clearTimeout(this.#reminder);
+      clearInterval(this.#watch);
       if (this.#broken === undefined) await release(this.#database, this.#ownership.epoch);
       await this.#database.close();
     });
@@ -168,10 +180,48 @@ export class SqlStore implements RelationshipStore {
     throw lostError(this.#database.name, undefined);
   }
 
+  /** Looks whether the store is still this process's own, also where nobody writes here. */
+  #lookAfter(): void {
+    if (this.#looking !== undefined || this.#broken !== undefined || this.#closed) return;
+    let timeout: NodeJS.Timeout | undefined;
+    // A server that is gone does not answer.
+    const silence = new Promise<boolean>((resolve) => {
+      timeout = setTimeout(resolve, LOOK_TIMEOUT, false).unref();
+    });
+    this.#looking = Promise.race([this.#isOwn().catch(() => false), silence]).then((isOwn) => {
+      clearTimeout(timeout);
+      this.#looking = undefined;
+      if (!isOwn) this.#interrupted();
+    });
+  }
+
+  async #isOwn(): Promise<boolean> {
+    if (this.problem() !== undefined) return false;
+    const { head: before } = this.#ownership;
+    const found = await readState(this.#database.writer);
+    const { epoch, head } = this.#ownership;
+    return found.epoch === epoch && before <= found.head && found.head <= head;
+  }
+
+  /** Whoever has the store now is worth more than that its lock was removed. */
+  async #assertOwn(): Promise<void> {
+    const problem = this.problem();
+    if (problem === undefined) return;
+    try {
+      await readOwnership(this.#database, this.#ownership.epoch);
+    } catch (error) {
+      if (error instanceof AuthzError && error.code === "FAILED_PRECONDITION") throw error;
+    }
+    throw new AuthzError("FAILED_PRECONDITION", problem);
+  }
+
   /** Others may write now. They are waited for nowhere: a reader learns of it though nobody writes here. */
   #interrupted(): void {
     if (this.#closed) return;
-    this.#broken ??= new AuthzError("UNAVAILABLE", `${this.#database.name} broke the connection`);
+    this.#broken ??= new AuthzError(
+      "UNAVAILABLE",
+      `it is not known whether ${this.#database.name} is still this process's own`,
+    );
     this.#onInterrupted();
   }
 

@@ -26,6 +26,12 @@ export interface StoreDatabase {
   /** Where it is, as the command line takes it: no secret. */
   readonly address: string;
 
+  /** How often it is looked after whether the store is still this process's own, in milliseconds. */
+  readonly lookEveryMs: number;
+
+  /** How long memory may be relied on where that cannot be found out, in milliseconds. */
+  readonly doubtLimitMs: number;
+
   /** The one connection that writes. */
   readonly writer: Kysely<Tables>;
 
@@ -47,7 +53,7 @@ export interface StoreDatabase {
    */
   assertRights?(rights: TableRights): Promise<void>;
 
-  /** Why what is written will not last, though it can be written; absent where that cannot be. */
+  /** Why what is written will not last, or the lock keeps nobody out, though it can be written; absent where that cannot be. */
   problem?(): string | undefined;
 
   /** Names who is told that the connection which has the lock broke. */

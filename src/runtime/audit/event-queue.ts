@@ -32,6 +32,8 @@ const MAX_BACKLOG = 10_000;
 /** The most rows that wait for the batch that is being stored. */
 const MAX_WAITING = 10_000;
 const ATTEMPT_TIMEOUT = 2000;
+/** When a caller may come again whose call cannot be audited now. */
+const RETRY_AFTER_SECONDS = 1;
 const BACKOFF = { first: 100, most: 10_000 };
 
 /**
@@ -69,7 +71,7 @@ export class EventQueue {
       this.#add(row, (error) => {
         if (error === undefined) return resolve();
         this.#options.events.audit("failed");
-        const options = { cause: error };
+        const options = { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS };
         reject(new ServiceError("UNAVAILABLE", "the audit event cannot be stored", options));
       });
     });

@@ -1,3 +1,4 @@
+import { sqliteFileProblem } from "../../authz/store/sqlite/sqlite-file.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
 import { isForDevelopment, refusedIn } from "./environment.ts";
 import type { ServiceConfig } from "./service-config.ts";
@@ -100,14 +101,12 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
   }
 }
 
-/** SQLite's name for a database that is no file. */
-const IN_MEMORY = ":memory:";
-
 function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProblem> {
-  if (database?.file === IN_MEMORY) {
+  const why = database?.file === undefined ? undefined : sqliteFileProblem(database.file);
+  if (why !== undefined) {
     yield {
       path: ["database", "file"],
-      message: `database.file must be a file: ${IN_MEMORY} would lose what was acknowledged; name one, for a trial in a folder that you throw away`,
+      message: `database.file ${why}; name one, for a trial in a folder that you throw away`,
     };
   }
   if (database?.password_file !== undefined && holdsPassword(database.url)) {

@@ -19,6 +19,9 @@ const AUTHZ_CODES: Readonly<Record<AuthzErrorCode, ErrorCode>> = {
 /** Codes whose message may name what is inside; the caller gets the default one. */
 const HIDDEN: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE"]);
 
+/** When to come again where the engine or its store cannot be reached. */
+const RETRY_AFTER_SECONDS = 1;
+
 /** What another service refuses to us says nothing of our caller: a token of ours may be wrong, or our share used up. */
 const REMOTE_STATUSES: Readonly<Record<number, ErrorCode>> = {
   401: "INTERNAL",
@@ -39,7 +42,8 @@ export function toServiceError(error: unknown): ServiceError {
   if (error instanceof AuthzError) {
     const code = AUTHZ_CODES[error.code];
     const message = HIDDEN.has(code) ? undefined : error.message;
-    return new ServiceError(code, message, { cause: error });
+    const retry = error.code === "UNAVAILABLE" ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};
+    return new ServiceError(code, message, { cause: error, ...retry });
   }
   return new ServiceError("INTERNAL", undefined, { cause: error });
 }

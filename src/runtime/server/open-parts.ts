@@ -40,7 +40,7 @@ export async function openParts(context: PartsContext): Promise<OpenParts> {
 }
 
 async function openEngine(context: PartsContext): Promise<AuthorizationEngine | undefined> {
-  const { options, plan, readiness, cleanup } = context;
+  const { options, plan, logger, readiness, cleanup } = context;
   // One that is given was open before the plan was made: `createServer` sees to its end.
   const given = options.engine;
   const engine =
@@ -48,6 +48,12 @@ async function openEngine(context: PartsContext): Promise<AuthorizationEngine | 
     (plan.needsEngine ? await createAuthorizationEngine(options.configuration.config) : undefined);
   if (engine === undefined) return undefined;
   if (given === undefined) cleanup.add(() => engine.close());
+  engine.onFailure?.((error) => {
+    logger.error(
+      { reason: error.message },
+      "permissions are no longer checked, and calls that need them are refused",
+    );
+  });
   // Not "authorization": behind that name a log hides whatever follows.
   readiness.add("authorization engine", async () => (await engine.ready()).reason);
   return engine;

@@ -1,6 +1,6 @@
-/** A process of its own that holds a store: `node child-store.ts TARGET hold|write`. */
+/** A process of its own that holds a store: `node child-store.ts TARGET hold|write|revoke`. */
 import { writeSync } from "node:fs";
-import { openTarget, type StoreTarget, touch } from "./store-target.ts";
+import { openTarget, remove, type StoreTarget, touch } from "./store-target.ts";
 
 const say = (line: string | number) => writeSync(1, `${line}\n`);
 const [, , target = "", mode] = process.argv;
@@ -9,6 +9,10 @@ try {
   if (user !== undefined) process.setuid?.(user);
   const store = await openTarget(where);
   say(`open ${store.sequence}`);
+  if (mode === "revoke") {
+    await store.commit([[remove("doc", "left")]]);
+    say("revoked");
+  }
   while (mode === "write") {
     const next = store.sequence + 1;
     const sequence = await store.commit([[touch(`w${next}`, "left"), touch(`w${next}`, "right")]]);

@@ -3,6 +3,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -54,6 +55,25 @@ describe("a store in SQLite", () => {
     await first.close();
     expect(await contents(second)).toEqual(["d@user:second"]);
     await second.close();
+  });
+
+  test.each([
+    ":memory:",
+    ":MEMORY:",
+    ":memory:?cache=shared",
+    "",
+    " ",
+    "file:store.db",
+    "FILE:///tmp/store.db?mode=memory",
+    "a\0b",
+  ])("%j names no file, and none is made of that name", async (file) => {
+    const before = readdirSync(".");
+    const store = openSqliteStore({ file });
+    await expect(store).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(store).rejects.toThrow(
+      /^file must .*; for a store in memory, call createMemoryStore\(\)$/,
+    );
+    expect(readdirSync(".")).toEqual(before);
   });
 
   test("of a newer program is refused", async () => {

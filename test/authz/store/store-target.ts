@@ -50,7 +50,10 @@ export interface Child {
 }
 
 /** Starts a process that holds a store. */
-export function startChild(target: StoreTarget & { user?: number }, mode: "hold" | "write"): Child {
+export function startChild(
+  target: StoreTarget & { user?: number },
+  mode: "hold" | "write" | "revoke",
+): Child {
   const script = fileURLToPath(new URL("child-store.ts", import.meta.url));
   const process_ = spawn(process.execPath, [script, JSON.stringify(target), mode], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -34,7 +34,15 @@ test.each<[string, string, string]>([
     authz("provider: spicedb, spicedb: {endpoint: 'a:1', token: t}"),
     "model is missing",
   ],
-  ["a database that is no file", MINIMAL.replace("hub.db", "':memory:'"), "would lose what was"],
+  ...["':memory:'", "':MEMORY:'", "':memory:?cache=shared'"].map(
+    (file): [string, string, string] => [
+      `a database that is not a file, ${file}`,
+      MINIMAL.replace("hub.db", file),
+      "would be gone with the process",
+    ],
+  ),
+  ["a URI for a file", MINIMAL.replace("hub.db", "'file:hub.db?mode=rw'"), "not a URI"],
+  ["white space for a file", MINIMAL.replace("hub.db", "' '"), "must name a file, and is empty"],
   ["no database", MINIMAL.replace(/^database.*$/m, ""), "database is missing"],
   ["no SpiceDB", authz("provider: spicedb, model: m"), "security.authz.spicedb is missing"],
   [

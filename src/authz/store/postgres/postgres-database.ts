@@ -18,10 +18,16 @@ import { assertRights, type TableRights } from "./postgres-rights.ts";
 import { type Backend, PostgresWriter } from "./postgres-writer.ts";
 
 const SNAPSHOT = CompiledQuery.raw("begin isolation level repeatable read, read only");
+/** A look is a journey to the server. */
+const LOOK_EVERY_MS = 1000;
+/** A server that is started anew, or a short break of the network, refuses no check. */
+const DOUBT_LIMIT_MS = 10_000;
 
 /** A store in a schema of a PostgreSQL database. */
 export class PostgresDatabase implements StoreDatabase {
   readonly kind = "postgres";
+  readonly lookEveryMs = LOOK_EVERY_MS;
+  readonly doubtLimitMs = DOUBT_LIMIT_MS;
   readonly name: string;
   readonly reader: Kysely<Tables>;
   readonly #address: PostgresAddress;

@@ -1,6 +1,8 @@
 import { DatabaseSync, type DatabaseSyncOptions, type SQLInputValue } from "node:sqlite";
-import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import { Kysely, type SqliteDatabase, type SqliteStatement } from "kysely";
 import type { Tables } from "../tables.ts";
+import type { BusyPatience } from "./busy-patience.ts";
+import { PatientSqliteDialect } from "./patient-dialect.ts";
 
 /** An open SQLite file: `node:sqlite` as Kysely's SQLite dialect asks for it. */
 export class SqliteConnection implements SqliteDatabase {
@@ -10,9 +12,11 @@ export class SqliteConnection implements SqliteDatabase {
   /** Statements are prepared once. */
   readonly #statements = new Map<string, SqliteStatement>();
 
-  constructor(file: string, options: DatabaseSyncOptions) {
-    this.#database = new DatabaseSync(file, options);
-    this.kysely = new Kysely({ dialect: new SqliteDialect({ database: this }) });
+  /** @param patience how statements of `kysely` wait for another program's lock; all others fail at once */
+  constructor(file: string, options: DatabaseSyncOptions = {}, patience?: BusyPatience) {
+    // A wait of SQLite itself would stop the whole process.
+    this.#database = new DatabaseSync(file, { ...options, timeout: 0 });
+    this.kysely = new Kysely({ dialect: new PatientSqliteDialect({ database: this }, patience) });
   }
 
   /** Runs statements that change settings. */

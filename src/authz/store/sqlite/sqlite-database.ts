@@ -6,6 +6,7 @@ import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
 import type { Snapshot, StoreDatabase } from "../store-database.ts";
 import type { Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
+import { BusyPatience } from "./busy-patience.ts";
 import { OpenedFile } from "./opened-file.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { explainSqlite } from "./sqlite-errors.ts";
@@ -14,20 +15,25 @@ import { SqliteWrites } from "./sqlite-writes.ts";
 
 /** Marks the files that are stores ("svca"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x73766361;
-/** How long a commit waits where someone has opened the file by hand, in milliseconds. */
-const BUSY_TIMEOUT = 5000;
+/** With the time until it is noticed that the store may be another's, less than a second. */
+const DOUBT_LIMIT_MS = 500;
+const LOOK_EVERY_MS = 250;
 
 /** A store in an SQLite file. */
 export class SqliteDatabase implements StoreDatabase {
   readonly kind = "sqlite";
   readonly name: string;
+  readonly lookEveryMs = LOOK_EVERY_MS;
+  readonly doubtLimitMs = DOUBT_LIMIT_MS;
   readonly #file: string;
   readonly #maxPages: number | undefined;
   #lock: SqliteLock | undefined;
   #writer: SqliteConnection | undefined;
   #writes: SqliteWrites | undefined;
   #reader: SqliteConnection | undefined;
-  #opened: OpenedFile | undefined;
+  #opened: readonly OpenedFile[] = [];
+  /** Of all that waits for another program's lock: a connection that is opened anew does not wait anew. */
+  readonly #patience = new BusyPatience();
 
   /** `maxPages` bounds the file's size, as a full disk would. */
   constructor(file: string, maxPages?: number) {
@@ -49,6 +55,17 @@ export class SqliteDatabase implements StoreDatabase {
   }
 
   async connect(): Promise<"held" | "taken"> {
+    const problem = this.problem();
+    // What is there now by this name is not what this process held.
+    if (problem !== undefined) throw new AuthzError("FAILED_PRECONDITION", problem);
+    // It can be opened, and read, also while it is locked.
+    return this.#patience.run(
+      () => this.#connect(),
+      () => false,
+    );
+  }
+
+  async #connect(): Promise<"held" | "taken"> {
     this.#disconnect();
     const held = this.#lock !== undefined;
     try {
@@ -58,10 +75,10 @@ export class SqliteDatabase implements StoreDatabase {
         if (this.#lock === undefined) throw heldError(this.name, await readHolder(file));
       }
       createPrivately(file);
-      this.#writer = new SqliteConnection(file, { timeout: BUSY_TIMEOUT });
-      this.#opened = new OpenedFile(this.#file);
+      this.#writer = new SqliteConnection(file, {}, this.#patience);
+      this.#opened = [new OpenedFile(this.#file), new OpenedFile(`${file}-wal`, true)];
       this.#prepareWriter(this.#writer);
-      this.#reader = openReader(file);
+      this.#reader = openReader(file, this.#patience);
     } catch (error) {
       this.#disconnect();
       // What was held stays held: a full disk is no reason to let another process in.
@@ -72,7 +89,13 @@ export class SqliteDatabase implements StoreDatabase {
   }
 
   problem(): string | undefined {
-    return this.#opened?.problem();
+    const lock = this.#lock?.problem();
+    if (lock !== undefined) return lock;
+    for (const opened of this.#opened) {
+      const problem = opened.problem();
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
   }
 
   /** A file has no connection that breaks. */
@@ -80,12 +103,16 @@ export class SqliteDatabase implements StoreDatabase {
 
   async write(batch: WriteBatch): Promise<boolean> {
     // Its statements are prepared when the tables are there.
-    this.#writes ??= new SqliteWrites(this.#connected(this.#writer));
-    return this.#writes.write(batch);
+    const writes = (this.#writes ??= new SqliteWrites(this.#connected(this.#writer)));
+    return this.#patience.run(() => {
+      const problem = this.problem();
+      if (problem !== undefined) throw new AuthzError("FAILED_PRECONDITION", problem);
+      return writes.write(batch);
+    });
   }
 
   async snapshot(): Promise<Snapshot> {
-    const connection = openReader(resolveFile(this.#file));
+    const connection = openReader(resolveFile(this.#file), this.#patience);
     await connection.kysely.executeQuery(CompiledQuery.raw("begin"));
     return { connection: connection.kysely, close: async () => connection.close() };
   }
@@ -136,7 +163,7 @@ export class SqliteDatabase implements StoreDatabase {
     this.#reader = undefined;
     this.#writes = undefined;
     this.#writer = undefined;
-    this.#opened = undefined;
+    this.#opened = [];
     for (const connection of connections) connection?.close();
   }
 }
@@ -151,8 +178,8 @@ function resolveFile(file: string): string {
   }
 }
 
-function openReader(file: string): SqliteConnection {
-  return new SqliteConnection(file, { readOnly: true, timeout: BUSY_TIMEOUT });
+function openReader(file: string, patience?: BusyPatience): SqliteConnection {
+  return new SqliteConnection(file, { readOnly: true }, patience);
 }
 
 /** Reads who holds the store out of it, which the holder's lock allows. */

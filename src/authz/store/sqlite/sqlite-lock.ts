@@ -1,5 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { OpenedFile } from "./opened-file.ts";
 
 /**
  * The exclusive lock of a store: a transaction that stays open on an empty
@@ -8,9 +9,16 @@ import { DatabaseSync } from "node:sqlite";
  */
 export class SqliteLock {
   readonly #database: DatabaseSync;
+  readonly #opened: OpenedFile;
 
-  private constructor(database: DatabaseSync) {
+  private constructor(database: DatabaseSync, file: string) {
     this.#database = database;
+    this.#opened = new OpenedFile(file);
+  }
+
+  /** Why it keeps nobody out; undefined where it does. */
+  problem(): string | undefined {
+    return this.#opened.problem();
   }
 
   /** Takes the lock; undefined where another holds it. */
@@ -19,7 +27,7 @@ export class SqliteLock {
     const database = new DatabaseSync(file);
     try {
       database.exec("begin exclusive");
-      return new SqliteLock(database);
+      return new SqliteLock(database, file);
     } catch (error) {
       database.close();
       if ((error as { errcode?: number }).errcode === BUSY) return undefined;

@@ -1,0 +1,149 @@
+/** Another program has the SQLite file locked: nothing else stops, and nothing is written twice. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { sql } from "kysely";
+import { afterAll, describe, expect, test } from "vitest";
+import { openSqliteStore } from "../../../src/authz/store/open-sqlite-store.ts";
+import { openDatabase } from "../../../src/database/open-database.ts";
+import { SILENT, settingsOf } from "../../database/settings.ts";
+import { countTurns, lockSqlite } from "../../support/sqlite-locker.ts";
+import { documentEngine, viewersOf, views, writePair } from "../document-engine.ts";
+import { contents, create, touch } from "./store-target.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-busy-"));
+let count = 0;
+const freshFile = () => join(folder, `store-${++count}.db`);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A process that waits inside SQLite has next to none while it does. */
+const TURNS = 100;
+const BUSY = { code: "UNAVAILABLE", message: expect.stringContaining("locked by another program") };
+
+/** What a piece of work comes to, and how many turns of the event loop there were meanwhile. */
+async function turnsDuring(work: () => Promise<unknown>) {
+  const counter = countTurns();
+  const outcome = await work().then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  return { outcome, turns: counter.stop() };
+}
+
+describe("relationships", () => {
+  test("a commit is refused without a stop of the process, and goes on after it", async () => {
+    const file = freshFile();
+    const engine = await documentEngine(await openSqliteStore({ file }));
+    await writePair(engine, "before");
+    const release = await lockSqlite(file);
+    const { outcome, turns } = await turnsDuring(() => writePair(engine, "locked"));
+    expect(outcome).toMatchObject({ error: BUSY });
+    expect(turns).toBeGreaterThan(TURNS);
+    // What is in memory is answered: nobody else can have written either.
+    expect(await views(engine, "before", "left")).toBe(true);
+    expect(await views(engine, "locked", "left")).toBe(false);
+    await release();
+    await writePair(engine, "after");
+    expect(await engine.ready()).toEqual({ ready: true });
+    const viewers = ["after@left", "after@right", "before@left", "before@right"];
+    expect([...(await viewersOf(engine))].sort()).toEqual(viewers);
+    await engine.close();
+    const store = await openSqliteStore({ file });
+    expect(store.sequence).toBe(2);
+    expect(await contents(store)).toHaveLength(4);
+    await store.close();
+  });
+
+  test("a commit that waits is made once when the lock is let go of", async () => {
+    const file = freshFile();
+    const store = await openSqliteStore({ file });
+    const release = await lockSqlite(file);
+    const commit = store.commit([[create("d", "u")], [create("e", "u")]]);
+    await release();
+    // It may have given up already on a machine that is slow: then nothing was written.
+    const sequence = await commit.catch(async (error) => {
+      expect(error).toMatchObject(BUSY);
+      await store.recover();
+      expect(store.sequence).toBe(0);
+      return store.commit([[create("d", "u")], [create("e", "u")]]);
+    });
+    expect(sequence).toBe(2);
+    expect(await contents(store)).toEqual(["d@user:u", "e@user:u"]);
+    await store.close();
+  });
+
+  test("those that come later do not wait one after the other", async () => {
+    const file = freshFile();
+    const engine = await documentEngine(await openSqliteStore({ file }));
+    const release = await lockSqlite(file);
+    const writes = Array.from({ length: 200 }, (_, number) => writePair(engine, `d${number}`));
+    for (const outcome of await Promise.allSettled(writes)) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: { code: "UNAVAILABLE" } });
+    }
+    await release();
+    await writePair(engine, "after");
+    expect(await viewersOf(engine)).toEqual(new Set(["after@left", "after@right"]));
+    await engine.close();
+  });
+
+  test("a start says so, stops nothing, and gives the lock of the store back", async () => {
+    const file = freshFile();
+    // Not a store yet: to make it one, it must be written to.
+    new DatabaseSync(file).exec("pragma user_version = 0");
+    const release = await lockSqlite(file);
+    const { outcome, turns } = await turnsDuring(() => openSqliteStore({ file }));
+    expect(outcome).toMatchObject({ error: BUSY });
+    expect(turns).toBeGreaterThan(TURNS);
+    await release();
+    const store = await openSqliteStore({ file });
+    await store.commit([[touch("d", "u")]]);
+    await store.close();
+  });
+});
+
+describe("the database of a service", () => {
+  const open = (file: string) =>
+    openDatabase<{ notes: { text: string } }>(settingsOf({ file }), { logger: SILENT });
+
+  test("a statement is refused without a stop of the process, and goes on after it", async () => {
+    const file = freshFile();
+    const database = await open(file);
+    await sql`create table notes (text)`.execute(database.kysely);
+    const insert = (text: string) => database.kysely.insertInto("notes").values({ text }).execute();
+    await insert("before");
+    const release = await lockSqlite(file);
+    const { outcome, turns } = await turnsDuring(() =>
+      Promise.all([insert("locked"), insert("locked"), insert("locked")]),
+    );
+    expect(database.explain((outcome as { error: unknown }).error)).toMatchObject(BUSY);
+    expect(turns).toBeGreaterThan(TURNS);
+    expect(await database.kysely.selectFrom("notes").selectAll().execute()).toHaveLength(1);
+    await release();
+    await insert("after");
+    const rows = await database.kysely.selectFrom("notes").select("text").execute();
+    expect(rows.map(({ text }) => text)).toEqual(["before", "after"]);
+    await database.close();
+  });
+
+  test("a start says so, and stops nothing", async () => {
+    const file = freshFile();
+    new DatabaseSync(file).exec("pragma user_version = 0");
+    const release = await lockSqlite(file);
+    const { outcome, turns } = await turnsDuring(() => open(file));
+    expect(outcome).toMatchObject({ error: BUSY });
+    expect(turns).toBeGreaterThan(TURNS);
+    await release();
+    await (await open(file)).close();
+  });
+
+  test("a file that was removed takes no statement: it would be gone with it", async () => {
+    const file = freshFile();
+    const database = await open(file);
+    await sql`create table notes (text)`.execute(database.kysely);
+    rmSync(file);
+    const insert = database.kysely.insertInto("notes").values({ text: "lost" }).execute();
+    await expect(insert).rejects.toThrow("was removed or replaced while it is open");
+    await database.close();
+  });
+});
