@@ -56,3 +56,52 @@ test("the next steps name what npx would otherwise fetch from somebody else, and
   expect(installed).not.toContain("npm ");
   expect(installed).toContain("npx tsc\n");
 });
+
+test.each([
+  {
+    name: "other plugins only",
+    text: "version: v2\nplugins:\n  - local: protoc-gen-go\n    out: go\n",
+    shown: ["local: protoc-gen-es\n    out: gen\n", "protoc-gen-svc-access\n    out: gen\n"],
+    notShown: ["protoc-gen-go", "So that Node"],
+  },
+  {
+    name: "protoc-gen-es with .js imports, in a folder of its own",
+    text: "version: v2\nplugins:\n  - local: [npx, protoc-gen-es]\n    out: src/gen\n    opt: target=ts,import_extension=js\n",
+    shown: [
+      "out: src/gen\n",
+      "import_extension=js\n",
+      "give npx protoc-gen-es the options import_extension=ts, erasable_syntax=true",
+    ],
+    notShown: ["local: protoc-gen-es"],
+  },
+  {
+    name: "the remote plugin with all options",
+    text: "version: v2\nplugins:\n  - remote: buf.build/bufbuild/es\n    out: gen\n    opt: [target=ts, import_extension=ts, erasable_syntax=true]\n",
+    shown: ["protoc-gen-svc-access"],
+    notShown: ["So that Node", "local: protoc-gen-es"],
+  },
+  {
+    name: "ours",
+    text: "version: v2\nplugins:\n  - local: protoc-gen-svc-access\n    out: gen\n",
+    shown: ["buf.gen.yaml exists and is left as it is"],
+    notShown: ["Add to buf.gen.yaml"],
+  },
+])("a buf.gen.yaml with $name is left as it is, and what it lacks is shown", (row) => {
+  writeFileSync(join(folder, "buf.gen.yaml"), row.text);
+  const { status, stdout } = runProgram("svc-access", ["init"], { cwd: folder });
+  expect(status).toBe(0);
+  expect(readFileSync(join(folder, "buf.gen.yaml"), "utf8")).toBe(row.text);
+  for (const text of row.shown) expect(stdout).toContain(text);
+  for (const text of row.notShown) expect(stdout).not.toContain(text);
+});
+
+test.each(["version: v1\n", "plugins: [", ""])(
+  "a buf.gen.yaml of %j is refused, and nothing is written",
+  (text) => {
+    writeFileSync(join(folder, "buf.gen.yaml"), text);
+    const { status, stderr } = runProgram("svc-access", ["init"], { cwd: folder });
+    expect(status).toBe(2);
+    expect(stderr).toContain("buf.gen.yaml");
+    expect(existsSync(join(folder, "third_party"))).toBe(false);
+  },
+);

@@ -1,5 +1,7 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseDocument } from "yaml";
+import { UsageError } from "../../compiler/usage-error.ts";
 import { COPIES } from "./shipped-protos.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -15,20 +17,79 @@ export function bufGenYaml(inputs: string, isCleaned: boolean): string {
   return `version: v2
 ${isCleaned ? "clean: true\n" : ""}inputs:
 ${inputs}plugins:
-  - local: protoc-gen-es
-    out: ${OUT}
+${messagesPlugin(OUT)}${accessPlugin(OUT, "ts")}`;
+}
+
+function messagesPlugin(out: string): string {
+  return `  - local: protoc-gen-es
+    out: ${out}
     include_imports: true
     opt:
       - target=ts
       - import_extension=ts
       - erasable_syntax=true
-  - local: protoc-gen-svc-access
-    out: ${OUT}
+`;
+}
+
+function accessPlugin(out: string, extension: string): string {
+  return `  - local: protoc-gen-svc-access
+    out: ${out}
     strategy: all
     opt:
       - config=svc-access.yaml
-      - import_extension=ts
+      - import_extension=${extension}
 `;
+}
+
+/**
+ * What the `buf.gen.yaml` of a repository lacks: plugins, beside the messages that it makes already.
+ *
+ * @param folder the repository
+ * @returns nothing where it lacks nothing
+ */
+export function additionsToBufGen(folder: string): string {
+  const path = join(folder, "buf.gen.yaml");
+  if (!existsSync(path)) return "";
+  const plugins = pluginsOf(path);
+  const named = (...names: readonly string[]) =>
+    plugins.find(({ name }) => names.some((one) => name.includes(one)));
+  if (named("protoc-gen-svc-access") !== undefined) return "";
+  const es = named("protoc-gen-es", "bufbuild/es");
+  if (es === undefined) return `plugins:\n${messagesPlugin(OUT)}${accessPlugin(OUT, "ts")}`;
+  const extension = /^import_extension=(.+)$/m.exec(es.options)?.[1] ?? "ts";
+  const missing = ["target=ts", "import_extension=ts", "erasable_syntax=true"].filter(
+    (option) => !es.options.split("\n").includes(option),
+  );
+  const advice = `
+So that Node runs what is made as it is, give ${es.name} the options ${missing.join(", ")}.
+`;
+  return `plugins:\n${accessPlugin(es.out, extension)}${missing.length === 0 ? "" : advice}`;
+}
+
+interface Plugin {
+  readonly name: string;
+  readonly out: string;
+  /** One a line. */
+  readonly options: string;
+}
+
+/** @throws UsageError where the file cannot be read, or is of a version without inputs */
+function pluginsOf(path: string): readonly Plugin[] {
+  const document = parseDocument(readFileSync(path, "utf8"));
+  const [error] = document.errors;
+  if (error !== undefined) throw new UsageError(`${path} cannot be read: ${error.message}`);
+  const { version, plugins } = (document.toJS() ?? {}) as { version?: unknown; plugins?: unknown };
+  if (version !== "v2") {
+    throw new UsageError(`${path} has not version v2: run npx buf config migrate, then init again`);
+  }
+  return (Array.isArray(plugins) ? plugins : []).map((plugin: Record<string, unknown> | null) => {
+    const { local, remote, protoc_builtin: builtin, out, opt } = plugin ?? {};
+    return {
+      name: [local ?? remote ?? builtin ?? ""].flat().join(" "),
+      out: typeof out === "string" ? out : OUT,
+      options: [opt ?? []].flat().join("\n").replaceAll(",", "\n"),
+    };
+  });
 }
 
 /**

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { UsageError } from "../../compiler/usage-error.ts";
 import type { OutputFile } from "../../emit/output-file.ts";
 import { writeFiles } from "../write-files.ts";
-import { bufGenYaml, inputsOf, mayClean } from "./buf-gen-yaml.ts";
+import { additionsToBufGen, bufGenYaml, inputsOf, mayClean } from "./buf-gen-yaml.ts";
 import { additionsToBufYaml, newBufYaml } from "./buf-yaml.ts";
 import { nextSteps } from "./next-steps.ts";
 import { COPIES, shippedProtos } from "./shipped-protos.ts";
@@ -61,6 +61,8 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
   if (service !== undefined) refuseOtherService(folder, service);
   const starter =
     service === undefined ? undefined : serviceStarter(service, root, installedAt(folder));
+  // Read before anything is written: it may be one that cannot be.
+  const bufGenLacks = additionsToBufGen(folder);
   if (annotation === undefined) writeNew(folder, copies(COPIES, workspace));
   const isCleaned = mayClean(folder);
   const bufGen = bufGenYaml(inputsOf(folder, workspace), isCleaned);
@@ -74,7 +76,7 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
   for (const name of kept) say(`${name} exists and is left as it is`);
   if (annotation !== undefined) tellOfCopies(folder, annotation, workspace);
   tellLack("buf.yaml", kept.includes("buf.yaml") ? additionsToBufYaml(workspace) : "");
-  tellLack("buf.gen.yaml", mentions(folder, "buf.gen.yaml") ? "" : bufGen);
+  tellLack("buf.gen.yaml", bufGenLacks);
   tellLack("tsconfig.json", tsconfigLacks(join(folder, "tsconfig.json")));
   if (starter !== undefined && !mentions(folder, "svc-access.yaml", `${service}:`)) {
     tellLack("svc-access.yaml", contentOf(starter, "svc-access.yaml"));
@@ -167,7 +169,7 @@ function tellLack(name: string, lack: string): void {
   if (lack !== "") say(`\nAdd to ${name}:\n\n${lack.trimEnd()}`);
 }
 
-function mentions(folder: string, name: string, what = "svc-access"): boolean {
+function mentions(folder: string, name: string, what: string): boolean {
   return textOf(join(folder, name))?.includes(what) === true;
 }
 
