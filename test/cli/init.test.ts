@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { parse } from "yaml";
 import { runProgram } from "../support/programs.ts";
 
 let folder: string;
@@ -105,3 +106,39 @@ test.each(["version: v1\n", "plugins: [", ""])(
     expect(existsSync(join(folder, "third_party"))).toBe(false);
   },
 );
+
+test.each([
+  ["a part without a value", "version: v2\nmodules:\nplugins:\nlint:\n  use:\n", []],
+  [
+    "flow style",
+    "{version: v2, modules: [{path: api}], lint: {use: [STANDARD]}}\n",
+    ["{ path: api }"],
+  ],
+  [
+    "an alias",
+    "version: v2\nmodules:\n  - path: api\n    lint: &l\n      use: [MINIMAL]\n      except: [A_B]\n  - path: web\n    lint: *l\n",
+    ["lint:\n      use:\n        - MINIMAL\n        - ACCESS\n      except:"],
+  ],
+  [
+    "a name",
+    "version: v2\nname: buf.build/acme/x\n",
+    ["- path: .\n    name: buf.build/acme/x\n", "remove name at the top"],
+  ],
+  ["a comment", "version: v2\nlint:\n  # why\n  use: [BASIC] # so\n", ["# why"]],
+])("what a buf.yaml with %s lacks is valid YAML with what it has", (_, text, shown) => {
+  writeFileSync(join(folder, "buf.yaml"), text);
+  const { stdout } = runProgram("svc-access", ["init"], { cwd: folder });
+  const parts = /Add to buf\.yaml:\n\n([\s\S]*?)\n\n(?:Next|and remove)/.exec(stdout)?.[1] ?? "";
+  expect(parts).not.toMatch(/[&*]a\d/);
+  const { modules, plugins, lint } = parse(parts);
+  expect(modules).toContainEqual({
+    path: "third_party/svc-access",
+    lint: { ignore: ["third_party/svc-access"] },
+    breaking: { ignore: ["third_party/svc-access"] },
+  });
+  expect(plugins).toEqual([
+    { plugin: "buf-plugin-svc-access", options: { config: "svc-access.yaml" } },
+  ]);
+  expect(lint.use).toContain("ACCESS");
+  for (const part of shown) expect(stdout).toContain(part);
+});

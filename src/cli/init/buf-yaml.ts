@@ -3,6 +3,7 @@ import { COPIES } from "./shipped-protos.ts";
 import type { Workspace } from "./workspace.ts";
 
 const PLUGIN = "buf-plugin-svc-access";
+const NAME_MOVES = "\nand remove name at the top, which is the module's now.\n";
 const RULES = ["STANDARD", "ACCESS"];
 
 /** The `buf.yaml` of a repository that has none. */
@@ -58,6 +59,7 @@ export function additionsToBufYaml({ bufYaml, annotation }: Workspace): string {
     const old = before.has(key) ? JSON.stringify(before.toJS()[String(key)]) : undefined;
     return JSON.stringify(after.toJS()[String(key)]) !== old;
   });
+  const removed = before.has("name") && !after.has("name") ? NAME_MOVES : "";
   return changed
     .map(({ key, value }) => after.createNode({ [String(key)]: value }))
     .map((part) => {
@@ -67,20 +69,26 @@ export function additionsToBufYaml({ bufYaml, annotation }: Workspace): string {
       document.comment = null;
       return document.toString();
     })
-    .join("");
+    .join("")
+    .concat(removed);
 }
 
 function addModule(document: Document): void {
-  if (!isSeq(document.get("modules")))
-    document.set("modules", document.createNode([{ path: "." }]));
+  if (!isSeq(document.get("modules"))) {
+    // The name of the only module is that of the file; among several, each has its own.
+    const name = document.get("name");
+    const root = { path: ".", ...(typeof name === "string" && { name }) };
+    document.set("modules", document.createNode([root]));
+    document.delete("name");
+  }
   const modules = document.get("modules") as YAMLSeq<YAMLMap>;
   for (const module of modules.items) {
     if (!isMap(module) || (module.get("path") ?? ".") !== ".") continue;
     const excludes = (module.toJSON() as { excludes?: string[] }).excludes ?? [];
     module.set("excludes", [...new Set([...excludes, "node_modules", COPIES])]);
   }
-  const ignore = { ignore: [COPIES] };
-  modules.add(document.createNode({ path: COPIES, lint: ignore, breaking: ignore }) as never);
+  const module = { path: COPIES, lint: { ignore: [COPIES] }, breaking: { ignore: [COPIES] } };
+  modules.add(document.createNode(module) as never);
 }
 
 function addPlugin(document: Document): void {
@@ -93,21 +101,26 @@ function addPlugin(document: Document): void {
 
 /** The rules of a module stand in place of those of the workspace. */
 function addRules(document: Document): void {
-  addRulesTo(document, document);
-  const modules = document.get("modules");
-  if (!isSeq(modules)) return;
-  for (const module of modules.items) {
-    if (!isMap(module) || !module.has("lint")) continue;
-    const { path, lint } = module.toJSON() as { path?: string; lint?: { ignore?: string[] } };
-    if (!lint?.ignore?.includes(path ?? ".")) addRulesTo(module as YAMLMap, document);
-  }
+  const { lint, modules } = document.toJS() as { lint?: Lint | null; modules?: unknown };
+  addRulesTo(document, [], lint);
+  if (!Array.isArray(modules)) return;
+  modules.forEach((module: { path?: string; lint?: Lint | null } | null, index) => {
+    if (module?.lint == null || module.lint.ignore?.includes(module.path ?? ".")) return;
+    addRulesTo(document, ["modules", index], module.lint);
+  });
 }
 
-function addRulesTo(place: Document | YAMLMap, document: Document): void {
-  const lint = (place.toJSON() as { lint?: { use?: unknown } | null }).lint;
+interface Lint {
+  readonly use?: unknown;
+  readonly ignore?: readonly string[];
+}
+
+function addRulesTo(document: Document, place: readonly (string | number)[], lint?: Lint | null) {
   const use = Array.isArray(lint?.use) ? lint.use : [RULES[0]];
   if (use.some((rule) => /^ACCESS(?:_|$)/.test(`${rule}`))) return;
-  const path = isMap(place.get("lint")) ? ["lint", "use"] : ["lint"];
   const rules = [...use, "ACCESS"];
-  place.setIn(path, document.createNode(path.length === 2 ? rules : { use: rules }));
+  const path = [...place, "lint"];
+  // Comments stay where the map does; an alias is written out, since it is another module's too.
+  if (isMap(document.getIn(path))) document.setIn([...path, "use"], document.createNode(rules));
+  else document.setIn(path, document.createNode({ ...lint, use: rules }));
 }
