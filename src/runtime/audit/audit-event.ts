@@ -61,8 +61,34 @@ export interface AuditData {
   readonly call_event?: string;
   /** Of an event that a handler recorded: what it had to say. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
+  /** Of an event that stands for refused calls that repeated. */
+  readonly repeats?: AuditRepeats;
   /** The process that served the call. */
   readonly instance: string;
+}
+
+/**
+ * Refused calls of one caller on one RPC that came within a minute of the first, whose event is
+ * its own. Where too many callers are refused at once, those of all others on the RPC.
+ */
+export interface AuditRepeats {
+  /** The id of the event of the first call. */
+  readonly of: string;
+  /** How many calls these are, without the first. */
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+  /** How many different objects were asked for; above 20 an estimate. */
+  readonly distinct_resources: number;
+  /** An estimate of how many callers these are of, where they are of many. */
+  readonly distinct_callers?: number;
+  /** Up to 20 of what was asked for and from where; by whom, where the calls are of many callers. */
+  readonly resources: readonly {
+    readonly resource?: string;
+    readonly action?: string;
+    readonly client_address: string;
+    readonly subject?: string;
+  }[];
 }
 
 /** A decision of authorization, and the question. */

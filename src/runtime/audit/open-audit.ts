@@ -102,7 +102,7 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
     options.maxAgeMs === undefined
       ? async () => {}
       : keepFor(options.maxAgeMs, tables, logger, options.retention);
-  const trail = new StoredAuditTrail({ service, instance }, queue, logger);
+  const trail = new StoredAuditTrail({ service, instance }, queue, logger, events);
   return {
     trail,
     log: new AuditLog(tables),

@@ -4,6 +4,8 @@ import type { AuditRecord, CallAudit } from "../call-audit.ts";
 import type { AuditTrail, CallEnd } from "../chain/call-stages.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Logger } from "../operation/logger.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import { clientNetwork } from "../rate-limit/client-network.ts";
 import { type AuditedObject, auditedObject } from "./audited-object.ts";
 import { checkObject, checkRecord } from "./check-record.ts";
 import { describeCall, type EventSource, type Outcome } from "./describe-call.ts";
@@ -11,6 +13,8 @@ import { describeRecord } from "./describe-record.ts";
 import { eventId } from "./event-id.ts";
 import type { EventQueue } from "./event-queue.ts";
 import { LastingHandlers } from "./lasting-handlers.ts";
+import type { RefusalCounter } from "./refusal-counter.ts";
+import { type RefusalSink, RepeatedRefusals, WINDOW_MS } from "./repeated-refusals.ts";
 import { type SizedEvent, sizedEvent } from "./sized-event.ts";
 
 /** How long after a call's deadline its outcome may still come, in milliseconds. */
@@ -26,6 +30,8 @@ interface Begun {
   readonly time: number;
   /** The object that the call is about; undefined for the one that was authorized. */
   resource: string | undefined;
+  /** Whether the call came as far as its handler. */
+  isLetIn: boolean;
   isCompleted: boolean;
   /** How many further events its handler recorded. */
   records: number;
@@ -40,10 +46,15 @@ export class StoredAuditTrail implements AuditTrail {
   readonly #begun = new WeakMap<Call, Begun>();
   readonly #objects = new Map<BoundMethod, AuditedObject | undefined>();
 
-  constructor(source: EventSource, queue: EventQueue, logger: Logger) {
+  readonly #events: RuntimeEvents;
+  readonly #refusals: RepeatedRefusals;
+
+  constructor(source: EventSource, queue: EventQueue, logger: Logger, events: RuntimeEvents) {
     this.#source = source;
     this.#queue = queue;
     this.#logger = logger;
+    this.#events = events;
+    this.#refusals = new RepeatedRefusals(this.#sink);
     this.#lasting = new LastingHandlers((row) => queue.extend(row));
   }
 
@@ -51,6 +62,7 @@ export class StoredAuditTrail implements AuditTrail {
     const event = this.#eventOf(call);
     // Its time was up while it was authorized, and the caller has its answer.
     if (event.isCompleted) throw call.abortReason ?? new ServiceError("CANCELLED");
+    event.isLetIn = true;
     if (!call.method.isWrite) return undefined;
     return this.#queue.intent(this.#sized(call, event, expiryOf(call), undefined).row);
   }
@@ -62,9 +74,11 @@ export class StoredAuditTrail implements AuditTrail {
     begun.isCompleted = true;
     this.#lasting.remove(begun.id);
     const outcome = { error, durationMs: performance.now() - call.startedAt };
-    const { event, row } = this.#sized(call, begun, begun.time, outcome, answer);
-    this.#logger.info({ audit: event }, "audit");
-    return this.#queue.outcome(row);
+    const sized = () => this.#sized(call, begun, begun.time, outcome, answer);
+    if (error !== undefined && mayBeCounted(call, begun, error)) {
+      if (this.#count(call, begun, error, sized)) return undefined;
+    }
+    return this.#store(sized());
   }
 
   outlast(call: Call, answer: CallEnd): void {
@@ -85,8 +99,9 @@ export class StoredAuditTrail implements AuditTrail {
     return this.#lasting.none();
   }
 
-  /** Handlers that run now are not waited for: what they do is `unknown`. */
+  /** Handlers that run now are not waited for: what they do is `unknown`. Series of refusals end. */
   close(): Promise<void> {
+    this.#refusals.close();
     return this.#lasting.close();
   }
 
@@ -112,12 +127,36 @@ export class StoredAuditTrail implements AuditTrail {
     const time = Date.now();
     const callEvent = call.method.policy.audit === undefined ? undefined : begun.id;
     const described = { record, details, id: eventId(time), time, callEvent };
-    const { event, row } = sizedEvent(time, time, (maxText) =>
-      describeRecord(this.#source, call, described, maxText),
+    return this.#store(
+      sizedEvent(time, time, (maxText) => describeRecord(this.#source, call, described, maxText)),
     );
+  }
+
+  #store({ event, row }: SizedEvent): void | Promise<void> {
     this.#logger.info({ audit: event }, "audit");
     return this.#queue.outcome(row);
   }
+
+  /** @returns whether the refusal was counted with earlier ones */
+  #count(call: Call, begun: Begun, { code }: ServiceError, sized: () => SizedEvent): boolean {
+    const { principal, clientAddress: address, method } = call;
+    const subject =
+      principal === undefined ? undefined : `${principal.subjectType}:${principal.subjectId}`;
+    const key = { rpc: call.rpc, code, caller: subject ?? clientNetwork(address) };
+    const resource = begun.resource ?? call.resource;
+    const refusal = { resource, action: method.policy.authz?.action, address, subject };
+    const isCounted = this.#refusals.count(key, begun.id, refusal, () => sized().event);
+    if (isCounted) this.#events.audit("coalesced");
+    return isCounted;
+  }
+
+  readonly #sink: RefusalSink = {
+    began: (counter) => {
+      const expires = Date.now() + WINDOW_MS + GRACE;
+      void this.#queue.extend(countingEvent(counter, "pending", expires).row);
+    },
+    closed: (counter) => void this.#store(countingEvent(counter, "completed", counter.first)),
+  };
 
   #sized(
     call: Call,
@@ -137,7 +176,7 @@ export class StoredAuditTrail implements AuditTrail {
       const time = Math.round(Date.now() - (performance.now() - call.startedAt));
       // Now: the handler may change the request.
       const resource = this.#objectOf(call.method)?.(call);
-      begun = { id: eventId(time), time, resource, isCompleted: false, records: 0 };
+      begun = { id: eventId(time), time, resource, isLetIn: false, isCompleted: false, records: 0 };
       this.#begun.set(call, begun);
     }
     return begun;
@@ -151,6 +190,28 @@ export class StoredAuditTrail implements AuditTrail {
     }
     return object;
   }
+}
+
+/**
+ * Whether a call may be counted with others of its caller: it was refused before its handler, and
+ * by its caller's doing. What was allowed, CRITICAL or called by a service has an event of its own.
+ */
+function mayBeCounted({ method, decision, principal }: Call, begun: Begun, error: ServiceError) {
+  return (
+    !begun.isLetIn &&
+    decision !== "allowed" &&
+    error.status < 500 &&
+    method.policy.audit?.riskLevel !== "CRITICAL" &&
+    principal?.subjectType !== "service"
+  );
+}
+
+function countingEvent(
+  counter: RefusalCounter,
+  state: "pending" | "completed",
+  expires: number,
+): SizedEvent {
+  return sizedEvent(counter.first, expires, (maxText) => counter.event(state, maxText));
 }
 
 function expiryOf({ deadline }: Call): number {

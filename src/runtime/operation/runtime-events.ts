@@ -7,8 +7,8 @@ export interface RuntimeEvents {
   /** The authorization stage has come to an end. */
   authorization(outcome: "allowed" | "denied" | "unavailable" | "invalid"): void;
   rateLimited(rpc: string): void;
-  /** An audit event was stored, could not be stored, or waits to be tried again. */
-  audit(outcome: "stored" | "failed" | "delayed"): void;
+  /** An audit event was stored, could not be stored, waits to be tried again, or was counted with others. */
+  audit(outcome: "stored" | "failed" | "delayed" | "coalesced"): void;
   /** A cache was asked, such as `jwt` or `jwks`. */
   cache(name: string, outcome: "hit" | "miss"): void;
   /** The route registry was reached or lost. */

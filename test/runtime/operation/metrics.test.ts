@@ -146,7 +146,7 @@ describe("metrics", () => {
     expect(atStart.filter((line) => line.startsWith("svc_access_")).sort()).toEqual(
       [
         ...of("authorizations", "allowed", "denied", "unavailable", "invalid"),
-        ...of("audit_events", "stored", "delayed", "failed"),
+        ...of("audit_events", "stored", "delayed", "failed", "coalesced"),
         ...of("registry_events", "published", "lost", "failed"),
         ...of("secret_files", "changed", "failed"),
         "svc_access_identity_headers_dropped_total 0",

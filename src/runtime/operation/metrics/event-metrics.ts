@@ -16,7 +16,7 @@ const AUTHORIZATIONS: readonly Outcome<"authorization">[] = [
   "unavailable",
   "invalid",
 ];
-const AUDITS: readonly Outcome<"audit">[] = ["stored", "delayed", "failed"];
+const AUDITS: readonly Outcome<"audit">[] = ["stored", "delayed", "failed", "coalesced"];
 const CACHES: readonly Outcome<"cache">[] = ["hit", "miss"];
 const REGISTRIES: readonly Outcome<"registry">[] = ["published", "lost", "failed"];
 const SECRET_FILES: readonly Outcome<"secretFile">[] = ["changed", "failed"];

@@ -1,0 +1,135 @@
+import type { AuditEvent, AuditRepeats } from "./audit-event.ts";
+import { DistinctCount } from "./distinct-count.ts";
+import { MAX_TEXT, safeText } from "./safe-text.ts";
+
+/** The most resources that a counting event names. */
+const MAX_RESOURCES = 20;
+/** The most UTF-16 units of a text in its list. */
+const MAX_LISTED = 120;
+
+/** A refused call, as it is counted. */
+export interface Refusal {
+  /** The event of the call, as it would have been stored. */
+  readonly event: AuditEvent;
+  readonly resource: string | undefined;
+  readonly action: string | undefined;
+  readonly address: string;
+  /** Who called, as `type:id`. */
+  readonly subject: string | undefined;
+}
+
+type Listed = AuditRepeats["resources"][number];
+
+/** What is kept of the refusals behind the first one, in bounded memory. */
+export class RefusalCounter {
+  /** The id of the first one's event. */
+  readonly #of: string;
+  /** Whether these are of many callers. */
+  readonly #isShared: boolean;
+  /** The first repeat, whose event becomes the counting one. */
+  #base: AuditEvent | undefined;
+  #count = 0;
+  #first = 0;
+  #last = 0;
+  readonly #listed = new Map<string, Listed>();
+  #isWhole = true;
+  readonly #resources = new DistinctCount();
+  readonly #callers = new DistinctCount();
+
+  constructor(of: string, isShared: boolean) {
+    this.#of = of;
+    this.#isShared = isShared;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** When the first repeat came, in milliseconds since the epoch. */
+  get first(): number {
+    return this.#first;
+  }
+
+  /** @param event makes the event of the call; asked for once */
+  add(time: number, refusal: Omit<Refusal, "event">, event: () => AuditEvent): void {
+    if (this.#count++ === 0) {
+      this.#base = event();
+      this.#first = time;
+    }
+    this.#last = time;
+    const { resource, action, address, subject } = refusal;
+    if (resource !== undefined) this.#resources.add(resource);
+    if (this.#isShared && subject !== undefined) this.#callers.add(subject);
+    const key = JSON.stringify([resource, address, this.#isShared && subject]);
+    if (this.#listed.has(key)) return;
+    if (this.#listed.size === MAX_RESOURCES) {
+      this.#isWhole = false;
+      return;
+    }
+    this.#listed.set(key, {
+      ...(resource === undefined ? {} : { resource: safeText(resource, MAX_LISTED) }),
+      ...(action === undefined ? {} : { action: safeText(action, MAX_LISTED) }),
+      client_address: safeText(address, MAX_LISTED),
+      ...(this.#isShared && subject !== undefined
+        ? { subject: safeText(subject, MAX_LISTED) }
+        : {}),
+    });
+  }
+
+  /** Makes the counting event. @param maxText the most UTF-16 units of a text */
+  event(state: "pending" | "completed", maxText: number): AuditEvent {
+    const { data, subject, ...envelope } = this.#base as AuditEvent;
+    const { resource, authorization, principal, duration_ms: _, ...facts } = data;
+    const isOne = this.#distinct() === 1;
+    return {
+      ...envelope,
+      source: safeText(envelope.source, maxText),
+      type: safeText(envelope.type, Math.max(maxText, 128)),
+      ...(isOne && subject !== undefined ? { subject: safeText(subject, maxText) } : {}),
+      data: {
+        ...cut(
+          {
+            ...facts,
+            ...(this.#isShared || principal === undefined ? {} : { principal }),
+            ...(isOne && resource !== undefined ? { resource } : {}),
+            ...(isOne && !this.#isShared && authorization !== undefined ? { authorization } : {}),
+          },
+          maxText,
+        ),
+        state,
+        repeats: this.#repeats(maxText),
+      },
+    };
+  }
+
+  #repeats(maxText: number): AuditRepeats {
+    const listed = [...this.#listed.values()];
+    return {
+      of: this.#of,
+      count: this.#count,
+      first: new Date(this.#first).toISOString(),
+      last: new Date(this.#last).toISOString(),
+      distinct_resources: this.#distinct(),
+      ...(this.#isShared ? { distinct_callers: this.#callers.estimate } : {}),
+      // Where the event would be too large they are cut, and at last a few examples must do.
+      resources:
+        maxText < MAX_TEXT ? cut(listed.slice(0, maxText < 100 ? 4 : 20), maxText / 4) : listed,
+    };
+  }
+
+  #distinct(): number {
+    if (!this.#isWhole) return Math.max(this.#resources.estimate, 1);
+    const resources = [...this.#listed.values()].map(({ resource }) => resource);
+    return new Set(resources.filter((resource) => resource !== undefined)).size;
+  }
+}
+
+/** Cuts each text of a value, but those that have a fixed form. */
+function cut<Value>(value: Value, maxText: number): Value {
+  return JSON.parse(JSON.stringify(value), (key, part: unknown) => {
+    if (typeof part !== "string" || FIXED.has(key)) return part;
+    return safeText(part, Math.max(maxText, 20));
+  }) as Value;
+}
+
+const FIXED: ReadonlySet<string> = new Set(["rpc", "code", "trace_id"]);

@@ -1,0 +1,269 @@
+/** Callers without any permission cannot fill the audit store, and nothing that they tried is lost. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { openDatabase } from "../../../src/database/open-database.ts";
+import type { AccessPolicy } from "../../../src/runtime/access-policy.ts";
+import type { AuditEvent } from "../../../src/runtime/audit/audit-event.ts";
+import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
+import { DistinctCount } from "../../../src/runtime/audit/distinct-count.ts";
+import type { ServiceAudit } from "../../../src/runtime/audit/open-audit.ts";
+import { MAX_EVENT_BYTES } from "../../../src/runtime/audit/sized-event.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { SILENT, settingsOf } from "../../database/settings.ts";
+import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
+import { auditOf } from "./audits.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-access-audit-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+let audit: ServiceAudit;
+let log: AuditLog;
+let close: () => Promise<void>;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] });
+  const database = await openDatabase<unknown>(
+    settingsOf({ file: join(folder, `${++files}.db`) }),
+    { logger: SILENT },
+  );
+  ({ audit } = await auditOf(database, []));
+  log = audit.log as AuditLog;
+  let isClosed = false;
+  close = async () => {
+    if (!isClosed) await audit.close();
+    isClosed = true;
+  };
+  afterClose = () => database.close();
+});
+let afterClose: () => Promise<void>;
+afterEach(async () => {
+  vi.useRealTimers();
+  await close();
+  await afterClose();
+});
+
+const policyOf = (more: Partial<AccessPolicy> = {}): Partial<AccessPolicy> => ({
+  exposure: "AUTHORIZED",
+  authz: {
+    action: "edit",
+    audience: "user",
+    resource: { type: "doc", id: "*" },
+    mode: "CHECK_ONLY",
+  },
+  audit: { event: "doc.write", riskLevel: "HIGH" },
+  ...more,
+});
+
+interface Denied {
+  readonly user?: string;
+  readonly type?: string;
+  readonly rpc?: string;
+  readonly resource?: string;
+  readonly address?: string;
+  readonly policy?: Partial<AccessPolicy>;
+  readonly code?: "FORBIDDEN" | "INVALID_ARGUMENT" | "UNAVAILABLE";
+}
+
+/** A call that is refused before its handler. */
+async function refuse(of: Denied = {}) {
+  const principal = principalOf({ subjectId: of.user ?? "eve", subjectType: of.type ?? "user" });
+  const call = callOf(methodOf(of.policy ?? policyOf(), { rpc: of.rpc ?? "a.v1.S/Write" }), {
+    principal,
+    clientAddress: of.address ?? "192.0.2.7",
+  });
+  call.resource = of.resource ?? "doc:d1";
+  if ((of.code ?? "FORBIDDEN") === "FORBIDDEN") call.decision = "denied";
+  await audit.trail.complete(call, new ServiceError(of.code ?? "FORBIDDEN"));
+}
+
+async function stored(): Promise<readonly AuditEvent[]> {
+  // What was only begun is stored with the next event.
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+  const { events } = await log.list({}, { pageSize: 500 });
+  // Of one millisecond the order is by chance.
+  const key = ({ time, data }: AuditEvent) => `${time} ${data.repeats === undefined ? 0 : 1}`;
+  return [...events].sort((left, right) => (key(left) < key(right) ? -1 : 1));
+}
+
+const counts = async () =>
+  (await stored()).map(({ data }) => `${data.state} ${data.repeats?.count ?? "one"}`);
+
+test("ten thousand denials of one caller are two events", async () => {
+  for (let index = 0; index < 10_000; index++) await refuse({ resource: `doc:${index}` });
+  expect(await counts()).toEqual(["completed one", "pending 1"]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  const [first, series] = await stored();
+  expect(first?.data).toMatchObject({ decision: "denied", resource: "doc:0" });
+  expect(series).toMatchObject({
+    type: "doc.write",
+    data: {
+      state: "completed",
+      decision: "denied",
+      code: "FORBIDDEN",
+      status: 403,
+      principal: { id: "eve" },
+      repeats: { of: first?.id, count: 9999 },
+    },
+  });
+  expect(series?.subject).toBeUndefined();
+  expect(series?.data.repeats?.resources).toHaveLength(20);
+  expect(series?.data.repeats?.resources[0]).toEqual({
+    resource: "doc:1",
+    action: "edit",
+    client_address: "192.0.2.7",
+  });
+  const distinct = series?.data.repeats?.distinct_resources ?? 0;
+  expect(Math.abs(distinct - 9999) / 9999).toBeLessThan(0.25);
+  expect((await stored()).length).toBe(2);
+});
+
+test("a series says when, from where and how much; the next one begins with an event of its own", async () => {
+  const begin = Date.now();
+  await refuse();
+  vi.setSystemTime(begin + 1000);
+  await refuse({ resource: "doc:d1" });
+  vi.setSystemTime(begin + 2000);
+  await refuse({ resource: "doc:d2", address: "198.51.100.1" });
+  await refuse({ resource: "doc:d2", address: "198.51.100.1" });
+  await vi.advanceTimersByTimeAsync(60_000);
+  const [, series] = await stored();
+  expect(series?.data.repeats).toMatchObject({
+    count: 3,
+    first: new Date(begin + 1000).toISOString(),
+    last: new Date(begin + 2000).toISOString(),
+    distinct_resources: 2,
+    resources: [
+      { resource: "doc:d1", action: "edit", client_address: "192.0.2.7" },
+      { resource: "doc:d2", action: "edit", client_address: "198.51.100.1" },
+    ],
+  });
+  await refuse();
+  expect(await counts()).toEqual(["completed one", "completed 3", "completed one"]);
+});
+
+test("repeats of one object name it", async () => {
+  for (let count = 0; count < 3; count++) await refuse();
+  await vi.advanceTimersByTimeAsync(60_000);
+  const { events } = await log.list({ resource: "doc:d1" });
+  expect(events.map(({ data }) => data.repeats?.count)).toEqual([2, undefined]);
+  expect(events[0]?.data.authorization).toMatchObject({ subject: "user:eve", resource: "doc:d1" });
+});
+
+test("one denial alone makes no series", async () => {
+  await refuse();
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(await counts()).toEqual(["completed one"]);
+});
+
+test("a series is closed with the server", async () => {
+  for (let count = 0; count < 5; count++) await refuse();
+  vi.useRealTimers();
+  await close();
+  expect(await counts()).toEqual(["completed one", "completed 4"]);
+});
+
+describe("events of their own have", () => {
+  test.each<[string, Denied]>([
+    [
+      "denials of CRITICAL RPCs",
+      { policy: policyOf({ audit: { event: "a.b", riskLevel: "CRITICAL" } }) },
+    ],
+    ["denials of services", { type: "service" }],
+    ["calls that no engine decided", { code: "UNAVAILABLE" }],
+  ])("%s", async (_, of) => {
+    for (let count = 0; count < 3; count++) await refuse(of);
+    expect(await counts()).toEqual(["completed one", "completed one", "completed one"]);
+  });
+
+  test("calls that were allowed, whatever became of them", async () => {
+    for (const error of [undefined, new ServiceError("FORBIDDEN"), new ServiceError("FORBIDDEN")]) {
+      const call = callOf(methodOf(policyOf()), { principal: principalOf() });
+      call.decision = "allowed";
+      await audit.trail.begin(call);
+      await audit.trail.complete(call, error);
+    }
+    expect(await counts()).toEqual(["completed one", "completed one", "completed one"]);
+  });
+
+  test("calls of an RPC without authorization that came to their handler", async () => {
+    for (let count = 0; count < 3; count++) {
+      const policy = { audit: { event: "a.b", riskLevel: "LOW" } } as const;
+      const call = callOf(methodOf(policy), { principal: principalOf() });
+      await audit.trail.begin(call);
+      await audit.trail.complete(call, new ServiceError("FORBIDDEN"));
+    }
+    expect(await counts()).toEqual(["completed one", "completed one", "completed one"]);
+  });
+});
+
+describe("counted apart are", () => {
+  test.each<[string, Denied, Denied]>([
+    ["callers", { user: "eve" }, { user: "mallory" }],
+    ["subjects of the same id and another type", { type: "user" }, { type: "service_account" }],
+    ["RPCs", { rpc: "a.v1.S/A" }, { rpc: "a.v1.S/B" }],
+    ["reasons", { code: "FORBIDDEN" }, { code: "INVALID_ARGUMENT" }],
+  ])("%s", async (_, one, other) => {
+    for (let count = 0; count < 3; count++) {
+      await refuse(one);
+      await refuse(other);
+    }
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect((await counts()).sort()).toEqual([
+      "completed 2",
+      "completed 2",
+      "completed one",
+      "completed one",
+    ]);
+  });
+});
+
+test("beyond 500 callers denials are counted by RPC, and none is lost", async () => {
+  const callers = 2000;
+  for (let round = 0; round < 2; round++) {
+    for (let index = 0; index < callers; index++) await refuse({ user: `u${index}` });
+  }
+  await vi.advanceTimersByTimeAsync(60_000);
+  const events: AuditEvent[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await log.list({}, { pageSize: 500, ...(cursor === undefined ? {} : { cursor }) });
+    events.push(...page.events);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  expect(events.length).toBeLessThanOrEqual(1002);
+  const total = events.reduce((sum, { data }) => sum + (data.repeats?.count ?? 1), 0);
+  expect(total).toBe(2 * callers);
+  const shared = events.find(({ data }) => data.repeats?.distinct_callers !== undefined);
+  expect(shared?.data.principal).toBeUndefined();
+  const distinct = shared?.data.repeats?.distinct_callers ?? 0;
+  expect(Math.abs(distinct - 1500) / 1500).toBeLessThan(0.25);
+  expect(shared?.data.repeats?.resources[0]?.subject).toMatch(/^user:u/);
+});
+
+test.each(["x", '"', "\u0000", "💥"])(
+  "no series is larger than an event may be, with %j",
+  async (unit) => {
+    for (let index = 0; index < 30; index++) {
+      const resource = `doc:${index}${unit.repeat(3000)}`;
+      await refuse({ user: unit.repeat(3000), address: `${index}${unit.repeat(300)}`, resource });
+    }
+    await vi.advanceTimersByTimeAsync(60_000);
+    const events = await stored();
+    expect(events.map(({ data }) => data.repeats?.count)).toEqual([undefined, 29]);
+    for (const event of events) {
+      expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThanOrEqual(MAX_EVENT_BYTES);
+    }
+  },
+);
+
+test.each([0, 1, 10, 100, 1000, 100_000])("of %i texts the estimate is near", (count) => {
+  const distinct = new DistinctCount();
+  for (let index = 0; index < count; index++) {
+    distinct.add(`doc:${index}`);
+    distinct.add(`doc:${index % 10}`);
+  }
+  const real = count === 0 ? 0 : Math.max(count, Math.min(count, 10));
+  expect(Math.abs(distinct.estimate - real)).toBeLessThanOrEqual(Math.ceil(real * 0.2));
+});
