@@ -1,5 +1,6 @@
 /** Roles of PostgreSQL: one that owns the tables, and one that only uses them. */
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { afterEach, describe, expect, test } from "vitest";
 import { migrateDatabase } from "../../../src/runtime/index.ts";
@@ -10,6 +11,16 @@ import {
   startVault,
   vaultConfiguration,
 } from "../support/vault-server.ts";
+
+const PAGE = readFileSync(new URL("../../../docs/database.md", import.meta.url), "utf8");
+const SETUP = /```sql\n(create role [^`]*)```/.exec(PAGE)?.[1] ?? expect.fail("no statements");
+/** The table of rights on the page. */
+const RIGHTS = [...PAGE.matchAll(/^\| ((?:`\w+`(?:, )?)+) \| (.*(?:select|insert).*) \|$/gm)].map(
+  ([, tables = "", rights = ""]) => ({
+    tables: [...tables.matchAll(/\w+/g)].map(([table]) => `svc_access.${table}`).join(", "),
+    rights: [...rights.matchAll(/select|insert|update|delete/g)].join(", "),
+  }),
+);
 
 test("without a database there are no tables to make, and it is said", async () => {
   const { config } = vaultConfiguration("/nowhere", {}, {});
@@ -27,17 +38,19 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     }
   });
 
-  /** A database of an owner, as docs/database.md sets it up, and a role that only uses it. */
+  /** A database of an owner, and a role that only uses it, by the statements of the page. */
   async function prepare() {
     const name = `vault_${randomUUID().slice(0, 8)}`;
     const [owner, user] = [`${name}_owner`, name];
-    await query(`create role ${owner} login`);
-    await query(`create role ${user} login`);
-    await query(`create database ${name} owner ${owner}`);
+    const [before = "", after = ""] = SETUP.replaceAll("notes", name)
+      .replaceAll("'…'", "'secret'")
+      .split(/^\\connect .*$/m);
+    for (const statement of before.split(";\n")) await query(statement);
     made.push(name, owner, user);
     const at = (role: string) => {
       const address = new URL(url);
       address.username = role;
+      address.password = "secret";
       address.pathname = `/${name}`;
       return address.href;
     };
@@ -61,11 +74,11 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       return migrateDatabase(vaultConfiguration("/nowhere", {}, { database }).config);
     };
     const grantUse = async () => {
-      await asOwner("create schema svc_access");
-      await asOwner(`grant usage on schema svc_access to ${user}`);
-      await asOwner(
-        `alter default privileges in schema svc_access grant select, insert, update, delete on tables to ${user}`,
-      );
+      const client = new Client({
+        connectionString: Object.assign(new URL(url), { pathname: `/${name}` }).href,
+      });
+      await client.connect();
+      await client.query(after).finally(() => client.end());
     };
     return { owner, user, asOwner, start, migrate, grantUse };
   }
@@ -100,6 +113,23 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       /has no audit tables, .* its user may not make them \(permission denied for schema svc_access\): run svc-access database migrate/,
     );
     await expect(migrate(user)).rejects.toMatchObject(denied);
+  });
+
+  test("the rights that the page lists are enough, also where events are kept for a time only", async () => {
+    const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
+    await grantUse();
+    await migrate(owner);
+    await asOwner(`revoke all on all tables in schema svc_access from ${user}`);
+    expect(RIGHTS).toHaveLength(6);
+    for (const { rights, tables } of RIGHTS) {
+      await asOwner(`grant ${rights} on ${tables} to ${user}`);
+    }
+    const vault = await start(user, { audit: { retention_days: 30 } });
+    await shareDocument(vault.engine);
+    expect(await write(vault)).toBe(200);
+    expect(vault.lines.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([
+      expect.stringContaining("trusted_peers is not given"),
+    ]);
   });
 
   test.each<[right: string, of: string, grant: RegExp]>([
