@@ -1,8 +1,8 @@
 /** Backups of a service that runs, taken and restored as docs/database.md says. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Revision } from "../../../src/authz/engine.ts";
@@ -17,22 +17,29 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
+const PAGE = readFileSync(new URL("../../../docs/database.md", import.meta.url), "utf8");
+
+/** Runs the block of the page that has a command, for the database `vault`. */
+function runFromPage(command: string, cwd: string, env: NodeJS.ProcessEnv): void {
+  const block = [...PAGE.matchAll(/```sh\n([^`]*)```/g)].find(([, text]) =>
+    text?.includes(command),
+  );
+  const script = (block?.[1] ?? expect.fail(command)).replaceAll("notes", "vault");
+  const path = [dirname(process.execPath), postgresPrograms(), process.env["PATH"]].join(":");
+  execFileSync("sh", ["-ec", script], { cwd, env: { ...process.env, PATH: path, ...env } });
+}
+
 test("a backup of SQLite files that are written to restores decisions and audit", async () => {
-  const [data, kept, restored] = [newFolder(), newFolder(), newFolder()];
-  const vault = await start({ driver: "sqlite", file: join(data, "vault.db") });
+  const [data, cwd] = [newFolder(), newFolder()];
+  const database = { driver: "sqlite", file: join(data, "vault.db") };
+  mkdirSync(join(cwd, "backup"));
+  const vault = await start(database);
   const written = await writeAround(vault, async () => {
-    // Relationships first: then no change is without its event.
-    for (const file of ["vault.relationships.db", "vault.db"]) {
-      const source = new DatabaseSync(join(data, file), { readOnly: true });
-      source.exec(`vacuum into '${join(kept, file)}'`);
-      source.close();
-    }
+    runFromPage('node -e "$copy"', cwd, { DATA: data });
   });
-  for (const file of ["vault.relationships.db", "vault.db"]) {
-    copyFileSync(join(kept, file), join(restored, file));
-  }
-  const again = await start({ driver: "sqlite", file: join(restored, "vault.db") });
-  await expectRestored(again, written);
+  runFromPage("mkdir before", cwd, { DATA: data });
+  expect(statSync(database.file).mode & 0o777).toBe(0o600);
+  await expectRestored(await start(database), written);
 });
 
 test("with a new id a restored store refuses every revision of before", async () => {
@@ -70,20 +77,16 @@ await onPostgres("backups of PostgreSQL", ({ url, stop: ownServer, query }) => {
   // One that is not our own may be of another version than the programs here.
   describe.skipIf(ownServer === undefined)("where the server is our own", () => {
     test("a dump of a database that is written to restores decisions and audit", async () => {
-      const programs = postgresPrograms() as string;
-      const run = (program: string, args: readonly string[]) =>
-        execFileSync(join(programs, program), args, { stdio: ["ignore", "ignore", "inherit"] });
-      const at = (name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
-      const file = join(newFolder(), "vault.dump");
-      for (const name of ["vault", "vault_restored"]) await query(`create database ${name}`);
-
-      const vault = await start({ driver: "postgres", url: at("vault") });
+      await query("create database vault");
+      const address = Object.assign(new URL(url), { pathname: "/vault" }).href;
+      const cwd = newFolder();
+      const database = { driver: "postgres", url: address };
+      const vault = await start(database);
       const written = await writeAround(vault, async () => {
-        run("pg_dump", ["--format=custom", "--schema=svc_access", `--file=${file}`, at("vault")]);
+        runFromPage("pg_dump", cwd, { OWNER_URL: address });
       });
-      run("pg_restore", ["--exit-on-error", `--dbname=${at("vault_restored")}`, file]);
-      const again = await start({ driver: "postgres", url: at("vault_restored") });
-      await expectRestored(again, written);
+      runFromPage("pg_restore", cwd, { OWNER_URL: address });
+      await expectRestored(await start(database), written);
     });
   });
 });
