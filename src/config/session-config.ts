@@ -1,15 +1,23 @@
-import type { FrontendConfig } from "./frontend-config.ts";
-
 /** What a frontend needs where the gateway logs its users in, and has no use for elsewhere. */
 export const SESSION_KEYS = ["client_id", "client_secret", "redirect_url", "logout_path"] as const;
 
 /** The client by which the gateway logs the users of a frontend in. */
-export type SessionConfig = {
-  readonly [Key in (typeof SESSION_KEYS)[number]]: NonNullable<FrontendConfig[Key]>;
+export interface SessionConfig {
+  readonly client_id: string;
+  /** A Secret by its name, never by its value. */
+  readonly client_secret: { readonly name: string; readonly namespace?: string | undefined };
+  readonly redirect_url: string;
+  readonly logout_path: string;
+}
+
+/** What of a frontend says whether it has a login, and which. */
+type LoginConfig = { readonly [Key in keyof SessionConfig]?: SessionConfig[Key] | undefined } & {
+  readonly host: string;
+  readonly login: "session" | "bearer";
 };
 
 /** The client of a frontend; undefined where it takes Bearer tokens only. */
-export function sessionOf(config: FrontendConfig): SessionConfig | undefined {
+export function sessionOf(config: LoginConfig): SessionConfig | undefined {
   if (config.login === "bearer") return undefined;
   const { client_id, client_secret, redirect_url, logout_path } = config;
   if (!client_id || client_secret === undefined || !redirect_url || !logout_path) {
