@@ -129,6 +129,8 @@ export interface Frontend {
   readonly connect?: true;
   /** The names of the principal fields that the gateway fills for it. */
   readonly principalFields: readonly string[];
+  /** The deployed services that serve its pages: those with the same backend. */
+  readonly pagesOf?: readonly string[];
   /** The paths that it serves itself: pages, login, callback, logout. */
   readonly paths: readonly DeclaredPath[];
 }

@@ -134,6 +134,11 @@ export function hostBindingsOf(
   ];
 }
 
+/** All bindings by which a request for an RPC can come to its service, published or not. */
+export function reachingBindingsOf(rpc: Rpc): readonly HttpBinding[] {
+  return [...bindingsOf(rpc), ...connectBindings(rpc)];
+}
+
 /** POST, and GET where a GET may stand for the call: it has no side effects, and is bound so. */
 function connectBindings(rpc: Rpc): HttpBinding[] {
   const post = implicitBinding(rpc);

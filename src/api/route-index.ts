@@ -75,6 +75,11 @@ export class RouteIndex<Owner> {
     return undefined;
   }
 
+  /** A route, of whatever rank, that claims a request of this one. */
+  overlapping(route: Pick<Route<Owner>, "method" | "template">): Claim<Owner> | undefined {
+    return this.#overlap(route, this.#root, 0, true);
+  }
+
   /** A route of lower rank, a request of which is captured by this one. */
   captured(route: Pick<Route<Owner>, "method" | "template">): Claim<Owner> | undefined {
     const { segments } = route.template;
@@ -103,31 +108,33 @@ export class RouteIndex<Owner> {
     route: Pick<Route<Owner>, "method" | "template">,
     node: Node<Owner>,
     index: number,
+    anyRank = false,
   ): Claim<Owner> | undefined {
-    const here = this.#firstOf(route, node.multis);
+    const here = this.#firstOf(route, node.multis, anyRank);
     if (here !== undefined) return here;
     const segment = route.template.segments[index];
     if (segment === undefined || segment.kind === "multi") {
-      const end = this.#firstOf(route, node.ends);
+      const end = this.#firstOf(route, node.ends, anyRank);
       if (end !== undefined || segment === undefined) return end;
     }
     const next = segment.kind === "multi" ? index : index + 1;
     const children =
       segment.kind === "literal" ? [node.literals.get(segment.text)] : node.literals.values();
     for (const child of children) {
-      const claim = child === undefined ? undefined : this.#overlap(route, child, next);
+      const claim = child === undefined ? undefined : this.#overlap(route, child, next, anyRank);
       if (claim !== undefined) return claim;
     }
-    return node.single === undefined ? undefined : this.#overlap(route, node.single, next);
+    return node.single === undefined ? undefined : this.#overlap(route, node.single, next, anyRank);
   }
 
   #firstOf(
     route: Pick<Route<Owner>, "method" | "template">,
     candidates: readonly Route<Owner>[],
+    anyRank = false,
   ): Claim<Owner> | undefined {
     for (const other of candidates) {
       if (!methodsOverlap(route.method, other.method)) continue;
-      if (compareTemplates(route.template, other.template) >= 0) continue;
+      if (!anyRank && compareTemplates(route.template, other.template) >= 0) continue;
       const path = commonPath(route.template, other.template);
       if (path !== undefined) return { route: other, request: requestOf(route, other, path) };
     }

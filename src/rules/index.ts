@@ -1,6 +1,7 @@
 import { accessAnnotationGenuine } from "./access-annotation-genuine.ts";
 import { accessAuditEventValid } from "./access-audit-event-valid.ts";
 import { accessAuditPlaceholderField } from "./access-audit-placeholder-field.ts";
+import { accessAuditRateLimit } from "./access-audit-rate-limit.ts";
 import { accessAuditResourceValid } from "./access-audit-resource-valid.ts";
 import { accessAuditRiskConflict } from "./access-audit-risk-conflict.ts";
 import { accessAuditWrite } from "./access-audit-write.ts";
@@ -22,12 +23,14 @@ import { accessGatewayStreaming } from "./access-gateway-streaming.ts";
 import { accessHttpRuleValid } from "./access-http-rule-valid.ts";
 import { accessPackageAssigned } from "./access-package-assigned.ts";
 import { accessPathService } from "./access-path-service.ts";
+import { accessPathUnpublished } from "./access-path-unpublished.ts";
 import { accessPathVersioned } from "./access-path-versioned.ts";
 import { accessPolicyRequired } from "./access-policy-required.ts";
 import { accessRateLimitPublic } from "./access-rate-limit-public.ts";
 import { accessRateLimitValid } from "./access-rate-limit-valid.ts";
 import { accessRouteConflict } from "./access-route-conflict.ts";
 import { accessRouteShadowed } from "./access-route-shadowed.ts";
+import { accessWritePublic } from "./access-write-public.ts";
 import type { Category, Rule } from "./rule.ts";
 
 /** All rules, in the order of the reference. */
@@ -56,7 +59,10 @@ export const RULES: readonly Rule[] = [
   accessHttpRuleValid,
   accessRouteConflict,
   accessRouteShadowed,
+  accessPathUnpublished,
+  accessWritePublic,
   accessAuditWrite,
+  accessAuditRateLimit,
   accessRateLimitPublic,
   accessPathVersioned,
   accessPathService,

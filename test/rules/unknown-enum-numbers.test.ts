@@ -50,7 +50,8 @@ test.each([7, 1, -1])("an unknown authz.mode %i is a finding", (number) => {
     [AUTHZ_FIELD.mode, number],
   );
   const exposure = [POLICY_FIELD.exposure, EXPOSURES.indexOf("AUTHORIZED")] as const;
-  expect(findingsOf(exposure, AUDIT, [POLICY_FIELD.authz, authz])).toEqual([
+  const limit = [POLICY_FIELD.rateLimit, encode([1, 1])] as const;
+  expect(findingsOf(exposure, AUDIT, limit, [POLICY_FIELD.authz, authz])).toEqual([
     `ACCESS_AUTHZ_REQUIRED 4,50810,2,4: authz.mode ${number} is none of CHECK_ONLY`,
   ]);
 });

@@ -1,5 +1,5 @@
 import { originsOf } from "../../config/allowed-origins.ts";
-import type { PlatformConfig } from "../../config/config.ts";
+import type { BackendConfig, PlatformConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type {
@@ -69,12 +69,15 @@ function allowedOrigins(
 
 function hostsOf(config: PlatformConfig, paths: readonly DeclaredPath[]): Host[] {
   const hosts = new Map<string, Frontend[]>();
-  for (const [name, { host, services, claims, connect }] of Object.entries(config.frontends)) {
+  for (const [name, declared] of Object.entries(config.frontends)) {
+    const { host, services, claims, connect } = declared;
+    const pagesOf = servicesBehind(declared.backend, config);
     const frontend: Frontend = {
       name,
       services: [...services].sort(compareText),
       ...(connect ? { connect } : {}),
       principalFields: principalFieldsOf(CLAIM_MAPPINGS[claims]),
+      ...(pagesOf.length === 0 ? {} : { pagesOf }),
       paths: paths.filter((path) => path.frontend === name),
     };
     const siblings = hosts.get(host);
@@ -89,6 +92,29 @@ function hostsOf(config: PlatformConfig, paths: readonly DeclaredPath[]): Host[]
       };
     })
     .sort((left, right) => compareText(left.name, right.name));
+}
+
+/** The deployed services that answer at a backend, whatever the port that is named. */
+function servicesBehind(backend: BackendConfig | undefined, config: PlatformConfig): string[] {
+  if (backend === undefined) return [];
+  const keys = new Set(backendKeys(backend));
+  return Object.entries(config.services ?? {})
+    .filter(([, service]) => backendKeys(service.backend).some((key) => keys.has(key)))
+    .map(([name]) => name)
+    .sort(compareText);
+}
+
+/** What two backends share that are the same process; the port only where no name says so. */
+function backendKeys(backend: BackendConfig | undefined): string[] {
+  if (backend?.service !== undefined) {
+    return [`service ${backend.service.namespace}/${backend.service.name}`];
+  }
+  if (backend?.backend === undefined) return [];
+  const { name, namespace, endpoints } = backend.backend;
+  return [
+    `backend ${namespace}/${name}`,
+    ...endpoints.map(({ address, port }) => `endpoint ${address}:${port}`),
+  ];
 }
 
 function declaredPaths({ config, file, locate }: LoadedConfig): DeclaredPath[] {

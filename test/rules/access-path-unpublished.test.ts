@@ -1,0 +1,109 @@
+import { accessPathUnpublished } from "../../src/rules/access-path-unpublished.ts";
+import { frontend, ONE_AND_TWO, platform } from "./platforms.ts";
+import { testRule } from "./rule-tester.ts";
+import { http, policy, rpc } from "./sources.ts";
+
+const internal = (rule: string) => rpc("Do", http(rule), policy("exposure: INTERNAL"));
+const published = (rule: string) =>
+  rpc("Do", http(rule), policy("exposure: AUTHENTICATED gateway: {publish: true}"));
+const marked = (text: string) => `⟦${text}`;
+const withPaths = (...paths: string[]) => platform(ONE_AND_TWO, [], paths);
+const PREFIX = "service: one, path: /v1, match: prefix, exposure: AUTHENTICATED";
+const WEB = "frontend: web, path: /, match: prefix, exposure: AUTHENTICATED";
+const BACKEND = "backend: { service: { name: one, namespace: apis } }";
+
+testRule(accessPathUnpublished, {
+  valid: [
+    { name: "a published RPC", rpcs: published('get: "/v1/x"'), config: withPaths(PREFIX) },
+    { name: "no paths", rpcs: internal('get: "/v1/x"') },
+    { name: "a path beside", rpcs: internal('get: "/v2/x"'), config: withPaths(PREFIX) },
+    {
+      name: "a prefix ends at a segment",
+      rpcs: internal('get: "/v1x/y"'),
+      config: withPaths(PREFIX),
+    },
+    {
+      name: "an exact path",
+      rpcs: internal('get: "/v1/x/y"'),
+      config: withPaths("service: one, path: /v1/x, exposure: PUBLIC"),
+    },
+    {
+      name: "another method",
+      rpcs: internal('post: "/v1/x" body: "*"'),
+      config: withPaths(
+        "service: one, path: /v1, match: prefix, methods: [GET], exposure: AUTHENTICATED",
+      ),
+    },
+    {
+      name: "the path of another service",
+      rpcs: rpc("Get"),
+      otherRpcs: internal('get: "/v1/x"'),
+      config: withPaths(PREFIX),
+    },
+    {
+      name: "pages that another process serves",
+      rpcs: internal('get: "/v1/x"'),
+      config: platform(ONE_AND_TWO, [frontend("web", { services: "one" })], [WEB]),
+    },
+  ],
+  invalid: [
+    {
+      rpcs: marked(internal('get: "/v1/x"')),
+      config: withPaths(PREFIX),
+      messages: [
+        "Do is not published, but the path /v1 of one in svc-access.yaml covers GET /v1/x, so the edge routes to it; publish it, or declare a narrower path",
+      ],
+    },
+    {
+      name: "an additional binding, and a variable",
+      rpcs: marked(internal('get: "/v2/x" additional_bindings {get: "/{id}/y"}')),
+      config: withPaths(PREFIX),
+      messages: ["covers GET /v1/y"],
+    },
+    {
+      name: "a wider RPC",
+      rpcs: marked(internal('get: "/{id=**}"')),
+      config: withPaths("service: one, path: /v1/a, exposure: PUBLIC"),
+      messages: ["covers GET /v1/a"],
+    },
+    {
+      name: "the path that gRPC and Connect use",
+      rpcs: marked(rpc("Do", policy("exposure: SYSTEM"))),
+      config: withPaths("service: one, path: /CASE.v1.S/Do, exposure: PUBLIC, methods: [POST]"),
+      messages: ["covers POST /case"],
+    },
+    {
+      name: "the same beside an HTTP binding, by a prefix over everything",
+      rpcs: marked(internal('get: "/v2/x"')),
+      config: withPaths("service: one, path: /, match: prefix, methods: [POST], exposure: PUBLIC"),
+      messages: ["covers POST /case"],
+    },
+    {
+      name: "an exact path that equals one, also for HEAD",
+      rpcs: marked(internal('get: "/v1/x"')),
+      config: withPaths("service: one, path: /v1/x, methods: [HEAD], exposure: AUTHENTICATED"),
+      messages: ["covers HEAD /v1/x"],
+    },
+    {
+      name: "each RPC",
+      rpcs: `${marked(internal('get: "/v1/x"'))}${marked(rpc("Re", http('get: "/v1/y"')))}`,
+      config: withPaths(PREFIX),
+      messages: ["Do is not published", "Re is not published"],
+    },
+    {
+      name: "pages that the service itself serves",
+      rpcs: marked(internal('get: "/v1/x"')),
+      config: platform(
+        `services: { one: { packages: [CASE.v1], ports: { http: 1 }, ${BACKEND} } }`,
+        [
+          frontend("web", { services: "one" }).replace(
+            "namespace: web",
+            `namespace: web, ${BACKEND}`,
+          ),
+        ],
+        [WEB],
+      ),
+      messages: ["the path / of web in svc-access.yaml covers GET /v1/x"],
+    },
+  ],
+});
