@@ -94,7 +94,9 @@ function rulesOf(ids: readonly string[]): readonly Rule[] {
 }
 
 function annotationOf(diagnostic: LocatedDiagnostic): CheckAnnotation {
-  const { rule, message, file, path, line, column } = diagnostic;
+  const { rule, file, path, line, column } = diagnostic;
+  // buf prints no rule in its text format, and what is ignored or excepted is named by it.
+  const message = `${diagnostic.message} (${rule})`;
   if (path === undefined) {
     // buf locates findings in protobuf files only; the place of another one goes into the text.
     return { ruleId: rule, message: `${file}:${line}:${column}: ${message}` };

@@ -61,6 +61,13 @@ test("buf lint reports each RPC", () => {
   expect(findings(stdout)).toHaveLength(annotated);
 });
 
+test("buf lint names the rule in its text, which shows none by itself", () => {
+  const { stdout } = run("buf", "lint");
+  const lines = stdout.split("\n").filter((line) => line.includes("svc.access.v1.policy of"));
+  expect(lines).toHaveLength(annotated);
+  for (const line of lines) expect(line).toContain(` (${RULE}) (buf-plugin-svc-access)`);
+});
+
 test("buf generate makes nothing", () => {
   const { status, stderr } = run("buf", "generate");
   expect(status).not.toBe(0);

@@ -10,7 +10,7 @@ const marked = (text: string) => `⟦${text}`;
 const withPaths = (...paths: string[]) => platform(ONE_AND_TWO, [], paths);
 const PREFIX = "service: one, path: /v1, match: prefix, exposure: AUTHENTICATED";
 const WEB = "frontend: web, path: /, match: prefix, exposure: AUTHENTICATED";
-const BACKEND = "backend: { service: { name: one, namespace: apis } }";
+const BACKEND = "backend: { service: { name: one, namespace: apis, port: 1 } }";
 
 testRule(accessPathUnpublished, {
   valid: [

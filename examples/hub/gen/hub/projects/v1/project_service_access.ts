@@ -118,6 +118,7 @@ export const ProjectServicePolicies: Readonly<Record<ProjectServiceMethod, Acces
       mode: "CHECK_ONLY",
     }),
     audit: Object.freeze({ event: "project.settings.set", riskLevel: "MEDIUM" }),
+    rateLimit: Object.freeze({ qps: 50, burst: 200 }),
   }),
   [ProjectService_DeleteProject]: Object.freeze({
     exposure: "AUTHORIZED",
@@ -175,6 +176,7 @@ export const ProjectServicePolicies: Readonly<Record<ProjectServiceMethod, Acces
       mode: "CHECK_ONLY",
     }),
     audit: Object.freeze({ event: "project.run.cancel", riskLevel: "MEDIUM" }),
+    rateLimit: Object.freeze({ qps: 50, burst: 200 }),
   }),
   [ProjectService_GetRun]: Object.freeze({
     exposure: "AUTHORIZED",

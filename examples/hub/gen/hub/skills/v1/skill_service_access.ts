@@ -163,6 +163,7 @@ export const SkillServicePolicies: Readonly<Record<SkillServiceMethod, AccessPol
       mode: "CHECK_ONLY",
     }),
     audit: Object.freeze({ event: "skill.review", riskLevel: "MEDIUM" }),
+    rateLimit: Object.freeze({ qps: 50, burst: 200 }),
   }),
   [SkillService_PublishSkill]: Object.freeze({
     exposure: "AUTHORIZED",
@@ -177,6 +178,7 @@ export const SkillServicePolicies: Readonly<Record<SkillServiceMethod, AccessPol
       mode: "CHECK_ONLY",
     }),
     audit: Object.freeze({ event: "skill.publish", riskLevel: "MEDIUM" }),
+    rateLimit: Object.freeze({ qps: 50, burst: 200 }),
   }),
   [SkillService_AddSkillToCatalog]: Object.freeze({
     exposure: "AUTHORIZED",
@@ -191,6 +193,7 @@ export const SkillServicePolicies: Readonly<Record<SkillServiceMethod, AccessPol
       mode: "CHECK_ONLY",
     }),
     audit: Object.freeze({ event: "skill.catalog.add", riskLevel: "MEDIUM" }),
+    rateLimit: Object.freeze({ qps: 50, burst: 200 }),
   }),
   [SkillService_GetSkillVersion]: Object.freeze({
     exposure: "AUTHORIZED",
