@@ -34,6 +34,7 @@ Examples:
   svc-access explain . GetSkill            say who may call an RPC, and why
 
 Of a service (each has its own --help):
+  svc-access audit list|export|follow      the audit events, while the service runs
   svc-access relationship list|touch|delete  the stored relationships, while the service is stopped
   svc-access database migrate              the tables of a service, made by the role that owns them
 

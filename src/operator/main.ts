@@ -1,4 +1,5 @@
 import { Command, CommanderError } from "commander";
+import { auditCommand } from "./audit/audit.ts";
 import { databaseCommand } from "./database/database.ts";
 import { OperatorError } from "./operator-error.ts";
 import { note } from "./output.ts";
@@ -24,7 +25,9 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     throw error;
   });
   const program = new Command("svc-access").exitOverride();
-  for (const command of [databaseCommand(), relationshipCommand()]) program.addCommand(command);
+  for (const command of [auditCommand(), databaseCommand(), relationshipCommand()]) {
+    program.addCommand(command);
+  }
   try {
     await program.parseAsync(argv);
   } catch (error) {
@@ -37,7 +40,9 @@ function exitCodeOf(error: unknown): number {
     // Help and version end in an error of code 0; all others were printed.
     return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
-  const { name, message, code, stack } = error as Error & { code?: string };
+  const { name, code, stack, cause } = error as Error & { code?: string };
+  // Callers of a service are not told why its database does not answer; its operator is.
+  const { message } = name === "ServiceError" && cause instanceof Error ? cause : (error as Error);
   if (code === "ERR_UNKNOWN_BUILTIN_MODULE") {
     note(`this command needs Node 24; this is Node ${process.versions.node}`);
   } else if (error instanceof OperatorError || EXPECTED.has(name)) {

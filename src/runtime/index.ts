@@ -10,6 +10,14 @@ export type {
 export type { AuditEvent } from "./audit/audit-event.ts";
 export type { AuditFilter } from "./audit/audit-filter.ts";
 export type { AuditLog, AuditPage, AuditPageRequest } from "./audit/audit-log.ts";
+export { type AuditExportOptions, auditLines } from "./audit/export-events.ts";
+export type { AuditChange, AuditFollowOptions } from "./audit/follow-events.ts";
+export {
+  type AuditSource,
+  type OpenAuditLogOptions,
+  type OpenedAuditLog,
+  openAuditLog,
+} from "./audit/open-audit-log.ts";
 export type { AuthenticationRequest, Authenticator, Identity } from "./authn/authenticator.ts";
 export { MemoryRevocationList, type RevocationList } from "./authn/revocation-list.ts";
 export type { CallHeaders } from "./call/call-headers.ts";

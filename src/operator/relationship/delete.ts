@@ -5,7 +5,7 @@ import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
 import { OperatorError } from "../operator-error.ts";
 import { note, print } from "../output.ts";
-import { wholeNumber } from "./list.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { readSelection, type Selection, type SelectionFlags, withSelection } from "./selection.ts";
 
 interface DeleteFlags extends SelectionFlags {

@@ -1,8 +1,9 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Relationship } from "../../authz/relationship.ts";
 import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
 import { note, print } from "../output.ts";
+import { wholeNumber } from "../whole-number.ts";
 import { readSelection, type Selected, type SelectionFlags, withSelection } from "./selection.ts";
 
 interface ListFlags extends SelectionFlags {
@@ -72,11 +73,4 @@ function lineOf({ relationship, reason }: Selected, format: string, isFirst: boo
 
 function documentOf({ resource, relation, subject }: Relationship, reason: string | undefined) {
   return { resource, relation, subject, ...(reason === undefined ? {} : { reason }) };
-}
-
-/** A whole number from 1 on. */
-export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError("write a whole number from 1 on");
-  return Number(text);
 }

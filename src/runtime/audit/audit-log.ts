@@ -1,17 +1,14 @@
-import { type Selectable, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
-import { ServiceError } from "../error/service-error.ts";
 import { formatCursor, parseCursor } from "./audit-cursor.ts";
-import type { AuditEvent, AuditState } from "./audit-event.ts";
-import {
-  type AuditFilter,
-  checkFilter,
-  EQUAL_COLUMNS,
-  filterHash,
-  invalid,
-} from "./audit-filter.ts";
-import type { AuditRow, AuditTables } from "./audit-table.ts";
-import { safeText } from "./safe-text.ts";
+import type { AuditEvent } from "./audit-event.ts";
+import { type AuditFilter, checkFilter, filterHash, invalid } from "./audit-filter.ts";
+import { formatPosition, LAST } from "./audit-position.ts";
+import { answered, eventOf, keyed, matching } from "./audit-query.ts";
+import type { AuditTables } from "./audit-table.ts";
+import { visibleHead } from "./change-order.ts";
+import { ChangeWatch } from "./change-watch.ts";
+import { type AuditExportOptions, exportEvents } from "./export-events.ts";
+import { type AuditChange, type AuditFollowOptions, followEvents } from "./follow-events.ts";
 
 /** Which page of a listing. */
 export interface AuditPageRequest {
@@ -31,15 +28,19 @@ export interface AuditPage {
 /** The most events of a page. */
 export const MAX_AUDIT_PAGE = 500;
 const DEFAULT_PAGE = 50;
+/** How often followers look for changes, in milliseconds. */
+const POLL = 1000;
 
-/** Reads the stored events. */
+/** Reads the stored events, beside the service that stores them. */
 export class AuditLog {
   readonly #database: Database<AuditTables>;
   readonly #now: () => number;
+  readonly #watch: ChangeWatch;
 
-  constructor(database: Database<AuditTables>, now: () => number = Date.now) {
+  constructor(database: Database<AuditTables>, now: () => number = Date.now, pollMs = POLL) {
     this.#database = database;
     this.#now = now;
+    this.#watch = new ChangeWatch(() => visibleHead(database), pollMs);
   }
 
   /**
@@ -57,13 +58,13 @@ export class AuditLog {
     const hash = filterHash(filter);
     const after = page.cursor === undefined ? undefined : parseCursor(hash, page.cursor);
     const now = this.#now();
-    let query = this.#query(filter, now).limit(pageSize + 1);
-    if (after !== undefined) {
-      query = query.where(
-        sql<boolean>`(${sql.ref("time")}, ${sql.ref("id")}) < (${after.time}, ${after.id})`,
-      );
-    }
-    const rows = await this.#answered(() => query.execute());
+    let query = matching(this.#database, filter, now)
+      .orderBy("time", "desc")
+      .orderBy("id", "desc")
+      .limit(pageSize + 1);
+    if (after !== undefined)
+      query = query.where(keyed(["time", "id"], "<", [after.time, after.id]));
+    const rows = await answered(this.#database, () => query.execute());
     const events = rows.slice(0, pageSize).map((row) => eventOf(row, now));
     const last = rows.length > pageSize ? rows[pageSize - 1] : undefined;
     if (last === undefined) return { events };
@@ -71,44 +72,47 @@ export class AuditLog {
     return { events, nextCursor };
   }
 
-  #query(filter: AuditFilter, now: number) {
-    let query = this.#database.kysely
-      .selectFrom("audit_events")
-      .select(["id", "time", "state", "expires", "event"])
-      .orderBy("time", "desc")
-      .orderBy("id", "desc");
-    if (filter.from !== undefined) query = query.where("time", ">=", filter.from);
-    if (filter.to !== undefined) query = query.where("time", "<", filter.to);
-    for (const [name, column] of Object.entries(EQUAL_COLUMNS)) {
-      const value = filter[name as keyof typeof EQUAL_COLUMNS];
-      // As it was stored: else nobody would find what was done to an object with an odd id.
-      if (value !== undefined) query = query.where(column, "=", safeText(value));
-    }
-    const { state } = filter;
-    if (state === undefined) return query;
-    query = query.where("state", "=", state === "completed" ? "completed" : "pending");
-    if (state === "pending") query = query.where("expires", ">", now);
-    if (state === "unknown") query = query.where("expires", "<=", now);
-    return query;
+  /**
+   * All events that match and are stored when it begins, the oldest first; `auditLines` makes lines
+   * of JSON of them.
+   *
+   * @throws ServiceError as `list` does
+   */
+  export(
+    filter: AuditFilter = {},
+    options: AuditExportOptions = {},
+  ): AsyncGenerator<AuditEvent, void, undefined> {
+    return exportEvents(this.#database, this.#now, filter, options);
   }
 
-  async #answered<Result>(work: () => Promise<Result>): Promise<Result> {
-    try {
-      return await work();
-    } catch (error) {
-      throw new ServiceError("UNAVAILABLE", undefined, { cause: this.#database.explain(error) });
-    }
+  /**
+   * Events as they are stored and completed, from now on or after a position, until the signal
+   * aborts or the log is closed. Each position goes on after its event: none is missed, and none comes twice in one state.
+   *
+   * @throws ServiceError as `list` does; go on from the last position
+   *
+   * @example
+   * for await (const { event, position } of server.audit.follow({}, { after, signal })) {
+   *   await send(event);
+   *   await keep(position);
+   * }
+   */
+  follow(
+    filter: AuditFilter = {},
+    options: AuditFollowOptions = {},
+  ): AsyncGenerator<AuditChange, void, undefined> {
+    const context = { database: this.#database, now: this.#now, watch: this.#watch };
+    return followEvents(context, filter, options);
   }
-}
 
-/** The stored event; whether a pending one is still under way is known only now. */
-function eventOf(
-  row: Pick<Selectable<AuditRow>, "state" | "expires" | "event">,
-  now: number,
-): AuditEvent {
-  const event = JSON.parse(row.event) as AuditEvent;
-  const isOver = row.state === "pending" && Number(row.expires) <= now;
-  if (!isOver) return event;
-  const state: AuditState = "unknown";
-  return { ...event, data: { ...event.data, state } };
+  /** The position after all that is stored now, for `follow`. */
+  async position(): Promise<string> {
+    const change = await answered(this.#database, () => visibleHead(this.#database));
+    return formatPosition({ change, id: LAST, expired: this.#now(), expiredId: LAST });
+  }
+
+  /** Ends all that follow. */
+  close(): void {
+    this.#watch.close();
+  }
 }

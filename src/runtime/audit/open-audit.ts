@@ -103,11 +103,13 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
       ? async () => {}
       : keepFor(options.maxAgeMs, tables, logger, options.retention);
   const trail = new StoredAuditTrail({ service, instance }, queue, logger, events);
+  const log = new AuditLog(tables);
   return {
     trail,
-    log: new AuditLog(tables),
+    log,
     settled: () => trail.settled(),
     close: async () => {
+      log.close();
       await stop();
       await trail.close();
       await queue.close();

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { Kysely, sql } from "kysely";
+import { AuthzError } from "../authz/authz-error.ts";
+import { PatientSqliteDialect } from "../authz/store/sqlite/patient-dialect.ts";
+import { SqliteConnection } from "../authz/store/sqlite/sqlite-connection.ts";
+import { explainSqlite } from "../authz/store/sqlite/sqlite-errors.ts";
+import type { Database, PoolStats } from "./database.ts";
+
+/** The database of a service that may be running, in an SQLite file: read, never written, and without a lock. */
+export class ReadOnlySqlite<Tables> implements Database<Tables> {
+  readonly kind = "sqlite";
+  readonly schema = undefined;
+  readonly name: string;
+  readonly kysely: Kysely<Tables>;
+  readonly #file: string;
+  readonly #connection: SqliteConnection;
+
+  /** @throws AuthzError that says how to fix it */
+  constructor(file: string) {
+    this.#file = file;
+    this.name = `the database ${file}`;
+    if (!existsSync(file)) throw new AuthzError("FAILED_PRECONDITION", `${file} does not exist`);
+    try {
+      this.#connection = new SqliteConnection(file, { readOnly: true });
+    } catch (error) {
+      throw this.explain(error);
+    }
+    // Readers of a WAL wait only where the file is repaired after a crash.
+    this.kysely = new Kysely({ dialect: new PatientSqliteDialect({ database: this.#connection }) });
+  }
+
+  as<Others>(): Database<Others> {
+    return this as unknown as Database<Others>;
+  }
+
+  async ready(): Promise<{ ready: boolean; reason?: string }> {
+    try {
+      await sql`select 1 from sqlite_schema limit 1`.execute(this.kysely);
+      return { ready: true };
+    } catch (error) {
+      return { ready: false, reason: this.explain(error).message };
+    }
+  }
+
+  explain(error: unknown): Error {
+    const { errcode = 0 } = error as { errcode?: number };
+    // SQLITE_CANTOPEN: not even a reader of a WAL does without its index.
+    if ((errcode & 0xff) === 14) {
+      return new AuthzError(
+        "FAILED_PRECONDITION",
+        `${this.name} cannot be read by user ${process.getuid?.()}: run as the user of the service, for who reads needs its files -wal and -shm too`,
+        { cause: error },
+      );
+    }
+    return explainSqlite(error, this.#file);
+  }
+
+  poolStats(): PoolStats {
+    return { open: 1, idle: 1, waiting: 0, max: 1 };
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+  }
+}

@@ -1,0 +1,91 @@
+import { type Command, Option } from "commander";
+import type { AuditFilter } from "../../runtime/audit/audit-filter.ts";
+import { OperatorError } from "../operator-error.ts";
+import { type StoreFlags, storeFlags } from "../store-flags.ts";
+
+/** The flags that all audit commands have. */
+export interface FilterFlags extends StoreFlags {
+  readonly from?: string;
+  readonly to?: string;
+  readonly event?: string;
+  readonly rpc?: string;
+  readonly principal?: string;
+  readonly principalId?: string;
+  readonly organization?: string;
+  readonly resource?: string;
+  readonly decision?: "allowed" | "denied" | "none";
+  readonly riskLevel?: "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+  readonly state?: "pending" | "completed" | "unknown";
+  readonly code?: string;
+  readonly requestId?: string;
+  readonly traceId?: string;
+}
+
+/** Adds the flags to a command. */
+export function withFilter(command: Command): Command {
+  const options = [
+    ...storeFlags("the database file of the service"),
+    new Option(
+      "--from <time>",
+      "from this time on: 2026-11-22T10:00:00Z, or how long ago: 15m, 24h, 7d",
+    ),
+    new Option("--to <time>", "before this time, written likewise"),
+    new Option("--event <type>", "of this type, such as item.set"),
+    new Option("--rpc <name>", "of this RPC: package.Service/Method"),
+    new Option("--principal <type:id>", "of this caller, such as user:alice"),
+    new Option("--principal-id <id>", "of callers with this id"),
+    new Option("--organization <id>", "of callers of this organization"),
+    new Option("--resource <type:id>", "about this object"),
+    new Option("--decision <decision>", "what was decided").choices(["allowed", "denied", "none"]),
+    new Option("--risk-level <level>", "how grave").choices(["LOW", "MEDIUM", "HIGH", "CRITICAL"]),
+    new Option("--state <state>", "how far known").choices(["pending", "completed", "unknown"]),
+    new Option("--code <code>", "what was answered, such as OK or FORBIDDEN"),
+    new Option("--request-id <id>", "of this request"),
+    new Option("--trace-id <id>", "of this trace"),
+  ];
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
+/** The filter that the flags say. @throws OperatorError that says which one is wrong */
+export function filterOf(flags: FilterFlags, now = Date.now()): AuditFilter {
+  const { from, to, event, principal, principalId } = flags;
+  const { rpc, organization, resource, decision, riskLevel, state, code, requestId, traceId } =
+    flags;
+  if (principal !== undefined && principalId !== undefined) {
+    throw new OperatorError("--principal and --principal-id exclude each other");
+  }
+  const [, principalType, id] = /^([^:]+):(.+)$/s.exec(principal ?? "") ?? [];
+  if (principal !== undefined && id === undefined) {
+    throw new OperatorError(
+      `--principal ${JSON.stringify(principal)} is not valid: write type:id, such as user:alice`,
+    );
+  }
+  const fields = {
+    from: from === undefined ? undefined : timeOf("--from", from, now),
+    to: to === undefined ? undefined : timeOf("--to", to, now),
+    type: event,
+    principalType,
+    principalId: principalId ?? id,
+    ...{ rpc, organization, resource, decision, riskLevel, state, code, requestId, traceId },
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+function timeOf(flag: string, text: string, now: number): number {
+  const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return Math.max(0, now - Number(count) * (UNITS[unit] ?? 0));
+  const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
+  if (time >= 0) return time;
+  throw new OperatorError(
+    `${flag} ${JSON.stringify(text)} is not a time: write 2026-11-22, 2026-11-22T10:00:00Z, or how long ago: 15m, 24h, 7d`,
+  );
+}

@@ -1,0 +1,20 @@
+import { printable } from "../../common/printable.ts";
+import type { AuditEvent } from "../../runtime/audit/audit-event.ts";
+
+/** An event on a line for people: when, what came of it, how grave, what, who, on which object. */
+export function formatEvent({ time, type, data }: AuditEvent): string {
+  const { state, risk_level, principal, rpc, resource, decision, code, duration_ms } = data;
+  const parts = [
+    time,
+    state === "completed" ? code : state.toUpperCase(),
+    risk_level,
+    type,
+    principal === undefined ? "-" : `${principal.type}:${principal.id}`,
+    resource ?? "-",
+    decision,
+    rpc,
+    duration_ms === undefined ? undefined : `${Math.round(duration_ms)}ms`,
+    data.request_id,
+  ];
+  return printable(parts.filter((part) => part !== undefined).join(" "));
+}

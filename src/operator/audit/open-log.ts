@@ -1,0 +1,17 @@
+import { type OpenedAuditLog, openAuditLog } from "../../runtime/audit/open-audit-log.ts";
+import { placeOf, type StoreFlags } from "../store-flags.ts";
+
+/** Opens the log that the flags name, which the service goes on writing. */
+export async function openLog(flags: StoreFlags): Promise<OpenedAuditLog> {
+  const place = await placeOf(flags, (file) => file);
+  if (place.driver === "sqlite") return openAuditLog({ file: place.file });
+  const schema = flags.schema === undefined ? {} : { schema: flags.schema };
+  return openAuditLog({ url: place.url, ...schema });
+}
+
+/** Aborts on SIGINT and SIGTERM: whoever follows ends so. */
+export function interrupted(): AbortSignal {
+  const end = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end.abort());
+  return end.signal;
+}

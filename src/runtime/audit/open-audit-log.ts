@@ -1,0 +1,126 @@
+import { sql } from "kysely";
+import { AuthzError } from "../../authz/authz-error.ts";
+import type { Database, DatabaseSettings } from "../../database/database.ts";
+import { openDatabase } from "../../database/open-database.ts";
+import type { ServiceConfig } from "../configuration/service-config.ts";
+import type { Logger } from "../operation/logger.ts";
+import { AuditLog } from "./audit-log.ts";
+import { AUDIT_MIGRATIONS, type AuditTables } from "./audit-table.ts";
+
+/** Which database: of a configuration, a file of SQLite, or a URL of PostgreSQL. */
+export type AuditSource =
+  | { readonly config: Pick<ServiceConfig, "database"> }
+  | { readonly file: string }
+  | { readonly url: string; readonly schema?: string };
+
+/** How a log is opened. */
+export interface OpenAuditLogOptions {
+  /** How often followers look for changes, in milliseconds; 1,000 where absent. */
+  readonly pollMs?: number;
+}
+
+/** A log that was opened by itself. */
+export interface OpenedAuditLog extends Pick<AuditLog, "list" | "export" | "follow" | "position"> {
+  /** Ends all that follow, and the connections. */
+  close(): Promise<void>;
+}
+
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+const NS_PER_MINUTE = 60_000_000_000;
+/** Few, and none of their statements is slow. */
+const CONNECTIONS = {
+  max_open_conns: 2,
+  max_idle_conns: 1,
+  conn_max_lifetime_ns: 30 * NS_PER_MINUTE,
+  slow_query_threshold_ns: Number.MAX_SAFE_INTEGER,
+};
+const LEAST_POLL = 50;
+
+/**
+ * Opens the audit log of a service in another process, to be read while the service runs: nothing is
+ * written, and no lock is taken.
+ *
+ * @throws AuthzError that says how to fix it, where there is no log, or it is of another version
+ *
+ * @example
+ * const log = await openAuditLog({ file: "notes.db" });
+ * for await (const line of auditLines(log.export({ decision: "denied" }))) process.stdout.write(line);
+ * await log.close();
+ */
+export async function openAuditLog(
+  source: AuditSource,
+  { pollMs = 1000 }: OpenAuditLogOptions = {},
+): Promise<OpenedAuditLog> {
+  const database = await openSource(source);
+  try {
+    await assertTables(database);
+  } catch (error) {
+    await database.close();
+    throw database.explain(error);
+  }
+  const log = new AuditLog(database, Date.now, Math.max(LEAST_POLL, pollMs));
+  return {
+    list: (...args) => log.list(...args),
+    export: (...args) => log.export(...args),
+    follow: (...args) => log.follow(...args),
+    position: () => log.position(),
+    close: async () => {
+      log.close();
+      await database.close();
+    },
+  };
+}
+
+async function openSource(source: AuditSource): Promise<Database<AuditTables>> {
+  if ("file" in source) return openFile(source.file);
+  if ("url" in source) return openServer(source.url, source.schema);
+  const settings = source.config.database;
+  if (settings === undefined) {
+    throw new AuthzError("FAILED_PRECONDITION", "the configuration has no database");
+  }
+  return settings.driver === "sqlite"
+    ? openFile(settings.file as string)
+    : openServer(settings.url as string, undefined);
+}
+
+async function openFile(file: string): Promise<Database<AuditTables>> {
+  const { ReadOnlySqlite } = await import("../../database/read-only-sqlite.ts");
+  return new ReadOnlySqlite<AuditTables>(file);
+}
+
+function openServer(url: string, schema: string | undefined): Promise<Database<AuditTables>> {
+  const settings: DatabaseSettings = { driver: "postgres", url, ...CONNECTIONS };
+  return openDatabase(settings, { logger: SILENT, ...(schema === undefined ? {} : { schema }) });
+}
+
+/** The tables must be those of this version: they are read, not made. */
+async function assertTables(database: Database<AuditTables>): Promise<void> {
+  const { name } = database;
+  const known = AUDIT_MIGRATIONS.steps.length;
+  let made: number;
+  try {
+    const row = await database
+      .as<{ component_migrations: { component: string; version: number } }>()
+      .kysely.selectFrom("component_migrations")
+      .where("component", "=", AUDIT_MIGRATIONS.component)
+      .select(sql<number | null>`max(version)`.as("version"))
+      .executeTakeFirst();
+    made = Number(row?.version ?? 0);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    made = 0;
+  }
+  if (made === known) return;
+  const problem =
+    made === 0
+      ? "has no audit log: name the database of a service"
+      : made > known
+        ? `has version ${made} of the audit tables and this program knows ${known}: use the newer program that made them`
+        : `has version ${made} of the audit tables and this program reads ${known}: start the service with this version first`;
+  throw new AuthzError("FAILED_PRECONDITION", `${name} ${problem}`);
+}
+
+function isMissing(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string };
+  return code === "42P01" || /no such table/.test(message ?? "");
+}

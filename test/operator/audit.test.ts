@@ -1,0 +1,227 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../src/database/database.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
+import type { ServiceAudit } from "../../src/runtime/audit/open-audit.ts";
+import { ServiceError } from "../../src/runtime/error/service-error.ts";
+import { SILENT, settingsOf } from "../database/settings.ts";
+import { auditOf } from "../runtime/audit/audits.ts";
+import { callOf, methodOf, principalOf } from "../runtime/authorization/calls.ts";
+import { runProgram } from "../support/programs.ts";
+import { ROOT } from "../support/workspace.ts";
+
+const write = methodOf(
+  { audit: { event: "doc.write", riskLevel: "HIGH" } },
+  { rpc: "a.v1.S/Write", isWrite: true },
+);
+const folder = mkdtempSync(join(tmpdir(), "svc-access-audit-command-"));
+const file = join(folder, "notes.db");
+let database: Database<unknown>;
+let audit: ServiceAudit;
+
+const command = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  runProgram("svc-access", ["audit", ...args], { env });
+const lines = (text: string) => text.split("\n").filter((line) => line !== "");
+
+/** The service runs all the time: this process. */
+beforeAll(async () => {
+  database = await openDatabase<unknown>(settingsOf({ file }), { logger: SILENT });
+  ({ audit } = await auditOf(database, [write]));
+  for (let count = 0; count < 3; count++) await store(`r${count}`, "alice", "allowed");
+  await store("r3", "bob", "denied");
+});
+afterAll(async () => {
+  await audit.close();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function store(requestId: string, subjectId: string, decision: "allowed" | "denied") {
+  const call = callOf(write, { principal: principalOf({ subjectId }), requestId });
+  call.resource = "doc:d1";
+  call.decision = decision;
+  if (decision === "allowed") await audit.trail.begin(call);
+  await audit.trail.complete(
+    call,
+    decision === "allowed" ? undefined : new ServiceError("FORBIDDEN"),
+  );
+}
+
+describe("svc-access audit, of a service that runs", () => {
+  test("list prints the newest first, by filter and page by page", () => {
+    const requests = (...flags: string[]) => {
+      const { status, stdout } = command(["list", "--store", file, "--format", "ndjson", ...flags]);
+      expect(status).toBe(0);
+      return lines(stdout).map((line) => JSON.parse(line).data.request_id);
+    };
+    expect(requests()).toEqual(["r3", "r2", "r1", "r0"]);
+    for (const [flags, found] of [
+      [["--principal", "user:bob"], ["r3"]],
+      [
+        ["--principal-id", "alice"],
+        ["r2", "r1", "r0"],
+      ],
+      [["--decision", "denied", "--risk-level", "HIGH", "--state", "completed"], ["r3"]],
+      [
+        ["--event", "doc.write", "--rpc", "a.v1.S/Write", "--resource", "doc:d1", "--code", "OK"],
+        ["r2", "r1", "r0"],
+      ],
+      [["--request-id", "r1", "--organization", "acme", "--from", "1h"], ["r1"]],
+      [["--to", "1d"], []],
+      [["--from", "2001-01-01", "--to", "2001-01-02T10:00:00Z"], []],
+    ] as const) {
+      expect(requests(...flags), flags.join(" ")).toEqual(found);
+    }
+    const first = command(["list", "--store", file, "--limit", "3"]);
+    expect(first.stdout).toMatch(
+      /^\S+Z FORBIDDEN HIGH doc\.write user:bob doc:d1 denied a\.v1\.S\/Write \d+ms r3\n/,
+    );
+    const [, cursor = ""] = /--cursor (\S+)/.exec(first.stderr) ?? [];
+    expect(requests("--limit", "3", "--cursor", cursor)).toEqual(["r0"]);
+    const json = JSON.parse(
+      command(["list", "--format", "json"], { SVC_ACCESS_STORE: file }).stdout,
+    );
+    expect(json.events).toHaveLength(4);
+  });
+
+  test("export writes all, the oldest first, as lines of JSON, JSON or text", () => {
+    const { status, stdout, stderr } = command(["export", "--store", file]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "svc-access: 4 events\n" });
+    const events = lines(stdout).map((line) => JSON.parse(line));
+    expect(events.map(({ data }) => data.request_id)).toEqual(["r0", "r1", "r2", "r3"]);
+    expect(events[0].specversion).toBe("1.0");
+    const flags = ["export", "--store", file, "--order", "newest"];
+    expect(JSON.parse(command([...flags, "--format", "json"]).stdout)).toEqual(events.reverse());
+    expect(lines(command([...flags, "--format", "text", "--decision", "denied"]).stdout)).toEqual([
+      expect.stringContaining("user:bob doc:d1 denied"),
+    ]);
+  });
+
+  test("follow prints what comes, ends on SIGTERM with 0, and goes on where it was", async () => {
+    const positions = join(folder, "archive.position");
+    const follow = () =>
+      spawn(
+        process.execPath,
+        [
+          join(ROOT, "bin/svc-access"),
+          "audit",
+          "follow",
+          "--store",
+          file,
+          "--position-file",
+          positions,
+          "--format",
+          "ndjson",
+          "--state",
+          "completed",
+        ],
+        { stdio: ["ignore", "pipe", "inherit"] },
+      );
+    const request = (line: string | undefined) => JSON.parse(line ?? "").data.request_id;
+    // The position is there once it follows.
+    const first = follow();
+    const output = createInterface({ input: first.stdout })[Symbol.asyncIterator]();
+    await expect.poll(() => existsSync(positions), { timeout: 60_000 }).toBe(true);
+    await store("f0", "alice", "allowed");
+    await store("f1", "alice", "allowed");
+    expect(request((await output.next()).value)).toBe("f0");
+    expect(request((await output.next()).value)).toBe("f1");
+    first.kill("SIGTERM");
+    expect(await once(first, "exit")).toEqual([0, null]);
+    await store("f2", "bob", "denied");
+    const second = follow();
+    const more = createInterface({ input: second.stdout })[Symbol.asyncIterator]();
+    expect(request((await more.next()).value)).toBe("f2");
+    second.kill("SIGINT");
+    expect(await once(second, "exit")).toEqual([0, null]);
+    expect(readFileSync(positions, "utf8")).toMatch(/^[\w-]+\n$/);
+  });
+
+  test.each<[what: string, args: string[], message: RegExp]>([
+    ["no store", ["list"], /--store <file or URL> or --config/],
+    ["a file that is not there", ["list", "--store", join(folder, "no.db")], /does not exist/],
+    [
+      "a file that is no database",
+      ["export", "--store", join(ROOT, "README.md")],
+      /not? .*SQLite database/,
+    ],
+    [
+      "a URL of another kind",
+      ["list", "--store", "mysql://root:s3cret@db/x"],
+      /begins with postgres/,
+    ],
+    [
+      "a server that is away",
+      ["follow", "--store", "postgres://root:s3cret@127.0.0.1:1/x"],
+      /cannot be reached/,
+    ],
+    [
+      "a configuration that is not there",
+      ["list", "--config", join(folder, "no.yaml")],
+      /no\.yaml/,
+    ],
+    [
+      "a store and a configuration",
+      ["list", "--store", file, "--config", "x.yaml"],
+      /cannot be used with/,
+    ],
+    [
+      "a time that is none",
+      ["list", "--store", file, "--from", "yesterday"],
+      /--from "yesterday" is not a time.*7d/,
+    ],
+    ["a day that is none", ["list", "--store", file, "--to", "2026-13-40"], /is not a time/],
+    [
+      "from after to",
+      ["list", "--store", file, "--from", "1h", "--to", "2h"],
+      /from is later than to/,
+    ],
+    ["a principal without a type", ["list", "--store", file, "--principal", "alice"], /type:id/],
+    [
+      "two principals",
+      ["list", "--store", file, "--principal", "user:a", "--principal-id", "a"],
+      /exclude/,
+    ],
+    ["a page that is too large", ["list", "--store", file, "--limit", "501"], /1 to 500/],
+    [
+      "a cursor of another filter",
+      ["list", "--store", file, "--cursor", "x"],
+      /cursor is malformed/,
+    ],
+    [
+      "a decision that is none",
+      ["list", "--store", file, "--decision", "maybe"],
+      /allowed, denied, none/,
+    ],
+    ["an unknown flag", ["export", "--store", file, "--form", "text"], /unknown option '--form'/],
+    [
+      "a position that is none",
+      ["follow", "--store", file, "--position-file", join(folder, "bad.position")],
+      /position is malformed/,
+    ],
+  ])("bad usage ends in 2 and says how to fix it: %s", (_, args, message) => {
+    writeFileSync(join(folder, "bad.position"), "x\n");
+    const { status, stdout, stderr } = command(args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/s3cret|internal error/);
+  });
+
+  test("help shows examples", () => {
+    for (const args of [
+      ["--help"],
+      ["list", "--help"],
+      ["export", "--help"],
+      ["follow", "--help"],
+    ]) {
+      const { status, stdout } = command(args);
+      expect({ status, has: stdout.includes("Examples:") }).toEqual({ status: 0, has: true });
+    }
+    expect(runProgram("svc-access", ["--help"]).stdout).toContain("audit list|export|follow");
+  });
+});
