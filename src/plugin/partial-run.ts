@@ -37,7 +37,7 @@ export function refusePartialRun(
     siblingOutside(request) ??
     (request.isProtoc && files !== "all" ? onlyFile(request) : undefined) ??
     partOfService(request, config) ??
-    (request.isProtoc ? undefined : byDirectory(request, config, folder));
+    (request.isProtoc ? undefined : byTemplate(request, config, folder));
   if (why === undefined) return;
   const what = outputs.length === 1 ? `${outputs[0]} is` : `${outputs.join(", ")} are`;
   throw new UsageError(`${why}; ${what} of all files: ${fixOf(request)}`);
@@ -87,19 +87,24 @@ function partOfService(
   return undefined;
 }
 
-/** One folder, by a template of buf that does not say `strategy: all`. */
-function byDirectory(
+/** A template of buf that makes several runs: for each folder, or for each input. */
+function byTemplate(
   request: GeneratorRequest,
   config: PlatformConfig | undefined,
   folder: string,
 ): string | undefined {
+  const template = readTemplate(folder);
   const only = onlyFolder(request);
-  if (only === undefined || !usesDirectoryStrategy(folder)) return undefined;
+  const isOfFolder = only !== undefined && usesDirectoryStrategy(template);
+  const inputs = countInputs(template);
+  if (!isOfFolder && inputs < 2) return undefined;
   const read = targetPackages(request);
   const configured = Object.values(config?.services ?? {}).flatMap(({ packages }) => packages);
-  // Where all that is configured is there, no other folder can have a part of it.
+  // Where all that is configured is there, no other run can have a part of it.
   if (configured.length > 0 && configured.every((name) => read.has(name))) return undefined;
-  return `buf runs this plugin once for each folder, so that it sees ${only} alone`;
+  return isOfFolder
+    ? `buf runs this plugin once for each folder, so that it sees ${only} alone`
+    : `buf runs this plugin once for each of the ${inputs} inputs in buf.gen.yaml`;
 }
 
 function targetPackages({ files }: GeneratorRequest): ReadonlySet<string> {
@@ -108,15 +113,28 @@ function targetPackages({ files }: GeneratorRequest): ReadonlySet<string> {
   );
 }
 
-/** Whether the template of the working folder names this plugin without `strategy: all`. */
-function usesDirectoryStrategy(folder: string): boolean {
+/** The template in the working folder; empty where there is none to read. */
+function readTemplate(folder: string): string {
   try {
-    const template = readFileSync(join(folder, "buf.gen.yaml"), "utf8");
-    // One entry a plugin; the one that names this plugin must set the strategy.
-    const entries = template.split(/^\s*-\s+(?=local:|remote:|protoc_builtin:|plugin:|name:)/m);
-    const own = entries.filter((entry) => /svc-access/.test(entry.split("\n", 3).join("\n")));
-    return own.length > 0 && own.some((entry) => !/^\s*strategy:\s*['"]?all\b/m.test(entry));
+    return readFileSync(join(folder, "buf.gen.yaml"), "utf8");
   } catch {
-    return false;
+    return "";
   }
+}
+
+/** Whether a template names this plugin without `strategy: all`. */
+function usesDirectoryStrategy(template: string): boolean {
+  // One entry a plugin; the one that names this plugin must set the strategy.
+  const entries = template.split(/^\s*-\s+(?=local:|remote:|protoc_builtin:|plugin:|name:)/m);
+  const own = entries.filter((entry) => /svc-access/.test(entry.split("\n", 3).join("\n")));
+  return own.length > 0 && own.some((entry) => !/^\s*strategy:\s*['"]?all\b/m.test(entry));
+}
+
+const INPUT =
+  /(?:^|[\s{[,-])(?:directory|module|git_repo|tarball|zip_archive|proto_file|(?:binary|json|text|yaml)_image):/g;
+
+/** How many inputs a template has. */
+function countInputs(template: string): number {
+  const [, inputs = ""] = /^inputs:([^\n]*(?:\n(?:[ \t-].*)?)*)/m.exec(template) ?? [];
+  return inputs.replaceAll(/(?:^|\s)#.*/g, "").match(INPUT)?.length ?? 0;
 }

@@ -214,6 +214,22 @@ describe("a service that calls others", () => {
     expect(client).not.toMatch(/bind|Handlers|Policies|exposure/);
   });
 
+  test("calls the other by the routes that it serves", () => {
+    const served = runProgram(
+      "svc-access",
+      ["generate", "proto", "--out", "gen", "--config", "svc-access.yaml"],
+      { cwd: orders.folder },
+    );
+    expect(served.status).toBe(0);
+    const routesIn = (folder: string, file: string) =>
+      /OrderServiceRoutes: readonly HttpRoute\[\] = (.*?\]\));\n/s.exec(
+        readFileSync(join(folder, file), "utf8"),
+      )?.[1];
+    const routes = routesIn(orders.folder, "gen/orders/v1/orders_server.ts");
+    expect(routes).toContain("/v1/orders/{order_id}");
+    expect(routesIn(bills.folder, "gen/orders/v1/orders_client.ts")).toBe(routes);
+  });
+
   test("explains its own RPCs, and of another's says who knows", () => {
     const own = runProgram(
       "svc-access",

@@ -90,6 +90,22 @@ describe("is refused", () => {
       "this run sees the folder a/v1 alone, and the service hub also has the package b.v1 (or correct that name in svc-access.yaml)",
     ],
     [
+      "one of several inputs",
+      {
+        asked: [A, B],
+        template: `${template("    strategy: all\n")}inputs:\n  - directory: one\n  - git_repo: https://x\n`,
+      },
+      "buf runs this plugin once for each of the 2 inputs in buf.gen.yaml; routes/",
+    ],
+    [
+      "one of several inputs on one line",
+      {
+        asked: [A, B],
+        template: `inputs: [{directory: one}, {binary_image: two}]\n${template("    strategy: all\n")}`,
+      },
+      "each of the 2 inputs",
+    ],
+    [
       "one file by protoc",
       { asked: [A], compiler: "protoc" },
       "protoc was asked for a/v1/a.proto alone (where it is the only file, write files=all); routes/, policies.json, gateway/ are of all files: name all of them in one run of protoc, or write files=each",
@@ -122,6 +138,21 @@ describe("is refused", () => {
 describe("is taken for whole", () => {
   test.each<readonly [name: string, run: Run]>([
     ["one folder with strategy: all", { asked: [A], template: template("    strategy: all\n") }],
+    [
+      "one input with paths, and one in a comment",
+      {
+        asked: [A, B],
+        template: `inputs:\n  - directory: one\n    exclude_paths:\n      - one/directory\n  # - directory: two\n${template("    strategy: all\n")}`,
+      },
+    ],
+    [
+      "one of several inputs that has all packages of the configuration",
+      {
+        asked: [A, B],
+        config: HUB,
+        template: `inputs: [{directory: one}, {directory: two}]\n${template("    strategy: all\n")}`,
+      },
+    ],
     ["two folders", { asked: [A, B], template: template("") }],
     [
       "one folder that has all packages of the configuration",
