@@ -88,6 +88,27 @@ await onPostgres("backups of PostgreSQL", ({ url, stop: ownServer, query }) => {
       runFromPage("pg_restore", cwd, { OWNER_URL: address });
       await expectRestored(await start(database), written);
     });
+
+    test("a dump that is restored beneath a service that runs ends its decisions until it is started anew", async () => {
+      await query("create database vault_beneath");
+      const address = Object.assign(new URL(url), { pathname: "/vault_beneath" }).href;
+      const cwd = newFolder();
+      const database = { driver: "postgres", url: address };
+      const vault = await start(database);
+      await grant(vault, "alice");
+      runFromPage("pg_dump", cwd, { OWNER_URL: address });
+      await grant(vault, "bob");
+      await writeDocument(vault, "bob");
+      runFromPage("pg_restore", cwd, { OWNER_URL: address });
+      await expect
+        .poll(() => writeDocument(vault, "bob").catch(String), { timeout: 30_000 })
+        .toBe("Error: 503");
+      await expect(writeDocument(vault, "alice")).rejects.toThrow("503");
+      await stop(vault);
+      const again = await start(database);
+      await writeDocument(again, "alice");
+      await expect(writeDocument(again, "bob")).rejects.toThrow("403");
+    });
   });
 });
 
