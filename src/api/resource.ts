@@ -33,6 +33,8 @@ export type DeclaredResource =
       readonly template: ResourceTemplate;
       /** The request fields that its placeholders name, in order. */
       readonly fields: readonly FieldReference[];
+      /** The request field that by its name holds the id of an object of the type: `item_id` for `item`. */
+      readonly objectField?: string;
     }
   | { readonly template?: undefined; readonly error: string };
 

@@ -8,6 +8,8 @@ import { accessAuditWrite } from "./access-audit-write.ts";
 import { accessAuthzActionKnown } from "./access-authz-action-known.ts";
 import { accessAuthzAudienceKnown } from "./access-authz-audience-known.ts";
 import { accessAuthzNameSegment } from "./access-authz-name-segment.ts";
+import { accessAuthzObjectUnused } from "./access-authz-object-unused.ts";
+import { accessAuthzParentUnused } from "./access-authz-parent-unused.ts";
 import { accessAuthzPlaceholderField } from "./access-authz-placeholder-field.ts";
 import { accessAuthzPlaceholderStreaming } from "./access-authz-placeholder-streaming.ts";
 import { accessAuthzPrincipalClaim } from "./access-authz-principal-claim.ts";
@@ -68,6 +70,8 @@ export const RULES: readonly Rule[] = [
   accessPathService,
   accessAuthzWrite,
   accessAuthzWholeName,
+  accessAuthzObjectUnused,
+  accessAuthzParentUnused,
 ];
 
 /** The categories and what they are for. */

@@ -1,4 +1,5 @@
-import type { FieldLookup, FieldReference } from "../field.ts";
+import { bareType } from "../collection.ts";
+import { type FieldLookup, type FieldReference, isInteger } from "../field.ts";
 import type { HttpRule } from "../http-rule.ts";
 import { namePatternsOf, SEGMENT_NAME, segmentIndex } from "../name-pattern.ts";
 import { type DeclaredResource, parseResource, type ResourcePart } from "../resource.ts";
@@ -20,7 +21,9 @@ export function readResource(text: string, scope: Scope): DeclaredResource {
   const parsed = parseResource(text);
   if (parsed.template === undefined) return parsed;
   const { type, id } = parsed.template;
-  if (id === "*") return { template: parsed.template, fields: [] };
+  const field = objectField(type, scope);
+  const named = field === undefined ? {} : { objectField: field };
+  if (id === "*") return { template: parsed.template, fields: [], ...named };
   const fields: FieldReference[] = [];
   const parts = id.map((part): ResourcePart => {
     if (part.kind !== "field") return part;
@@ -28,7 +31,16 @@ export function readResource(text: string, scope: Scope): DeclaredResource {
     fields.push({ path: part.path, found });
     return segment ?? part;
   });
-  return { template: { type, id: parts }, fields };
+  return { template: { type, id: parts }, fields, ...named };
+}
+
+function objectField(type: string, { request, messages }: Scope): string | undefined {
+  const name = bareType(type);
+  return [`${name}_id`, name].find((field) => {
+    const found = messages.lookup(request, field);
+    if (found.status !== "found" || found.repeated) return false;
+    return found.kind === "string" || isInteger(found.kind);
+  });
 }
 
 type SegmentPart = Extract<ResourcePart, { kind: "segment" }>;

@@ -1,0 +1,45 @@
+import { accessAuthzParentUnused } from "../../src/rules/access-authz-parent-unused.ts";
+import { testRule } from "./rule-tester.ts";
+import { http, policy, rpc } from "./sources.ts";
+
+const checked = (rule: string, resource: string, mark = "") =>
+  rpc(
+    "Do",
+    http(rule),
+    policy(`exposure: AUTHORIZED authz: {action: "view" ${mark}resource: "${resource}"}`),
+  );
+const NESTED = 'get: "/v1/merchants/{parent}/accounts/{id}"';
+
+testRule(accessAuthzParentUnused, {
+  valid: [
+    checked(NESTED, "merchant:{parent}"),
+    checked(NESTED, "account:{parent}/{id}"),
+    checked(NESTED, "account:*"),
+    checked('get: "/v1/accounts/{id}"', "account:{id}"),
+    checked('get: "/v1/{parent}/accounts/{id}"', "account:{id}"),
+    checked('get: "/api/{parent}/accounts/{id}"', "account:{id}"),
+    checked('get: "/v1/{id=merchants/*/accounts/*}"', "account:{id.accounts}"),
+    rpc("Do", http(NESTED), policy("exposure: INTERNAL")),
+    {
+      name: "an RPC that says so",
+      rpcs: `// buf:lint:ignore ACCESS_AUTHZ_PARENT_UNUSED\n  ${checked(NESTED, "account:{id}")}`,
+    },
+  ],
+  invalid: [
+    {
+      rpcs: checked(NESTED, "account:{id}", "⟦"),
+      messages: [
+        "authz.resource: the path of Do names {parent} above {id}, but only account:{id} is checked",
+      ],
+    },
+    {
+      name: "an additional binding, once",
+      rpcs: checked(
+        `get: "/v1/accounts/{id}" additional_bindings {${NESTED}} additional_bindings {get: "/v2/merchants/{parent}/accounts/{id}"}`,
+        "account:{id}",
+        "⟦",
+      ),
+      messages: ["write account:{parent}/{id} where ids are made so"],
+    },
+  ],
+});
