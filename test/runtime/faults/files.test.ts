@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embedded/index.ts";
 import { parseModel } from "../../../src/model/index.ts";
 import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
-import { readyz, untilReady } from "./support/until.ts";
+import { requestOf } from "./support/calls.ts";
+import { readyz, until, untilReady } from "./support/until.ts";
 
 let folder: string;
 let vault: RunningVault;
@@ -46,6 +47,23 @@ describe.each([
     expect(reasons).toContain(
       `${file} was removed or replaced while it is open: start the process anew`,
     );
+  });
+});
+
+test("without the lock of its store a service checks nothing more, is not ready, and logs the fix", async () => {
+  const read = async () => {
+    const { path, headers } = requestOf("allowed", "");
+    return (await fetch(`http://127.0.0.1:${vault.http}${path}`, { headers })).status;
+  };
+  expect(await read()).toBe(200);
+  rmSync(join(folder, "vault.relationships.db-lock"));
+  await until("calls that must be authorized are refused", async () => (await read()) === 503);
+  await untilReady(vault.http, false);
+  const logged = vault.lines.filter((line) => line.includes("permissions are no longer checked"));
+  expect(logged).toHaveLength(1);
+  expect(JSON.parse(logged[0] as string)).toMatchObject({
+    level: "error",
+    reason: expect.stringMatching(/start the process anew \(.*-lock was removed or replaced/),
   });
 });
 
