@@ -1,6 +1,6 @@
 import type { HttpRule } from "./http-rule.ts";
 import type { PathTemplate } from "./path-template.ts";
-import type { DeclaredPolicy, Exposure } from "./policy.ts";
+import type { DeclaredPolicy, Exposure, RiskLevel } from "./policy.ts";
 import type { DescriptorPosition, Position } from "./position.ts";
 import type { DeclaredResource } from "./resource.ts";
 
@@ -110,6 +110,10 @@ export interface DeclaredPath {
   /** The HTTP methods; `*` for all. */
   readonly methods: readonly string[];
   readonly exposure: Exposure;
+  /** The audit event of a request; of a path that a service serves. */
+  readonly audit?: { readonly event: string; readonly riskLevel: RiskLevel };
+  /** The token bucket of one caller, likewise. */
+  readonly rateLimit?: { readonly qps: number; readonly burst: number };
   readonly position: Position;
 }
 

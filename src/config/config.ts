@@ -16,6 +16,9 @@ export type { FrontendConfig } from "./frontend-config.ts";
 const WILDCARD_HOST = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const PACKAGE = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 
+/** `rate_limit` of an RPC has 32 bits. */
+const MAX_RATE = 2_147_483_647;
+
 const identity = z.strictObject({
   issuer: documented("The issuer, exactly as the token's `iss` has it.", httpUrl()),
   authorization_endpoint: documented("Where the browser logs in.", httpUrl()),
@@ -124,6 +127,43 @@ const service = z.strictObject({
   ),
 });
 
+const pathAudit = z.strictObject({
+  event: documented(
+    "The name of the event, such as `hook.receive`.",
+    z
+      .string()
+      .check(
+        z.regex(
+          /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/,
+          "must be lower-case words joined by dots, such as hook.receive",
+        ),
+        z.maxLength(128),
+      ),
+  ),
+  risk_level: documented(
+    "How much harm the request can do.",
+    z._default(z.enum(["LOW", "MEDIUM", "HIGH", "CRITICAL"]), "LOW"),
+  ),
+});
+
+const pathRateLimit = z
+  .strictObject({
+    qps: documented(
+      "Requests a second of one caller.",
+      z.int().check(z.minimum(1), z.maximum(MAX_RATE)),
+    ),
+    burst: documented(
+      "The size of the bucket; `qps` where absent.",
+      z.optional(z.int().check(z.minimum(1), z.maximum(MAX_RATE))),
+    ),
+  })
+  .check(
+    z.refine(({ qps, burst }) => burst === undefined || burst >= qps, {
+      error: "must be at least qps",
+      path: ["burst"],
+    }),
+  );
+
 const declaredPath = z
   .strictObject({
     service: documented("The service that serves it.", z.optional(name())),
@@ -150,10 +190,26 @@ const declaredPath = z
       "Who may open it; the finer levels need an RPC.",
       z.enum(["PUBLIC", "AUTHENTICATED"]),
     ),
+    audit: documented(
+      "The audit event of a request, where a service serves the path.",
+      z.optional(pathAudit),
+    ),
+    rate_limit: documented(
+      "The rate of one caller, where a service serves the path.",
+      z.optional(pathRateLimit),
+    ),
   })
   .check(
     z.refine((value) => (value.service === undefined) !== (value.frontend === undefined), {
       error: "must have either service or frontend",
+    }),
+    z.refine((value) => value.frontend === undefined || value.audit === undefined, {
+      error: "is enforced by a service; a path of a frontend has none",
+      path: ["audit"],
+    }),
+    z.refine((value) => value.frontend === undefined || value.rate_limit === undefined, {
+      error: "is enforced by a service; a path of a frontend has none",
+      path: ["rate_limit"],
     }),
   );
 

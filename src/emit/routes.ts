@@ -1,4 +1,5 @@
 import type { DeployedService, Rpc, StreamKind } from "../api/api.ts";
+import type { RiskLevel } from "../api/policy.ts";
 import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
 import { type PolicyDocument, policyDocument } from "./policy-document.ts";
@@ -37,6 +38,8 @@ export interface PathEntry {
   /** HTTP methods in upper case; `*` for all. */
   readonly methods: readonly string[];
   readonly exposure: "PUBLIC" | "AUTHENTICATED";
+  readonly audit?: { readonly event: string; readonly riskLevel: RiskLevel };
+  readonly rateLimit?: { readonly qps: number; readonly burst: number };
 }
 
 /** The document of one deployed service. */
@@ -77,9 +80,16 @@ export function routeDocument(deployed: DeployedService): RouteDocument {
     service: deployed.name,
     keyPrefix: ROUTE_KEY_PREFIX,
     routes,
-    paths: deployed.paths.map(({ path, match, methods, exposure }) => {
-      // The schema of the platform configuration takes no other exposure.
-      return { path, match, methods, exposure: exposure as PathEntry["exposure"] };
+    paths: deployed.paths.map(({ path, match, methods, exposure, audit, rateLimit }) => {
+      return {
+        path,
+        match,
+        methods,
+        // The schema of the platform configuration takes no other exposure.
+        exposure: exposure as PathEntry["exposure"],
+        ...(audit === undefined ? {} : { audit }),
+        ...(rateLimit === undefined ? {} : { rateLimit }),
+      };
     }),
     ...(deployed.allowedOrigins === undefined ? {} : { allowedOrigins: deployed.allowedOrigins }),
   };

@@ -119,7 +119,7 @@ function backendKeys(backend: BackendConfig | undefined): string[] {
 
 function declaredPaths({ config, file, locate }: LoadedConfig): DeclaredPath[] {
   return config.paths.map((declared, index): DeclaredPath => {
-    const { path, match, methods, exposure } = declared;
+    const { path, match, methods, exposure, audit, rate_limit: rate } = declared;
     return {
       ...(declared.service === undefined ? {} : { service: declared.service }),
       ...(declared.frontend === undefined ? {} : { frontend: declared.frontend }),
@@ -128,6 +128,12 @@ function declaredPaths({ config, file, locate }: LoadedConfig): DeclaredPath[] {
       template: templateOf(path, match),
       methods,
       exposure,
+      ...(audit === undefined
+        ? {}
+        : { audit: { event: audit.event, riskLevel: audit.risk_level } }),
+      ...(rate === undefined
+        ? {}
+        : { rateLimit: { qps: rate.qps, burst: rate.burst ?? rate.qps } }),
       position: { file, ...locate(["paths", index, "path"]) },
     };
   });

@@ -1,5 +1,6 @@
 /// <reference types="node" preserve="true" />
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AccessPolicy } from "../access-policy.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
 import type { CallContext } from "../call-context.ts";
 
@@ -51,4 +52,6 @@ export interface DeclaredPath {
   /** HTTP methods in upper case; `*` for all. */
   readonly methods: readonly string[];
   readonly exposure: "PUBLIC" | "AUTHENTICATED";
+  readonly audit?: AccessPolicy["audit"];
+  readonly rateLimit?: AccessPolicy["rateLimit"];
 }

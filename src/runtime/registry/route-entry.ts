@@ -39,6 +39,12 @@ const pathSchema = z.object({
   match: z.enum(["exact", "prefix"]),
   methods: z.array(text()),
   exposure: z.enum(["PUBLIC", "AUTHENTICATED"]),
+  audit: z.optional(
+    z.object({ event: text(), riskLevel: z.enum(["LOW", "MEDIUM", "HIGH", "CRITICAL"]) }),
+  ),
+  rateLimit: z.optional(
+    z.object({ qps: z.int().check(z.minimum(1)), burst: z.int().check(z.minimum(1)) }),
+  ),
 });
 
 const documentSchema = z.object({

@@ -64,11 +64,16 @@ function isOpenToHandlers(exposure: string): exposure is DeclaredPath["exposure"
 }
 
 function bindRawHandler(
-  { path, methods, exposure }: DeclaredPath,
+  { path, methods, exposure, audit, rateLimit }: DeclaredPath,
   handler: RawHandler["handle"],
   index: number,
 ): BoundMethod {
-  const policy: AccessPolicy = { exposure, publish: true };
+  const policy: AccessPolicy = {
+    exposure,
+    publish: true,
+    ...(audit === undefined ? {} : { audit }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+  };
   const isWrite = methods.some((method) => !SAFE_METHODS.has(method));
   return {
     index,

@@ -80,7 +80,7 @@ async function openServiceAudit(
   const { config } = options.configuration;
   const days = config.audit.retention_days;
   const audit = await openAudit({
-    methods: plan.methods,
+    methods: [...plan.methods, ...plan.rawMethods.map(({ method }) => method)],
     database,
     service: config.service,
     instance,

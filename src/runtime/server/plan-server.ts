@@ -43,7 +43,7 @@ export function planServer(options: ServerOptions, probes: readonly string[]): S
     ...raw.problems,
     ...routeProblems(routes, methods, rpcs, config.service),
     ...checkAuthnConfig(config).map(({ message }) => message),
-    ...auditProblems(methods, config.database),
+    ...auditProblems([...methods, ...raw.methods.map(({ method }) => method)], config.database),
     ...transportProblems(options, methods),
     ...tlsProblems(config.server),
     // A service without AUTHORIZED RPCs needs no engine.

@@ -69,14 +69,28 @@ export const IAMAuthServicePolicies: Readonly<Record<IAMAuthServiceMethod, Acces
   [IAMAuthService_UpdateMe]: Object.freeze({
     exposure: "AUTHENTICATED",
     publish: true,
-    audit: Object.freeze({ event: "iam.me.update", riskLevel: "LOW" }),
+    audit: Object.freeze({
+      event: "iam.me.update",
+      riskLevel: "LOW",
+      resource: Object.freeze({
+        type: "user",
+        id: Object.freeze([Object.freeze({ kind: "principal", field: "subject_id" })]),
+      }),
+    }),
     rateLimit: Object.freeze({ qps: 2, burst: 10 }),
   }),
   [IAMAuthService_GetUserPreferences]: Object.freeze({ exposure: "AUTHENTICATED", publish: true }),
   [IAMAuthService_UpdateUserPreferences]: Object.freeze({
     exposure: "AUTHENTICATED",
     publish: true,
-    audit: Object.freeze({ event: "iam.preferences.update", riskLevel: "LOW" }),
+    audit: Object.freeze({
+      event: "iam.preferences.update",
+      riskLevel: "LOW",
+      resource: Object.freeze({
+        type: "user",
+        id: Object.freeze([Object.freeze({ kind: "principal", field: "subject_id" })]),
+      }),
+    }),
     rateLimit: Object.freeze({ qps: 5, burst: 20 }),
   }),
 });
