@@ -60,3 +60,13 @@ test.each([
 ] as const)("%s refuses what no transport can send: %j", (method, name, value) => {
   expect(() => testContext()[method](name, value)).toThrow(TypeError);
 });
+
+test("what a handler adds to the audit is kept, and is as valid as the server wants it", async () => {
+  const context = testContext({ user: "alice" });
+  context.audit.setResource("item:first");
+  await context.audit.record({ event: "item.shared", resource: "item:first" });
+  expect(context.auditResource).toBe("item:first");
+  expect(context.auditRecords).toEqual([{ event: "item.shared", resource: "item:first" }]);
+  expect(() => context.audit.setResource("first")).toThrow(TypeError);
+  await expect(context.audit.record({ event: "Shared!" })).rejects.toThrow(TypeError);
+});
