@@ -58,9 +58,9 @@ function init(folder: string, flags: InitFlags): void {
 function start(folder: string, workspace: Workspace, { service }: InitFlags): void {
   const { own, annotation } = workspace;
   const root = own[0] as string;
-  if (service !== undefined) refuseOtherService(folder, service);
   const starter =
     service === undefined ? undefined : serviceStarter(service, root, installedAt(folder));
+  if (service !== undefined) refuseOtherService(folder, service);
   // Read before anything is written: it may be one that cannot be.
   const bufGenLacks = additionsToBufGen(folder);
   if (annotation === undefined) writeNew(folder, copies(COPIES, workspace));
