@@ -8,7 +8,10 @@ export function withoutSource({ rule, message }: DocumentProblem): string {
   if (rule === "CONFIG_VARIABLE") {
     return message
       .replace(/^"\$\{.*" is no reference/s, "there is a malformed reference")
-      .replace(/; set it, or write \$\{.*$/s, "; set it, or give it a default: ${NAME:-default}");
+      .replace(
+        /; set it, or write \$\{.*$/s,
+        "; set it, or, unless it is a secret, give it a default: ${NAME:-default}",
+      );
   }
   if (message.startsWith("the file is empty")) return "the file is empty";
   const [said = message] = message.split(/:| \(| \*/, 1);

@@ -201,7 +201,7 @@ describe("a value", () => {
       "conf/hub.yaml:4:3 server.http.address is missing",
       'conf/hub.yaml:5:5 server.http.adress is no key; did you mean "address"?',
       expect.stringContaining("conf/hub.yaml:6:5 server.http.timeout_ns must be"),
-      "conf/hub.yaml:8:10 the variable LEVEL is not set; set it, or give it a default: ${NAME:-default}",
+      "conf/hub.yaml:8:10 the variable LEVEL is not set; set it, or, unless it is a secret, give it a default: ${NAME:-default}",
     ]);
   });
 
