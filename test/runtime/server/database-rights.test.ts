@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { afterEach, describe, expect, test } from "vitest";
-import { migrateDatabase } from "../../../src/runtime/index.ts";
+import { migrateDatabase, openAuditLog } from "../../../src/runtime/index.ts";
 import { onPostgres } from "../../authz/on-postgres.ts";
 import {
   type RunningVault,
@@ -80,7 +80,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       await client.connect();
       await client.query(after).finally(() => client.end());
     };
-    return { owner, user, asOwner, start, migrate, grantUse };
+    return { owner, user, at, asOwner, start, migrate, grantUse };
   }
 
   test("a role that may only use the tables serves, once their owner has made them", async () => {
@@ -130,6 +130,29 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     expect(vault.lines.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([
       expect.stringContaining("trusted_peers is not given"),
     ]);
+  });
+
+  test("who only reads the audit needs no more than the page says", async () => {
+    const { owner, user, start, asOwner, at, grantUse } = await prepare();
+    await grantUse();
+    const vault = await start(owner);
+    await shareDocument(vault.engine);
+    await write(vault);
+    await asOwner(`revoke all on all tables in schema svc_access from ${user}`);
+    const [, tables = ""] =
+      /reads the audit[^]*?`select` on ((?:`\w+`(?:, | and )?)+)/.exec(PAGE) ?? [];
+    const names = [...tables.matchAll(/\w+(?=`)/g)].map(([table]) => `svc_access.${table}`);
+    await asOwner(`grant select on ${names.join(", ")} to ${user}`);
+    const log = await openAuditLog({ url: at(user) });
+    try {
+      expect((await log.list()).events).toHaveLength(1);
+      for await (const { event } of log.follow({}, { from: "start" })) {
+        expect(event.type).toBe("vault.document.update");
+        break;
+      }
+    } finally {
+      await log.close();
+    }
   });
 
   test.each<[right: string, of: string, grant: RegExp]>([
