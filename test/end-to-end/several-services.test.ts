@@ -37,6 +37,7 @@ service BillService {
       exposure: AUTHORIZED
       authz: {action: "settle" resource: "bill:{bill_id}"}
       audit: {event: "bill.pay"}
+      rate_limit: {qps: 5}
       gateway: {publish: true}
     };
   }
