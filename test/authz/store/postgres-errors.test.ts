@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { breaksConnection } from "../../../src/authz/store/postgres/postgres-errors.ts";
+import { postgresAddress } from "../../../src/authz/store/postgres/postgres-address.ts";
+import {
+  breaksConnection,
+  explainPostgres,
+} from "../../../src/authz/store/postgres/postgres-errors.ts";
 
 test.each([
   ["a socket that was closed, whose code has five letters too", { code: "EPIPE" }],
@@ -15,4 +19,17 @@ test.each([
 
 test.each(["23505", "40001", "25006", "53100"])("%s of a statement does not", (code) => {
   expect(breaksConnection({ code, severity: "ERROR" })).toBe(false);
+});
+
+test("a statement that takes too long is not taken for a server that cannot be reached", () => {
+  const address = postgresAddress("postgres://notes@db.example.com/notes");
+  const { code, message } = explainPostgres(
+    new Error("Query read timeout"),
+    "the database notes",
+    address,
+  );
+  expect({ code, message }).toEqual({
+    code: "UNAVAILABLE",
+    message: expect.stringMatching(/^the database notes did not answer a statement in time: /),
+  });
 });
