@@ -59,7 +59,8 @@ async function run(
 ) {
   const requestId = `call-${++calls}`;
   const method = {
-    ...methodOf({ audit: { event: "doc.write", riskLevel: "LOW" }, ...policy }),
+    // An RPC of its own: refusals that repeat are counted.
+    ...methodOf({ audit: { event: "doc.write", riskLevel: "LOW" }, ...policy }, { rpc: requestId }),
     descriptor: serviceMethod("One"),
     handler,
   };
