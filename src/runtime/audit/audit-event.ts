@@ -39,7 +39,7 @@ export interface AuditData {
   readonly resource?: string;
   readonly decision: AuditDecision;
   /** What was decided, of an AUTHORIZED RPC: the decision can be made again from it. */
-  readonly authorization?: AuditAuthorization;
+  readonly authz?: AuditAuthorization;
   /**
    * What the handler did, or what the call was refused with before it: the HTTP status and the
    * code, `OK` where it was no error; absent while pending.

@@ -53,7 +53,7 @@ export function describeCall(
       ...callFacts(call, maxText),
       ...(object === undefined ? {} : { resource: object }),
       decision: call.decision ?? "none",
-      ...authorizationOf(call, maxText),
+      ...authzOf(call, maxText),
       ...(outcome === undefined ? {} : outcomeOf(call, outcome)),
       ...(answer === undefined ? {} : answerOf(call, outcome, answer)),
       instance: safeText(source.instance, maxText),
@@ -117,14 +117,14 @@ function principalOf({ principal }: Call, maxText: number): Pick<AuditData, "pri
 }
 
 /** The question that was decided; with `dev_allow_all` nobody asked one. */
-function authorizationOf(call: Call, maxText: number): Pick<AuditData, "authorization"> {
+function authzOf(call: Call, maxText: number): Pick<AuditData, "authz"> {
   const { principal, decision, resource, revision } = call;
   const { authz } = call.method.policy;
   if (authz === undefined || principal === undefined || decision === undefined) return {};
   if (resource === undefined && decision === "allowed") return {};
   const { subjectType, subjectId } = principal;
   return {
-    authorization: {
+    authz: {
       subject: safeText(`${subjectType}:${subjectId}`, maxText),
       action: safeText(authz.action, maxText),
       // Of a caller that lacks what the pattern names there is only the pattern.

@@ -79,7 +79,7 @@ export class RefusalCounter {
   /** Makes the counting event. @param maxText the most UTF-16 units of a text */
   event(state: "pending" | "completed", maxText: number): AuditEvent {
     const { data, subject, ...envelope } = this.#base as AuditEvent;
-    const { resource, authorization, principal, duration_ms: _, ...facts } = data;
+    const { resource, authz, principal, duration_ms: _, ...facts } = data;
     const isOne = this.#distinct() === 1;
     return {
       ...envelope,
@@ -92,7 +92,7 @@ export class RefusalCounter {
             ...facts,
             ...(this.#isShared || principal === undefined ? {} : { principal }),
             ...(isOne && resource !== undefined ? { resource } : {}),
-            ...(isOne && !this.#isShared && authorization !== undefined ? { authorization } : {}),
+            ...(isOne && !this.#isShared && authz !== undefined ? { authz } : {}),
           },
           maxText,
         ),

@@ -130,12 +130,12 @@ describe("an event has what was decided", () => {
     ],
   ])("%s", async (_, policy, principal, decided) => {
     const { event } = await run(policy, nothing, { principal });
-    expect(event?.data.authorization).toEqual(decided);
+    expect(event?.data.authz).toEqual(decided);
   });
 
   test("and nothing where nothing was decided", async () => {
     const { event } = await run({ exposure: "AUTHENTICATED" }, nothing);
-    expect(event?.data.authorization).toBeUndefined();
+    expect(event?.data.authz).toBeUndefined();
   });
 });
 
@@ -210,7 +210,7 @@ describe("a handler", () => {
     });
     expect(event?.subject).toBe("doc:new");
     expect(event?.data.resource).toBe("doc:new");
-    expect(event?.data.authorization?.resource).toBe("doc:d1");
+    expect(event?.data.authz?.resource).toBe("doc:d1");
     const { events } = await log.list({ resource: "doc:new" });
     expect(events.map(({ id }) => id)).toEqual([event?.id]);
   });

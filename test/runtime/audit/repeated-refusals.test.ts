@@ -148,7 +148,7 @@ test("repeats of one object name it", async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   const events = (await stored()).filter(({ subject }) => subject === "doc:d1");
   expect(events.map(({ data }) => data.repeats?.count)).toEqual([undefined, 2]);
-  expect(events[1]?.data.authorization).toMatchObject({ subject: "user:eve", resource: "doc:d1" });
+  expect(events[1]?.data.authz).toMatchObject({ subject: "user:eve", resource: "doc:d1" });
 });
 
 test("one denial alone makes no series", async () => {
