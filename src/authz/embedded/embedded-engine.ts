@@ -246,9 +246,10 @@ class EmbeddedEngine implements AuthorizationEngine {
     return reason === undefined ? { ready: true } : { ready: false, reason };
   }
 
-  onFailure(listener: (error: AuthzError) => void): void {
+  /** Bound: the server asks for it also of an engine that somebody has wrapped. */
+  readonly onFailure = (listener: (error: AuthzError) => void): void => {
     this.#failureListeners.push(listener);
-  }
+  };
 
   #failed(error: AuthzError): void {
     this.#watcher.fail(error);
