@@ -128,6 +128,24 @@ describe("rate limits", () => {
     }
   });
 
+  test("hold for declared paths too", () => {
+    const path = "  - { service: hub, path: /v1/hub/hook, methods: [POST], exposure: PUBLIC,";
+    const yaml = `${SAMPLE_CONFIG}${path} rate_limit: { qps: 3, burst: 7 } }\n`;
+    const documents = documentsOf(emitGateway(buildInput(yaml, [])).files);
+    const [limit, ...others] = limitsOf(documents);
+    expect(others).toEqual([]);
+    const requests = limit?.spec.rateLimit.local.rules.map(({ limit }: any) => limit.requests);
+    expect(requests).toEqual([7, 7]);
+    const [target] = limit?.spec.targetRefs ?? [];
+    const route = ofKind(documents, "HTTPRoute").find(
+      ({ metadata }) => metadata.name === target.name,
+    );
+    const rule = route?.spec.rules.find(({ name }: any) => name === target.sectionName);
+    expect(new Set(rule.matches.map(({ path }: any) => path.value))).toEqual(
+      new Set(["/v1/hub/hook"]),
+    );
+  });
+
   test("name rules that differ in case only differently", () => {
     const documents = documentsOf(emitGateway(buildInput(SAMPLE_CONFIG, limited)).files);
     const [limit] = limitsOf(documents);

@@ -123,7 +123,7 @@ function* rpcClaims(
       group: service.name,
       backend: route.target,
       timeout: rpc.stream === "unary" ? route.timeout : NO_TIMEOUT,
-      ...(rateLimit === undefined ? {} : { limit: Math.max(rateLimit.qps, rateLimit.burst) }),
+      ...limitOf(rateLimit),
     };
   }
 }
@@ -145,9 +145,15 @@ function* pathClaims(
         group,
         backend,
         timeout: NO_TIMEOUT,
+        ...limitOf(path.rateLimit),
       };
     }
   }
+}
+
+/** The coarse limit of the edge, in requests a second; the exact one is the service's. */
+function limitOf(rateLimit: DeclaredPath["rateLimit"]): Pick<RouteClaim, "limit"> {
+  return rateLimit === undefined ? {} : { limit: Math.max(rateLimit.qps, rateLimit.burst) };
 }
 
 function* ownClaims(
