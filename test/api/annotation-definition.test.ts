@@ -279,7 +279,7 @@ describe("what else may stand in the place of the definition is refused at the R
   test("the first differences are named, and the fix", () => {
     expectRefused(
       [swapped],
-      "the access policy of Get is not read: svc.access.v1.policy of svc/access/v1/policy.proto is not that of svc-access: svc.access.v1.Exposure.PUBLIC is 2 instead of 0, svc.access.v1.Exposure.AUTHORIZED is 0 instead of 2; replace the file",
+      "the access policy of Get is not read: svc.access.v1.policy of svc/access/v1/policy.proto is not that of svc-access: svc.access.v1.Exposure.PUBLIC is 2 instead of 0, svc.access.v1.Exposure.AUTHORIZED is 0 instead of 2; run npx svc-access init --update, or replace the file",
     );
   });
 

@@ -39,7 +39,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
         const [last = ""] = load.acknowledged.slice(-1);
         expect(await views(engine, last, "left")).toBe(true);
         start?.();
-        await expect.poll(() => readiness(engine), { timeout: 20_000 }).toBe(true);
+        await expect.poll(() => readiness(engine)).toBe(true);
         const resumed = load.acknowledged.length;
         await expect.poll(() => load.acknowledged.length).toBeGreaterThan(resumed + 50);
       }

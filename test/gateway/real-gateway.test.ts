@@ -65,7 +65,7 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
       statuses = statusesOf(await gateway.run<string>({ kind: "log" }));
       return names.filter((name) => !statuses.has(name));
     };
-    await expect.poll(unjudged, { timeout: 120_000 }).toEqual([]);
+    await expect.poll(unjudged).toEqual([]);
     for (const name of names) {
       expect(statuses.get(name), name).toEqual(
         expect.arrayContaining([expect.stringMatching(/^Accepted True/)]),

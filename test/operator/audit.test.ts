@@ -126,7 +126,7 @@ describe("svc-access audit, of a service that runs", () => {
     // The position is there once it follows.
     const first = follow();
     const output = createInterface({ input: first.stdout })[Symbol.asyncIterator]();
-    await expect.poll(() => existsSync(positions), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(positions)).toBe(true);
     await store("f0", "alice", "allowed");
     await store("f1", "alice", "allowed");
     expect(request((await output.next()).value)).toBe("f0");

@@ -127,18 +127,16 @@ if (server === undefined) {
           }
         };
         const workers = Array.from({ length: 16 }, (_, name) => worker(name));
-        await expect.poll(() => completed.length, { timeout: 20_000 }).toBeGreaterThan(200);
+        await expect.poll(() => completed.length).toBeGreaterThan(200);
         stop?.();
-        await expect.poll(() => refused.length, { timeout: 20_000 }).toBeGreaterThan(16);
+        await expect.poll(() => refused.length).toBeGreaterThan(16);
         const denied = callOf(write, { requestId: "denied" });
         await audit.trail.complete(denied, new ServiceError("FORBIDDEN"));
         expect(await database.ready()).toMatchObject({ ready: false });
         await expect(log.list()).rejects.toMatchObject({ code: "UNAVAILABLE" });
         const before = completed.length;
         start?.();
-        await expect
-          .poll(() => completed.length, { timeout: 20_000 })
-          .toBeGreaterThan(before + 200);
+        await expect.poll(() => completed.length).toBeGreaterThan(before + 200);
         isOver = true;
         await Promise.all(workers);
         for (const error of refused) expect(error).toMatchObject({ code: "UNAVAILABLE" });
@@ -160,7 +158,7 @@ if (server === undefined) {
           const found = await states();
           return [...begun, "denied"].every((id) => found.get(id) === "completed");
         };
-        await expect.poll(isWhole, { timeout: 20_000, interval: 200 }).toBe(true);
+        await expect.poll(isWhole, { interval: 200 }).toBe(true);
         expect(await database.ready()).toEqual({ ready: true });
         await audit.close();
       },

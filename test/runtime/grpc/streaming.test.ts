@@ -166,7 +166,7 @@ describe("backpressure", () => {
   test("a client that does not read stops the handler", async () => {
     const stream = client.expand({ text: "big", count: 1000 })[Symbol.asyncIterator]();
     await stream.next();
-    await expect.poll(() => standsStill(() => seen.produced), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => standsStill(() => seen.produced)).toBe(true);
     expect(seen.produced).toBeLessThan(200);
     await stream.return?.();
     await expect.poll(() => seen.left).toBe(true);
@@ -284,7 +284,7 @@ describe("a client that takes nothing", () => {
     const closed = new Promise((resolve) => stream.once("close", resolve));
     stream.end(frame(toBinary(EchoRequestSchema, request)));
     stream.pause();
-    await expect.poll(() => seen.left, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => seen.left).toBe(true);
     expect(seen.reason).toMatchObject({ code: "DEADLINE_EXCEEDED" });
     stream.resume();
     await closed;

@@ -130,7 +130,7 @@ test("a write that is cut short, late or made by another method is still in the 
   session.destroy();
   const list = async () => (await (world.vault.server.audit as AuditLog).list()).events;
   const isPending = async () => (await list()).some(({ data }) => data.state === "pending");
-  await expect.poll(isPending, { timeout: 10_000 }).toBe(false);
+  await expect.poll(isPending).toBe(false);
   const events = await list();
   // No handler ran without an event that says who and on what.
   expect(events.length).toBeGreaterThanOrEqual(world.handled.length);

@@ -42,5 +42,5 @@ test.each<[string, string, Record<string, string>]>([
 ])("a call %s does not keep its connection", async (_title, path, headers) => {
   const before = sockets();
   for (let count = 0; count < 5; count++) await callAndLeave(path, headers);
-  await expect.poll(sockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+  await expect.poll(sockets).toBeLessThanOrEqual(before);
 });

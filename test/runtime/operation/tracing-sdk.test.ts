@@ -111,7 +111,7 @@ async function printed(): Promise<PrintedSpan[]> {
 /** The spans of the server, once there are so many. */
 async function serverSpans(count = 1): Promise<PrintedSpan[]> {
   const ofServers = async () => (await printed()).filter(({ kind }) => kind === SpanKind.SERVER);
-  await vi.waitFor(async () => expect(await ofServers()).toHaveLength(count), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await ofServers()).toHaveLength(count), { timeout: 60_000 });
   return ofServers();
 }
 
