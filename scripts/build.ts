@@ -73,11 +73,10 @@ await build({
   entryPoints: { "buf-plugin-svc-access": "src/plugin/check-main.ts" },
   plugins: [withoutCompiler],
 });
+
 /** Libraries of many small files, which take longer to find at each start than to run. No value of theirs crosses our API. */
 const BUNDLED: ReadonlySet<string> = new Set(["cockatiel", "jose", "kysely", "zod"]);
 
-// What runs in services: one build, so that its parts share their classes. What it depends on is
-// installed beside it; what is only built with is bundled.
 /**
  * An older Node has no `node:sqlite`, and would say so before any of our modules could: imports are
  * linked before the first module is evaluated.
@@ -102,6 +101,8 @@ const SERVICE_ENTRIES = {
   "svc-access-operator": "src/operator/main.ts",
 };
 const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+// What runs in services: one build, so that its parts share their classes. What it depends on is
+// installed beside it; what is only built with is bundled.
 await build({
   ...common,
   entryPoints: {

@@ -22,11 +22,11 @@ export function namePatternsOf(field: string, http: readonly HttpRule[]): string
   return [...patterns];
 }
 
-/** What may stand behind the last dot of a placeholder that names a segment. */
+/** What may stand after the last dot of a placeholder that names a segment. */
 export const SEGMENT_NAME = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Where the segment stands that a placeholder names: behind the literal of
+ * Where the segment stands that a placeholder names: after the literal of
  * that name, or, by a number from 1, the wildcard with that number.
  *
  * @returns the index, or why there is none

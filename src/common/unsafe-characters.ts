@@ -1,6 +1,6 @@
 /**
  * What no text that is shown needs, as the inside of a character class: control characters,
- * line and paragraph separators, and marks that turn the direction of what stands behind them.
+ * line and paragraph separators, and marks that turn the direction of what comes after them.
  */
 export const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`;
 

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import type { GeneratorRequest } from "../api/read/code-generator-request.ts";
-import { describesService } from "../api/read/file-outline.ts";
+import { type FileHeader, readFileHeader } from "../api/read/file-outline.ts";
+import type { BufTemplate, TemplatePlugin } from "../compiler/buf-template.ts";
 import type { Target } from "../compiler/generate.ts";
 import { UsageError } from "../compiler/usage-error.ts";
 import type { PlatformConfig } from "../config/config.ts";
@@ -25,22 +25,30 @@ const SPANNING: Readonly<Partial<Record<Target, string>>> = {
  * @param folder - the working folder, where the template of buf is
  * @throws UsageError where the run is, or may be, one of several.
  */
-export function refusePartialRun(
+export async function refusePartialRun(
   request: GeneratorRequest,
   { targets, files }: PluginOptions,
   config: PlatformConfig | undefined,
   folder: string,
-): void {
+): Promise<void> {
   const outputs = targets.flatMap((target) => SPANNING[target] ?? []);
   if (files === "each" || outputs.length === 0) return;
+  const headers = request.files.map(({ bytes, target }) => ({ ...readFileHeader(bytes), target }));
+  const read = new Set(headers.flatMap(({ target, package: name }) => (target ? [name] : [])));
   const why =
-    siblingOutside(request) ??
+    siblingOutside(headers, read) ??
     (request.isProtoc && files !== "all" ? onlyFile(request) : undefined) ??
-    partOfService(request, config) ??
-    (request.isProtoc ? undefined : byTemplate(request, config, folder));
+    partOfService(request, config, read) ??
+    (request.isProtoc || hasAll(config, read) ? undefined : await byTemplate(request, folder));
   if (why === undefined) return;
   const what = outputs.length === 1 ? `${outputs[0]} is` : `${outputs.join(", ")} are`;
   throw new UsageError(`${why}; ${what} of all files: ${fixOf(request)}`);
+}
+
+/** Whether all packages that are configured are read: then no other run can have a part of them. */
+function hasAll(config: PlatformConfig | undefined, read: ReadonlySet<string>): boolean {
+  const configured = Object.values(config?.services ?? {}).flatMap(({ packages }) => packages);
+  return configured.length > 0 && configured.every((name) => read.has(name));
 }
 
 function fixOf({ isProtoc }: GeneratorRequest): string {
@@ -50,11 +58,12 @@ function fixOf({ isProtoc }: GeneratorRequest): string {
 }
 
 /** A file of a package of the run, with services, that is only imported. */
-function siblingOutside({ files }: GeneratorRequest): string | undefined {
-  const described = files.map((file) => ({ ...describesService(file.bytes), target: file.target }));
-  const packages = new Set(described.flatMap(({ package: name, target }) => (target ? name : [])));
-  const outside = described.find(
-    (file) => !file.target && file.hasServices && packages.has(file.package),
+function siblingOutside(
+  headers: readonly (FileHeader & { readonly target: boolean })[],
+  read: ReadonlySet<string>,
+): string | undefined {
+  const outside = headers.find(
+    (file) => !file.target && file.hasServices && read.has(file.package),
   );
   if (outside === undefined) return undefined;
   return `this run is not asked for ${outside.name}, whose package ${outside.package} it makes outputs of`;
@@ -75,10 +84,10 @@ function onlyFolder({ filesToGenerate }: GeneratorRequest): string | undefined {
 function partOfService(
   request: GeneratorRequest,
   config: PlatformConfig | undefined,
+  read: ReadonlySet<string>,
 ): string | undefined {
   const folder = onlyFolder(request);
   if (folder === undefined) return undefined;
-  const read = targetPackages(request);
   for (const [name, { packages }] of Object.entries(config?.services ?? {})) {
     const missing = packages.find((packageName) => !read.has(packageName));
     if (missing === undefined || !packages.some((each) => read.has(each))) continue;
@@ -87,54 +96,36 @@ function partOfService(
   return undefined;
 }
 
-/** A template of buf that makes several runs: for each folder, or for each input. */
-function byTemplate(
-  request: GeneratorRequest,
-  config: PlatformConfig | undefined,
-  folder: string,
-): string | undefined {
-  const template = readTemplate(folder);
-  const only = onlyFolder(request);
-  const isOfFolder = only !== undefined && usesDirectoryStrategy(template);
-  const inputs = countInputs(template);
-  if (!isOfFolder && inputs < 2) return undefined;
-  const read = targetPackages(request);
-  const configured = Object.values(config?.services ?? {}).flatMap(({ packages }) => packages);
-  // Where all that is configured is there, no other run can have a part of it.
-  if (configured.length > 0 && configured.every((name) => read.has(name))) return undefined;
-  return isOfFolder
-    ? `buf runs this plugin once for each folder, so that it sees ${only} alone`
-    : `buf runs this plugin once for each of the ${inputs} inputs in buf.gen.yaml`;
-}
-
-function targetPackages({ files }: GeneratorRequest): ReadonlySet<string> {
-  return new Set(
-    files.flatMap(({ bytes, target }) => (target ? [describesService(bytes).package] : [])),
-  );
-}
-
-/** The template in the working folder; empty where there is none to read. */
-function readTemplate(folder: string): string {
+/** A template of buf that makes several runs, for each folder or for each input, or that may do so. */
+async function byTemplate(request: GeneratorRequest, folder: string): Promise<string | undefined> {
+  // The parser of YAML takes a while to load, and few runs come this far.
+  const { BufTemplateError, readBufTemplate } = await import("../compiler/buf-template.ts");
   try {
-    return readFileSync(join(folder, "buf.gen.yaml"), "utf8");
-  } catch {
-    return "";
+    const template = readBufTemplate(join(folder, "buf.gen.yaml"));
+    if (template === undefined) return undefined;
+    const only = onlyFolder(request);
+    if (only !== undefined && runsForEachFolder(template)) {
+      return `buf runs this plugin once for each folder, so that it sees ${only} alone`;
+    }
+    const { length } = template.inputs;
+    if (length < 2) return undefined;
+    return `buf runs this plugin once for each of the ${length} inputs in buf.gen.yaml`;
+  } catch (error) {
+    if (!(error instanceof BufTemplateError)) throw error;
+    return `whether this run has all files is not known, since ${error.message.split("\n", 1)[0]}`;
   }
 }
 
-/** Whether a template names this plugin without `strategy: all`. */
-function usesDirectoryStrategy(template: string): boolean {
-  // One entry a plugin; the one that names this plugin must set the strategy.
-  const entries = template.split(/^\s*-\s+(?=local:|remote:|protoc_builtin:|plugin:|name:)/m);
-  const own = entries.filter((entry) => /svc-access/.test(entry.split("\n", 3).join("\n")));
-  return own.length > 0 && own.some((entry) => !/^\s*strategy:\s*['"]?all\b/m.test(entry));
+/** Whether a template runs this plugin, or what may be it, without `strategy: all`. */
+function runsForEachFolder({ plugins }: BufTemplate): boolean {
+  const named = plugins.filter(({ command }) => command.some((part) => part.includes(OWN)));
+  // Without its name, a command of whatever other name may start it.
+  const own = named.length > 0 ? named : plugins.filter(mayStartAnyPlugin);
+  return own.some(({ strategy }) => strategy !== "all");
 }
 
-const INPUT =
-  /(?:^|[\s{[,-])(?:directory|module|git_repo|tarball|zip_archive|proto_file|(?:binary|json|text|yaml)_image):/g;
+const OWN = "svc-access";
 
-/** How many inputs a template has. */
-function countInputs(template: string): number {
-  const [, inputs = ""] = /^inputs:([^\n]*(?:\n(?:[ \t-].*)?)*)/m.exec(template) ?? [];
-  return inputs.replaceAll(/(?:^|\s)#.*/g, "").match(INPUT)?.length ?? 0;
+function mayStartAnyPlugin({ command, isLocal }: TemplatePlugin): boolean {
+  return isLocal && !command.some((part) => part.includes("protoc-gen-"));
 }

@@ -51,7 +51,9 @@ async function run(request: GeneratorRequest, folder: string): Promise<PluginRes
   // Of what is only called, nothing is made that is of all files.
   const { services, clients } = judged.api;
   const isOfClients = clients.length > 0 && services.every((each) => each.services.length === 0);
-  if (!isOfClients) refusePartialRun(request, options, platform.config?.config, folder);
+  if (!isOfClients) {
+    await refusePartialRun(request, options, platform.config?.config, folder);
+  }
   const isWhole = options.files !== "each";
   const judgement = isWhole ? judgeTargets(judged, platform, options.targets) : judged;
   const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");

@@ -30,7 +30,7 @@ const NOTES = {
   ],
 };
 
-describe("a file that cannot be a database is refused with its mend", () => {
+describe("a file that cannot be a database is refused with its fix", () => {
   const written = (content: string) => {
     const file = freshFile();
     writeFileSync(file, content);

@@ -1,5 +1,5 @@
 /** A run that sees, or may see, a part of the files makes no output that is of all of them. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -43,7 +43,7 @@ interface Run {
 }
 
 /** Each file declares a service, in the package of its folder. */
-function check({ asked, imported = [], compiler = "buf", ...run }: Run): void {
+async function check({ asked, imported = [], compiler = "buf", ...run }: Run): Promise<void> {
   if (run.template !== undefined) writeFileSync(join(folder, "buf.gen.yaml"), run.template);
   const request = create(CodeGeneratorRequestSchema, {
     fileToGenerate: [...asked],
@@ -56,7 +56,7 @@ function check({ asked, imported = [], compiler = "buf", ...run }: Run): void {
   });
   const read = readCodeGeneratorRequest(toBinary(CodeGeneratorRequestSchema, request));
   const options: PluginOptions = parsePluginOptions(run.options ?? "");
-  refusePartialRun(
+  await refusePartialRun(
     read,
     options,
     run.config === undefined ? undefined : config(run.config),
@@ -130,9 +130,83 @@ describe("is refused", () => {
       { asked: [A], imported: [A2], compiler: "protoc", options: "files=all" },
       "this run is not asked for a/v1/other.proto",
     ],
-  ])("%s", (_, run, message) => {
-    expect(() => check(run)).toThrow(message);
+  ])("%s", async (_, run, message) => {
+    await expect(check(run)).rejects.toThrow(message);
   });
+});
+
+const PROGRAM = "protoc-gen-svc-access";
+
+describe("one folder is refused where the template of buf has", () => {
+  test.each<readonly [name: string, text: string]>([
+    ["out before local", `plugins:\n  - out: gen\n    local: ${PROGRAM}\n`],
+    [
+      "a command as a block list",
+      `plugins:\n  - local:\n      - node\n      - --no-warnings\n      - --enable-source-maps\n      - node_modules/.bin/${PROGRAM}\n    out: gen\n`,
+    ],
+    ["flow style", `{version: v2, plugins: [{local: ${PROGRAM}, out: gen}]}\n`],
+    ["JSON", `{"version": "v2", "plugins": [{"out": "gen", "local": ["${PROGRAM}"]}]}`],
+    ["the strategy in a comment", template("    # strategy: all\n")],
+    ["the strategy in an option", template("    opt: |\n      x=y\n      strategy: all\n")],
+    ["the strategy of another plugin", template("  - local: protoc-gen-x\n    strategy: all\n")],
+    ["a strategy that buf does not know", template("    strategy: allow\n")],
+    ["an alias", `x: &own {local: ${PROGRAM}, out: gen}\nplugins: [*own]\n`],
+    ["a merge", `x: &own {local: ${PROGRAM}}\nplugins:\n  - <<: *own\n    out: gen\n`],
+    ["version 1", "version: v1\nplugins:\n  - plugin: svc-access\n    out: gen\n"],
+    [
+      "version 1 with a path",
+      `version: v1\nplugins:\n  - name: x\n    path: ./${PROGRAM}\n    out: gen\n`,
+    ],
+    ["a program of another name", "plugins:\n  - local: [sh, tools/generate.sh]\n    out: gen\n"],
+    ["a key in quotes", `"plugins":\n  - "local": "${PROGRAM}"\n    "out": gen\n`],
+    ["text that is not YAML", "plugins: [\n"],
+    ["a list", "- plugins\n"],
+    ["plugins that are not a list", `plugins: {local: ${PROGRAM}, strategy: all}\n`],
+    ["more aliases than a person writes", bomb()],
+  ])("%s", async (_, text) => {
+    await expect(check({ asked: [A, A2], template: text })).rejects.toThrow(
+      /^(buf runs this plugin once for each folder|whether this run has all files is not known, since .*buf\.gen\.yaml).*write strategy: all/,
+    );
+  });
+
+  function bomb(): string {
+    const lines = Array.from({ length: 12 }, (_, level) => {
+      return `a${level}: &a${level} [${Array(9).fill(level === 0 ? "x" : `*a${level - 1}`)}]`;
+    });
+    return `${lines.join("\n")}\n${template("    strategy: all\n")}`;
+  }
+});
+
+test.each([
+  ["out before local", `plugins:\n  - out: gen\n    strategy: all\n    local: ${PROGRAM}\n`],
+  ["flow style", `plugins: [{local: [node, ${PROGRAM}], out: gen, "strategy": 'all'}]\n`],
+  ["version 1", "version: v1\nplugins:\n  - {plugin: svc-access, out: gen, strategy: all}\n"],
+  ["another template's plugins", "plugins:\n  - {local: [npx, protoc-gen-es], out: gen}\n"],
+  [
+    "plugins of others",
+    "plugins:\n  - {remote: buf.build/x/y, out: a}\n  - {protoc_builtin: go}\n",
+  ],
+  ["nothing", ""],
+])("one folder is taken for whole where the template of buf has %s", async (_, text) => {
+  await check({ asked: [A, A2], template: text });
+});
+
+test.each([
+  ["block style", "inputs:\n  - paths: [a]\n    directory: one\n  -\n    module: x/y/z\n"],
+  ["quoted keys", `"inputs": [{"directory": one}, {"tarball": "two"}]\n`],
+])("several inputs are refused in %s", async (_, inputs) => {
+  const run = { asked: [A, B], template: `${inputs}${template("    strategy: all\n")}` };
+  await expect(check(run)).rejects.toThrow("once for each of the 2 inputs");
+});
+
+test("a template that is a folder is refused", async () => {
+  mkdirSync(join(folder, "buf.gen.yaml"));
+  await expect(check({ asked: [A] })).rejects.toThrow("buf.gen.yaml cannot be read");
+});
+
+test("the template is not read where all configured packages are there", async () => {
+  const run = { asked: [A, A2], template: "[", config: "services: {hub: {packages: [a.v1]}}" };
+  await check(run);
 });
 
 describe("is taken for whole", () => {
@@ -172,8 +246,8 @@ describe("is taken for whole", () => {
       "a file that imports a service of another package",
       { asked: [A, A2], imported: [B], compiler: "protoc" },
     ],
-  ])("%s", (_, run) => {
-    expect(() => check(run)).not.toThrow();
+  ])("%s", async (_, run) => {
+    await check(run);
   });
 });
 
@@ -184,8 +258,8 @@ test.each<readonly [name: string, run: Run]>([
     "each folder is generated by itself",
     { asked: [A], template: template(""), config: HUB, options: "files=each" },
   ],
-])("nothing is refused where %s", (_, run) => {
-  expect(() => check(run)).not.toThrow();
+])("nothing is refused where %s", async (_, run) => {
+  await check(run);
 });
 
 describe("the option files", () => {

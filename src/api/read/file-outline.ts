@@ -116,24 +116,27 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
   }
 }
 
-/** The name and the package of an encoded file, and whether it declares services. */
-export function describesService(bytes: Uint8Array): {
-  name: string;
-  package: string;
-  hasServices: boolean;
-} {
-  const found = { name: "", package: "", hasServices: false };
+/** What a file is, without what it declares. */
+export interface FileHeader {
+  readonly name: string;
+  readonly package: string;
+  readonly hasServices: boolean;
+}
+
+/** Reads the header of an encoded file. */
+export function readFileHeader(bytes: Uint8Array): FileHeader {
+  const header = { name: "", package: "", hasServices: false };
   eachField(bytes, (field, wireType, reader) => {
     if (wireType !== WireType.LengthDelimited) return false;
-    if (field === 1) found.name = reader.string();
-    else if (field === 2) found.package = reader.string();
+    if (field === 1) header.name = reader.string();
+    else if (field === 2) header.package = reader.string();
     else {
-      if (field === 6) found.hasServices = true;
+      if (field === 6) header.hasServices = true;
       return false;
     }
     return true;
   });
-  return found;
+  return header;
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;

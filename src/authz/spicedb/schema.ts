@@ -34,7 +34,7 @@ export async function writeSchema(
   if (stored !== undefined && whyNotContained(stored, model) === undefined) {
     return { written: false };
   }
-  // A state has the schema of its time: one of before would be decided by the old one.
+  // A state has the schema of its time: one from before would be decided by the old one.
   const wrote = freshness.write();
   let zedToken: string | undefined;
   try {

@@ -1,6 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseDocument } from "yaml";
+import {
+  type BufTemplate,
+  BufTemplateError,
+  readBufTemplate,
+} from "../../compiler/buf-template.ts";
 import { UsageError } from "../../compiler/usage-error.ts";
 import { COPIES } from "./shipped-protos.ts";
 import type { Workspace } from "./workspace.ts";
@@ -75,20 +79,18 @@ interface Plugin {
 
 /** @throws UsageError where the file cannot be read, or is of a version without inputs */
 function pluginsOf(path: string): readonly Plugin[] {
-  const document = parseDocument(readFileSync(path, "utf8"));
-  const [error] = document.errors;
-  if (error !== undefined) throw new UsageError(`${path} cannot be read: ${error.message}`);
-  const { version, plugins } = (document.toJS() ?? {}) as { version?: unknown; plugins?: unknown };
-  if (version !== "v2") {
+  let template: BufTemplate | undefined;
+  try {
+    template = readBufTemplate(path);
+  } catch (error) {
+    if (error instanceof BufTemplateError) throw new UsageError(error.message);
+    throw error;
+  }
+  if (template?.version !== "v2") {
     throw new UsageError(`${path} has not version v2: run npx buf config migrate, then init again`);
   }
-  return (Array.isArray(plugins) ? plugins : []).map((plugin: Record<string, unknown> | null) => {
-    const { local, remote, protoc_builtin: builtin, out, opt } = plugin ?? {};
-    return {
-      name: [local ?? remote ?? builtin ?? ""].flat().join(" "),
-      out: typeof out === "string" ? out : OUT,
-      options: [opt ?? []].flat().join("\n").replaceAll(",", "\n"),
-    };
+  return template.plugins.map(({ command, out = OUT, options }) => {
+    return { name: command.join(" "), out, options };
   });
 }
 

@@ -48,7 +48,7 @@ export function printLimit(
 
 /** `Distinct` counts each value by itself, in the local and in the global kind. */
 const SELECTORS: Readonly<Record<LimitPlan["by"], readonly Record<string, unknown>[]>> = {
-  // The rate limit runs behind the JWT, which has set the header by then.
+  // The rate limit runs after the check of the JWT, which has set the header by then.
   subject: [{ headers: [{ name: SUBJECT_HEADER, type: "Distinct" }] }],
   address: [
     { sourceCIDR: { type: "Distinct", value: "0.0.0.0/0" } },

@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import type { DatabaseKind } from "../../database/database.ts";
 
 /**
- * Numbers the changes of events, for those who follow them and for retention. Events of before have
- * the number 0: what is known of their age is their time.
+ * Numbers the changes of events, for those who follow them and for retention. Events from
+ * before that have the number 0: what is known of their age is their time.
  */
 // biome-ignore lint/suspicious/noExplicitAny: it makes the tables that a type would name
 export async function addChanges(connection: Kysely<any>, kind: DatabaseKind): Promise<void> {

@@ -20,7 +20,7 @@ export interface Refusal {
 
 type Listed = AuditRepeats["resources"][number];
 
-/** What is kept of the refusals behind the first one, in bounded memory. */
+/** What is kept of the refusals after the first one, in bounded memory. */
 export class RefusalCounter {
   /** The id of the first one's event. */
   readonly #of: string;

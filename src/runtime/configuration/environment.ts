@@ -5,7 +5,7 @@ export function isForDevelopment({ environment }: { readonly environment: string
   return FOR_DEVELOPMENT.has(environment);
 }
 
-/** Why something is refused outside development, behind what it is. */
+/** Why something is refused outside development, as said after what it is. */
 export function refusedIn({ environment }: { readonly environment: string }): string {
   return `refused in environment ${environment}: only development and test take it`;
 }

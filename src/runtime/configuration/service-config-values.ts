@@ -95,7 +95,7 @@ export const headerSecret = (minLength: number) =>
 export const headerSecretOrEmpty = (minLength: number) =>
   z.union([headerSecret(minLength), z.literal("")]);
 
-/** An origin of CORS: scheme, host and port, nothing behind. */
+/** An origin of CORS: scheme, host and port, and nothing after them. */
 export const origin = () =>
   z
     .string()

@@ -122,7 +122,7 @@ describe("a store in SQLite", () => {
   mkdirSync(disk);
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=512k", "none", disk]).status === 0;
   if (mounted) afterAll(() => void execFileSync("umount", [disk]));
-  test.skipIf(!mounted)("a full disk makes it unavailable, and space mends it", async () => {
+  test.skipIf(!mounted)("a full disk makes it unavailable, and free space ends that", async () => {
     const filler = join(disk, "filler");
     writeFileSync(filler, Buffer.alloc(100_000));
     const store = await openSqliteStore({ file: join(disk, "store.db") });

@@ -61,7 +61,7 @@ describe("a relationship is read", () => {
   });
 });
 
-describe("what is no relationship is refused, with the mend", () => {
+describe("what is not a valid relationship is refused, with the fix", () => {
   test.each([
     ["doc:a#view", "there is no @ before a subject"],
     ["doc:a@user:b", '"doc:a" has no #relation'],

@@ -101,7 +101,7 @@ if (server === undefined) {
     });
 
     test.skipIf(stop === undefined)(
-      "a server that is restarted under load loses nothing acknowledged, and mends",
+      "a server that is restarted under load loses nothing acknowledged, and recovers",
       async () => {
         const database = await open(`Audit ${randomUUID()}`);
         const { audit } = await auditOf(database, [write]);

@@ -36,7 +36,7 @@ const write = methodOf({ audit: { event: "doc.write", riskLevel: "HIGH" } });
 describe("audit in SQLite", () => {
   auditLogContract(fresh);
 
-  test("a full disk refuses writes, answers the others, and space mends it", async () => {
+  test("a full disk refuses writes, answers the others, and free space ends that", async () => {
     const database = await fresh();
     const { audit } = await auditOf(database, [write]);
     const log = audit.log as AuditLog;

@@ -40,7 +40,7 @@ async function problemsAt(name: string, address: string): Promise<readonly strin
   return (error as StartUpError).problems;
 }
 
-describe.each(TRANSPORTS)("the %s server says the key, the address and the mend", (name, what) => {
+describe.each(TRANSPORTS)("the %s server says the key, the address and the fix", (name, what) => {
   test("where another process has the address", async () => {
     const taken = createTcpServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
