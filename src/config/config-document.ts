@@ -11,7 +11,7 @@ import {
   Scalar,
   visit,
 } from "yaml";
-import { substituteVariables, type Variables } from "./variables.ts";
+import { type DefaultedPart, substituteVariables, type Variables } from "./variables.ts";
 
 /** A place in a configuration: the keys and indices that lead to it. */
 export type ConfigPath = readonly (string | number)[];
@@ -35,8 +35,8 @@ export interface ConfigDocument {
   readonly problems: readonly DocumentProblem[];
   /** Where the key or the item of a path stands, or what encloses it, where the text leaves it out. */
   readonly locate: (path: ConfigPath) => TextPlace;
-  /** The variable whose default the value of a path has, or a part of it; undefined where it has none. */
-  readonly defaulted: (path: ConfigPath) => string | undefined;
+  /** The parts of the text at a path that are defaults of variables; none where it has none. */
+  readonly defaulted: (path: ConfigPath) => readonly DefaultedPart[];
 }
 
 /** The most bytes of a configuration. */
@@ -48,10 +48,10 @@ const MAX_ALIASES = 100;
 /** Reads the text of a configuration. */
 export function readConfigDocument(text: string, variables: Variables): ConfigDocument {
   const start: TextPlace = { line: 1, column: 1 };
-  const defaults = new Map<unknown, string>();
+  const defaults = new Map<unknown, readonly DefaultedPart[]>();
   const refuse = (message: string, place = start): ConfigDocument => {
     const problems = [{ rule: "CONFIG_SYNTAX", message, ...place } as const];
-    return { problems, locate: () => start, defaulted: () => undefined };
+    return { problems, locate: () => start, defaulted: () => [] };
   };
   if (text.length > MAX_BYTES) return refuse("the file has more than 4 MB");
   const lines = new LineCounter();
@@ -66,7 +66,7 @@ export function readConfigDocument(text: string, variables: Variables): ConfigDo
     version: "1.2",
     schema: "core",
   });
-  const defaulted = (path: ConfigPath) => defaults.get(valueAt(document, path));
+  const defaulted = (path: ConfigPath) => defaults.get(valueAt(document, path)) ?? [];
   const locate = (path: ConfigPath) => placeOf(offsetOf(document.contents, path));
   const problems = [...document.errors, ...document.warnings].map((error): DocumentProblem => {
     const message =
@@ -91,7 +91,7 @@ function resolveNodes(
   document: Document,
   variables: Variables,
   placeOf: (offset: number) => TextPlace,
-  defaults: Map<unknown, string>,
+  defaults: Map<unknown, readonly DefaultedPart[]>,
 ): DocumentProblem[] {
   const problems: DocumentProblem[] = [];
   visit(document, {
@@ -115,7 +115,7 @@ function resolveNodes(
         return;
       }
       const { text, defaulted } = found;
-      if (defaulted !== undefined) defaults.set(node, defaulted);
+      if (defaulted.length > 0) defaults.set(node, defaulted);
       if (text !== node.value) node.value = node.type === Scalar.PLAIN ? plainValue(text) : text;
     },
   });

@@ -4,11 +4,20 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 const REFERENCE = /\$\$|\$\{([^}]*)\}|\$\{/g;
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{).)*))?$/s;
 
+/** A part of a text that a default which is not empty stands in for. */
+export interface DefaultedPart {
+  /** The variable whose default it is. */
+  readonly variable: string;
+  /** Where it begins in the text with its variables in place. */
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A text with its variables in place. */
 export interface Substituted {
   readonly text: string;
-  /** A variable for which a default that is not empty stands in; absent where there is none. */
-  readonly defaulted?: string;
+  /** The parts that come from defaults, in their order. */
+  readonly defaulted: readonly DefaultedPart[];
   readonly error?: undefined;
 }
 
@@ -23,8 +32,8 @@ export function substituteVariables(
   variables: Variables,
 ): Substituted | { text?: undefined; error: string } {
   let error: string | undefined;
-  let defaulted: string | undefined;
-  const replaced = text.replace(REFERENCE, (reference, inner: string | undefined) => {
+  const defaulted: DefaultedPart[] = [];
+  const valueOf = (reference: string, inner: string | undefined, start: number): string => {
     if (reference === "$$") return "$";
     const [, name, fallback] = NAME.exec(inner ?? "") ?? [];
     if (name === undefined) {
@@ -35,7 +44,9 @@ export function substituteVariables(
     // As in a shell, `:-` also stands in for an empty value.
     if (fallback !== undefined) {
       if (value) return value;
-      if (fallback !== "") defaulted ??= name;
+      if (fallback !== "") {
+        defaulted.push({ variable: name, start, end: start + fallback.length });
+      }
       return fallback;
     }
     if (value === undefined) {
@@ -43,7 +54,16 @@ export function substituteVariables(
       return "";
     }
     return value;
-  });
-  if (error !== undefined) return { error };
-  return defaulted === undefined ? { text: replaced } : { text: replaced, defaulted };
+  };
+  // How much longer the text has become before a reference.
+  let grown = 0;
+  const replaced = text.replace(
+    REFERENCE,
+    (reference, inner: string | undefined, offset: number) => {
+      const value = valueOf(reference, inner, offset + grown);
+      grown += value.length - reference.length;
+      return value;
+    },
+  );
+  return error === undefined ? { text: replaced, defaulted } : { error };
 }

@@ -47,7 +47,17 @@ test.each([
 ])("%j has the default of %s", (text, variable) => {
   const found = substituteVariables(text, VARIABLES);
   expect(found.error).toBeUndefined();
-  expect("defaulted" in found ? found.defaulted : undefined).toBe(variable);
+  expect("defaulted" in found ? found.defaulted[0]?.variable : null).toBe(variable);
+});
+
+test.each([
+  ["${UNSET:-other}", ["other"]],
+  ["a${A}b${UNSET:-one}c$$d${B_2}${EMPTY:-two}e${A:-no}", ["one", "two"]],
+  ["$$${UNSET:-$}${EMPTY:-}${NOBODY:-x}", ["$", "x"]],
+])("the parts of %j that are defaults are found in what it reads", (text, parts) => {
+  const found = substituteVariables(text, VARIABLES);
+  if (found.error !== undefined) expect.unreachable();
+  else expect(found.defaulted.map(({ start, end }) => found.text.slice(start, end))).toEqual(parts);
 });
 
 const malformed = (reference: string) =>
@@ -84,7 +94,10 @@ test.each(["${UNSET:-${B_2}}", "${A:-${B_2}}", "${A:-${B_2}"])(
 test("a text whose dollar signs are doubled reads as itself", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
-      expect(substituteVariables(text.replaceAll("$", "$$$$"), {})).toEqual({ text });
+      expect(substituteVariables(text.replaceAll("$", "$$$$"), {})).toEqual({
+        text,
+        defaulted: [],
+      });
     }),
   );
 });

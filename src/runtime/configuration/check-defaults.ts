@@ -11,9 +11,12 @@ export function* checkDefaults(
   { defaulted }: ConfigDocument,
 ): Iterable<ServiceConfigProblem> {
   if (isForDevelopment(config)) return;
-  for (const path of secretsIn(serviceConfigSchema, config)) {
-    const variable = defaulted(path);
-    if (variable === undefined) continue;
+  for (const { path, ranges } of secretsIn(serviceConfigSchema, config)) {
+    const part = defaulted(path).find(({ start, end }) =>
+      ranges.some(([from, to]) => start < to && from < end),
+    );
+    if (part === undefined) continue;
+    const { variable } = part;
     yield {
       path,
       message: `${formatPath(path)} has the default of ${variable}, which whoever reads the file knows; set ${variable}, and write \${${variable}} without a default (environment ${config.environment}; only development and test take one)`,

@@ -1,11 +1,32 @@
 import type * as z from "zod/mini";
 import type { ConfigPath } from "../../config/config-document.ts";
 
-const SECRETS = new WeakSet<z.core.$ZodType>();
+/** A part of a text, from its first character to before its last. */
+export type TextRange = readonly [start: number, end: number];
 
-/** Marks the schema of a value that is a secret, or holds one. */
-export function secretValue<Schema extends z.core.$ZodType>(schema: Schema): Schema {
-  SECRETS.add(schema);
+/** Finds the parts of a value that are secret. */
+export type SecretRanges = (value: string) => readonly TextRange[];
+
+/** A text that is a secret, or holds one. */
+export interface SecretText {
+  readonly path: ConfigPath;
+  readonly ranges: readonly TextRange[];
+}
+
+const SECRETS = new WeakMap<z.core.$ZodType, SecretRanges>();
+
+const ALL: SecretRanges = ({ length }) => [[0, length]];
+
+/**
+ * Marks the schema of a value that is a secret, or holds one.
+ *
+ * @param ranges what of the value is secret; all of it where absent
+ */
+export function secretValue<Schema extends z.core.$ZodType>(
+  schema: Schema,
+  ranges: SecretRanges = ALL,
+): Schema {
+  SECRETS.set(schema, ranges);
   return schema;
 }
 
@@ -14,10 +35,11 @@ export function* secretsIn(
   schema: z.core.$ZodType,
   value: unknown,
   path: ConfigPath = [],
-): Iterable<ConfigPath> {
+): Iterable<SecretText> {
   if (value === undefined) return;
-  if (SECRETS.has(schema)) {
-    if (typeof value === "string") yield path;
+  const ranges = SECRETS.get(schema);
+  if (ranges !== undefined) {
+    if (typeof value === "string") yield { path, ranges: ranges(value) };
     return;
   }
   const { innerType, options = [], element, shape } = schema._zod.def as SchemaParts;

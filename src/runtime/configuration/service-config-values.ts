@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { passwordRanges } from "./password-ranges.ts";
 import { secretValue } from "./secret-values.ts";
 
 /** A second in nanoseconds. */
@@ -129,7 +130,10 @@ export const endpointUrl = () =>
 
 /** A URL of PostgreSQL; it may hold the password. */
 export const postgresUrl = () =>
-  secretValue(urlText(/^postgres(ql)?:\/\/\S*$/, "must be a URL that starts with postgres://"));
+  secretValue(
+    urlText(/^postgres(ql)?:\/\/\S*$/, "must be a URL that starts with postgres://"),
+    passwordRanges,
+  );
 
 /** Nanoseconds as milliseconds, at least 1. */
 export function milliseconds(nanoseconds: number): number {

@@ -34,6 +34,13 @@ const SECRETS: [place: string, value: unknown, key: string][] = [
   ["security.authz.spicedb.token", "${S:-x}", ""],
   ["database.url", "${S:-postgres://a:b@c/d}", ""],
   ["database.url", "postgres://a:${S:-b}@c/d", ""],
+  ["database.url", "postgres://a:x${S:-b}y@c/d", ""],
+  ["database.url", "postgres://a${S:-:b@c}/d", ""],
+  ["database.url", "postgres://a:b@${S:-c@d}/e", ""],
+  ["database.url", "postgres://c/d?password=${S:-x}", ""],
+  ["database.url", "postgres://c/d?user=a&pass%77ord=${S:-x}", ""],
+  ["database.url", "postgres://c/d?${S:-password=x}", ""],
+  ["database.url", "postgres://c/d?sslmode=disable&${S:-sslpassword}=x${S:-y}", ""],
   ["registry.etcd.password", "${S:-x}", ""],
 ];
 const inEnvironment = (name: string, text: string) => text.replace('"staging"', `"${name}"`);
@@ -107,6 +114,21 @@ security:
     ["a default of what is no secret", { place: "registry.etcd.username", value: "${S:-iam}" }],
     ["a default in the path of a file", { place: "registry.etcd.ca_file", value: "${S:-ca.pem}" }],
     ["two dollar signs", { place: "registry.etcd.password", value: "$${S:-x}" }],
+    ...[
+      "postgres://notes@${S:-db}/notes",
+      "postgres://notes@${S:-db:5432}/notes",
+      "postgres://${S:-notes}:password@db/notes",
+      "postgres://notes:password@${S:-db}/notes",
+      "postgres://notes:password@db:${S:-5432}/notes",
+      "postgres://notes:password@db/${S:-notes}",
+      "postgres://notes:password@db/notes?sslmode=${S:-verify-full}",
+      "postgres://notes@db/notes?password=x&host=${S:-db}",
+      "${S:-postgres://notes@db/notes}",
+      "${S:-postgres}://notes:password@db/notes",
+    ].map((value): [string, { place: string; value: string }] => [
+      `a default beside the password, as in ${value},`,
+      { place: "database.url", value },
+    ]),
   ])("%s is taken", (_name, { place, value }) => {
     expect(problemsOf(serviceWith(place, value), { variables: {} })).toEqual([]);
   });
@@ -142,6 +164,13 @@ describe("secrets that are read of files at the start", () => {
     const url = new URL(config.database?.url as string);
     expect(decodeURIComponent(url.password)).toBe("p@ss/w:rd%41 ä");
     expect(url.host).toBe("db:5432");
+  });
+
+  test("a URL whose password is in a file may have a default for its host", () => {
+    const text = withFiles("token", "good", "good").replace("@db:5432", "@${DB_HOST:-db}:5432");
+    const { config } = parseServiceConfig(text, join(folder, "service.yaml"), { variables: {} });
+    expect(config.environment).toBe("staging");
+    expect(new URL(config.database?.url as string).host).toBe("db:5432");
   });
 
   test("or keep the service from starting, each by its key", () => {
