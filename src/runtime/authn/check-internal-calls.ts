@@ -53,11 +53,9 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
   }
   yield* checkForms(config);
   const sources = tokenSources(config);
-  if (enabled && sources.length === 0) {
-    const why = isGiven(config)
-      ? "all tokens are empty; give one that is not"
-      : "internal calls are enabled without a token";
-    yield problem(["token"], `${KEY}.token is missing: ${why}`);
+  yield* checkLists(config);
+  if (enabled && sources.length === 0 && !isGiven(config)) {
+    yield problem(["token"], `${KEY}.token is missing: internal calls are enabled without a token`);
   }
   for (const [index, { service }] of (Array.isArray(token) ? token : []).entries()) {
     const at = ["token", index, "service"];
@@ -73,6 +71,21 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
   }
   // The files of what is not accepted need not be there.
   yield* checkTokens(enabled ? sources : sources.filter(({ file }) => file === undefined));
+}
+
+/** Each list of its own: what fills the one lets nobody in by the other. */
+function* checkLists(config: InternalCallConfig): Iterable<ConfigProblem> {
+  if (!config.enabled) return;
+  for (const key of ["token", "system_token"] as const) {
+    const list = config[key];
+    if (!Array.isArray(list) || !list.every(isEmpty)) continue;
+    yield problem([key], `${KEY}.${key} is missing: all tokens are empty; give one that is not`);
+  }
+}
+
+/** Whether an entry of a list has no token, and no file of one. */
+function isEmpty(entry: string | { readonly token?: string | undefined }): boolean {
+  return (typeof entry === "string" ? entry : entry.token) === "";
 }
 
 /** A token stands in one place: in the configuration or in a file. */

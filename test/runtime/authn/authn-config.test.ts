@@ -234,19 +234,28 @@ describe("what keeps a service from starting", () => {
     const full = { service: "hub", token: INTERNAL_TOKEN };
     const ALL_EMPTY =
       "security.authn.internal_call.token is missing: all tokens are empty; give one that is not";
+    const NO_SYSTEM =
+      "security.authn.internal_call.system_token is missing: all tokens are empty; give one that is not";
     test.each<[string, object, string[], string[]]>([
       ["all of one", { token: [empty] }, [ALL_EMPTY], ["hub"]],
       ["all of two", { token: [empty, empty] }, [ALL_EMPTY], ["hub", "hub"]],
-      ["system ones too", { token: [empty], system_token: ["", ""] }, [ALL_EMPTY], ["hub"]],
+      [
+        "each list by itself, both",
+        { token: [empty], system_token: ["", ""] },
+        [ALL_EMPTY, NO_SYSTEM],
+        ["hub"],
+      ],
+      [
+        "the services', beside a system token",
+        { token: [empty, empty], system_token: SYSTEM_TOKEN },
+        [ALL_EMPTY],
+        ["hub", "hub"],
+      ],
+      ["the system's, beside a token", { token: [full], system_token: [""] }, [NO_SYSTEM], []],
+      ["the system's alone", { system_token: ["", ""] }, [NO_SYSTEM], []],
       ["only the next", { token: [full, empty] }, [], []],
       ["only the former", { token: [empty, full] }, [], []],
       ["that of another service", { token: [full, { ...empty, service: "git" }] }, [], ["git"]],
-      [
-        "all, where there is a system token",
-        { token: [empty], system_token: SYSTEM_TOKEN },
-        [],
-        ["hub"],
-      ],
       ["the next of the system", { system_token: [SYSTEM_TOKEN, ""] }, [], []],
       [
         "the service of an empty one is judged",
