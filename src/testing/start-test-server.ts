@@ -103,22 +103,21 @@ async function start(
   const { configuration, tokens } = testConfig(parts);
   const read = loadModel(configuration.config);
   const engine = read === undefined ? undefined : await engineWith(read, relationships);
-  let bound: readonly ServiceBinding[];
+  const lines: string[] = [];
+  let server: Server;
   try {
-    bound = bindingsOf(bindings, engine);
+    server = await createServer({
+      ...passedOn(options),
+      configuration,
+      bindings: bindingsOf(bindings, engine),
+      logger: loggerTo(lines, configuration.config),
+      ...(routes === undefined ? {} : { routes }),
+      ...(engine === undefined ? {} : { engine }),
+    });
   } catch (error) {
     await engine?.close();
     throw error;
   }
-  const lines: string[] = [];
-  const server = await createServer({
-    ...passedOn(options),
-    configuration,
-    bindings: bound,
-    logger: loggerTo(lines, configuration.config),
-    ...(routes === undefined ? {} : { routes }),
-    ...(engine === undefined ? {} : { engine }),
-  });
   const addresses = await server.start();
   const at = (name: string): string => {
     const { host, port } = addresses[name] ?? { host: "", port: 0 };
@@ -174,7 +173,9 @@ function loggerTo(lines: string[], config: ServiceConfig): ProcessLogger {
 }
 
 async function closeAll(calls: CallsOf, server: Server, remove: () => void): Promise<void> {
-  await calls.close();
-  await server.stop();
-  remove();
+  try {
+    await calls.close();
+  } finally {
+    await server.stop().finally(remove);
+  }
 }

@@ -49,7 +49,10 @@ export class CallsOf {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#clients.splice(0).map((client) => client[Symbol.asyncDispose]()));
+    const closing = this.#clients.splice(0).map((client) => client[Symbol.asyncDispose]());
+    for (const closed of await Promise.allSettled(closing)) {
+      if (closed.status === "rejected") throw closed.reason;
+    }
   }
 
   #closed<Service extends DescService>(client: ServiceClient<Service>): ServiceClient<Service> {

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import type { AuthorizationEngine } from "../../src/authz/engine.ts";
 import { startTestServer, type TestServerOptions, testEngine } from "../../src/testing/index.ts";
+import { CallsOf } from "../../src/testing/test-calls.ts";
 import { VaultService } from "../runtime/fixture/gen/acme/vault/v1/vault_pb.ts";
 import {
   bindVaultService,
@@ -163,6 +165,27 @@ test.each<[string, TestServerOptions, string]>([
   const before = folders();
   await expect(start(options)).rejects.toThrow(message);
   expect([...folders()].filter((name) => !before.has(name))).toEqual([]);
+});
+
+test("what a client cannot close keeps neither the server nor its files", async () => {
+  const before = folders();
+  const server = await start();
+  const closed = vi.spyOn(CallsOf.prototype, "close").mockRejectedValue(new Error("stuck"));
+  await expect(server.close()).rejects.toThrow("stuck");
+  closed.mockRestore();
+  await expect(fetch(`${server.httpUrl}/v1/notices/1`)).rejects.toThrow();
+  expect([...folders()].filter((name) => !before.has(name))).toEqual([]);
+  expect(await server.engine?.ready()).toMatchObject({ ready: false });
+});
+
+test("a server that cannot be made leaves no engine open", async () => {
+  let engine: AuthorizationEngine | undefined;
+  const bind = (given: AuthorizationEngine) => {
+    engine = given;
+    return [bindVaultService(vaultHandlers()), bindVaultService(vaultHandlers())];
+  };
+  await expect(startTestServer(bind, { model: MODEL })).rejects.toThrow();
+  expect(await engine?.ready()).toMatchObject({ ready: false });
 });
 
 test("handlers that want an engine are told that there is no model", async () => {
