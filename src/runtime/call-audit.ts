@@ -25,10 +25,11 @@ export interface CallAudit {
   setResource(resource: string): void;
   /**
    * Stores a further event, linked to the call. Resolves when it is stored, or waits for the database.
-   * A call records at most 100.
+   * A call records at most 100. Work that outlasts the call may still record: what it does must not go
+   * unrecorded because its caller has hung up.
    *
    * @throws TypeError for an event that is not valid; RangeError for one too many; Error where the
-   * service has no database
+   * service has no database, or its server has ended
    */
   record(event: AuditRecord): Promise<void>;
 }

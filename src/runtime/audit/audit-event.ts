@@ -16,9 +16,9 @@ export interface AuditEvent {
   readonly id: string;
   /** `/svc/` and the deployed service. */
   readonly source: string;
-  /** The event that the RPC's policy names. */
+  /** What happened: the event that the RPC's policy or the declared path names, or that a handler recorded. */
   readonly type: string;
-  /** The object that was authorized, where there is one. */
+  /** The same as `data.resource`. */
   readonly subject?: string;
   /** When the call began. */
   readonly time: string;
@@ -36,6 +36,11 @@ export interface AuditData {
   readonly principal?: AuditPrincipal;
   readonly rpc: string;
   readonly transport: "http" | "grpc";
+  /**
+   * The object that the event is about, as `type:id`: the one that the handler named by
+   * `context.audit.setResource`, else that of the policy's `audit.resource`, else the one that was
+   * authorized; of an event that a handler recorded, the one that it gave. Absent where none is named.
+   */
   readonly resource?: string;
   readonly decision: AuditDecision;
   /** What was decided, of an AUTHORIZED RPC: the decision can be made again from it. */

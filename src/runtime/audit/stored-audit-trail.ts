@@ -48,6 +48,7 @@ export class StoredAuditTrail implements AuditTrail {
 
   readonly #events: RuntimeEvents;
   readonly #refusals: RepeatedRefusals;
+  #isClosed = false;
 
   constructor(source: EventSource, queue: EventQueue, logger: Logger, events: RuntimeEvents) {
     this.#source = source;
@@ -101,6 +102,7 @@ export class StoredAuditTrail implements AuditTrail {
 
   /** Handlers that run now are not waited for: what they do is `unknown`. Series of refusals end. */
   close(): Promise<void> {
+    this.#isClosed = true;
     this.#refusals.close();
     return this.#lasting.close();
   }
@@ -117,6 +119,10 @@ export class StoredAuditTrail implements AuditTrail {
 
   #record(call: Call, record: AuditRecord): void | Promise<void> {
     const details = checkRecord(record);
+    // Nobody stores what comes now, so it must not look as if it had been.
+    if (this.#isClosed) {
+      throw new Error(`the audit event ${record.event} comes too late: the server has ended`);
+    }
     const begun = this.#eventOf(call);
     if (begun.records === MAX_RECORDS) {
       throw new RangeError(

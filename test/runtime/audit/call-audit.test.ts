@@ -303,6 +303,30 @@ describe("a handler", () => {
     await expect(call.audit.record({ event: "a.b" })).rejects.toThrow(RangeError);
   });
 
+  test("records what is done after the call, whose own event is complete", async () => {
+    const { call } = await run({}, nothing);
+    expect(() => call.audit.setResource("doc:x")).toThrow("is complete");
+    await call.audit.record({ event: "late.work" });
+    expect(lines.find(({ type }) => type === "late.work")?.data).toMatchObject({
+      call_event: lines.findLast(({ type }) => type === "doc.write")?.id,
+      request_id: call.requestId,
+    });
+  });
+
+  test("does not take what nobody would store, once the server has ended", async () => {
+    const own = await openDatabase<unknown>(settingsOf({ file: join(folder, "ended.db") }), {
+      logger: SILENT,
+    });
+    const ended = await auditOf(own, []);
+    const call = newCall();
+    call.auditOf = ended.audit.trail.auditOf;
+    await call.audit.record({ event: "in.time" });
+    await ended.audit.close();
+    await own.close();
+    await expect(call.audit.record({ event: "too.late" })).rejects.toThrow("the server has ended");
+    expect(ended.lines.map(({ type }) => type)).toEqual(["in.time"]);
+  });
+
   test("is told where there is no database", async () => {
     await expect(newCall().audit.record({ event: "a.b" })).rejects.toThrow("configure database");
   });
