@@ -1,7 +1,6 @@
 import { type AuthorizationEngine, MAX_UPDATES } from "../authz/engine.ts";
 import type { Relationship } from "../authz/relationship.ts";
-import { parseRelationship } from "../model/validation/relationship-text.ts";
-import { whyNoRelationship } from "../model/validation/why-no-relationship.ts";
+import { readRelationship } from "../authz/relationship-text.ts";
 
 /** A relationship, or its text: `item:first#owner@user:alice`. */
 export type TestRelationship = string | Relationship;
@@ -25,10 +24,7 @@ export async function writeAll(
 
 function relationshipOf(given: TestRelationship): Relationship {
   if (typeof given !== "string") return given;
-  const parsed = parseRelationship(given);
-  if (parsed === undefined) throw new TypeError(whyNoRelationship(given));
-  if (parsed.caveat !== undefined || parsed.expiration !== undefined) {
-    throw new TypeError(`${given} has a caveat or expires, which no engine of this package knows`);
-  }
-  return parsed.relationship;
+  const { relationship, problem } = readRelationship(given);
+  if (problem !== undefined) throw new TypeError(problem);
+  return relationship;
 }

@@ -153,7 +153,11 @@ test.each<[string, TestServerOptions, string]>([
     "model.zed:1",
   ],
   ["a model twice", { modelText: "definition user {}" }, "not both"],
-  ["a relationship that is not one", { relationships: ["document:open"] }, "is no relationship"],
+  [
+    "a relationship that is not one",
+    { relationships: ["document:open"] },
+    "is not a valid relationship",
+  ],
   [
     "a relationship that the model does not have",
     { relationships: ["document:a#boss@user:b"] },
@@ -192,6 +196,28 @@ test("handlers that want an engine are told that there is no model", async () =>
   await expect(startTestServer(() => bindVaultService(vaultHandlers()))).rejects.toThrow(
     "give model or modelText",
   );
+});
+
+test("relationships by text may have every id that the engine takes", async () => {
+  await using engine = await testEngine({
+    modelText: "definition user {}\ndefinition item {\n  relation owner: user\n}\n",
+    relationships: [
+      "item:first#owner@user:alice@example.com",
+      {
+        resource: { type: "item", id: "second" },
+        relation: "owner",
+        subject: { type: "user", id: "ä:b@c" },
+      },
+      "item:größe.txt#owner@user:ä:b@c",
+    ],
+  });
+  const items = async (id: string) => {
+    const subject = { type: "user", id };
+    const asked = { resourceType: "item", permission: "owner", subject };
+    return (await engine.lookupResources(asked)).items;
+  };
+  expect(await items("alice@example.com")).toEqual(["first"]);
+  expect(await items("ä:b@c")).toEqual(["größe.txt", "second"]);
 });
 
 test("an engine for handlers alone", async () => {

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { type Misfit, misfitOf } from "../../authz/misfit.ts";
-import type { Relationship, SubjectReference } from "../../authz/relationship.ts";
+import type { Relationship } from "../../authz/relationship.ts";
+import { type Reference, readReference } from "../../authz/relationship-text.ts";
 import { RequestValidator } from "../../authz/validate-request.ts";
 import { OperatorError } from "../operator-error.ts";
 import { type StoreFlags, storeFlags } from "../store-flags.ts";
@@ -70,26 +71,19 @@ export function readSelection(flags: SelectionFlags): Selection {
   };
 }
 
-function subjectTest({ type, id, relation }: Partial<SubjectReference>) {
+function subjectTest({ type, id, relation }: Reference) {
   return ({ subject }: Relationship) =>
     subject.type === type &&
     (id === undefined || (subject.id === id && subject.relation === relation));
 }
 
 /** `type`, `type:id` or `type:id#relation`. */
-function partsOf(flag: string, text: string): Partial<SubjectReference> {
-  const match = /^([a-z][a-z0-9_/]*)(?::([^#\s]+))?(?:#(\w+))?$/u.exec(text);
-  const [, type, id, relation] = match ?? [];
-  if (type === undefined || (relation !== undefined && id === undefined)) {
-    throw new OperatorError(
-      `${flag} ${JSON.stringify(text)} is not valid: write type, type:id${flag === "--subject" ? " or type:id#relation" : ""}`,
-    );
-  }
-  return {
-    type,
-    ...(id === undefined ? {} : { id }),
-    ...(relation === undefined ? {} : { relation }),
-  };
+function partsOf(flag: string, text: string): Reference {
+  const reference = readReference(text);
+  if (reference !== undefined) return reference;
+  throw new OperatorError(
+    `${flag} ${JSON.stringify(text)} is not valid: write type, type:id${flag === "--subject" ? " or type:id#relation" : ""}`,
+  );
 }
 
 function misfits(file: string): (relationship: Relationship) => Misfit | undefined {

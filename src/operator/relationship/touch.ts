@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { AuthorizationEngine } from "../../authz/engine.ts";
 import type { Relationship } from "../../authz/relationship.ts";
+import { readRelationship } from "../../authz/relationship-text.ts";
 import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -64,21 +65,8 @@ async function write(
   await engine.writeRelationships({ updates });
 }
 
-/** What an id may be the engine says: its alphabet is wider than that of SpiceDB's own files. */
-const FORM = /^([a-z][a-z0-9_/]*):([^#\s]+)#(\w+)@([a-z][a-z0-9_/]*):([^#\s]+)(?:#(\w+))?$/u;
-
 function parse(text: string): Relationship {
-  const match = FORM.exec(text);
-  if (match === null) {
-    throw new OperatorError(
-      `${JSON.stringify(text)} is not a valid relationship: write type:id#relation@type:id or type:id#relation@type:id#relation, in quotes`,
-    );
-  }
-  const [, type = "", id = "", relation = "", subjectType = "", subjectId = "", member] = match;
-  const subject = { type: subjectType, id: subjectId };
-  return {
-    resource: { type, id },
-    relation,
-    subject: member === undefined ? subject : { ...subject, relation: member },
-  };
+  const { relationship, problem } = readRelationship(text);
+  if (problem !== undefined) throw new OperatorError(problem);
+  return relationship;
 }
