@@ -3,4 +3,4 @@
  *
  * What generated code imports is `svc-access/runtime`.
  */
-export { version } from "./emit/version.ts";
+export { version } from "./common/version.ts";

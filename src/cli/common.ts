@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { Option } from "commander";
-import { printable } from "../common/printable.ts";
+import { note } from "../common/note.ts";
 import { type Judgement, judge } from "../compiler/judge.ts";
 import { loadPlatform, type Platform } from "../compiler/platform.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -53,11 +53,6 @@ export async function run(
 /** Shows what takes time, where somebody watches. */
 export function progress(line: string): void {
   if (process.stderr.isTTY) note(line);
-}
-
-/** A line for the user that is no result. */
-export function note(line: string): void {
-  process.stderr.write(`svc-access: ${printable(line)}\n`);
 }
 
 /** Whether a stream is a terminal that may be sent colours (see no-color.org). */

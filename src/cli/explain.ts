@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { Api, Rpc } from "../api/api.ts";
 import { bindingsOf, eachRpc, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
 import { formatResource, type ResourceTemplate } from "../api/resource.ts";
+import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
 import { UsageError } from "../compiler/usage-error.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
@@ -9,7 +10,7 @@ import { didYouMean } from "../diagnostics/nearest.ts";
 import { policyDocument } from "../emit/policy-document.ts";
 import { formatGrants, grantsOf, type Model, type PermissionGrants } from "../model/index.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
-import { note, type PlatformFlags, platformFlags, run } from "./common.ts";
+import { type PlatformFlags, platformFlags, run } from "./common.ts";
 import { withDisplayPaths } from "./inputs.ts";
 
 interface ExplainFlags extends PlatformFlags {

@@ -1,10 +1,11 @@
 import { Command, Option } from "commander";
+import { note } from "../common/note.ts";
 import { printable } from "../common/printable.ts";
 import { generate, TARGETS, type Target } from "../compiler/generate.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { RULES } from "../rules/index.ts";
-import { note, type PlatformFlags, platformFlags, run } from "./common.ts";
+import { type PlatformFlags, platformFlags, run } from "./common.ts";
 import { withDisplayPaths } from "./inputs.ts";
 import { count } from "./report/text.ts";
 import { writeFiles } from "./write-files.ts";

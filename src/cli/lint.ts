@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
-import { note, type PlatformFlags, platformFlags, run, showsColors } from "./common.ts";
+import { note } from "../common/note.ts";
+import { type PlatformFlags, platformFlags, run, showsColors } from "./common.ts";
 import { withDisplayPaths } from "./inputs.ts";
 import { REPORTS } from "./report/report.ts";
 

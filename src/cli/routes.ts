@@ -1,8 +1,9 @@
 import { Command, Option } from "commander";
 import type { Rpc } from "../api/api.ts";
 import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
+import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
-import { note, type PlatformFlags, platformFlags, run } from "./common.ts";
+import { type PlatformFlags, platformFlags, run } from "./common.ts";
 import { count } from "./report/text.ts";
 
 interface RoutesFlags extends PlatformFlags {

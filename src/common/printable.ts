@@ -26,7 +26,17 @@ export function printableLines(text: string): string {
 
 /** A value as indented JSON with the same characters written out, which changes nothing of what it says. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value, undefined, 2)
+  return safeJson(JSON.stringify(value, undefined, 2));
+}
+
+/** The same on one line. */
+export function printableJsonLine(value: unknown): string {
+  return safeJson(JSON.stringify(value));
+}
+
+/** What JSON holds outside of its strings is harmless, and in them an escape is the character. */
+function safeJson(json: string): string {
+  return json
     .replace(UNSAFE, (character) => (character === "\n" ? character : writtenOut(character)))
     .replaceAll("##", "#\\u0023");
 }

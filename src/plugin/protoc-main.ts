@@ -6,7 +6,7 @@ import { readStandardInput } from "./standard-input.ts";
 export async function main(): Promise<void> {
   const [argument] = process.argv.slice(2);
   if (argument === "--version") {
-    const { version } = await import("../emit/version.ts");
+    const { version } = await import("../common/version.ts");
     process.stdout.write(`protoc-gen-svc-access ${version}\n`);
     return;
   }

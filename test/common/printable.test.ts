@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { printable, printableJson, printableLines } from "../../src/common/printable.ts";
+import {
+  printable,
+  printableJson,
+  printableJsonLine,
+  printableLines,
+} from "../../src/common/printable.ts";
 import { expectHarmless, hostileText } from "./hostile-text.ts";
 
 describe("printable", () => {
@@ -38,6 +43,10 @@ describe("printable", () => {
         const text = printableJson(value);
         expectHarmless(text);
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+        const line = printableJsonLine(value);
+        expectHarmless(line);
+        expect(line).not.toContain("\n");
+        expect(JSON.parse(line)).toEqual(JSON.parse(text));
       }),
     );
   });

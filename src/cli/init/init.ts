@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
+import { printableLines } from "../../common/printable.ts";
 import { UsageError } from "../../compiler/usage-error.ts";
 import type { OutputFile } from "../../emit/output-file.ts";
 import { writeFiles } from "../write-files.ts";
@@ -86,7 +87,7 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
       "\ngen is not empty, so buf.gen.yaml has no clean: true: add it where all in gen is generated",
     );
   }
-  process.stdout.write(nextSteps(folder, root, service));
+  say(nextSteps(folder, root, service).trimEnd());
 }
 
 /** Renews what an upgrade of this package has changed. */
@@ -181,6 +182,6 @@ function textOf(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 }
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+function say(text: string): void {
+  process.stdout.write(`${printableLines(text)}\n`);
 }

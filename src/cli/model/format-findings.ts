@@ -1,6 +1,7 @@
 import { printableJson } from "../../common/printable.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { ReportStyle } from "../report/findings.ts";
+import { findingsOf } from "../report/json.ts";
 import { REPORTS } from "../report/report.ts";
 import { count } from "../report/text.ts";
 
@@ -14,11 +15,10 @@ export interface ModelFindings {
 /** Findings in a model, in the formats of `svc-access lint`, which count RPCs where these count types. */
 export function formatFindings(found: ModelFindings, format: string, style: ReportStyle): string {
   const { diagnostics, definitions, permissions } = found;
-  const report = REPORTS[format]?.({ diagnostics, rpcs: 0 }, style) ?? "";
   if (format === "json") {
-    const { findings } = JSON.parse(report) as { findings: unknown };
-    return `${printableJson({ findings, definitions, permissions })}\n`;
+    return `${printableJson({ findings: findingsOf(diagnostics), definitions, permissions })}\n`;
   }
+  const report = REPORTS[format]?.({ diagnostics, rpcs: 0 }, style) ?? "";
   if (format !== "text") return report;
   const lines = report.split("\n").slice(0, -2);
   const summary = `${count(definitions, "definition")}, ${count(permissions, "permission")}: ${count(diagnostics.length, "error")}`;

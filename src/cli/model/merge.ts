@@ -1,5 +1,7 @@
 import { basename, dirname } from "node:path";
 import { Command, Option } from "commander";
+import { note } from "../../common/note.ts";
+import { printable, printableJson } from "../../common/printable.ts";
 import { displayPath } from "../../compiler/platform.ts";
 import { UsageError } from "../../compiler/usage-error.ts";
 import {
@@ -8,8 +10,7 @@ import {
   formatDiagnostic,
 } from "../../diagnostics/diagnostic.ts";
 import type { MergeConflict, MergedModel } from "../../model/merge-models.ts";
-import { note } from "../common.ts";
-import { jsonReport } from "../report/json.ts";
+import { findingsOf } from "../report/json.ts";
 import { count } from "../report/text.ts";
 import { writeFiles } from "../write-files.ts";
 
@@ -74,7 +75,8 @@ async function merge(paths: readonly string[], flags: MergeFlags): Promise<void>
   else if (flags.output === undefined) process.stdout.write(text);
   else {
     const definitions = count(merged.model.definitions.size, "definition");
-    process.stdout.write(`${definitions} of ${count(names.length, "model")} in ${flags.output}\n`);
+    const line = `${definitions} of ${count(names.length, "model")} in ${flags.output}`;
+    process.stdout.write(`${printable(line)}\n`);
   }
 }
 
@@ -90,7 +92,7 @@ function textOf(
 
 /** Names in a comment, which a line break in one of them would end. */
 function onOneLine(names: readonly string[]): string {
-  return names.join(", ").replaceAll(/[\p{Cc}\u2028\u2029]/gu, "?");
+  return printable(names.join(", "));
 }
 
 function describe(conflict: MergeConflict): Diagnostic {
@@ -107,8 +109,7 @@ function describe(conflict: MergeConflict): Diagnostic {
 }
 
 function printJson(diagnostics: readonly Diagnostic[], model: string | undefined): void {
-  const { findings } = JSON.parse(jsonReport({ diagnostics, rpcs: 0 })) as { findings: unknown };
-  process.stdout.write(`${JSON.stringify({ findings, model }, undefined, 2)}\n`);
+  process.stdout.write(`${printableJson({ findings: findingsOf(diagnostics), model })}\n`);
 }
 
 function write(path: string, content: string, inputs: readonly string[]): void {

@@ -26,8 +26,7 @@ Examples:
     mergeCommand(),
     explainModelCommand(),
   ]) {
-    // Commander hands these down to commands that it makes itself only.
-    group.addCommand(command.exitOverride().showHelpAfterError("(--help shows the usage)"));
+    group.addCommand(command);
   }
   return group;
 }

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { note, showsColors } from "../common.ts";
+import { note } from "../../common/note.ts";
+import { showsColors } from "../common.ts";
 
 interface TestFlags {
   readonly format: string;

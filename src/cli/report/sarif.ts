@@ -1,5 +1,5 @@
 import { printable, printableJson } from "../../common/printable.ts";
-import { version } from "../../emit/version.ts";
+import { version } from "../../common/version.ts";
 import { RULES } from "../../rules/index.ts";
 import type { Findings } from "./findings.ts";
 

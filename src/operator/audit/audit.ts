@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { withCommands } from "../sub-command.ts";
 import { exportCommand } from "./export.ts";
 import { followCommand } from "./follow.ts";
 import { listCommand } from "./list.ts";
@@ -16,5 +15,7 @@ Examples:
   svc-access audit export --store notes.db --from 2026-11-01 --to 2026-12-01 > november.ndjson
   svc-access audit follow --store notes.db --resource item:first`,
     );
-  return withCommands(group, [listCommand(), exportCommand(), followCommand()]);
+  for (const command of [listCommand(), exportCommand(), followCommand()])
+    group.addCommand(command);
+  return group;
 }

@@ -1,5 +1,7 @@
 import { Command, Option } from "commander";
-import { note, print } from "../output.ts";
+import { note } from "../../common/note.ts";
+import { printableJsonLine } from "../../common/printable.ts";
+import { print } from "../output.ts";
 import { type FilterFlags, filterOf, withFilter } from "./filter-flags.ts";
 import { formatEvent } from "./format-event.ts";
 
@@ -49,7 +51,7 @@ async function exportAll({ order, format, ...flags }: ExportFlags): Promise<void
   try {
     if (format === "json") await print("[");
     for await (const event of log.export(filter, { order, signal })) {
-      const line = format === "text" ? formatEvent(event) : JSON.stringify(event);
+      const line = format === "text" ? formatEvent(event) : printableJsonLine(event);
       await print(format === "json" && count > 0 ? `,${line}` : line);
       count++;
       if (count % PROGRESS === 0 && process.stderr.isTTY) note(`${count} events`);

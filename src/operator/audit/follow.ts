@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
+import { note } from "../../common/note.ts";
+import { printableJsonLine } from "../../common/printable.ts";
 import type { AuditEvent } from "../../runtime/audit/audit-event.ts";
 import type { AuditFilter } from "../../runtime/audit/audit-filter.ts";
 import type { OpenedAuditLog } from "../../runtime/audit/open-audit-log.ts";
 import { OperatorError } from "../operator-error.ts";
-import { note, print } from "../output.ts";
+import { print } from "../output.ts";
 import { type FilterFlags, filterOf, withFilter } from "./filter-flags.ts";
 import { formatEvent } from "./format-event.ts";
 import { PositionFile } from "./position-file.ts";
@@ -110,5 +112,5 @@ function printText(event: AuditEvent): Promise<void> {
 }
 
 function printLine(event: AuditEvent): Promise<void> {
-  return print(JSON.stringify(event));
+  return print(printableJsonLine(event));
 }

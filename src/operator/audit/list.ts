@@ -1,6 +1,8 @@
 import { Command, Option } from "commander";
+import { note } from "../../common/note.ts";
+import { printableJson, printableJsonLine } from "../../common/printable.ts";
 import { MAX_AUDIT_PAGE } from "../../runtime/audit/audit-log.ts";
-import { note, print } from "../output.ts";
+import { print } from "../output.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { type FilterFlags, filterOf, withFilter } from "./filter-flags.ts";
 import { formatEvent } from "./format-event.ts";
@@ -43,11 +45,11 @@ async function list({ limit, cursor, format, ...flags }: ListFlags): Promise<voi
     const page = { pageSize: limit, ...(cursor === undefined ? {} : { cursor }) };
     const { events, nextCursor } = await log.list(filter, page);
     if (format === "json") {
-      await print(JSON.stringify({ events, next_cursor: nextCursor }, undefined, 2));
+      await print(printableJson({ events, next_cursor: nextCursor }));
       return;
     }
     for (const event of events) {
-      await print(format === "text" ? formatEvent(event) : JSON.stringify(event));
+      await print(format === "text" ? formatEvent(event) : printableJsonLine(event));
     }
     if (nextCursor !== undefined) note(`there are more: --cursor ${nextCursor}`);
   } finally {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { note } from "../output.ts";
+import { note } from "../../common/note.ts";
 
 /** `svc-access database migrate`. */
 export function migrateCommand(): Command {

@@ -1,10 +1,11 @@
 import { Command } from "commander";
 import type { RelationshipUpdate } from "../../authz/engine.ts";
 import type { RelationshipStore } from "../../authz/relationship-store.ts";
+import { note } from "../../common/note.ts";
 import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
 import { OperatorError } from "../operator-error.ts";
-import { note, print } from "../output.ts";
+import { print } from "../output.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { readSelection, type Selection, type SelectionFlags, withSelection } from "./selection.ts";
 

@@ -1,8 +1,9 @@
 import { Command, Option } from "commander";
 import type { Relationship } from "../../authz/relationship.ts";
-import { printable } from "../../common/printable.ts";
+import { note } from "../../common/note.ts";
+import { printable, printableJsonLine } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
-import { note, print } from "../output.ts";
+import { print } from "../output.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { readSelection, type Selected, type SelectionFlags, withSelection } from "./selection.ts";
 
@@ -67,7 +68,7 @@ function lineOf({ relationship, reason }: Selected, format: string, isFirst: boo
     const text = formatRelationship(relationship);
     return printable(reason === undefined ? text : `${text}: ${reason}`);
   }
-  const json = JSON.stringify(documentOf(relationship, reason));
+  const json = printableJsonLine(documentOf(relationship, reason));
   return format === "json" && !isFirst ? `,${json}` : json;
 }
 

@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { withCommands } from "../sub-command.ts";
 import { deleteCommand } from "./delete.ts";
 import { listCommand } from "./list.ts";
 import { touchCommand } from "./touch.ts";
@@ -17,5 +16,6 @@ Examples:
   svc-access relationship touch --config service.yaml item:first#owner@user:alice
   svc-access relationship delete --store notes.relationships.db --model model.zed --misfit --yes`,
     );
-  return withCommands(group, [listCommand(), touchCommand(), deleteCommand()]);
+  for (const command of [listCommand(), touchCommand(), deleteCommand()]) group.addCommand(command);
+  return group;
 }

@@ -2,10 +2,11 @@ import { Command, Option } from "commander";
 import type { AuthorizationEngine } from "../../authz/engine.ts";
 import type { Relationship } from "../../authz/relationship.ts";
 import { readRelationship } from "../../authz/relationship-text.ts";
+import { note } from "../../common/note.ts";
 import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/validation/relationship-text.ts";
 import { OperatorError } from "../operator-error.ts";
-import { note, print } from "../output.ts";
+import { print } from "../output.ts";
 import { storeFlags } from "../store-flags.ts";
 import type { EngineFlags } from "./open-engine.ts";
 
