@@ -1,4 +1,6 @@
 import * as z from "zod/mini";
+import { AUDIT_EVENT_NAME, MAX_AUDIT_EVENT_NAME } from "../api/audit-event-name.ts";
+import { RISK_LEVELS } from "../api/policy.ts";
 import {
   backend,
   documented,
@@ -133,16 +135,13 @@ const pathAudit = z.strictObject({
     z
       .string()
       .check(
-        z.regex(
-          /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/,
-          "must be lower-case words joined by dots, such as hook.receive",
-        ),
-        z.maxLength(128),
+        z.regex(AUDIT_EVENT_NAME, "must be lower-case words joined by dots, such as hook.receive"),
+        z.maxLength(MAX_AUDIT_EVENT_NAME),
       ),
   ),
   risk_level: documented(
     "How much harm the request can do.",
-    z._default(z.enum(["LOW", "MEDIUM", "HIGH", "CRITICAL"]), "LOW"),
+    z._default(z.enum(RISK_LEVELS), "LOW"),
   ),
 });
 

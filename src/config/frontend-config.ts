@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { MAX_ORIGIN, ORIGIN } from "../common/origin.ts";
 import {
   audience,
   backend,
@@ -61,7 +62,8 @@ const frontendKeys = z.strictObject({
         z
           .string()
           .check(
-            z.regex(/^https?:\/\/[^/*\s]+$/, "must be an origin, such as https://app.example.com"),
+            z.regex(ORIGIN, "must be an origin, such as https://app.example.com"),
+            z.maxLength(MAX_ORIGIN),
           ),
       ),
       [],

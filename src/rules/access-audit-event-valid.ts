@@ -1,7 +1,6 @@
+import { AUDIT_EVENT_NAME } from "../api/audit-event-name.ts";
 import { AUDIT_FIELD, POLICY_FIELD, RISK_LEVELS } from "../api/policy.ts";
 import { atPolicy, atRpc, rpcRule } from "./rule.ts";
-
-const EVENT = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
 
 export const accessAuditEventValid = rpcRule({
   id: "ACCESS_AUDIT_EVENT_VALID",
@@ -16,7 +15,7 @@ export const accessAuditEventValid = rpcRule({
         rpc,
         `audit of ${rpc.name} names no event; add event: "skill.publish" or the like`,
       );
-    } else if (!EVENT.test(audit.event)) {
+    } else if (!AUDIT_EVENT_NAME.test(audit.event)) {
       yield atPolicy(
         rpc,
         `audit.event ${JSON.stringify(audit.event)} must be lower-case words joined by dots, such as skill.publish`,

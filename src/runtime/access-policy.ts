@@ -1,3 +1,5 @@
+import type { RiskLevel } from "../api/policy.ts";
+
 /** The policy of one RPC as generated code declares it: the annotation with its defaults. */
 export interface AccessPolicy {
   /** Who may call (spec 2.7). */
@@ -14,7 +16,7 @@ export interface AccessPolicy {
   /** The audit event of a call. */
   readonly audit?: {
     readonly event: string;
-    readonly riskLevel: "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+    readonly riskLevel: RiskLevel;
     /** The object that the call is about, where no authorization names it. */
     readonly resource?: AccessResource;
   };

@@ -1,9 +1,11 @@
+import type { RiskLevel } from "../api/policy.ts";
+
 /** A further event of a call, of the handler's own (`context.audit.record`). */
 export interface AuditRecord {
   /** Lower-case words joined by dots, such as `session.revoke`; at most 128 characters. */
   readonly event: string;
   /** LOW where absent. */
-  readonly riskLevel?: "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+  readonly riskLevel?: RiskLevel;
   /** The object that it is about, as `type:id`. */
   readonly resource?: string;
   /**

@@ -102,11 +102,21 @@ describe.each([
   [
     "the type of a field",
     BASE.replace("string id = 1", "int64 id = 1"),
-    'field 1 of shared.v1.Request is "type 3 id" in one and "type 9 id" in the other',
+    'field 1 of shared.v1.Request is "int64 id" in one and "string id" in the other',
   ],
   ["the name of a field", BASE.replace("string id", "string key"), "field 1 of shared.v1.Request"],
   ["the number of a field", BASE.replace("string id = 1", "string id = 7"), "of shared.v1.Request"],
   ["the label of a field", BASE.replace("string id", "repeated string id"), "field 1 of"],
+  [
+    "the presence of a field",
+    BASE.replace("string id", "optional string id"),
+    'field 1 of shared.v1.Request is "optional string id" in one and "string id" in the other',
+  ],
+  [
+    "the oneof of a field",
+    BASE.replace("string id = 1;", "oneof which { string id = 1; }"),
+    'field 1 of shared.v1.Request is "oneof which string id" in one and "string id" in the other',
+  ],
   ["the number of a value", BASE.replace("COLOR_RED = 1", "COLOR_RED = 2"), "COLOR_RED of"],
   ["the name of a value", BASE.replace("COLOR_RED", "COLOR_BLUE"), "of shared.v1.Color"],
   [

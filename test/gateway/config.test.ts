@@ -79,8 +79,8 @@ describe("what would make a policy fail is refused", () => {
     ],
     [
       "an origin that CORS cannot have",
-      (yaml) => yaml.replace("[https://app.example.com]", "['https://a@b']"),
-      "is no origin that CORS may allow",
+      (yaml) => yaml.replace("[https://app.example.com]", "['https://[::1]:8443']"),
+      "has an address of IPv6, which Envoy Gateway refuses; write a host name",
     ],
     [
       "two frontends of one callback on one host",

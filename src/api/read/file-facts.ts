@@ -1,22 +1,35 @@
+import { readDefinedTypes, scopeOf, syntaxOf } from "./annotation/definition.ts";
 import type { FileOutline } from "./file-outline.ts";
-import { eachField, type WireType as Type, WireType } from "./wire.ts";
 
 /** What a file declares, one entry a declaration: what it is called, and what it says. */
 export type FileFacts = ReadonlyMap<string, string>;
 
-/** The messages and enums of a file, with the names and types of their fields, and their values. */
+/** The messages and enums of a file, with all that says what their bytes mean. */
 export function typeFacts(file: FileOutline): FileFacts {
-  const facts = new Map<string, string>([["the package", file.package]]);
-  const prefix = prefixOf(file);
-  for (const bytes of file.messages) addMessage(facts, prefix, bytes, 0);
-  for (const bytes of file.enums) addEnum(facts, prefix, bytes);
+  const { messages, enums } = readDefinedTypes(file);
+  const edition = file.edition === 0 ? "" : ` ${file.edition}`;
+  const facts = new Map([
+    ["the package", file.package],
+    ["the syntax", `${syntaxOf(file)}${edition}`],
+  ]);
+  for (const { name: message, fields } of messages) {
+    facts.set(`the message ${message}`, "");
+    for (const { name, number, label, type } of fields) {
+      const said = label === "" ? `${type} ${name}` : `${label} ${type} ${name}`;
+      facts.set(`field ${number} of ${message}`, said);
+    }
+  }
+  for (const { name, values } of enums) {
+    facts.set(`the enum ${name}`, "");
+    for (const [value, number] of values) facts.set(`${value} of ${name}`, `${number}`);
+  }
   return facts;
 }
 
 /** The services of a file and their RPCs, without their options. */
 export function serviceFacts(file: FileOutline): FileFacts {
   const facts = new Map<string, string>();
-  const prefix = prefixOf(file);
+  const prefix = scopeOf(file);
   for (const { name, methods } of file.services) {
     facts.set(`the service ${prefix}${name}`, "");
     for (const { name: method, request, response, stream } of methods) {
@@ -40,68 +53,4 @@ export function firstDifference(of: FileFacts, from: FileFacts): string | undefi
     }
   }
   return undefined;
-}
-
-function prefixOf({ package: name }: FileOutline): string {
-  return name === "" ? "" : `${name}.`;
-}
-
-/** protoc refuses deeper nesting itself. */
-const MAX_NESTING = 100;
-
-function addMessage(
-  facts: Map<string, string>,
-  prefix: string,
-  bytes: Uint8Array,
-  depth: number,
-): void {
-  if (depth > MAX_NESTING) throw new Error("messages nest too deep");
-  const { texts, messages } = readFields(bytes, [2, 3, 4]);
-  const name = `${prefix}${texts.get(1) ?? ""}`;
-  facts.set(`the message ${name}`, "");
-  for (const field of messages.get(2) ?? []) {
-    const { texts, numbers } = readFields(field, []);
-    const type = texts.get(6) ?? `type ${numbers.get(5) ?? 0}`;
-    const label = numbers.get(4) === LABEL_REPEATED ? "repeated " : "";
-    facts.set(`field ${numbers.get(3) ?? 0} of ${name}`, `${label}${type} ${texts.get(1) ?? ""}`);
-  }
-  for (const nested of messages.get(3) ?? []) addMessage(facts, `${name}.`, nested, depth + 1);
-  for (const nested of messages.get(4) ?? []) addEnum(facts, `${name}.`, nested);
-}
-
-const LABEL_REPEATED = 3;
-
-function addEnum(facts: Map<string, string>, prefix: string, bytes: Uint8Array): void {
-  const { texts, messages } = readFields(bytes, [2]);
-  const name = `${prefix}${texts.get(1) ?? ""}`;
-  facts.set(`the enum ${name}`, "");
-  for (const value of messages.get(2) ?? []) {
-    const { texts, numbers } = readFields(value, []);
-    facts.set(`${texts.get(1) ?? ""} of ${name}`, `${numbers.get(2) ?? 0}`);
-  }
-}
-
-/** The fields of an encoded descriptor: texts and numbers, and as bytes those that hold messages. */
-function readFields(bytes: Uint8Array, messageFields: readonly number[]) {
-  const texts = new Map<number, string>();
-  const numbers = new Map<number, number>();
-  const messages = new Map<number, Uint8Array[]>();
-  eachField(bytes, (field: number, wireType: Type, reader) => {
-    if (wireType === WireType.Varint) {
-      numbers.set(field, reader.int32());
-      return true;
-    }
-    if (wireType !== WireType.LengthDelimited) return false;
-    if (messageFields.includes(field)) {
-      const known = messages.get(field);
-      if (known === undefined) messages.set(field, [reader.bytes()]);
-      else known.push(reader.bytes());
-      return true;
-    }
-    // The name, and of a field the name of its type.
-    if (field !== 1 && field !== 6) return false;
-    texts.set(field, reader.string());
-    return true;
-  });
-  return { texts, numbers, messages };
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { RISK_LEVELS, type RiskLevel } from "../../api/policy.ts";
 import type { AuditFilter } from "../../runtime/audit/audit-filter.ts";
 import { OperatorError } from "../operator-error.ts";
 import { type StoreFlags, storeFlags } from "../store-flags.ts";
@@ -14,7 +15,7 @@ export interface FilterFlags extends StoreFlags {
   readonly organization?: string;
   readonly resource?: string;
   readonly decision?: "allowed" | "denied" | "none";
-  readonly riskLevel?: "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+  readonly riskLevel?: RiskLevel;
   readonly state?: "pending" | "completed" | "unknown";
   readonly code?: string;
   readonly requestId?: string;
@@ -37,7 +38,7 @@ export function withFilter(command: Command): Command {
     new Option("--organization <id>", "of callers of this organization"),
     new Option("--resource <type:id>", "about this object"),
     new Option("--decision <decision>", "what was decided").choices(["allowed", "denied", "none"]),
-    new Option("--risk-level <level>", "how grave").choices(["LOW", "MEDIUM", "HIGH", "CRITICAL"]),
+    new Option("--risk-level <level>", "how grave").choices(RISK_LEVELS),
     new Option("--state <state>", "how far known").choices(["pending", "completed", "unknown"]),
     new Option("--code <code>", "what was answered, such as OK or FORBIDDEN"),
     new Option("--request-id <id>", "of this request"),

@@ -1,5 +1,6 @@
-/** How grave a misuse of the RPC would be. */
-export type RiskLevel = "LOW" | "MEDIUM" | "HIGH" | "CRITICAL";
+import type { RiskLevel } from "../../api/policy.ts";
+
+export type { RiskLevel };
 
 /** What authorization came to; `none` where none was asked for, or it was not reached. */
 export type AuditDecision = "allowed" | "denied" | "none";

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { RISK_LEVELS } from "../../api/policy.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { AuditDecision, AuditState, RiskLevel } from "./audit-event.ts";
 import { MAX_TEXT } from "./safe-text.ts";
@@ -44,7 +45,7 @@ export const EQUAL_COLUMNS = {
 const VALUES: Readonly<Partial<Record<keyof AuditFilter, readonly string[]>>> = {
   decision: ["allowed", "denied", "none"],
   state: ["pending", "completed", "unknown"],
-  riskLevel: ["LOW", "MEDIUM", "HIGH", "CRITICAL"],
+  riskLevel: RISK_LEVELS,
 };
 
 const TEXTS = [...Object.keys(EQUAL_COLUMNS), "state"] as (keyof AuditFilter)[];

@@ -1,13 +1,11 @@
+import { AUDIT_EVENT_NAME, MAX_AUDIT_EVENT_NAME } from "../../api/audit-event-name.ts";
+import { RISK_LEVELS } from "../../api/policy.ts";
 import { parseResource } from "../../api/resource.ts";
 import { OBJECT_IDS } from "../../authz/object-id.ts";
 import type { AuditRecord } from "../call-audit.ts";
 import { redactText } from "../operation/redaction/redact-text.ts";
 import { isSecretKey, REDACTED } from "../operation/redaction/secret-keys.ts";
-import type { RiskLevel } from "./audit-event.ts";
 
-const EVENT = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
-const MAX_EVENT = 128;
-const LEVELS: readonly RiskLevel[] = ["LOW", "MEDIUM", "HIGH", "CRITICAL"];
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 const MAX_DETAILS = 16;
 const KEYS: ReadonlySet<string> = new Set(["event", "riskLevel", "resource", "details"]);
@@ -39,13 +37,17 @@ export function checkRecord(record: AuditRecord): Details | undefined {
     throw new TypeError(
       `an audit event has no ${JSON.stringify(stranger)}; use ${[...KEYS].join(", ")}`,
     );
-  if (typeof event !== "string" || event.length > MAX_EVENT || !EVENT.test(event)) {
+  if (
+    typeof event !== "string" ||
+    event.length > MAX_AUDIT_EVENT_NAME ||
+    !AUDIT_EVENT_NAME.test(event)
+  ) {
     throw new TypeError(
-      `the event of an audit event is lower-case words joined by dots, such as session.revoke, of at most ${MAX_EVENT} characters`,
+      `the event of an audit event is lower-case words joined by dots, such as session.revoke, of at most ${MAX_AUDIT_EVENT_NAME} characters`,
     );
   }
-  if (riskLevel !== undefined && !LEVELS.includes(riskLevel)) {
-    throw new TypeError(`riskLevel is one of ${LEVELS.join(", ")}`);
+  if (riskLevel !== undefined && !RISK_LEVELS.includes(riskLevel)) {
+    throw new TypeError(`riskLevel is one of ${RISK_LEVELS.join(", ")}`);
   }
   if (resource !== undefined) checkObject(resource);
   return details === undefined ? undefined : safeDetails(details);

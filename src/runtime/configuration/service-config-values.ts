@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { MAX_ORIGIN, ORIGIN, PORT } from "../../common/origin.ts";
 import { passwordRanges } from "./password-ranges.ts";
 import { secretValue } from "./secret-values.ts";
 
@@ -9,9 +10,6 @@ export const SECOND_NS = 1_000_000_000;
 const MAX_NS = 20 * 86_400 * SECOND_NS;
 const GIB = 1024 ** 3;
 
-/** 1 to 65535; a pattern, so that editors know it, too. */
-const PORT =
-  "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])";
 const ADDRESS = new RegExp(`^(?:\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):(?:0|${PORT})$`);
 const ENDPOINT = new RegExp(`^(?:[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+\\]):${PORT}$`);
 
@@ -96,16 +94,13 @@ export const headerSecret = (minLength: number) =>
 export const headerSecretOrEmpty = (minLength: number) =>
   z.union([headerSecret(minLength), z.literal("")]);
 
-/** An origin of CORS: scheme, host and port, and nothing after them. */
+/** An origin of CORS. */
 export const origin = () =>
   z
     .string()
     .check(
-      z.maxLength(253),
-      z.regex(
-        /^https?:\/\/([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$/,
-        "must be an origin, such as https://app.example.com",
-      ),
+      z.maxLength(MAX_ORIGIN),
+      z.regex(ORIGIN, "must be an origin, such as https://app.example.com"),
     );
 
 /** The text of a URL, as far as a pattern can tell one; what `URL` cannot read is none either. */

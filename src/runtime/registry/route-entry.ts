@@ -1,4 +1,6 @@
 import * as z from "zod/mini";
+import { RISK_LEVELS } from "../../api/policy.ts";
+import { MAX_ORIGIN, ORIGIN } from "../../common/origin.ts";
 import type { RouteDocument, RouteEntry } from "../../emit/routes.ts";
 
 export type { RouteDocument, RouteEntry };
@@ -39,9 +41,7 @@ const pathSchema = z.object({
   match: z.enum(["exact", "prefix"]),
   methods: z.array(text()),
   exposure: z.enum(["PUBLIC", "AUTHENTICATED"]),
-  audit: z.optional(
-    z.object({ event: text(), riskLevel: z.enum(["LOW", "MEDIUM", "HIGH", "CRITICAL"]) }),
-  ),
+  audit: z.optional(z.object({ event: text(), riskLevel: z.enum(RISK_LEVELS) })),
   rateLimit: z.optional(
     z.object({ qps: z.int().check(z.minimum(1)), burst: z.int().check(z.minimum(1)) }),
   ),
@@ -58,9 +58,7 @@ const documentSchema = z.object({
   paths: z._default(z.array(pathSchema), []),
   // A reader that does not know them refuses these origins, so the version stays.
   allowedOrigins: z.optional(
-    z
-      .array(z.string().check(z.regex(/^https?:\/\/[^/*\s]+$/), z.maxLength(1024)))
-      .check(z.maxLength(4096)),
+    z.array(z.string().check(z.regex(ORIGIN), z.maxLength(MAX_ORIGIN))).check(z.maxLength(4096)),
   ),
 });
 

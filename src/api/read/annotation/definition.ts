@@ -1,5 +1,5 @@
-import type { FileOutline } from "../file-outline.ts";
-import { KINDS } from "../message-index.ts";
+import { DescriptorError, type FileOutline } from "../file-outline.ts";
+import { KINDS, MAX_NESTING } from "../message-index.ts";
 import { eachField, WireType } from "../wire.ts";
 
 /** A field, as far as it says what an option's bytes mean. */
@@ -85,12 +85,74 @@ const GROUP = 10;
 
 /** Reads a message of a file, by its encoded descriptor. */
 export function readDefinedMessage(bytes: Uint8Array, file: FileOutline): DefinedMessage {
+  return readMessage(bytes, file, scopeOf(file)).message;
+}
+
+/** Reads an enum of a file, by its encoded descriptor. The `scope` stands before its name. */
+export function readDefinedEnum(
+  bytes: Uint8Array,
+  file: FileOutline,
+  scope = scopeOf(file),
+): DefinedEnum {
+  const values: [string, number][] = [];
+  eachField(bytes, (number, wireType, reader) => {
+    if (number !== 2 || wireType !== WireType.LengthDelimited) return false;
+    const value = reader.bytes();
+    values.push([nameOf(value), numberOf(value)]);
+    return true;
+  });
+  return { name: scope + nameOf(bytes), syntax: syntaxOf(file), values };
+}
+
+/** All messages and enums of a file, those inside of messages too. */
+export interface DefinedTypes {
+  readonly messages: readonly DefinedMessage[];
+  readonly enums: readonly DefinedEnum[];
+}
+
+/** Reads all messages and enums of a file. */
+export function readDefinedTypes(file: FileOutline): DefinedTypes {
+  const messages: DefinedMessage[] = [];
+  const enums: DefinedEnum[] = [];
+  const add = (
+    { messages: encoded, enums: encodedEnums }: EncodedTypes,
+    scope: string,
+    depth: number,
+  ) => {
+    if (depth > MAX_NESTING) {
+      throw new DescriptorError(`the messages of ${file.name} nest too deep`);
+    }
+    for (const bytes of encodedEnums) enums.push(readDefinedEnum(bytes, file, scope));
+    for (const bytes of encoded) {
+      const { message, nested } = readMessage(bytes, file, scope);
+      messages.push(message);
+      add(nested, `${message.name}.`, depth + 1);
+    }
+  };
+  add(file, scopeOf(file), 0);
+  return { messages, enums };
+}
+
+interface EncodedTypes {
+  readonly messages: readonly Uint8Array[];
+  readonly enums: readonly Uint8Array[];
+}
+
+function readMessage(
+  bytes: Uint8Array,
+  file: FileOutline,
+  scope: string,
+): { message: DefinedMessage; nested: EncodedTypes } {
   const encoded: Uint8Array[] = [];
+  const messages: Uint8Array[] = [];
+  const enums: Uint8Array[] = [];
   const oneofs: string[] = [];
   let extensionRanges = 0;
   eachField(bytes, (number, wireType, reader) => {
     if (wireType !== WireType.LengthDelimited) return false;
     if (number === 2) encoded.push(reader.bytes());
+    else if (number === 3) messages.push(reader.bytes());
+    else if (number === 4) enums.push(reader.bytes());
     else if (number === 8) oneofs.push(nameOf(reader.bytes()));
     else if (number === 5) {
       extensionRanges++;
@@ -99,19 +161,8 @@ export function readDefinedMessage(bytes: Uint8Array, file: FileOutline): Define
     return true;
   });
   const fields = encoded.map((field) => readDefinedField(field, oneofs).field);
-  return { name: fullName(file, nameOf(bytes)), syntax: syntaxOf(file), fields, extensionRanges };
-}
-
-/** Reads an enum of a file, by its encoded descriptor. */
-export function readDefinedEnum(bytes: Uint8Array, file: FileOutline): DefinedEnum {
-  const values: [string, number][] = [];
-  eachField(bytes, (number, wireType, reader) => {
-    if (number !== 2 || wireType !== WireType.LengthDelimited) return false;
-    const value = reader.bytes();
-    values.push([nameOf(value), numberOf(value)]);
-    return true;
-  });
-  return { name: fullName(file, nameOf(bytes)), syntax: syntaxOf(file), values };
+  const message = { name: scope + nameOf(bytes), syntax: syntaxOf(file), fields, extensionRanges };
+  return { message, nested: { messages, enums } };
 }
 
 /** The name of an encoded descriptor of whatever kind: field 1 of each. */
@@ -136,12 +187,13 @@ function numberOf(bytes: Uint8Array): number {
   return value;
 }
 
-function fullName(file: FileOutline, name: string): string {
-  return file.package === "" ? name : `${file.package}.${name}`;
+/** What stands before the names of what a file declares. */
+export function scopeOf({ package: name }: FileOutline): string {
+  return name === "" ? "" : `${name}.`;
 }
 
 /** Presence of fields and openness of enums depend on it. */
-function syntaxOf({ syntax }: FileOutline): string {
+export function syntaxOf({ syntax }: FileOutline): string {
   return syntax === "" ? "proto2" : syntax;
 }
 

@@ -11,6 +11,7 @@ import {
   readDefinedEnum,
   readDefinedField,
   readDefinedMessage,
+  scopeOf,
 } from "./definition.ts";
 
 /** The full name of the annotation. */
@@ -57,7 +58,7 @@ function collect(
 }
 
 function* extensionsOf(file: FileOutline): Iterable<DefinedExtension> {
-  const scope = file.package === "" ? "" : `${file.package}.`;
+  const scope = scopeOf(file);
   for (const bytes of file.extensions) yield extensionOf(bytes, file, scope);
   for (const bytes of file.messages) yield* nestedExtensions(bytes, file, scope, 0);
 }
