@@ -11,7 +11,8 @@ export function handlers(engine: AuthorizationEngine): NotesServiceHandlers {
     },
 
     async listItems(_request, context) {
-      const subject = { type: "user", id: requirePrincipal(context).subjectId };
+      const { subjectType, subjectId } = requirePrincipal(context);
+      const subject = { type: subjectType, id: subjectId };
       const { items: ids } = await engine.lookupResources(
         { resourceType: "item", permission: "read", subject },
         { signal: context.signal },

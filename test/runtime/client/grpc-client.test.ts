@@ -46,7 +46,9 @@ describe("a target that cannot be reached", () => {
     const error = await clientOf(target)
       .echo({})
       .catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "UNAVAILABLE", message: "unavailable", status: 503 });
+    // No server said so.
+    const told = { code: "UNAVAILABLE", message: "unavailable", status: 503, isRemote: false };
+    expect(error).toMatchObject(told);
   });
 
   test("any call is tried again, for nothing was sent", async () => {
@@ -66,6 +68,22 @@ describe("a target that cannot be reached", () => {
     };
     await expect(read()).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });
+});
+
+test("a server that drops the connection has not answered", async () => {
+  const { target } = await foreignServer((stream) => stream.session?.destroy());
+  const error = await clientOf(target)
+    .echo({})
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "UNAVAILABLE", isRemote: false });
+});
+
+test.each([4, 7, 8, 14, 16])("the status %i is that of the server that sent it", async (code) => {
+  const { target } = await foreignServer((stream) => trailersOnly(stream, { "grpc-status": code }));
+  const error = await clientOf(target)
+    .echo({})
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ isRemote: true });
 });
 
 describe("a server that is not ours", () => {

@@ -42,6 +42,7 @@ const start = () =>
     model: "model.zed",
     routes: "gen/routes/${name}.json",
     relationships: ["item:first#owner@user:alice"],
+    services: ["alice"],
   });
 
 test("who owns an item changes it, others do not, and both are audited", async () => {
@@ -58,6 +59,9 @@ test("who owns an item changes it, others do not, and both are audited", async (
     ["hello"],
   );
   assert.deepEqual((await bob.listItems({})).items, []);
+  // A service of the same name is somebody else.
+  const service = server.as({ service: "alice" }).grpc(${title}Service);
+  assert.deepEqual((await service.listItems({})).items, []);
 
   const events = await server.auditEvents({ type: "${word}.item.set" });
   assert.deepEqual(

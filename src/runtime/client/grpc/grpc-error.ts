@@ -14,6 +14,9 @@ import { markUnsent } from "../unsent.ts";
 const TOO_LARGE = /^Received message (larger than|that decompresses)/;
 const UNREADABLE =
   "the response is compressed in a way that this client does not read, or does not say in which";
+/** What grpc-js says itself where no server answered. */
+const UNANSWERED =
+  /^(No connection established|Connection dropped$|Name resolution failed|Deadline exceeded after \d|(connect|read|write) E[A-Z]+)/;
 const REASON = /^[A-Z][A-Z0-9_]{0,127}$/;
 
 /** Whether grpc-js made an error of a status. */
@@ -25,7 +28,7 @@ export function isGrpcError(error: unknown): error is Error & StatusObject {
 export function toClientError(error: Error & StatusObject, wasSent: boolean): ServiceError {
   const [encoded] = error.metadata?.get(STATUS_DETAILS_HEADER) ?? [];
   const info = encoded instanceof Uint8Array ? decodeStatusDetails(encoded) : undefined;
-  const options = optionsOf(error, info);
+  const options = optionsOf(error, info, isAnswer(error, info, wasSent));
   if (typeof error.code !== "number") {
     // It has no status for what its decompression refuses.
     return new ServiceError("INTERNAL", UNREADABLE, options);
@@ -54,12 +57,26 @@ function codeOf(grpcStatus: number, info: StatusDetails | undefined): string {
     : (CODE_OF_STATUS[grpcStatus] ?? "INTERNAL");
 }
 
-function optionsOf(error: Error, info: StatusDetails | undefined): ServiceErrorOptions {
+/** Whether a server answered; only of these two is it of use, and a refusal always counts as a server's. */
+function isAnswer(
+  { code, details }: StatusObject,
+  info: StatusDetails | undefined,
+  wasSent: boolean,
+): boolean {
+  if (code !== status.UNAVAILABLE && code !== status.DEADLINE_EXCEEDED) return true;
+  return info !== undefined || (wasSent && !UNANSWERED.test(details));
+}
+
+function optionsOf(
+  error: Error,
+  info: StatusDetails | undefined,
+  isRemote: boolean,
+): ServiceErrorOptions {
   const hasDetails = info !== undefined && Object.keys(info.metadata).length > 0;
   const { code } = error as Partial<StatusObject>;
   return {
     cause: error,
-    isRemote: true,
+    isRemote,
     // As the server said, also where several have one code here.
     ...(code !== undefined && code > status.OK && code <= status.UNAUTHENTICATED
       ? { grpcStatus: code }
