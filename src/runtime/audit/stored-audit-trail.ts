@@ -76,7 +76,7 @@ export class StoredAuditTrail implements AuditTrail {
     this.#lasting.remove(begun.id);
     const outcome = { error, durationMs: performance.now() - call.startedAt };
     const sized = () => this.#sized(call, begun, begun.time, outcome, answer);
-    if (error !== undefined && mayBeCounted(call, begun, error)) {
+    if (error !== undefined && mayBeCounted(call, begun)) {
       if (this.#count(call, begun, error, sized)) return undefined;
     }
     return this.#store(sized());
@@ -199,14 +199,15 @@ export class StoredAuditTrail implements AuditTrail {
 }
 
 /**
- * Whether a call may be counted with others of its caller: it was refused before its handler, and
- * by its caller's doing. What was allowed, CRITICAL or called by a service has an event of its own.
+ * Whether a call may be counted with others of its caller: it ended before its handler. Also with a
+ * failure of the server: a caller without any permission makes those at will, such as by a deadline
+ * that passes before its request has come. What was allowed, CRITICAL or called by a service has an
+ * event of its own.
  */
-function mayBeCounted({ method, decision, principal }: Call, begun: Begun, error: ServiceError) {
+function mayBeCounted({ method, decision, principal }: Call, begun: Begun): boolean {
   return (
     !begun.isLetIn &&
     decision !== "allowed" &&
-    error.status < 500 &&
     method.policy.audit?.riskLevel !== "CRITICAL" &&
     principal?.subjectType !== "service"
   );

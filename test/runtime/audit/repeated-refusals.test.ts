@@ -13,6 +13,8 @@ import { MAX_EVENT_BYTES } from "../../../src/runtime/audit/sized-event.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
+import { boundMethod, newCall } from "../support/call.ts";
+import { openChain } from "../support/open-chain.ts";
 import { auditOf } from "./audits.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-audit-"));
@@ -63,7 +65,13 @@ interface Denied {
   readonly resource?: string;
   readonly address?: string;
   readonly policy?: Partial<AccessPolicy>;
-  readonly code?: "FORBIDDEN" | "INVALID_ARGUMENT" | "UNAVAILABLE";
+  readonly code?:
+    | "FORBIDDEN"
+    | "INVALID_ARGUMENT"
+    | "CANCELLED"
+    | "DEADLINE_EXCEEDED"
+    | "UNAVAILABLE"
+    | "INTERNAL";
 }
 
 /** A call that is refused before its handler. */
@@ -151,6 +159,39 @@ test("repeats of one object name it", async () => {
   expect(events[1]?.data.authz).toMatchObject({ subject: "user:eve", resource: "doc:d1" });
 });
 
+describe("whatever ends a call before its handler is counted:", () => {
+  test.each([
+    "INVALID_ARGUMENT",
+    "CANCELLED",
+    "DEADLINE_EXCEEDED",
+    "UNAVAILABLE",
+    "INTERNAL",
+  ] as const)("150 calls that end with %s are two events", async (code) => {
+    for (let count = 0; count < 150; count++) await refuse({ code });
+    await vi.advanceTimersByTimeAsync(60_000);
+    const events = await stored();
+    expect(events.map(({ data }) => [data.code, data.repeats?.count])).toEqual([
+      [code, undefined],
+      [code, 149],
+    ]);
+  });
+
+  test("a request that never comes, of a caller that nobody knows", async () => {
+    const method = boundMethod({
+      policy: { exposure: "PUBLIC", publish: true, audit: { event: "a.b", riskLevel: "LOW" } },
+    });
+    const chain = openChain({ audit: audit.trail });
+    for (let count = 0; count < 20; count++) {
+      const call = newCall({ method, readRequest: () => new Promise(() => undefined) });
+      const answer = chain.run(call).catch((error: ServiceError) => error.code);
+      await Promise.resolve();
+      call.abort(new ServiceError("DEADLINE_EXCEEDED"));
+      expect(await answer).toBe("DEADLINE_EXCEEDED");
+    }
+    expect(await counts()).toEqual(["completed one", "pending 1"]);
+  });
+});
+
 test("one denial alone makes no series", async () => {
   await refuse();
   await vi.advanceTimersByTimeAsync(120_000);
@@ -171,7 +212,6 @@ describe("events of their own have", () => {
       { policy: policyOf({ audit: { event: "a.b", riskLevel: "CRITICAL" } }) },
     ],
     ["denials of services", { type: "service" }],
-    ["calls that no engine decided", { code: "UNAVAILABLE" }],
   ])("%s", async (_, of) => {
     for (let count = 0; count < 3; count++) await refuse(of);
     expect(await counts()).toEqual(["completed one", "completed one", "completed one"]);
