@@ -11,7 +11,8 @@ export const accessAuthzWholeName = rpcRule({
     for (const { path, pattern, instead, isOther } of wholeNames(rpc)) {
       // What can never match is reported by ACCESS_AUTHZ_NAME_SEGMENT.
       if (isOther) continue;
-      const fix = instead === undefined ? "" : `write ${instead} for one segment of it, or `;
+      const fix =
+        instead === undefined ? "" : `write ${instead} where ids are made of its segments, or `;
       yield atPolicy(
         rpc,
         `authz.resource: {${path}} is the whole name ${pattern}; ${fix}ignore this where object ids are whole names`,

@@ -1,41 +1,92 @@
 import type { Rpc } from "../api/api.ts";
-import type { HttpBinding } from "../api/http-rule.ts";
+import type { HttpBinding, HttpRule } from "../api/http-rule.ts";
+import { namePatternsOf, segmentIndex, segmentNames } from "../api/name-pattern.ts";
+import { formatSegment } from "../api/path-template.ts";
 
 /** An object that a path names: a variable, or a segment of one, that follows the name of a collection. */
 export interface PathObject {
   /** The literal before it: `items` of `/v1/items/{item_id}`. */
   readonly collection: string;
-  /** The field that its variable binds. */
-  readonly field: string;
   /** The placeholder that takes its id. */
   readonly placeholder: string;
   /** The index of its segment. */
   readonly index: number;
+  /** Whether the resource of the RPC takes its id. */
+  readonly isUsed: boolean;
 }
 
 /** Literals that are no collections: versions, and what stands before them. */
 const NO_COLLECTION = /^(?:v[0-9]+[a-z0-9]*|api)$/;
 
-/** The objects that the path of a binding names, from left to right. */
-export function pathObjects({ template }: HttpBinding): PathObject[] {
+/**
+ * The objects that the path of a binding names and that a placeholder can take, from left to right.
+ *
+ * A segment that another binding of the same field lacks is left out: no placeholder may name it.
+ */
+export function pathObjects({ template }: HttpBinding, rpc: Rpc): PathObject[] {
   const { segments, variables } = template;
-  return variables.flatMap(({ field, start, end }) =>
-    segments.slice(start, end).flatMap((segment, offset): PathObject[] => {
+  return variables.flatMap(({ field, start, end }) => {
+    const bound = segments.slice(start, end);
+    const pattern = bound.map(formatSegment).join("/");
+    const names = segmentNames(pattern);
+    const used = usedSegments(rpc, field, pattern);
+    return bound.flatMap((segment, offset): PathObject[] => {
+      if (segment.kind !== "single") return [];
+      const name = names.shift() ?? "";
       const index = start + offset;
       const before = segments[index - 1];
-      if (segment.kind !== "single" || before?.kind !== "literal") return [];
-      if (NO_COLLECTION.test(before.text)) return [];
-      const placeholder = end - start === 1 ? `{${field}}` : `{${field}.${before.text}}`;
-      return [{ collection: before.text, field, placeholder, index }];
-    }),
+      if (before?.kind !== "literal" || NO_COLLECTION.test(before.text)) return [];
+      const placeholder = bound.length === 1 ? field : segmentPlaceholder(field, name, rpc.http);
+      if (placeholder === undefined) return [];
+      const isUsed = used === "all" || used.has(offset);
+      return [{ collection: before.text, placeholder: `{${placeholder}}`, index, isUsed }];
+    });
+  });
+}
+
+/** `name.merchants`; undefined where a binding gives the field a pattern without that segment. */
+export function segmentPlaceholder(
+  field: string,
+  name: string,
+  http: readonly HttpRule[],
+): string | undefined {
+  const patterns = namePatternsOf(field, http);
+  const isInAll = patterns.every((pattern) => segmentIndex(pattern, name).index !== undefined);
+  return isInAll ? `${field}.${name}` : undefined;
+}
+
+/** The segments of a variable that the resource takes, by their place in its pattern. */
+function usedSegments(
+  { resource }: Rpc,
+  field: string,
+  pattern: string,
+): "all" | ReadonlySet<number> {
+  const used = new Set<number>();
+  const id = resource?.template?.id ?? "*";
+  for (const part of id === "*" ? [] : id) {
+    if (part.kind === "field" && part.path === field) return "all";
+    if (part.kind !== "segment" || part.path !== field) continue;
+    const { index } = segmentIndex(pattern, part.segment);
+    if (index !== undefined) used.add(index);
+  }
+  return used;
+}
+
+/** Whether the resource takes anything of the request. */
+export function takesFromRequest({ resource }: Rpc): boolean {
+  const id = resource?.template?.id ?? "*";
+  return id !== "*" && id.some(({ kind }) => kind === "field" || kind === "segment");
+}
+
+/** Whether a placeholder of the resource names nothing, which ACCESS_AUTHZ_PLACEHOLDER_FIELD reports. */
+export function hasWrongPlaceholder({ resource }: Rpc): boolean {
+  return (
+    resource?.template !== undefined &&
+    resource.fields.some(({ found }) => found.status !== "found")
   );
 }
 
-/** The request fields of which a resource takes the whole, or a segment. */
-export function fieldsOfResource({ resource }: Rpc): Set<string> {
-  const id = resource?.template?.id ?? "*";
-  if (id === "*") return new Set();
-  return new Set(
-    id.flatMap((part) => (part.kind === "field" || part.kind === "segment" ? [part.path] : [])),
-  );
+/** The id that binds these objects, each below the one before it: `{merchant_id}/{account_id}`. */
+export function boundId(objects: readonly PathObject[]): string {
+  return objects.map(({ placeholder }) => placeholder).join("/");
 }

@@ -1,13 +1,15 @@
 import type { Rpc } from "../api/api.ts";
 import { isCollectionOf } from "../api/collection.ts";
+import type { HttpRule } from "../api/http-rule.ts";
 import { namePatternsOf, segmentNames } from "../api/name-pattern.ts";
+import { segmentPlaceholder } from "./path-objects.ts";
 
 /** A placeholder of `authz.resource` that takes a whole resource name, such as `merchants/*`. */
 export interface WholeName {
   /** The path of the field. */
   readonly path: string;
   readonly pattern: string;
-  /** The placeholder that names the segment that is likely meant; absent where none can be named. */
+  /** The placeholders of the segments that are likely meant; absent where none can be named. */
   readonly instead?: string;
   /** Whether the name holds an object of the checked type, but is that of another one. */
   readonly isOther: boolean;
@@ -21,20 +23,29 @@ export function wholeNames({ resource, http }: Rpc): WholeName[] {
     if (part.kind !== "field") return [];
     const found = namePatternsOf(part.path, http)
       .filter((pattern) => pattern.includes("/"))
-      .map((pattern) => wholeName(part.path, pattern, type));
+      .map((pattern) => wholeName(part.path, pattern, type, http));
     // A finding a placeholder: the pattern that can never match, where there is one.
     const worst = found.find(({ isOther }) => isOther) ?? found[0];
     return worst === undefined ? [] : [worst];
   });
 }
 
-function wholeName(path: string, pattern: string, type: string): WholeName {
+function wholeName(
+  path: string,
+  pattern: string,
+  type: string,
+  http: readonly HttpRule[],
+): WholeName {
   const segments = pattern.split("/");
   const places = [...segments.keys()].filter(
     (index) => segments[index + 1] === "*" && isCollectionOf(segments[index] ?? "", type),
   );
   const isOther = places.length > 0 && !places.includes(segments.length - 2);
-  const named = isOther ? segments[places[0] as number] : segmentNames(pattern).at(-1);
   const found = { path, pattern, isOther };
-  return named === undefined ? found : { ...found, instead: `{${path}.${named}}` };
+  if (isOther) return { ...found, instead: `{${path}.${segments[places[0] as number]}}` };
+  const placeholders = segmentNames(pattern).map((name) => segmentPlaceholder(path, name, http));
+  if (placeholders.at(-1) === undefined) return found;
+  // The segments above the last too, or the check would not say that they belong together.
+  const named = placeholders.flatMap((each) => (each === undefined ? [] : [`{${each}}`]));
+  return { ...found, instead: named.join("/") };
 }

@@ -20,6 +20,27 @@ testRule(accessAuthzObjectUnused, {
     checked('get: "/v1/items/{id=**}"', "item:*"),
     checked('get: "/v1/folders/{parent}/folders/{id}"', "folder:{parent}"),
     checked('get: "/v1/{id=shops/*/items/*}"', "item:{id.items}"),
+    checked('get: "/v1/{id=shops/*/items/*}"', "item:{id}"),
+    checked('get: "/v1/{id=shops/*/items/*}"', "item:{id.2}"),
+    checked('get: "/v1/{id=folders/*/folders/*}"', "folder:{id.2}"),
+    {
+      name: "a placeholder that a binding lacks, which is an error of its own",
+      rpcs: checked(
+        'get: "/v1/{id=shops/*/items/*}" additional_bindings {get: "/v1/{id=items/*}"}',
+        "shop:{id.shops}",
+      ),
+    },
+    {
+      name: "a placeholder that is misspelt, which is an error of its own",
+      rpcs: checked('get: "/v1/{id=shops/*/items/*}"', "shop:{id.shop}"),
+    },
+    {
+      name: "an object that no placeholder can name, as a binding lacks it",
+      rpcs: checked(
+        'get: "/v1/{id=shops/*/items/*}" additional_bindings {get: "/v1/{id=items/*}"}',
+        "shop:*",
+      ),
+    },
     named("Get", "string item_id", "item:{item_id}"),
     named("Get", "string item_id", "item:{other}"),
     named("Get", "string items", "item:*"),
@@ -44,6 +65,28 @@ testRule(accessAuthzObjectUnused, {
     {
       rpcs: checked('get: "/v1/{id=shops/*/items/*}"', "shop:*", "⟦"),
       messages: ["write shop:{id.shops}"],
+    },
+    {
+      name: "the object above in place of the one that the name holds",
+      rpcs: checked('get: "/v1/{id=shops/*/items/*}"', "item:{id.shops}", "⟦"),
+      messages: [
+        "names the item {id.items}, but another one is checked; write item:{id.shops}/{id.items}",
+      ],
+    },
+    {
+      name: "the object below in place of the one that the name holds",
+      rpcs: checked('get: "/v1/{id=shops/*/items/*}"', "shop:{id.items}", "⟦"),
+      messages: ["names the shop {id.shops}, but another one is checked; write shop:{id.shops}"],
+    },
+    {
+      name: "the object above in place of the one that the path names",
+      rpcs: checked('get: "/v1/shops/{parent}/items/{id}"', "item:{parent}", "⟦"),
+      messages: ["another one is checked; write item:{parent}/{id}"],
+    },
+    {
+      name: "a name without literals of its own",
+      rpcs: checked('get: "/v1/shops/{id=*/items/*}"', "shop:{id.items}", "⟦"),
+      messages: ["write shop:{id.1}"],
     },
     {
       name: "the caller's own in place of the one that the path names",

@@ -8,6 +8,7 @@ const checked = (rule: string, resource: string, mark = "") =>
     http(rule),
     policy(`exposure: AUTHORIZED authz: {action: "view" ${mark}resource: "${resource}"}`),
   );
+const NAME = 'get: "/v1/{id=merchants/*/accounts/*}"';
 const NESTED = 'get: "/v1/merchants/{parent}/accounts/{id}"';
 
 testRule(accessAuthzParentUnused, {
@@ -18,7 +19,21 @@ testRule(accessAuthzParentUnused, {
     checked('get: "/v1/accounts/{id}"', "account:{id}"),
     checked('get: "/v1/{parent}/accounts/{id}"', "account:{id}"),
     checked('get: "/api/{parent}/accounts/{id}"', "account:{id}"),
-    checked('get: "/v1/{id=merchants/*/accounts/*}"', "account:{id.accounts}"),
+    checked(NAME, "account:{id.merchants}/{id.accounts}"),
+    checked(NAME, "account:{id}"),
+    checked(NAME, "merchant:{id.merchants}"),
+    checked(NAME, "account:{id.account}"),
+    {
+      name: "the wrong object, which another rule reports with the id that binds both",
+      rpcs: checked(NAME, "merchant:{id.accounts}"),
+    },
+    {
+      name: "an object above that another binding of the field lacks",
+      rpcs: checked(
+        `${NAME} additional_bindings {get: "/v1/{id=accounts/*}"}`,
+        "account:{id.accounts}",
+      ),
+    },
     rpc("Do", http(NESTED), policy("exposure: INTERNAL")),
     {
       name: "an RPC that says so",
@@ -31,6 +46,18 @@ testRule(accessAuthzParentUnused, {
       messages: [
         "authz.resource: the path of Do names {parent} above {id}, but only account:{id} is checked",
       ],
+    },
+    {
+      name: "a segment of the same name",
+      rpcs: checked(NAME, "account:{id.accounts}", "⟦"),
+      messages: [
+        "names {id.merchants} above {id.accounts}, but only account:{id.accounts} is checked, so one caller's object may be asked for below another's; write account:{id.merchants}/{id.accounts} where",
+      ],
+    },
+    {
+      name: "the first of three segments",
+      rpcs: checked('get: "/v1/{id=a/*/b/*/accounts/*}"', "account:{id.b}/{id.accounts}", "⟦"),
+      messages: ["names {id.a} above {id.accounts}"],
     },
     {
       name: "an additional binding, once",
