@@ -6,6 +6,16 @@ import type { SecretReading, SecretRules } from "./secret-text.ts";
 /** How often the files of secrets are read again, in milliseconds. */
 export const LOOK_EVERY_MS = 5000;
 
+/**
+ * How long a new content must stay as it is before it counts, in milliseconds: whoever writes a
+ * file in parts has meanwhile written the next one.
+ */
+const SETTLED_AFTER_MS = 100;
+const UNSETTLED: SecretReading = {
+  problem:
+    "changes while it is read; write the secret into another file and rename that, so that no part of it counts",
+};
+
 /** What a secret in a file is followed with. */
 export interface FollowedSecretOptions {
   /** The file; its content is read, so that links which come to lead elsewhere are seen. */
@@ -19,6 +29,8 @@ export interface FollowedSecretOptions {
   readonly refuse?: ((text: string) => string | undefined) | undefined;
   /** Called with each new secret. */
   readonly onChange?: ((text: string) => void) | undefined;
+  /** Waits before a new content is read again; a tenth of a second where absent. */
+  readonly settle?: (() => Promise<unknown>) | undefined;
 }
 
 /**
@@ -56,8 +68,8 @@ export class FollowedSecret {
   }
 
   async #look(): Promise<void> {
-    const { path, rules, name, logger, refuse, onChange } = this.#options;
-    const { text, problem } = this.#judged(await readSecretFileLater(path, rules), refuse);
+    const { name, logger, refuse, onChange } = this.#options;
+    const { text, problem } = this.#judged(await this.#read(), refuse);
     if (problem !== undefined) {
       this.#events.secretFile("failed");
       // Once, not each time that it is read.
@@ -77,9 +89,23 @@ export class FollowedSecret {
     logger?.info({}, `${name} has changed, and the new one counts`);
   }
 
+  /** Reads the file; a new content twice, so that the beginning of one which is still written never counts. */
+  async #read(): Promise<SecretReading> {
+    const { path, rules, settle = pause } = this.#options;
+    const reading = await readSecretFileLater(path, rules);
+    if (reading.text === undefined || reading.text === this.#text) return reading;
+    await settle();
+    const again = await readSecretFileLater(path, rules);
+    return again.text === undefined || again.text === reading.text ? again : UNSETTLED;
+  }
+
   #judged(reading: SecretReading, refuse: FollowedSecretOptions["refuse"]): SecretReading {
     if (reading.text === undefined || reading.text === this.#text) return reading;
     const problem = refuse?.(reading.text);
     return problem === undefined ? reading : { problem };
   }
 }
+
+/** It must not keep a program that has nothing else to do. */
+const pause = () =>
+  new Promise<void>((resolve) => void setTimeout(resolve, SETTLED_AFTER_MS).unref());
