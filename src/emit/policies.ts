@@ -3,7 +3,7 @@ import { eachRpc, resolvePolicy } from "../api/resolved-policy.ts";
 import { compareText } from "../diagnostics/diagnostic.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
 import { policyDocument } from "./policy-document.ts";
-import { literal, uniqueName } from "./source-text.ts";
+import { commentText, literal, uniqueName } from "./source-text.ts";
 import { accessTemplate } from "./templates.ts";
 
 /** The version of `policies.json` and of the generated tables. */
@@ -57,7 +57,7 @@ const FILE_POLICIES = "accessPolicies";
 function accessSource(file: string, services: readonly ProtobufService[]): string {
   const names = accessNames(services);
   return accessTemplate({
-    file,
+    file: commentText(file),
     policies: FILE_POLICIES,
     services: services.map((service) => {
       const { methods, policies, constants } = names.get(service) as ServiceAccessNames;

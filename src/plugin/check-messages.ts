@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { DescriptorFile } from "../api/read/file-outline.ts";
-import { eachField } from "../api/read/wire.ts";
+import { eachField, joined } from "../api/read/wire.ts";
 import { printable, printableLines } from "../common/printable.ts";
 
 /** What buf asks a check plugin: `buf.plugin.check.v1.CheckRequest`. */
@@ -57,16 +57,16 @@ function valuesOf(request: Uint8Array): Uint8Array[] {
 }
 
 function readFileDescriptor(bytes: Uint8Array): DescriptorFile {
-  let descriptor = new Uint8Array();
+  const descriptor: Uint8Array[] = [];
   let isImport = false;
   eachField(bytes, (field, wireType, reader) => {
     if (field === 1 && wireType === WireType.LengthDelimited) {
-      descriptor = new Uint8Array(reader.bytes());
+      descriptor.push(reader.bytes());
     } else if (field === 2 && wireType === WireType.Varint) isImport = reader.bool();
     else return false;
     return true;
   });
-  return { bytes: descriptor, target: !isImport };
+  return { bytes: joined(descriptor), target: !isImport };
 }
 
 function readOption(bytes: Uint8Array, options: Map<string, unknown>): void {

@@ -392,7 +392,7 @@ describe("input that is none", () => {
     [
       "a file that is none",
       encode([1, "a.proto"], [15, Uint8Array.of(0x0a, 0x09)]),
-      "is no file descriptor",
+      "is not a valid file descriptor",
     ],
   ])("%s is no CodeGeneratorRequest", (_, bytes, message) => {
     expect(() => readCodeGeneratorRequest(bytes)).toThrow(DescriptorError);
@@ -407,7 +407,7 @@ describe("input that is none", () => {
     [
       "a service that ends too early",
       encode([1, "a.proto"], [6, Uint8Array.of(0x0a, 0x09)]),
-      "a.proto is no file descriptor",
+      "a.proto is not a valid file descriptor",
     ],
     [
       "an HTTP rule that is a number",

@@ -12,6 +12,7 @@ import { formatDiff } from "../../src/cli/model/format-diff.ts";
 import { formatFindings } from "../../src/cli/model/format-findings.ts";
 import { formatTests } from "../../src/cli/model/format-tests.ts";
 import { REPORTS } from "../../src/cli/report/report.ts";
+import { HALVES, INVISIBLE, UNPRINTABLE } from "../../src/common/unsafe-characters.ts";
 import { judge } from "../../src/compiler/judge.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { compareDiagnostics, type Diagnostic } from "../../src/diagnostics/diagnostic.ts";
@@ -21,6 +22,9 @@ import { runProtocPlugin } from "../../src/plugin/protoc-plugin.ts";
 import { DEFINITION, encode, encodeFile, methodOf } from "../api/descriptors.ts";
 import { expectHarmless, hostileText } from "../common/hostile-text.ts";
 import { runs } from "../support/effort.ts";
+
+/** What no name of a file may hold. */
+const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "gu");
 
 const RUNS = { numRuns: runs(150) };
 
@@ -34,8 +38,8 @@ function fileOf({ file, action, resource, event, path }: Source): Uint8Array {
   const policy = encode([1, 2], [2, authz], [3, encode([1, event])], [5, encode([2, path])]);
   const http = encode([8, encode([1, event], [2, path])], [7, resource]);
   const method = methodOf("Get", [POLICY_EXTENSION, policy], [HTTP_EXTENSION, http]);
-  // A name with control characters is refused as a whole.
-  const name = `${file.replaceAll(/\p{Cc}/gu, "")}.proto`;
+  // A name with such characters is refused as a whole.
+  const name = `${file.replaceAll(UNSAFE, "")}.proto`;
   return encodeFile({ name, package: "a.v1", service: [{ name: "S", method: [method] }] });
 }
 

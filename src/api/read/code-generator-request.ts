@@ -72,7 +72,7 @@ export function fileName(descriptor: Uint8Array): string {
     });
   } catch (error) {
     throw new DescriptorError(
-      `a file of the input is no file descriptor: ${(error as Error).message}`,
+      `a file of the input is not a valid file descriptor: ${(error as Error).message}`,
     );
   }
   return name;

@@ -1,6 +1,9 @@
+import { printable, printableJsonLine } from "../../common/printable.ts";
+import { HALVES, INVISIBLE, UNPRINTABLE } from "../../common/unsafe-characters.ts";
 import type { IdempotencyLevel, StreamKind } from "../api.ts";
 import { HTTP_EXTENSION, POLICY_EXTENSION } from "../policy.ts";
-import { eachField, WireType } from "./wire.ts";
+import { MAX_NESTING, nestsTooDeep } from "./nesting.ts";
+import { eachField, joined, WireType } from "./wire.ts";
 
 /** A file as a source of descriptors holds it. */
 export interface DescriptorFile {
@@ -79,7 +82,7 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
     const extensions: Uint8Array[] = [];
     let syntax = "";
     let edition = 0;
-    let sourceInfo: Uint8Array | undefined;
+    const sourceInfo: Uint8Array[] = [];
     eachField(file.bytes, (field, wireType, reader) => {
       if (field === 14 && wireType === WireType.Varint) edition = reader.int32();
       else if (wireType !== WireType.LengthDelimited) return false;
@@ -90,12 +93,17 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
       else if (field === 7) extensions.push(reader.bytes());
       else if (field === 12) syntax = reader.string();
       else if (field === 6 && file.target) services.push(readService(reader.bytes()));
-      else if (field === 9 && file.target) sourceInfo = reader.bytes();
+      else if (field === 9 && file.target) sourceInfo.push(reader.bytes());
       else return false;
       return true;
     });
     if (name === "") throw new DescriptorError("a file of the input has no name");
     checkNames(name, packageName, services);
+    if (nestsTooDeep(messages)) {
+      throw new DescriptorError(
+        `the messages of ${name} nest more than ${MAX_NESTING} deep, which no compiler allows; declare them side by side`,
+      );
+    }
     const { target } = file;
     const outline = {
       name,
@@ -108,11 +116,13 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
       enums,
       extensions,
     };
-    return sourceInfo === undefined ? outline : { ...outline, sourceInfo };
+    return sourceInfo.length === 0 ? outline : { ...outline, sourceInfo: joined(sourceInfo) };
   } catch (error) {
     if (error instanceof DescriptorError) throw error;
     const what = name === "" ? "a file of the input" : name;
-    throw new DescriptorError(`${what} is no file descriptor: ${(error as Error).message}`);
+    throw new DescriptorError(
+      `${what} is not a valid file descriptor: ${(error as Error).message}`,
+    );
   }
 }
 
@@ -142,12 +152,17 @@ export function readFileHeader(bytes: Uint8Array): FileHeader {
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const FULL_NAME = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 
+/** What ends a line, hides or turns text in a file that is generated from it. */
+const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "u");
+
 /** A compiler lets no other names through; here they keep made-up descriptors out of generated code. */
 function checkNames(file: string, packageName: string, services: readonly ServiceOutline[]): void {
   const refuse = (what: string, name: string) => {
-    throw new DescriptorError(`${JSON.stringify(name)} of ${file} is no name of a ${what}`);
+    throw new DescriptorError(
+      `${printableJsonLine(name)} of ${printable(file)} is not a valid name of a ${what}`,
+    );
   };
-  if (/\p{Cc}/u.test(file)) refuse("file", file);
+  if (UNSAFE.test(file)) refuse("file", file);
   if (packageName !== "" && !FULL_NAME.test(packageName)) refuse("package", packageName);
   for (const { name, methods } of services) {
     if (!IDENTIFIER.test(name)) refuse("service", name);
@@ -179,13 +194,13 @@ function readMethod(bytes: Uint8Array): MethodOutline {
   let response = "";
   let client = false;
   let server = false;
-  let options: MethodOptions = NO_OPTIONS;
+  const options: Uint8Array[] = [];
   eachField(bytes, (field, wireType, reader) => {
     if (wireType === WireType.LengthDelimited) {
       if (field === 1) name = reader.string();
       else if (field === 2) request = withoutDot(reader.string());
       else if (field === 3) response = withoutDot(reader.string());
-      else if (field === 4) options = readOptions(reader.bytes());
+      else if (field === 4) options.push(reader.bytes());
       else return false;
       return true;
     }
@@ -197,7 +212,8 @@ function readMethod(bytes: Uint8Array): MethodOutline {
     }
     return false;
   });
-  return { name, request, response, stream: streamKind(client, server), ...options };
+  const read = options.length === 0 ? NO_OPTIONS : readOptions(joined(options));
+  return { name, request, response, stream: streamKind(client, server), ...read };
 }
 
 type MethodOptions = Pick<

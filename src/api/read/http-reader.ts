@@ -2,7 +2,7 @@ import { describeMissingField, type FieldReference } from "../field.ts";
 import type { HttpBinding, HttpRule, HttpRuleProblem } from "../http-rule.ts";
 import { parsePathTemplate } from "../path-template.ts";
 import type { MessageIndex } from "./message-index.ts";
-import { eachField, WireType } from "./wire.ts";
+import { eachField, joined, WireType } from "./wire.ts";
 
 /** The methods that `HttpRule.pattern` names, by field number. */
 const PATTERN_METHODS: Readonly<Record<number, string>> = {
@@ -34,6 +34,8 @@ interface DeclaredHttpRule {
   path?: string;
   /** The number of the field that holds the pattern. */
   pattern: number;
+  /** The occurrences of `custom` since another pattern stood. */
+  custom: Uint8Array[];
   body?: string;
   responseBody?: string;
   additionalBindings: DeclaredHttpRule[];
@@ -67,7 +69,7 @@ export function readHttpRules(
 }
 
 function newRule(): DeclaredHttpRule {
-  return { pattern: 0, additionalBindings: [] };
+  return { pattern: 0, custom: [], additionalBindings: [] };
 }
 
 /** Additional bindings nest one level by the specification; a few more are read, to be reported. */
@@ -80,7 +82,9 @@ function mergeRule(bytes: Uint8Array, rule: DeclaredHttpRule, depth: number): vo
     if (method !== undefined) {
       setPattern(rule, field, method, reader.string());
     } else if (field === CUSTOM) {
-      const { kind, path } = readCustom(reader.bytes());
+      if (rule.pattern !== CUSTOM) rule.custom = [];
+      rule.custom.push(reader.bytes());
+      const { kind, path } = readCustom(joined(rule.custom));
       setPattern(rule, field, kind, path);
     } else if (field === BODY) rule.body = reader.string();
     else if (field === RESPONSE_BODY) rule.responseBody = reader.string();

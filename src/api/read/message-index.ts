@@ -1,6 +1,7 @@
 import { nearest } from "../../diagnostics/nearest.ts";
 import type { FieldKind, FieldLookup } from "../field.ts";
 import { DescriptorError, type FileOutline } from "./file-outline.ts";
+import { MAX_NESTING } from "./nesting.ts";
 import { eachField, WireType } from "./wire.ts";
 
 /** `google.protobuf.FieldDescriptorProto.Type` by number. */
@@ -134,9 +135,6 @@ export class MessageIndex {
     for (const inner of nested) this.#index(file, `${prefix}${name}.`, inner, depth + 1);
   }
 }
-
-/** protoc refuses deeper nesting itself. */
-export const MAX_NESTING = 100;
 
 function readFields(bytes: Uint8Array): Map<string, Field> {
   const fields = new Map<string, Field>();

@@ -32,6 +32,15 @@ function pass(reader: BinaryReader, field: number, wireType: WireType): void {
   }
 }
 
+/**
+ * A message of which the input holds several occurrences, as one: protobuf merges them, and the
+ * concatenation of messages is their merge.
+ */
+export function joined(occurrences: readonly Uint8Array[]): Uint8Array {
+  const [first] = occurrences;
+  return first !== undefined && occurrences.length === 1 ? first : Buffer.concat(occurrences);
+}
+
 /** The numbers of a repeated int32 field, of which one entry, packed or not, is at the reader. */
 export function readPackable(reader: BinaryReader, wireType: WireType, into: number[]): void {
   if (wireType === WireType.LengthDelimited) {

@@ -1,7 +1,7 @@
 import type { ProtobufService } from "../../api/api.ts";
 import type { OutputFile } from "../output-file.ts";
 import { servicesByFile } from "../policies.ts";
-import { literal, uniqueName } from "../source-text.ts";
+import { commentText, literal, uniqueName } from "../source-text.ts";
 import { clientTemplate } from "../templates.ts";
 import { httpRoutes } from "./http-routes.ts";
 
@@ -13,7 +13,7 @@ export function clientFiles(services: readonly ProtobufService[]): OutputFile[] 
   return servicesByFile(services).map(([file, declared]) => {
     const taken = new Set<string>();
     const content = clientTemplate({
-      file,
+      file: commentText(file),
       services: declared.map(({ name, fullName, rpcs }) => ({
         fullName,
         routesName: uniqueName(`${name}Routes`, taken),

@@ -13,7 +13,7 @@ import { version } from "../../common/version.ts";
 import { BINDING_FORMAT_VERSION } from "../../runtime/service-binding.ts";
 import { EmitError, type EmitInput, type EmitResult } from "../output-file.ts";
 import { accessModule, accessNames, type ServiceAccessNames, servicesByFile } from "../policies.ts";
-import { literal, propertyKey } from "../source-text.ts";
+import { commentLines, literal, propertyKey } from "../source-text.ts";
 import { serverTemplate } from "../templates.ts";
 import { clientFiles } from "./clients.ts";
 import { GeneratedNames } from "./generated-names.ts";
@@ -140,11 +140,7 @@ function describeService(
 
 /** The comment of an RPC as documentation of its handler, indented as the template wants it. */
 function docComment(comment: string | undefined, rpc: Rpc): string {
-  const lines = (comment ?? "")
-    .replaceAll("\u0001", "")
-    .replaceAll("*/", "*\\/")
-    .trimEnd()
-    .split(/\r?\n/);
+  const lines = commentLines((comment ?? "").trimEnd());
   if (rpc.deprecated) lines.push("", " @deprecated");
   while (lines[0]?.trim() === "") lines.shift();
   if (lines.length === 0) return "";

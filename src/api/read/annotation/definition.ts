@@ -1,5 +1,6 @@
 import { DescriptorError, type FileOutline } from "../file-outline.ts";
-import { KINDS, MAX_NESTING } from "../message-index.ts";
+import { KINDS } from "../message-index.ts";
+import { MAX_NESTING } from "../nesting.ts";
 import { eachField, WireType } from "../wire.ts";
 
 /** A field, as far as it says what an option's bytes mean. */

@@ -1,6 +1,6 @@
 import { POLICY_EXTENSION } from "../../policy.ts";
 import { DescriptorError, type FileOutline } from "../file-outline.ts";
-import { MAX_NESTING } from "../message-index.ts";
+import { MAX_NESTING } from "../nesting.ts";
 import { eachField, WireType } from "../wire.ts";
 import {
   type AnnotationDefinition,

@@ -1,0 +1,133 @@
+/** No text of a source becomes code of the files that are generated from it. */
+import { stripTypeScriptTypes } from "node:module";
+import { describe, expect, test } from "vitest";
+import { HTTP_EXTENSION, POLICY_EXTENSION } from "../../src/api/policy.ts";
+import { generate } from "../../src/compiler/generate.ts";
+import { judge } from "../../src/compiler/judge.ts";
+import type { Platform } from "../../src/compiler/platform.ts";
+import type { PlatformConfig } from "../../src/config/config.ts";
+import { commentLines, commentText, literal, propertyKey } from "../../src/emit/source-text.ts";
+import { DEFINITION, encode, encodeFile, methodOf } from "../api/descriptors.ts";
+
+const LINE_ENDS = ["\n", "\r", "\r\n", "\u2028", "\u2029"];
+const HIDING = [
+  "\u0000",
+  "\u001b[2J",
+  "\u0085",
+  "\u202e",
+  "\u2066",
+  "\u200b",
+  "\ufeff",
+  "\u{e0041}",
+];
+
+function platformOf(config?: object): Platform {
+  const loaded = { config: config as PlatformConfig, file: "svc-access.yaml", locate: () => ({}) };
+  return {
+    config: config === undefined ? undefined : (loaded as unknown as Platform["config"]),
+    modelDiagnostics: [],
+    modelOf: () => undefined,
+  };
+}
+
+/** What is generated from a file of this name, with this comment at its RPC. */
+async function generated(name: string, comment = "", config?: object): Promise<string[]> {
+  const policy = encode([1, 0], [4, encode([1, 1])]);
+  const http = encode([2, "/v1/things"]);
+  const method = methodOf("Get", [POLICY_EXTENSION, policy], [HTTP_EXTENSION, http]);
+  const bytes = encodeFile({
+    name,
+    package: "a.v1",
+    messageType: [{ name: "Request" }, { name: "Response" }],
+    service: [{ name: "S", method: [method] }],
+    sourceCodeInfo: {
+      location: [{ path: [6, 0, 2, 0], span: [4, 2, 9], leadingComments: comment }],
+    },
+  });
+  const platform = platformOf(config);
+  const judgement = judge([[DEFINITION, { bytes, target: true }]], platform, []);
+  const targets = ["policies", "server"] as const;
+  const { files } = await generate(judgement, platform, { targets, importOptions: [] });
+  return files.filter((file) => file.name.endsWith(".ts")).map(({ content }) => content);
+}
+
+const CLIENT = {
+  services: { b: { packages: ["b.v1"] } },
+  clients: ["a.v1"],
+  frontends: {},
+  paths: [],
+};
+
+/** The code of a file, without its comments. */
+function codeOf(content: string): string {
+  const code = stripTypeScriptTypes(content, { mode: "transform" });
+  const texts = /"(?:[^"\\\n]|\\.)*"/g;
+  return code
+    .replaceAll(
+      /\/\*[^]*?\*\/|\/\/[^\n\r\u2028\u2029]*|("(?:[^"\\\n]|\\.)*")/g,
+      (_, text = "") => text,
+    )
+    .replaceAll(texts, '""');
+}
+
+describe("a file whose name ends a line or hides is refused", () => {
+  test.each([...LINE_ENDS, ...HIDING])("%j", async (character) => {
+    const name = `a${character}injected();${character}/*x.proto`;
+    await expect(generated(name)).rejects.toThrow("is not a valid name of a file");
+    const message = await generated(name).catch(({ message }: Error) => message);
+    expect(message).not.toContain(character);
+  });
+});
+
+describe("the name of a file becomes no code", () => {
+  test.each([
+    "a*/injected();/*x.proto",
+    'a"+injected()+"x.proto',
+    "a'+injected()+'x.proto",
+    "a`${injected()}`x.proto",
+    "a\\x.proto",
+    "{{injected()}}.proto",
+    "$&$1injected().proto",
+  ])("%j", async (name) => {
+    for (const config of [undefined, CLIENT]) {
+      const contents = await generated(name, "", config);
+      expect(contents.length).toBeGreaterThan(0);
+      for (const content of contents) expect(codeOf(content)).not.toContain("injected");
+    }
+  });
+});
+
+describe("the comment of an RPC becomes no code, and hides none", () => {
+  test.each([
+    "*/ injected(); /*",
+    "**/ injected(); /**",
+    ...[...LINE_ENDS, ...HIDING].map((end) => ` a${end}*/injected();${end}/* b`),
+    "\u00010\u0001 */ injected() /*",
+  ])("%j", async (comment) => {
+    for (const content of await generated("a.proto", comment)) {
+      expect(codeOf(content)).not.toContain("injected");
+      expect(content).not.toMatch(
+        /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/,
+      );
+    }
+  });
+
+  test("what comments may hold stays as it is", () => {
+    expect(commentLines(" ## Größe\t‏עברית\r\n  👩‍🚀 :: x")).toEqual([
+      " ## Größe\t‏עברית",
+      "  👩‍🚀 :: x",
+    ]);
+  });
+});
+
+test.each([...LINE_ENDS, ...HIDING, "\ud800"])(
+  "text in a literal is written out: %j",
+  (character) => {
+    const text = `a${character}b`;
+    for (const written of [literal(text, 0), propertyKey(text)]) {
+      expect(written).toMatch(/^"[\x20-\x7e]*"$/);
+      expect(JSON.parse(written)).toBe(text);
+    }
+    expect(commentText(text)).toMatch(/^[\x20-\x7e]*$/);
+  },
+);
