@@ -51,11 +51,103 @@ test("the next steps name what npx would otherwise fetch from somebody else, and
   const bare = runProgram("svc-access", ["init"], { cwd: folder }).stdout;
   expect(bare).toContain("npm install --save-dev typescript @types/node\n");
   expect(bare).toContain("npm pkg set type=module\n");
-  mkdirSync(join(folder, "node_modules/typescript"), { recursive: true });
-  writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+  installTypeScript("5.8.0");
+  writeFileSync(
+    join(folder, "package.json"),
+    '{"type": "module", "devDependencies": {"typescript": "^5.8"}}',
+  );
   const installed = runProgram("svc-access", ["init"], { cwd: folder }).stdout;
   expect(installed).not.toContain("npm ");
   expect(installed).toContain("npx tsc\n");
+});
+
+function installTypeScript(version: string): void {
+  mkdirSync(join(folder, "node_modules/typescript"), { recursive: true });
+  const manifest = JSON.stringify({ name: "typescript", version });
+  writeFileSync(join(folder, "node_modules/typescript/package.json"), manifest);
+}
+
+const INSTALL = "npm install --save-dev typescript @types/node\n";
+
+test.each([
+  { name: "that another package brings", asked: {}, version: "5.9.0", isStep: true },
+  {
+    name: "that is older than its options",
+    asked: { devDependencies: { typescript: "^5" } },
+    version: "5.4.5",
+    isStep: true,
+  },
+  {
+    name: "that is asked for and not installed",
+    asked: { dependencies: { typescript: "^7" } },
+    version: undefined,
+    isStep: true,
+  },
+  {
+    name: "of the project",
+    asked: { dependencies: { typescript: "^7" } },
+    version: "7.0.2",
+    isStep: false,
+  },
+])("the next steps with a TypeScript $name", ({ asked, version, isStep }) => {
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", ...asked }));
+  if (version !== undefined) installTypeScript(version);
+  const { stdout } = runProgram("svc-access", ["init"], { cwd: folder });
+  expect(stdout.includes(INSTALL)).toBe(isStep);
+});
+
+test("a second service has a folder of its own, in which the next steps run, as a module by the package.json above", () => {
+  writeFileSync(
+    join(folder, "package.json"),
+    '{"type": "module", "devDependencies": {"typescript": "^7"}}',
+  );
+  installTypeScript("7.0.2");
+  const run = (place: string) =>
+    runProgram("svc-access", ["init", "--service", "payroll", place], { cwd: folder }).stdout;
+  expect(run("payroll")).toContain("\nNext:\n  cd payroll\n  npx buf lint\n");
+  expect(run("the other's one")).toContain("\n  cd 'the other'\\''s one'\n  npx buf lint\n");
+});
+
+const templateOf = (out: string, own = out) =>
+  `version: v2\nplugins:\n  - local: protoc-gen-es\n    out: ${out}\n  - local: protoc-gen-svc-access\n    out: ${own}\n`;
+
+test.each([
+  { out: "src/gen", source: "./gen", tests: "../src/gen", routes: "src/gen", include: [] },
+  { out: "./made/ts/", source: "../made/ts", tests: "../made/ts", routes: "made/ts" },
+  { out: "../made", source: "../../made", tests: "../../made", routes: "../made" },
+  { out: "gen", source: "../gen", tests: "../gen", routes: "gen" },
+])("the starter fits a buf.gen.yaml that generates into $out", ({ out, ...row }) => {
+  writeFileSync(join(folder, "buf.gen.yaml"), templateOf(out));
+  const { status } = runProgram("svc-access", ["init", "--service", "notes"], { cwd: folder });
+  expect(status).toBe(0);
+  const text = (name: string) => readFileSync(join(folder, name), "utf8");
+  for (const name of ["src/handlers.ts", "src/main.ts"]) {
+    expect(text(name)).toContain(`from "${row.source}/notes/v1/notes_server.ts"`);
+  }
+  for (const name of ["test/handlers.test.ts", "test/service.test.ts"]) {
+    expect(text(name)).toContain(`from "${row.tests}/notes/v1/notes_pb.ts"`);
+  }
+  for (const name of ["src/main.ts", "test/service.test.ts"]) {
+    expect(text(name)).toContain(`"${row.routes}/routes/notes.json"`);
+  }
+  const { include } = JSON.parse(text("tsconfig.json"));
+  expect(include).toEqual([...(row.include ?? [row.routes]), "src", "test"]);
+});
+
+test.each([
+  { out: "src", own: "src", message: "holds src, which buf generate may empty" },
+  { out: ".", own: ".", message: "holds src, which buf generate may empty" },
+  { out: "/tmp/gen", own: "/tmp/gen", message: "is not a folder that an import can name" },
+  { out: "gen", own: "other", message: "write the same out for both" },
+])("the starter refuses to generate into $out and $own, and writes nothing", (row) => {
+  writeFileSync(join(folder, "buf.gen.yaml"), templateOf(row.out, row.own));
+  const { status, stderr } = runProgram("svc-access", ["init", "--service", "notes"], {
+    cwd: folder,
+  });
+  expect(status).toBe(2);
+  expect(stderr).toContain(row.message);
+  expect(existsSync(join(folder, "svc-access.yaml"))).toBe(false);
+  expect(existsSync(join(folder, "third_party"))).toBe(false);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import {
   type BufTemplate,
   BufTemplateError,
@@ -68,6 +68,31 @@ export function additionsToBufGen(folder: string): string {
 So that Node runs what is made as it is, give ${es.name} the options ${missing.join(", ")}.
 `;
   return `plugins:\n${accessPlugin(es.out, extension)}${missing.length === 0 ? "" : advice}`;
+}
+
+/**
+ * The folder of the generated code: that of the `buf.gen.yaml` which is there, or `gen`.
+ *
+ * @throws UsageError where the messages are generated elsewhere than what imports them
+ */
+export function outputFolder(folder: string): string {
+  const path = join(folder, "buf.gen.yaml");
+  if (!existsSync(path)) return OUT;
+  const plugins = pluginsOf(path);
+  const outOf = (...names: readonly string[]) =>
+    plugins.find(({ name }) => names.some((one) => name.includes(one)))?.out;
+  const own = outOf("protoc-gen-svc-access");
+  const messages = outOf("protoc-gen-es", "bufbuild/es");
+  if (own !== undefined && messages !== undefined && tidy(own) !== tidy(messages)) {
+    throw new UsageError(
+      `${path} generates into ${messages} and ${own}: write the same out for both, since protoc-gen-svc-access imports its siblings, then init again`,
+    );
+  }
+  return own ?? messages ?? OUT;
+}
+
+function tidy(path: string): string {
+  return posix.normalize(path).replace(/(?<=.)\/$/, "");
 }
 
 interface Plugin {

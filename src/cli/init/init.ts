@@ -5,10 +5,11 @@ import { printableLines } from "../../common/printable.ts";
 import { UsageError } from "../../compiler/usage-error.ts";
 import type { OutputFile } from "../../emit/output-file.ts";
 import { writeFiles } from "../write-files.ts";
-import { additionsToBufGen, bufGenYaml, inputsOf, mayClean } from "./buf-gen-yaml.ts";
+import { additionsToBufGen, bufGenYaml, inputsOf, mayClean, outputFolder } from "./buf-gen-yaml.ts";
 import { additionsToBufYaml, newBufYaml } from "./buf-yaml.ts";
 import { nextSteps } from "./next-steps.ts";
 import { COPIES, shippedProtos } from "./shipped-protos.ts";
+import { generatedCode, sourceFolders } from "./starter/generated-code.ts";
 import { serviceStarter } from "./starter/service-starter.ts";
 import { svcAccessYaml } from "./svc-access-yaml.ts";
 import { tsconfig, tsconfigLacks } from "./tsconfig.ts";
@@ -34,9 +35,11 @@ export function initCommand(): Command {
 Examples:
   npm install --save-dev svc-access @bufbuild/buf && npx svc-access init
   npx svc-access init --service notes      a service that runs
+  npx svc-access init --service bills bills      another one, in a folder of its own
 
 A file that exists is left as it is, and what it lacks is shown. The annotation's protos are
-copied to ${COPIES}, to be committed: buf breaking --against '.git#branch=main' needs them in git.`,
+copied to ${COPIES}, to be committed: buf breaking --against '.git#branch=main' needs them in git.
+From a folder of the repository, write '../.git#branch=main,subdir=FOLDER'.`,
     )
     .action(init);
 }
@@ -59,8 +62,9 @@ function init(folder: string, flags: InitFlags): void {
 function start(folder: string, workspace: Workspace, { service }: InitFlags): void {
   const { own, annotation } = workspace;
   const root = own[0] as string;
+  const gen = generatedCode(service === undefined ? "gen" : outputFolder(folder));
   const starter =
-    service === undefined ? undefined : serviceStarter(service, root, installedAt(folder));
+    service === undefined ? undefined : serviceStarter(service, root, installedAt(folder), gen);
   if (service !== undefined) refuseOtherService(folder, service);
   // Read before anything is written: it may be one that cannot be.
   const bufGenLacks = additionsToBufGen(folder);
@@ -72,7 +76,7 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
     { name: "buf.yaml", content: newBufYaml(workspace) },
     { name: "buf.gen.yaml", content: bufGen },
     ...(starter ?? [{ name: "svc-access.yaml", content: svcAccessYaml(installedAt(folder)) }]),
-    { name: "tsconfig.json", content: tsconfig(service !== undefined) },
+    { name: "tsconfig.json", content: tsconfig(sourceFolders(gen, service !== undefined)) },
   ]);
   for (const name of kept) say(`${name} exists and is left as it is`);
   if (annotation !== undefined) tellOfCopies(folder, annotation, workspace);

@@ -1,17 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 
 const SERVICES_NEED = 24;
+/** The first TypeScript that knows every option of the `tsconfig.json` that `init` writes. */
+const TYPESCRIPT_NEEDS = [5, 8] as const;
 
 /** What the user does next. */
 export function nextSteps(folder: string, root: string, service: string | undefined): string {
   const steps = ["npx buf lint", "npx buf generate", "npx tsc"];
   // npx would fetch a package called tsc, which is somebody else's.
-  if (!isInstalled(folder, "typescript")) {
-    steps.unshift("npm install --save-dev typescript @types/node");
-  }
+  if (!hasTypeScript(folder)) steps.unshift("npm install --save-dev typescript @types/node");
   // Node takes the imports of generated code for those of a module only there.
-  if (!isModule(join(folder, "package.json"))) steps.unshift("npm pkg set type=module");
+  if (!isModule(folder)) steps.unshift("npm pkg set type=module");
+  const below = relative(process.cwd(), resolve(folder)).split(sep).join("/");
+  if (below !== "") steps.unshift(`cd ${quoted(below)}`);
   if (service !== undefined) steps.push("node --test", "node src/main.ts");
   const lines = steps.map((step) => `  ${step}\n`).join("");
   const where = root === "." ? "" : ` below ${root}/`;
@@ -26,18 +28,55 @@ function olderNode(): string {
   return `\nThis is Node ${process.versions.node}. Services and their tests need Node ${SERVICES_NEED} or later.\n`;
 }
 
-function isInstalled(folder: string, name: string): boolean {
-  for (let place = resolve(folder); ; place = dirname(place)) {
-    if (existsSync(join(place, "node_modules", name))) return true;
-    if (dirname(place) === place) return false;
+/** Whether the project itself asks for TypeScript: a copy that another package brings may be of any version. */
+function hasTypeScript(folder: string): boolean {
+  const places = foldersUp(folder);
+  const isAsked = places.some((place) => {
+    const { dependencies, devDependencies } = manifest(join(place, "package.json"));
+    return [dependencies, devDependencies].some(
+      (names) => typeof names === "object" && names !== null && "typescript" in names,
+    );
+  });
+  const installed = places
+    .map((place) => join(place, "node_modules/typescript/package.json"))
+    .find((path) => existsSync(path));
+  return isAsked && installed !== undefined && isRecent(manifest(installed)["version"]);
+}
+
+function isRecent(version: unknown): boolean {
+  const [major = 0, minor = 0] = `${version}`.split(".").map((part) => Number.parseInt(part, 10));
+  const [leastMajor, leastMinor] = TYPESCRIPT_NEEDS;
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor);
+}
+
+/** As Node decides it: by the nearest `package.json`. */
+function isModule(folder: string): boolean {
+  const nearest = foldersUp(folder)
+    .map((place) => join(place, "package.json"))
+    .find((path) => existsSync(path));
+  return nearest !== undefined && manifest(nearest)["type"] === "module";
+}
+
+function foldersUp(folder: string): string[] {
+  const places = [resolve(folder)];
+  for (let place = places[0] as string; dirname(place) !== place; ) {
+    place = dirname(place);
+    places.push(place);
+  }
+  return places;
+}
+
+/** An empty one where there is none that can be read. */
+function manifest(path: string): Readonly<Record<string, unknown>> {
+  try {
+    const content: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return typeof content === "object" && content !== null ? { ...content } : {};
+  } catch {
+    return {};
   }
 }
 
-function isModule(path: string): boolean {
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return (manifest as { type?: unknown } | null)?.type === "module";
-  } catch {
-    return false;
-  }
+/** For a shell. */
+function quoted(path: string): string {
+  return /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

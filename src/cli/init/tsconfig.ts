@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** The `tsconfig.json` of code that Node runs as it is. */
-export function tsconfig(hasTests: boolean): string {
+/** The `tsconfig.json` of code that Node runs as it is, in these folders. */
+export function tsconfig(folders: readonly string[]): string {
   return `{
   "compilerOptions": {
     "target": "ES2023",
@@ -15,7 +15,7 @@ export function tsconfig(hasTests: boolean): string {
     "erasableSyntaxOnly": true,
     "noEmit": true
   },
-  "include": [${hasTests ? '"gen", "src", "test"' : '"gen", "src"'}]
+  "include": [${folders.map((folder) => JSON.stringify(folder)).join(", ")}]
 }
 `;
 }

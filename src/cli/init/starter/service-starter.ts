@@ -1,5 +1,6 @@
 import { UsageError } from "../../../compiler/usage-error.ts";
 import type { OutputFile } from "../../../emit/output-file.ts";
+import type { GeneratedCode } from "./generated-code.ts";
 import { MODEL, serviceYaml, svcAccessYaml } from "./starter-config.ts";
 import { starterProto } from "./starter-proto.ts";
 import { handlersTs, mainTs } from "./starter-source.ts";
@@ -13,12 +14,14 @@ const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
  *
  * @param root the module of its proto
  * @param installed where this package is, relative to the repository
+ * @param gen where the generated code is
  * @throws UsageError where the name is not valid
  */
 export function serviceStarter(
   name: string,
   root: string,
   installed: string,
+  gen: GeneratedCode,
 ): readonly OutputFile[] {
   if (!NAME.test(name)) {
     throw new UsageError(`${name} is no name of a service: take lower-case letters, digits and -`);
@@ -31,10 +34,10 @@ export function serviceStarter(
     { name: "model.zed", content: MODEL },
     { name: `${folder}${word}/v1/${word}.proto`, content: starterProto(name, word, title) },
     { name: "service.yaml", content: serviceYaml(name, installed) },
-    { name: "src/handlers.ts", content: handlersTs(word, title) },
-    { name: "src/main.ts", content: mainTs(name, word, title) },
-    { name: "test/handlers.test.ts", content: handlersTestTs(word) },
-    { name: "test/service.test.ts", content: serviceTestTs(name, word, title) },
+    { name: "src/handlers.ts", content: handlersTs(word, title, gen) },
+    { name: "src/main.ts", content: mainTs(name, word, title, gen) },
+    { name: "test/handlers.test.ts", content: handlersTestTs(word, gen) },
+    { name: "test/service.test.ts", content: serviceTestTs(name, word, title, gen) },
     { name: ".gitignore", content: "node_modules/\n*.db*\n" },
   ];
 }

@@ -1,8 +1,10 @@
+import type { GeneratedCode } from "./generated-code.ts";
+
 /** The handlers. */
-export function handlersTs(word: string, title: string): string {
+export function handlersTs(word: string, title: string, gen: GeneratedCode): string {
   return `import type { AuthorizationEngine } from "svc-access/authz";
 import { requirePrincipal, ServiceError } from "svc-access/runtime";
-import type { ${title}ServiceHandlers } from "../gen/${word}/v1/${word}_server.ts";
+import type { ${title}ServiceHandlers } from "${gen.fromSource}/${word}/v1/${word}_server.ts";
 
 /** What the service does. Who may call it is said in the proto, and checked before. */
 export function handlers(engine: AuthorizationEngine): ${title}ServiceHandlers {
@@ -34,7 +36,7 @@ export function handlers(engine: AuthorizationEngine): ${title}ServiceHandlers {
 }
 
 /** The program. */
-export function mainTs(name: string, word: string, title: string): string {
+export function mainTs(name: string, word: string, title: string, gen: GeneratedCode): string {
   return `/** The service: \`node src/main.ts [CONFIGURATION]\`. */
 import {
   createAuthorizationEngine,
@@ -42,7 +44,7 @@ import {
   readRouteDocument,
   runServer,
 } from "svc-access/runtime";
-import { bind${title}Service } from "../gen/${word}/v1/${word}_server.ts";
+import { bind${title}Service } from "${gen.fromSource}/${word}/v1/${word}_server.ts";
 import { handlers } from "./handlers.ts";
 
 await runServer(async () => {
@@ -60,7 +62,7 @@ await runServer(async () => {
     configuration,
     engine,
     bindings: [bind${title}Service(handlers(engine))],
-    routes: readRouteDocument("gen/routes/${name}.json"),
+    routes: readRouteDocument("${gen.folder}/routes/${name}.json"),
   };
 });
 `;

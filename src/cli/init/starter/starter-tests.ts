@@ -1,11 +1,13 @@
+import type { GeneratedCode } from "./generated-code.ts";
+
 /** The test of a handler: what it does, without a server. */
-export function handlersTestTs(word: string): string {
+export function handlersTestTs(word: string, gen: GeneratedCode): string {
   return `/** Tests of handlers: nothing is checked before them here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { testContext, testEngine } from "svc-access/testing";
-import { SetItemRequestSchema } from "../gen/${word}/v1/${word}_pb.ts";
+import { SetItemRequestSchema } from "${gen.fromTests}/${word}/v1/${word}_pb.ts";
 import { handlers } from "../src/handlers.ts";
 
 test("an item remembers who changed it", async () => {
@@ -28,19 +30,24 @@ test("an item without a text is refused", async () => {
 }
 
 /** The test of the whole service: what its policies let through. */
-export function serviceTestTs(name: string, word: string, title: string): string {
+export function serviceTestTs(
+  name: string,
+  word: string,
+  title: string,
+  gen: GeneratedCode,
+): string {
   return `/** Tests of the whole service: the server of production, on free ports, with stores of its own. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTestServer } from "svc-access/testing";
-import { ${title}Service } from "../gen/${word}/v1/${word}_pb.ts";
-import { bind${title}Service } from "../gen/${word}/v1/${word}_server.ts";
+import { ${title}Service } from "${gen.fromTests}/${word}/v1/${word}_pb.ts";
+import { bind${title}Service } from "${gen.fromTests}/${word}/v1/${word}_server.ts";
 import { handlers } from "../src/handlers.ts";
 
 const start = () =>
   startTestServer((engine) => bind${title}Service(handlers(engine)), {
     model: "model.zed",
-    routes: "gen/routes/${name}.json",
+    routes: "${gen.folder}/routes/${name}.json",
     relationships: ["item:first#owner@user:alice"],
     services: ["alice"],
   });
