@@ -131,7 +131,9 @@ async function readChanges(
   now: number,
   head: number,
 ): Promise<Page> {
-  if (head <= at.change) return { changes: [], at, hasMore: false };
+  // Events that were stored together share a change: there may be more of the one that it is at.
+  const isAll = head < at.change || (head === at.change && at.id === LAST);
+  if (isAll) return { changes: [], at, hasMore: false };
   const rows = await matching(database, filter, now)
     .select("change")
     .where(keyed(CHANGE, ">", [at.change, at.id]))

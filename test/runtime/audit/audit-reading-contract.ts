@@ -41,7 +41,7 @@ export function auditReadingContract(
     }
     return {
       texts: changes.map(({ event }) => textOf(event)),
-      after: changes.at(-1)?.position ?? "",
+      after: changes.at(-1)?.position ?? options.after ?? "",
     };
   }
   const textOf = ({ data }: AuditEvent) => `${data.request_id} ${data.state}`;
@@ -69,6 +69,25 @@ export function auditReadingContract(
     expect((await take(log, 1, { from: "start" }, { requestId: "a" })).texts).toEqual([
       "a completed",
     ]);
+    await audit.close();
+  });
+
+  test("a follower that ends among events that were stored together is given the others without a further change", async () => {
+    const { audit, logAt } = await opened();
+    const log = logAt();
+    let after = await log.position();
+    const ids = Array.from({ length: 5 }, (_, index) => `t${index}`);
+    // In one turn of the event loop: one statement, one change.
+    await Promise.all(ids.map((id) => complete(audit, id)));
+    // A log that is closed waits for nothing: a follower ends where it has given what is stored.
+    log.close();
+    const seen: string[] = [];
+    for (const _ of ids) {
+      const next = await take(log, 1, { after });
+      seen.push(...next.texts);
+      after = next.after;
+    }
+    expect(seen.sort()).toEqual(ids.map((id) => `${id} completed`));
     await audit.close();
   });
 
@@ -120,7 +139,7 @@ export function auditReadingContract(
   });
 
   test("however calls of several replicas end, a follower that is restarted misses nothing and repeats nothing", async () => {
-    const { audit, again, log } = await opened();
+    const { audit, again, logAt } = await opened();
     const others = await Promise.all([again(), again()]);
     const replicas = [audit];
     for (const other of others) replicas.push((await auditOf(other, [write])).audit);
@@ -140,6 +159,7 @@ export function auditReadingContract(
         fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 10 }),
         async (calls, portions) => {
           run++;
+          const log = logAt();
           let after = await log.position();
           const work = Promise.all(
             calls.map(async ({ replica, hasIntent, begin, end }, index) => {
@@ -151,12 +171,18 @@ export function auditReadingContract(
               await trail.complete(call, undefined);
             }),
           );
+          // A log that is closed waits for nothing: what it does not give by then is missed.
+          let isOver = false;
+          const over = () => {
+            isOver = true;
+            log.close();
+          };
+          work.then(over, over);
           const seen: string[] = [];
-          const completed = () => seen.filter((text) => text.endsWith(" completed")).length;
-          for (let portion = 0; completed() < calls.length; portion++) {
-            const left = calls.length - completed();
-            const size = Math.min(portions[portion % portions.length] ?? 1, left);
-            const next = await take(log, size, { after });
+          for (let portion = 0, isLast = false; !isLast; portion++) {
+            const beganAfter = isOver;
+            const next = await take(log, portions[portion % portions.length] ?? 1, { after });
+            isLast = beganAfter && next.texts.length === 0;
             seen.push(...next.texts);
             after = next.after;
           }
