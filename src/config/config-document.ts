@@ -37,6 +37,8 @@ export interface ConfigDocument {
   readonly locate: (path: ConfigPath) => TextPlace;
   /** The parts of the text at a path that are defaults of variables; none where it has none. */
   readonly defaulted: (path: ConfigPath) => readonly DefaultedPart[];
+  /** The variable that is empty, so that the text at a path is; undefined where none is to blame. */
+  readonly emptiedBy: (path: ConfigPath) => string | undefined;
 }
 
 /** The most bytes of a configuration. */
@@ -48,10 +50,10 @@ const MAX_ALIASES = 100;
 /** Reads the text of a configuration. */
 export function readConfigDocument(text: string, variables: Variables): ConfigDocument {
   const start: TextPlace = { line: 1, column: 1 };
-  const defaults = new Map<unknown, readonly DefaultedPart[]>();
+  const found: FoundVariables = { defaults: new Map(), empty: new Map() };
   const refuse = (message: string, place = start): ConfigDocument => {
     const problems = [{ rule: "CONFIG_SYNTAX", message, ...place } as const];
-    return { problems, locate: () => start, defaulted: () => [] };
+    return { problems, locate: () => start, defaulted: () => [], emptiedBy: () => undefined };
   };
   if (text.length > MAX_BYTES) return refuse("the file has more than 4 MB");
   const lines = new LineCounter();
@@ -66,24 +68,33 @@ export function readConfigDocument(text: string, variables: Variables): ConfigDo
     version: "1.2",
     schema: "core",
   });
-  const defaulted = (path: ConfigPath) => defaults.get(valueAt(document, path)) ?? [];
+  const defaulted = (path: ConfigPath) => found.defaults.get(valueAt(document, path)) ?? [];
+  const emptiedBy = (path: ConfigPath) => found.empty.get(valueAt(document, path));
   const locate = (path: ConfigPath) => placeOf(offsetOf(document.contents, path));
+  const lookups = { locate, defaulted, emptiedBy };
   const problems = [...document.errors, ...document.warnings].map((error): DocumentProblem => {
     const message =
       error.code === "MULTIPLE_DOCS" ? "the file must hold one document" : messageOf(error);
     return { rule: "CONFIG_SYNTAX", message, ...placeOf(error.pos[0]) };
   });
-  problems.push(...resolveNodes(document, variables, placeOf, defaults));
-  if (problems.some(({ rule }) => rule === "CONFIG_SYNTAX")) return { problems, locate, defaulted };
+  problems.push(...resolveNodes(document, variables, placeOf, found));
+  if (problems.some(({ rule }) => rule === "CONFIG_SYNTAX")) return { problems, ...lookups };
   if (document.contents === null) {
     return refuse("the file is empty; `svc-access init` writes one");
   }
   if (!isMap(document.contents)) return refuse("the file must hold keys and values");
   try {
-    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }), problems, locate, defaulted };
+    return { value: document.toJS({ maxAliasCount: MAX_ALIASES }), problems, ...lookups };
   } catch (error) {
     return refuse(messageOf(error as Error));
   }
+}
+
+/** What variables have left in the scalars of a document. */
+interface FoundVariables {
+  readonly defaults: Map<unknown, readonly DefaultedPart[]>;
+  /** The variable of each text that came to be empty. */
+  readonly empty: Map<unknown, string>;
 }
 
 /** Puts variables in place, and finds what only a walk through the nodes shows. */
@@ -91,7 +102,7 @@ function resolveNodes(
   document: Document,
   variables: Variables,
   placeOf: (offset: number) => TextPlace,
-  defaults: Map<unknown, readonly DefaultedPart[]>,
+  { defaults, empty }: FoundVariables,
 ): DocumentProblem[] {
   const problems: DocumentProblem[] = [];
   visit(document, {
@@ -114,7 +125,8 @@ function resolveNodes(
         problems.push({ rule: "CONFIG_VARIABLE", message: found.error, ...place });
         return;
       }
-      const { text, defaulted } = found;
+      const { text, defaulted, emptiedBy } = found;
+      if (emptiedBy !== undefined) empty.set(node, emptiedBy);
       if (defaulted.length > 0) defaults.set(node, defaulted);
       if (text !== node.value) node.value = node.type === Scalar.PLAIN ? plainValue(text) : text;
     },

@@ -18,6 +18,8 @@ export interface Substituted {
   readonly text: string;
   /** The parts that come from defaults, in their order. */
   readonly defaulted: readonly DefaultedPart[];
+  /** The first variable of a text that is empty because all of its variables are. */
+  readonly emptiedBy?: string | undefined;
   readonly error?: undefined;
 }
 
@@ -33,6 +35,7 @@ export function substituteVariables(
 ): Substituted | { text?: undefined; error: string } {
   let error: string | undefined;
   const defaulted: DefaultedPart[] = [];
+  let first: string | undefined;
   const valueOf = (reference: string, inner: string | undefined, start: number): string => {
     if (reference === "$$") return "$";
     const [, name, fallback] = NAME.exec(inner ?? "") ?? [];
@@ -40,6 +43,7 @@ export function substituteVariables(
       error ??= `"${reference}" is no reference; write \${NAME} or \${NAME:-default}, and $$ for a dollar sign`;
       return "";
     }
+    first ??= name;
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     // As in a shell, `:-` also stands in for an empty value.
     if (fallback !== undefined) {
@@ -65,5 +69,6 @@ export function substituteVariables(
       return value;
     },
   );
-  return error === undefined ? { text: replaced, defaulted } : { error };
+  if (error !== undefined) return { error };
+  return { text: replaced, defaulted, emptiedBy: replaced === "" ? first : undefined };
 }

@@ -45,16 +45,29 @@ export async function migrate(
 ): Promise<void> {
   const target = database.as<MigrationTables>();
   try {
+    await assertAllRights(target, set);
     const found = await tableVersion(target, set, target.kysely);
-    if (isOutdated(found)) await makeTables(target, set, found);
-    if (target.schema !== undefined) {
-      const { name, schema } = target;
-      const rights = { ...set.rights, component_migrations: ["select"] } as const;
-      await assertRights(target.kysely, { name, schema, rights });
-    }
+    if (!isOutdated(found)) return;
+    await makeTables(target, set, found);
+    await assertAllRights(target, set);
   } catch (error) {
     throw target.explain(error);
   }
+}
+
+/**
+ * Sees that the user of the connection may do what a component does with its tables.
+ *
+ * @throws MissingRightsError that names the statements which grant it
+ */
+export async function assertAllRights(
+  // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
+  { kysely, name, schema }: Database<any>,
+  set: MigrationSet,
+): Promise<void> {
+  if (schema === undefined) return;
+  const rights = { ...set.rights, component_migrations: ["select"] } as const;
+  await assertRights(kysely, { name, schema, rights });
 }
 
 async function tableVersion(

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { Kysely, type LogConfig, sql } from "kysely";
+import { Kysely, type LogConfig } from "kysely";
 import { AuthzError } from "../authz/authz-error.ts";
 import { OpenedFile } from "../authz/store/sqlite/opened-file.ts";
 import { PatientSqliteDialect } from "../authz/store/sqlite/patient-dialect.ts";
@@ -56,7 +56,9 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
 
   async ready(): Promise<{ ready: boolean; reason?: string }> {
     try {
-      await sql`select 1 from sqlite_schema limit 1`.execute(this.kysely);
+      // Not by Kysely: there it would wait after a write that waits for another program's lock, which
+      // keeps no reader out.
+      this.#connection.value("select 1 from sqlite_schema limit 1");
       const reason = this.#opened.problem();
       return reason === undefined ? { ready: true } : { ready: false, reason };
     } catch (error) {

@@ -53,7 +53,7 @@ export interface EmbeddedEngineOptions {
 
 /**
  * An engine in this process: all relationships in memory, over a store that
- * keeps them. It always reads at head.
+ * keeps them. It always reads at head. Where it is refused, the store is closed.
  *
  * @throws AuthzError UNIMPLEMENTED for a model with caveats or expirations; FAILED_PRECONDITION
  * where the store holds relationships that the model does not allow
@@ -62,9 +62,15 @@ export async function createEmbeddedEngine(
   options: EmbeddedEngineOptions,
 ): Promise<AuthorizationEngine> {
   const { model, store, objectIds, maxResults = MAX_RESULTS } = options;
-  const validator = new RequestValidator(model, objectIds);
-  const graph = await loadGraph(compileProgram(model), store, validator);
-  return new EmbeddedEngine(model, store, validator, graph, maxResults);
+  try {
+    const validator = new RequestValidator(model, objectIds);
+    const graph = await loadGraph(compileProgram(model), store, validator);
+    return new EmbeddedEngine(model, store, validator, graph, maxResults);
+  } catch (error) {
+    // Else this process would hold the store, and nobody could close it. Why it was refused is what counts.
+    await store.close().catch(() => undefined);
+    throw error;
+  }
 }
 
 class EmbeddedEngine implements AuthorizationEngine {

@@ -13,6 +13,7 @@ const MIGRATIONS: readonly Migration[] = [createTables, dropHead];
 
 /** What this program does with its tables in PostgreSQL. */
 const RIGHTS: TableRights = {
+  migrations: ["select"],
   relationships: ["select", "insert", "delete"],
   changes: ["select", "insert", "delete"],
   meta: ["select", "update"],
@@ -24,8 +25,10 @@ const RIGHTS: TableRights = {
  * @throws AuthzError FAILED_PRECONDITION where a newer program made them, or the user lacks a right
  */
 export async function migrate(database: StoreDatabase): Promise<void> {
+  await database.assertRights?.(RIGHTS);
   const version = await tableVersion(database, database.writer);
-  if (isOutdated(version)) await makeTables(database, version);
+  if (!isOutdated(version)) return;
+  await makeTables(database, version);
   await database.assertRights?.(RIGHTS);
 }
 

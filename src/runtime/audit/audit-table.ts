@@ -98,7 +98,7 @@ export const AUDIT_MIGRATIONS: MigrationSet = {
 };
 
 /** The same where events are kept for a time only. */
-export const RETENTION_MIGRATIONS: MigrationSet = {
+const RETENTION_MIGRATIONS: MigrationSet = {
   ...AUDIT_MIGRATIONS,
   rights: {
     ...AUDIT_MIGRATIONS.rights,
@@ -106,6 +106,11 @@ export const RETENTION_MIGRATIONS: MigrationSet = {
     audit_marks: ["select", "insert", "update", "delete"],
   },
 };
+
+/** The steps and the rights of an audit whose events are kept for so long; for ever, where absent. */
+export function auditMigrations(maxAgeMs: number | undefined): MigrationSet {
+  return maxAgeMs === undefined ? AUDIT_MIGRATIONS : RETENTION_MIGRATIONS;
+}
 
 /** Each is followed by time and id, the order of all listings. */
 const INDEXES: Readonly<Record<string, readonly (keyof AuditRow)[]>> = {

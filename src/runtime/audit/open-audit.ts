@@ -6,7 +6,7 @@ import type { AuditTrail } from "../chain/call-stages.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import { AuditLog } from "./audit-log.ts";
-import { AUDIT_MIGRATIONS, type AuditTables, RETENTION_MIGRATIONS } from "./audit-table.ts";
+import { type AuditTables, auditMigrations } from "./audit-table.ts";
 import { auditedObject } from "./audited-object.ts";
 import { shiftChanges } from "./change-order.ts";
 import { EventQueue } from "./event-queue.ts";
@@ -84,7 +84,7 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
   if (problem !== undefined) throw new Error(problem);
   if (database === undefined)
     return { trail: NO_TRAIL, log: undefined, settled: async () => {}, close: async () => {} };
-  await migrate(database, options.maxAgeMs === undefined ? AUDIT_MIGRATIONS : RETENTION_MIGRATIONS);
+  await migrate(database, auditMigrations(options.maxAgeMs));
   const tables = database.as<AuditTables>();
   try {
     await shiftChanges(tables);

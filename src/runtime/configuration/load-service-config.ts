@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import {
+  type ConfigDocument,
   type ConfigPath,
   readConfigDocument,
   type TextPlace,
 } from "../../config/config-document.ts";
+import { formatPath } from "../../config/describe-issue.ts";
 import type { Variables } from "../../config/variables.ts";
 import { checkDefaults } from "./check-defaults.ts";
 import { checkServiceConfig, type ServiceConfigCheck } from "./check-service-config.ts";
@@ -66,7 +68,8 @@ export function parseServiceConfig(
   for (const issue of parsed.error?.issues ?? []) {
     // Text whose variable is not set is not the value that the schema should see.
     if (isUnset && typeof issue.input === "string" && issue.input.includes("${")) continue;
-    findings.push(...describeProblem(issue).map((problem) => locatedAt(problem, locate)));
+    const problems = describeProblem(issue).map((problem) => blameVariable(problem, document));
+    findings.push(...problems.map((problem) => locatedAt(problem, locate)));
   }
   findings.push(...keysThatVanish(value).map((problem) => locatedAt(problem, locate)));
   if (findings.length > 0 || parsed.data === undefined) throw refusal(file, findings);
@@ -93,6 +96,14 @@ export function parseServiceConfig(
 
 interface Finding extends TextPlace {
   readonly message: string;
+}
+
+/** What a value must be helps nobody whose variable is empty: it would be right if that were set. */
+function blameVariable(problem: ServiceConfigProblem, document: ConfigDocument) {
+  const variable = document.emptiedBy(problem.path);
+  if (variable === undefined) return problem;
+  const message = `${formatPath(problem.path)} is empty: the variable ${variable} is empty`;
+  return { ...problem, message };
 }
 
 function locatedAt({ path, message }: ServiceConfigProblem, locate: Locate): Finding {

@@ -1,6 +1,9 @@
 import type { AuthorizationEngine } from "../../authz/engine.ts";
+import { MissingRightsError } from "../../authz/store/postgres/postgres-rights.ts";
 import type { Database } from "../../database/database.ts";
+import { assertAllRights } from "../../database/migrate.ts";
 import { openDatabase } from "../../database/open-database.ts";
+import { auditMigrations } from "../audit/audit-table.ts";
 import { openAudit, type ServiceAudit } from "../audit/open-audit.ts";
 import type { ProcessLogger } from "../operation/create-logger.ts";
 import type { Metrics } from "../operation/metrics/metrics.ts";
@@ -33,10 +36,29 @@ export interface OpenParts {
 
 /** Opens engine, database and audit; they are closed in the opposite order. */
 export async function openParts(context: PartsContext): Promise<OpenParts> {
-  const engine = await openEngine(context);
+  const engine = await openEngine(context).catch((error) => refuseWithAllRights(context, error));
   const database = await openServiceDatabase(context);
   const audit = await openServiceAudit(context, database);
   return { engine, audit };
+}
+
+/** One start names all rights that are missing: also those of the audit, which would be opened next. */
+async function refuseWithAllRights(
+  { options: { configuration }, logger }: PartsContext,
+  error: unknown,
+): Promise<never> {
+  const { database: settings, audit } = configuration.config;
+  if (!(error instanceof MissingRightsError) || settings === undefined) throw error;
+  const database = await openDatabase<unknown>(settings, { logger });
+  try {
+    await assertAllRights(database, auditMigrations(audit.retention_days));
+  } catch (other) {
+    // Whatever else is wrong the next start says.
+    if (other instanceof MissingRightsError) throw error.and(other);
+  } finally {
+    await database.close();
+  }
+  throw error;
 }
 
 async function openEngine(context: PartsContext): Promise<AuthorizationEngine | undefined> {

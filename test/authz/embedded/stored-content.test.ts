@@ -35,6 +35,18 @@ it.each<[what: string, text: string, message: RegExp]>([
   expect(error.message).toContain(`: ${text}: `);
 });
 
+it("a store that is refused is closed, so that this process does not hold it", async () => {
+  let closed = 0;
+  const store = Object.assign(storeOf("doc:a#viewer@user:x"), {
+    close: async () => {
+      closed++;
+      throw new Error("the disk is gone");
+    },
+  });
+  await expect(engineOf(SCHEMA, store)).rejects.toThrow("does not allow 1 of the stored");
+  expect(closed).toBe(1);
+});
+
 it("of many that are not allowed, the first are named and all are counted", async () => {
   const texts = Array.from({ length: 20 }, (_, index) => `folder:f${index}#owner@user:x`);
   const error = await engineOf(SCHEMA, storeOf(...texts)).catch((error) => error);

@@ -43,6 +43,7 @@ describe("relationships", () => {
     // What is in memory is answered: nobody else can have written either.
     expect(await views(engine, "before", "left")).toBe(true);
     expect(await views(engine, "locked", "left")).toBe(false);
+    expect(await engine.ready()).toEqual({ ready: true });
     await release();
     await writePair(engine, "after");
     expect(await engine.ready()).toEqual({ ready: true });
@@ -123,6 +124,28 @@ describe("the database of a service", () => {
     await insert("after");
     const rows = await database.kysely.selectFrom("notes").select("text").execute();
     expect(rows.map(({ text }) => text)).toEqual(["before", "after"]);
+    await database.close();
+  });
+
+  test("it is ready while a write waits for the lock: what only reads is served", async () => {
+    const file = freshFile();
+    const database = await open(file);
+    await sql`create table notes (text)`.execute(database.kysely);
+    const release = await lockSqlite(file);
+    let isWaiting = true;
+    const insert = database.kysely
+      .insertInto("notes")
+      .values({ text: "locked" })
+      .execute()
+      .catch((error: unknown) => error)
+      .finally(() => {
+        isWaiting = false;
+      });
+    expect(await database.ready()).toEqual({ ready: true });
+    expect(isWaiting).toBe(true);
+    expect(database.explain(await insert)).toMatchObject(BUSY);
+    expect(await database.ready()).toEqual({ ready: true });
+    await release();
     await database.close();
   });
 

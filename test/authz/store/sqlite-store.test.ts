@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -192,3 +193,44 @@ async function fill(store: Awaited<ReturnType<typeof openSqliteStore>>): Promise
     }
   }
 }
+
+describe("files of another user", () => {
+  const ROOT = process.getuid?.() === 0;
+  const NOBODY = 65_534;
+  /** A store of another user, in a folder of that user, that was stopped. */
+  async function storeOfNobody() {
+    const home = mkdtempSync(join(folder, "nobody-"));
+    const file = join(home, "store.db");
+    await (await openSqliteStore({ file })).close();
+    rmSync(`${file}-lock`);
+    for (const path of [home, file]) chownSync(path, NOBODY, NOBODY);
+    return file;
+  }
+  /** What a process of that user says when it has opened the store, or could not. */
+  const openAsNobody = async (file: string) => {
+    // Whoever is not root may pass through each folder on the way.
+    chmodSync(folder, 0o755);
+    const child = startChild({ sqlite: { file }, user: NOBODY }, "hold");
+    const { value } = await child.lines.next();
+    child.process.kill();
+    return value;
+  };
+
+  test.skipIf(!ROOT)("root, who opens a store, leaves its owner all of its files", async () => {
+    const file = await storeOfNobody();
+    const store = await openSqliteStore({ file });
+    await store.commit([[touch("d", "u")]]);
+    const beside = ["", "-lock", "-wal", "-shm"].map((end) => statSync(`${file}${end}`).uid);
+    expect(beside).toEqual([NOBODY, NOBODY, NOBODY, NOBODY]);
+    await store.close();
+    expect(await openAsNobody(file)).not.toContain("error");
+  });
+
+  test.skipIf(!ROOT).each(["-lock", "-wal"])("a %s that is another's is named", async (end) => {
+    const file = await storeOfNobody();
+    writeFileSync(`${file}${end}`, "", { mode: 0o600 });
+    expect(await openAsNobody(file)).toContain(
+      `cannot be opened, for ${file}${end} belongs to another user: make user ${NOBODY} its owner`,
+    );
+  });
+});

@@ -386,3 +386,35 @@ function thrown(run: () => unknown): Error {
   }
   throw new Error("nothing was thrown");
 }
+
+describe("a value that is empty because a variable is", () => {
+  const bare = MINIMAL.replace(/^security:.*\n(?: .*\n)*/m, "");
+  const authn = (yaml: string) => `${bare}security:\n  authn:\n    ${yaml}\n`;
+  const oidc = (keys: string) =>
+    authn(`oidc: {issuer: "https://id.example.com", audience: [a], ${keys}}`);
+  test.each([
+    ["gateway.trusted_peers[0]", authn('gateway: {trusted_peers: ["${NONE}"]}')],
+    ["gateway.trusted_peers[1]", authn('gateway: {trusted_peers: [10.0.0.1, "${NONE}${NONE}"]}')],
+    ["oidc.audience[0]", authn('oidc: {issuer: "https://id.example.com", audience: ["${NONE}"]}')],
+    ["oidc.allowed_owners[0]", oidc('allowed_owners: ["${NONE:-}"]')],
+    ["oidc.jwks_url", oidc('jwks_url: "${NONE}"')],
+    ["oidc.clock_skew_ns", oidc('clock_skew_ns: "${NONE}"')],
+    ["internal_call.token_file", authn('internal_call: {token_file: "${NONE}"}')],
+    ["internal_call.system_token", authn('internal_call: {system_token: "${NONE}"}')],
+    [
+      "internal_call.token[0].token_file",
+      authn('internal_call: {token: [{service: a, token_file: "${NONE}"}]}'),
+    ],
+  ])("%s: the variable is named", (key, text) => {
+    expect(problemsOf(text, { variables: { NONE: "" } })).toEqual([
+      expect.stringMatching(/^\d+:\d+ [^ ]+ is empty: the variable NONE is empty$/),
+    ]);
+    expect(problemsOf(text, { variables: { NONE: "" } })[0]).toContain(`security.authn.${key} is`);
+  });
+
+  test("one that is empty without a variable is described as before", () => {
+    expect(problemsOf(authn('gateway: {trusted_peers: [""]}'))).toEqual([
+      expect.stringContaining("trusted_peers[0] must have at least 1 characters"),
+    ]);
+  });
+});

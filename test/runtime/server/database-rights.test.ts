@@ -99,7 +99,9 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     const denied = { code: "FAILED_PRECONDITION" };
     const noSchema = start(user);
     await expect(noSchema).rejects.toMatchObject(denied);
-    await expect(noSchema).rejects.toThrow(`does not let user ${user} do that (permission denied`);
+    await expect(noSchema).rejects.toThrow(
+      `run svc-access database migrate as the owner of the database, or let them run grant create on database ${user} to ${user};`,
+    );
     await grantUse();
     const noTables = start(user);
     await expect(noTables).rejects.toMatchObject(denied);
@@ -156,7 +158,11 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
   });
 
   test.each<[right: string, of: string, grant: RegExp]>([
-    ["select", "component_migrations", /permission denied for table component_migrations/],
+    [
+      "select",
+      "component_migrations",
+      /let their owner run grant select on svc_access\.component_migrations to vault_\w+;$/,
+    ],
     ["insert, update", "audit_events", /run grant insert, update on svc_access\.audit_events to /],
     [
       "delete",
@@ -164,13 +170,53 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       /let their owner run grant delete on svc_access\.relationships to /,
     ],
     ["update", "meta", /grant update on svc_access\.meta to vault_\w+;$/],
-    ["select", "migrations", /permission denied for table migrations/],
+    ["select", "migrations", /owner run grant select on svc_access\.migrations to vault_\w+;$/],
   ])("%s on %s that is missing stops the start, with the grant", async (right, table, grant) => {
     const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
     await grantUse();
     await migrate(owner);
     await asOwner(`revoke ${right} on svc_access.${table} from ${user}`);
     await expect(start(user)).rejects.toThrow(grant);
+  });
+
+  test.each([
+    [
+      "schema svc_access",
+      "usage",
+      /their owner run grant usage on schema svc_access to vault_\w+;$/,
+    ],
+    [
+      "database",
+      "connect",
+      /of the database run grant connect on database vault_\w+ to vault_\w+;$/,
+    ],
+  ])("the %s that may not be used stops the start, with the grant", async (what, right, grant) => {
+    const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
+    await grantUse();
+    await migrate(owner);
+    const name = what === "database" ? `database ${user}` : what;
+    await asOwner(`revoke ${right} on ${name} from ${user}`);
+    await expect(start(user)).rejects.toThrow(grant);
+  });
+
+  test("all rights that are missing are named at once", async () => {
+    const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
+    await grantUse();
+    await migrate(owner);
+    await asOwner(`revoke all on all tables in schema svc_access from ${user}`);
+    const { message } = await start(user).then(
+      () => expect.fail("started"),
+      (error: Error) => error,
+    );
+    for (const table of ["migrations", "meta", "changes", "relationships"]) {
+      expect(message).toMatch(new RegExp(`grant [a-z, ]+ on svc_access\\.${table} to `));
+    }
+    for (const table of ["component_migrations", "audit_events", "audit_clock", "audit_marks"]) {
+      expect(message).toMatch(new RegExp(`grant [a-z, ]+ on svc_access\\.${table} to `));
+    }
+    // What it names is enough.
+    for (const [statement] of message.matchAll(/grant [^;]+;/g)) await asOwner(statement);
+    await start(user);
   });
 
   test("to delete events is needed where they are kept for a time only", async () => {

@@ -1,5 +1,6 @@
 import { AuthzError } from "../../authz-error.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
+import { quote } from "./postgres-rights.ts";
 
 /** Says what an error at a PostgreSQL store means and how it is mended. */
 export function explainPostgres(
@@ -23,7 +24,7 @@ export function explainPostgres(
       return refused(`${name} does not exist: create the database`);
     case "42501":
       return refused(
-        `${name} does not let user ${address.user} do that (${oneLine(message)}): grant it the right, or connect as the owner`,
+        `${name} does not let user ${address.user} do that (${oneLine(message)}): ${grantOf(error as PostgresProblem, address)}`,
       );
     case "25006":
       return unavailable(`${name} is read-only: name the primary server`);
@@ -45,6 +46,28 @@ export function explainPostgres(
   return unavailable(
     `${name} cannot be reached (${why}): see that it runs and that the address is right`,
   );
+}
+
+interface PostgresProblem {
+  readonly message?: string;
+  readonly detail?: string;
+}
+
+/** How a right is given that the server names; of a table it does not say which. */
+function grantOf(
+  { message = "", detail = "" }: PostgresProblem,
+  { user }: PostgresAddress,
+): string {
+  const [, kind = "", name = ""] =
+    /permission denied for (database|schema) "?(.+?)"?$/.exec(oneLine(message)) ?? [];
+  const owner = `let the owner of the ${kind} run grant`;
+  const to = `on ${kind} ${quote(name)} to ${quote(user)};`;
+  if (kind === "schema") return `${owner} usage ${to}`;
+  if (kind === "database" && detail.includes("CONNECT")) return `${owner} connect ${to}`;
+  if (kind === "database") {
+    return `run svc-access database migrate as the owner of the database, or let them run grant create ${to}`;
+  }
+  return "grant it the right, or connect as the owner";
 }
 
 /** Whether a connection is of no use after an error: before `pg` itself sees it end. */

@@ -71,7 +71,7 @@ export class SqliteDatabase implements StoreDatabase {
     try {
       const file = resolveFile(this.#file);
       if (!held) {
-        this.#lock = SqliteLock.take(`${file}-lock`);
+        this.#lock = SqliteLock.take(`${file}-lock`, file);
         if (this.#lock === undefined) throw heldError(this.name, await readHolder(file));
       }
       createPrivately(file);

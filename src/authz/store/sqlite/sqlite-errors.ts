@@ -1,3 +1,4 @@
+import { accessSync, constants, existsSync } from "node:fs";
 import { AuthzError } from "../../authz-error.ts";
 
 /** Says what an error at an SQLite store means and how it is mended. */
@@ -28,9 +29,7 @@ export function explainSqlite(error: unknown, file: string): AuthzError {
       return unavailable(`the store ${file} is locked by another program: close it there`);
     case 8: // SQLITE_READONLY
     case 14: // SQLITE_CANTOPEN
-      return refused(
-        `the store ${file} cannot be opened for writing: give user ${process.getuid?.()} write access to the file and its folder`,
-      );
+      return refused(unwritable(file));
     case 11: // SQLITE_CORRUPT
       return refused(`the store ${file} is damaged: restore it from a backup`);
     case 13: // SQLITE_FULL
@@ -39,5 +38,28 @@ export function explainSqlite(error: unknown, file: string): AuthzError {
       return refused(`${file} is no SQLite database: name another file for the store`);
     default:
       return unavailable(`the store ${file} fails: ${message ?? String(error)}`);
+  }
+}
+
+/** What SQLite and the lock keep beside a file. */
+const BESIDE = ["-lock", "-lock-journal", "-wal", "-shm"];
+
+/** Names the file that is meant: SQLite does not say which of them it could not open. */
+function unwritable(file: string): string {
+  const user = process.getuid?.();
+  const beside = BESIDE.map((end) => `${file}${end}`).find(
+    (path) => existsSync(path) && !isWritable(path),
+  );
+  return beside === undefined || !isWritable(file)
+    ? `the store ${file} cannot be opened for writing: give user ${user} write access to the file and its folder`
+    : `the store ${file} cannot be opened, for ${beside} belongs to another user: make user ${user} its owner`;
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -1,4 +1,5 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, fchownSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OpenedFile } from "./opened-file.ts";
 
@@ -21,9 +22,9 @@ export class SqliteLock {
     return this.#opened.problem();
   }
 
-  /** Takes the lock; undefined where another holds it. */
-  static take(file: string): SqliteLock | undefined {
-    createPrivately(file);
+  /** Takes the lock in a file beside a store; undefined where another holds it. */
+  static take(file: string, store: string): SqliteLock | undefined {
+    createPrivately(file, store);
     const database = new DatabaseSync(file);
     try {
       database.exec("begin exclusive");
@@ -44,13 +45,31 @@ const BUSY = 5;
 
 /**
  * Creates a file that only its owner reads; SQLite gives its journals the same
- * mode. An existing file is not opened: closing it again would drop the locks
- * that SQLite has on it in this process.
+ * mode and owner. An existing file is not opened: closing it again would drop the
+ * locks that SQLite has on it in this process.
+ *
+ * @param beside the file whose owner it gets from root, such as an operator; where there is none, that of the folder
  */
-export function createPrivately(file: string): void {
+export function createPrivately(file: string, beside = file): void {
+  const like = beside !== file && existsSync(beside) ? beside : dirname(file);
   try {
-    closeSync(openSync(file, "wx", 0o600));
+    const created = openSync(file, "wx", 0o600);
+    try {
+      if (process.getuid?.() === 0) giveTo(like, created);
+    } finally {
+      closeSync(created);
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** Else the service could not open it: it is seldom root. */
+function giveTo(like: string, created: number): void {
+  const { uid, gid } = statSync(like);
+  try {
+    if (uid !== 0) fchownSync(created, uid, gid);
+  } catch {
+    // A root that may give nothing away, as in some containers: whoever cannot open it names the file.
   }
 }
