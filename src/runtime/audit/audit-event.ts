@@ -54,6 +54,11 @@ export interface AuditData {
   readonly code?: string;
   /** What the caller was told, where that is something else: such as that its time was up. */
   readonly answered?: { readonly status: number; readonly code: string };
+  /**
+   * The handler's stream was left before its end, and it reported no error: what it did until then
+   * stands. `code` is `OK`, and `answered` or `caller_gone` says why.
+   */
+  readonly cut_off?: true;
   /** Whether the caller had gone before the handler ended, so that nobody was told. */
   readonly caller_gone?: true;
   readonly request_id: string;

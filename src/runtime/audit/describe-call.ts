@@ -14,6 +14,8 @@ export interface EventSource {
 /** How a call ended, and how long it took. */
 export interface Outcome {
   readonly error: ServiceError | undefined;
+  /** Whether the handler's stream was left before its end. */
+  readonly isCutOff?: boolean;
   readonly durationMs: number;
 }
 
@@ -138,9 +140,13 @@ function authzOf(call: Call, maxText: number): Pick<AuditData, "authz"> {
 
 function outcomeOf(
   call: Call,
-  { error, durationMs }: Outcome,
-): Pick<AuditData, "status" | "code" | "duration_ms"> {
-  return { ...endOf(call, error), duration_ms: Math.round(durationMs * 1000) / 1000 };
+  { error, isCutOff, durationMs }: Outcome,
+): Pick<AuditData, "status" | "code" | "cut_off" | "duration_ms"> {
+  return {
+    ...endOf(call, error),
+    ...(isCutOff === true ? { cut_off: true } : {}),
+    duration_ms: Math.round(durationMs * 1000) / 1000,
+  };
 }
 
 function answerOf(

@@ -68,13 +68,18 @@ export class StoredAuditTrail implements AuditTrail {
     return this.#queue.intent(this.#sized(call, event, expiryOf(call), undefined).row);
   }
 
-  complete(call: Call, error: ServiceError | undefined, answer?: CallEnd): void | Promise<void> {
+  complete(
+    call: Call,
+    error: ServiceError | undefined,
+    answer?: CallEnd,
+    isCutOff = false,
+  ): void | Promise<void> {
     if (call.method.policy.audit === undefined) return undefined;
     const begun = this.#eventOf(call);
     if (begun.isCompleted) return undefined;
     begun.isCompleted = true;
     this.#lasting.remove(begun.id);
-    const outcome = { error, durationMs: performance.now() - call.startedAt };
+    const outcome = { error, isCutOff, durationMs: performance.now() - call.startedAt };
     const sized = () => this.#sized(call, begun, begun.time, outcome, answer);
     if (error !== undefined && mayBeCounted(call, begun)) {
       if (this.#count(call, begun, error, sized)) return undefined;

@@ -8,6 +8,8 @@ export type Stage = (call: Call) => void | Promise<void>;
 /** How a call, or its handler, ended; without an error all went well. */
 export interface CallEnd {
   readonly error: ServiceError | undefined;
+  /** Of a handler: its stream was left before it came to its own end. What it did until then stands. */
+  readonly isCutOff?: true;
 }
 
 /** Keeps the audit event of a call (design.md, "Audit"). */
@@ -24,8 +26,14 @@ export interface AuditTrail {
    *
    * @param error how the handler ended; of a call that did not come as far, what it was refused with
    * @param answer what the caller was told; the same where absent
+   * @param isCutOff whether the handler's stream was left before its end
    */
-  complete(call: Call, error: ServiceError | undefined, answer?: CallEnd): void | Promise<void>;
+  complete(
+    call: Call,
+    error: ServiceError | undefined,
+    answer?: CallEnd,
+    isCutOff?: boolean,
+  ): void | Promise<void>;
   /**
    * The call is over for its caller, and its handler still runs: the event stays pending until
    * `complete`, for as long as this process lives.

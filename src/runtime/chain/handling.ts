@@ -12,13 +12,18 @@ import { invokeHandler } from "./invoke-handler.ts";
 export class Handling {
   /** More than one where an interceptor calls the handler again. */
   #running = 0;
+  /** Streams that the handler returned, and that have not ended: also those that nobody has begun to read. */
+  #open = 0;
   #isOver = false;
   #end: CallEnd | undefined;
   #settled: (() => unknown) | undefined;
 
-  /** How the handler ended last; undefined where it did not run, or its stream was left before its end. */
+  /**
+   * What the handler came to: a success, where one of its runs was that; undefined where it did not
+   * run. A stream that was left is no failure: what was written before its first message stands.
+   */
   get end(): CallEnd | undefined {
-    return this.#end;
+    return this.#open > 0 ? further(this.#end, CUT_OFF) : this.#end;
   }
 
   /** Calls the handler, as `invokeHandler` does. */
@@ -27,6 +32,7 @@ export class Handling {
     if (this.#isOver) throw new ServiceError("CANCELLED");
     const answer = this.#invoke(call);
     if (streamsResponse(call.method.kind)) {
+      this.#open++;
       return this.#streamed(call, answer as AsyncIterable<unknown>);
     }
     this.#running++;
@@ -54,14 +60,14 @@ export class Handling {
     try {
       return invokeHandler(call);
     } catch (error) {
-      this.#end = { error: errorOf(call, error) };
+      this.#end = further(this.#end, { error: errorOf(call, error) });
       throw error;
     }
   }
 
   async *#streamed(call: Call, messages: AsyncIterable<unknown>): AsyncGenerator<unknown> {
     this.#running++;
-    let end: CallEnd | undefined;
+    let end = CUT_OFF;
     try {
       for await (const message of messages) yield message;
       end = { error: undefined };
@@ -70,18 +76,31 @@ export class Handling {
       throw error;
     } finally {
       // Also of a stream that was left, after the handler has put away what it held.
+      this.#open--;
       this.#ended(end);
     }
   }
 
-  #ended(end: CallEnd | undefined): void {
+  #ended(end: CallEnd): void {
     this.#running--;
-    this.#end = end;
+    this.#end = further(this.#end, end);
     if (this.#running > 0) return;
     const settled = this.#settled;
     this.#settled = undefined;
     settled?.();
   }
+}
+
+const CUT_OFF: CallEnd = { error: undefined, isCutOff: true };
+
+/** Of two runs the one that may have done more; of alike ones the later. */
+function further(earlier: CallEnd | undefined, later: CallEnd): CallEnd {
+  return earlier === undefined || effect(later) >= effect(earlier) ? later : earlier;
+}
+
+function effect({ error, isCutOff }: CallEnd): number {
+  if (error !== undefined) return 0;
+  return isCutOff === true ? 1 : 2;
 }
 
 /** Many libraries tell of a signal by an error of their own. */

@@ -21,6 +21,13 @@ export interface InterceptedCall extends CallContext {
  * `ServiceError`, or look at the response, which is a message or an async iterable
  * of messages. It must return what `next` gives, or a response of the same kind.
  *
+ * It may call `next` again, such as to retry, and the rest of the chain runs again: authentication,
+ * rate limit (which counts it again), authorization and handler at the place `before`, only the
+ * handler at `after`. The request was read once, and each run has the same object; so the handler of
+ * a stream of requests is called once, and again it is an error. The time of the call is one: once it
+ * is up, or the caller has gone, `next` rejects. The call has one audit event, which says that the
+ * handler succeeded where one of its runs did, and in `answered` what the caller was told instead.
+ *
  * @example
  * const timed: Interceptor = async (call, next) => {
  *   const begin = performance.now();

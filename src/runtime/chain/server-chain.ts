@@ -1,8 +1,8 @@
-import { isStreaming, streamsResponse } from "../binding/method-kind.ts";
+import { isStreaming, streamsRequest, streamsResponse } from "../binding/method-kind.ts";
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
-import type { AuditTrail, CallObserver, Stage } from "./call-stages.ts";
+import type { AuditTrail, CallEnd, CallObserver, Stage } from "./call-stages.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Handling } from "./handling.ts";
 import { type AdmissionCheck, type Interceptor, intercept } from "./interceptor.ts";
@@ -55,7 +55,10 @@ export class ServerChain {
         ? this.#timed(call, progress)
         : intercept(before, call, async () => this.#timed(call, progress)));
       if (streamsResponse(call.method.kind)) {
-        return this.#streamed(call, progress, response as AsyncIterable<unknown>);
+        const stream = this.#streamed(call, progress, response as AsyncIterable<unknown>);
+        // To its start: so it has an end also where it is returned before its first message is read.
+        await stream.next();
+        return stream;
       }
       // Before the end, which is told of what cannot be encoded, and of the bytes.
       const answer = call.encodeResponse(response);
@@ -71,17 +74,23 @@ export class ServerChain {
 
   /** Timeout: what comes behind it is left alone once the time is up. */
   #timed(call: Call, progress: Progress): Promise<unknown> {
+    if (!progress.isWatched) this.#watched(call, progress);
+    else if (call.abortReason !== undefined) throw call.abortReason;
+    const rest = this.#identified(call, progress);
+    return new Promise((resolve, reject) => {
+      progress.whenAborted(reject);
+      rest.then(resolve, reject);
+    });
+  }
+
+  /** Begins the time of a call. */
+  #watched(call: Call, progress: Progress): void {
     const kind = isStreaming(call.method.kind) ? "stream" : "unary";
     const own = this.#parts.timeoutMs[kind];
     const timeout = Math.min(own, call.clientTimeoutMs ?? own);
     call.deadline = Date.now() + timeout;
     if (timeout <= 0) throw new ServiceError("DEADLINE_EXCEEDED");
     progress.watch(this.#deadlines[kind], timeout === own ? undefined : timeout);
-    const rest = this.#identified(call, progress);
-    return new Promise((resolve, reject) => {
-      call.whenAborted(reject);
-      rest.then(resolve, reject);
-    });
   }
 
   /** From context injection to the rate limit; none of it waits but authentication, and that seldom. */
@@ -105,8 +114,9 @@ export class ServerChain {
   async #authorized(call: Call, progress: Progress): Promise<unknown> {
     const { authorization, audit, admission, after } = this.#parts;
     const isAudited = call.method.policy.audit !== undefined;
-    if (isAudited) progress.handling = new Handling();
-    const request = call.readRequest();
+    // One for the call, however often an interceptor calls `next`: what an earlier run did stands.
+    if (isAudited) progress.handling ??= new Handling();
+    const request = progress.request();
     call.request = request instanceof Promise ? await request : request;
     const authorized = authorization(call);
     if (authorized !== undefined) await authorized;
@@ -126,6 +136,13 @@ export class ServerChain {
   #handled(call: Call, progress: Progress): Promise<unknown> | AsyncIterable<unknown> {
     // The caller may have gone meanwhile: nothing is done for nobody.
     if (call.abortReason !== undefined) throw call.abortReason;
+    // What the handler has read of it is gone: it would take the rest for the whole.
+    if (progress.isHandled && streamsRequest(call.method.kind)) {
+      throw new Error(
+        `an interceptor called next again for ${call.rpc}, whose stream of requests comes only once: call next once`,
+      );
+    }
+    progress.isHandled = true;
     const { handling } = progress;
     return handling === undefined ? invokeHandler(call) : handling.run(call);
   }
@@ -144,6 +161,7 @@ export class ServerChain {
     let stop: (reason: ServiceError) => void = () => undefined;
     call.whenAborted((reason) => stop(reason));
     try {
+      yield undefined;
       // Within, as an interceptor may have answered with what is no stream.
       const opened = responses[Symbol.asyncIterator]();
       iterator = opened;
@@ -165,7 +183,7 @@ export class ServerChain {
       // Whoever leaves a stream has gone, and the handler hears of it.
       if (outcome === left && left !== undefined) call.abort(left);
       // One that is stuck is not waited for.
-      if (!isOver) leave(iterator);
+      if (!isOver) leave(iterator, responses);
       await this.#end(call, progress, call.abortReason ?? outcome);
     }
   }
@@ -181,8 +199,11 @@ export class ServerChain {
   /** Completes the event with what the handler did, or has it done once the handler has ended. */
   #audited(call: Call, handling: Handling, error: ServiceError | undefined): void | Promise<void> {
     const { audit } = this.#parts;
-    const answer = { error };
-    const complete = () => audit.complete(call, (handling.end ?? answer).error, answer);
+    const answer: CallEnd = { error };
+    const complete = () => {
+      const { error: ended, isCutOff } = handling.end ?? answer;
+      return audit.complete(call, ended, answer, isCutOff);
+    };
     if (handling.over(complete)) return complete();
     audit.outlast(call, answer);
     return undefined;
@@ -194,8 +215,11 @@ export class ServerChain {
   }
 }
 
-/** Tells a stream that nobody reads it any more; what it says to that is of no account. */
-function leave(iterator: AsyncIterator<unknown> | undefined): void {
-  const left = async () => iterator?.return?.();
+/** Tells a stream that nobody reads it any more, also one that nobody began to read; its answer is ignored. */
+function leave(
+  iterator: AsyncIterator<unknown> | undefined,
+  responses: AsyncIterable<unknown>,
+): void {
+  const left = async () => (iterator ?? responses[Symbol.asyncIterator]()).return?.();
   left().catch(() => undefined);
 }

@@ -44,6 +44,7 @@ function signal<Value = void>() {
 interface Run {
   readonly kind?: BoundMethod["kind"];
   readonly isWrite?: boolean;
+  readonly before?: readonly Interceptor[];
   readonly after?: readonly Interceptor[];
   readonly of?: typeof audit;
   readonly encode?: () => unknown;
@@ -52,7 +53,7 @@ interface Run {
 let calls = 0;
 
 /** Runs a call of an audited RPC. */
-function start(handler: AnyHandler, { kind, isWrite, after, of, encode }: Run = {}) {
+function start(handler: AnyHandler, { kind, isWrite, before, after, of, encode }: Run = {}) {
   const requestId = `call-${++calls}`;
   const method = boundMethod({
     kind: kind ?? "unary",
@@ -71,7 +72,7 @@ function start(handler: AnyHandler, { kind, isWrite, after, of, encode }: Run = 
     httpMethod: "POST",
     ...(encode === undefined ? {} : { encodeResponse: encode }),
   });
-  const chain = openChain({ audit: (of ?? audit).trail, after: after ?? [] });
+  const chain = openChain({ audit: (of ?? audit).trail, before: before ?? [], after: after ?? [] });
   const response = chain.run(call) as Promise<AsyncIterable<unknown>>;
   const answer = response.then(
     () => "OK",
@@ -200,9 +201,8 @@ describe.each(ENDS)("the event of a call %s", (_, reason, told) => {
     expect(await read).toBe(reason.code);
     await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
     expect(wasLeft).toBe(true);
-    const event = await dataOf(run.requestId);
-    expect(event?.code).toBe(reason.code);
-    expect(event?.caller_gone).toBe(reason === gone ? true : undefined);
+    // What it wrote before a message stands.
+    expect(await dataOf(run.requestId)).toMatchObject({ code: "OK", cut_off: true, ...told });
   });
 
   test("of a stream of requests says what the handler did", async () => {
@@ -237,7 +237,11 @@ test("a caller that leaves a stream has gone, and the handler hears of it", asyn
   );
   for await (const _ of await run.response) break;
   await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
-  expect(await dataOf(run.requestId)).toMatchObject({ code: "CANCELLED", caller_gone: true });
+  expect(await dataOf(run.requestId)).toMatchObject({
+    code: "OK",
+    cut_off: true,
+    caller_gone: true,
+  });
   expect(heard).toMatchObject({ code: "CANCELLED" });
 });
 
@@ -377,4 +381,143 @@ test("the audit is settled once no handler outlasts its call", async () => {
   expect(isSettled).toBe(false);
   finish.resolve({});
   await settled;
+});
+
+describe("what a stream's handler did before it was left stands:", () => {
+  const LEFT = { state: "completed", code: "OK", status: 200, cut_off: true, caller_gone: true };
+
+  test("it wrote, and then gave its first message to nobody", async () => {
+    const [entered, finish] = [signal(), signal()];
+    const run = start(
+      async function* () {
+        entered.resolve();
+        await finish.promise;
+        yield {};
+      },
+      { kind: "server_streaming" },
+    );
+    const stream = (await run.response)[Symbol.asyncIterator]();
+    const read = stream.next().catch((error: ServiceError) => error.code);
+    await entered.promise;
+    run.call.abort(gone);
+    expect(await read).toBe("CANCELLED");
+    finish.resolve();
+    await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
+    expect(await dataOf(run.requestId)).toMatchObject(LEFT);
+  });
+
+  test("it wrote when it was called, and its stream was left before the first read", async () => {
+    const run = start(
+      () =>
+        (async function* () {
+          yield {};
+        })(),
+      { kind: "server_streaming" },
+    );
+    await (await run.response)[Symbol.asyncIterator]().return?.();
+    expect(await dataOf(run.requestId)).toMatchObject(LEFT);
+  });
+
+  test("but where it fails as it is left, that is what it did", async () => {
+    const run = start(
+      async function* () {
+        try {
+          for (;;) yield {};
+        } finally {
+          // biome-ignore lint/correctness/noUnsafeFinally: a handler whose transaction cannot be ended
+          throw new ServiceError("FAILED_PRECONDITION");
+        }
+      },
+      { kind: "server_streaming" },
+    );
+    for await (const _ of await run.response) break;
+    await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
+    const event = await dataOf(run.requestId);
+    expect(event).toMatchObject({ code: "FAILED_PRECONDITION", caller_gone: true });
+    expect(event?.cut_off).toBeUndefined();
+  });
+});
+
+describe("of several runs of the handler the event says the success:", () => {
+  const aborted = () => Promise.reject(new ServiceError("FAILED_PRECONDITION"));
+  const wrote = () => Promise.resolve({});
+
+  /** Ends its runs in an order of its own: each is told by its number. */
+  function runs(...ends: (() => Promise<unknown>)[]) {
+    const gates = ends.map(() => signal());
+    let count = 0;
+    const handler = async () => {
+      const run = count++;
+      await gates[run]?.promise;
+      return ends[run]?.();
+    };
+    const twice: Interceptor = async (_, next) => {
+      const both = [next(), next()];
+      return Promise.any(both);
+    };
+    return { handler, twice, gates };
+  }
+
+  describe.each(["before", "after"] as const)("with an interceptor at the place %s", (place) => {
+    test.each<[string, (() => Promise<unknown>)[], number[]]>([
+      ["the first succeeds, then the second fails", [wrote, aborted], [0, 1]],
+      ["the first succeeds after the second has failed", [wrote, aborted], [1, 0]],
+      ["the second succeeds, then the first fails", [aborted, wrote], [1, 0]],
+    ])("%s", async (_, ends, order) => {
+      const { handler, twice, gates } = runs(...ends);
+      const { answer, data } = start(handler, { [place]: [twice] });
+      for (const run of order) {
+        gates[run]?.resolve();
+        await new Promise(setImmediate);
+      }
+      expect(await answer).toBe("OK");
+      await expect.poll(async () => (await data())?.state).toBe("completed");
+      expect(await data()).toMatchObject({ code: "OK", status: 200 });
+    });
+
+    test("it succeeded, is called again and fails: the caller was told the failure", async () => {
+      let count = 0;
+      const again: Interceptor = async (_, next) => {
+        await next();
+        return next();
+      };
+      const { answer, data } = start(
+        async () => {
+          if (++count === 2) throw new ServiceError("ALREADY_EXISTS");
+          return {};
+        },
+        { [place]: [again] },
+      );
+      expect(await answer).toBe("ALREADY_EXISTS");
+      expect(await data()).toMatchObject({
+        code: "OK",
+        answered: { code: "ALREADY_EXISTS", status: 409 },
+      });
+    });
+
+    test("the call ended, and a run of which nobody waits any more succeeds then", async () => {
+      const [entered, finish] = [signal(), signal<unknown>()];
+      const retry: Interceptor = async (_, next) => {
+        try {
+          return await next();
+        } catch {
+          return await next();
+        }
+      };
+      const { call, answer, data } = start(
+        () => {
+          entered.resolve();
+          return finish.promise;
+        },
+        { [place]: [retry] },
+      );
+      await entered.promise;
+      call.abort(late);
+      expect(await answer).toBe("DEADLINE_EXCEEDED");
+      expect((await data())?.state).toBe("pending");
+      finish.resolve({});
+      await expect.poll(async () => (await data())?.state).toBe("completed");
+      expect(await data()).toMatchObject({ code: "OK", answered: { status: 504 } });
+    });
+  });
 });

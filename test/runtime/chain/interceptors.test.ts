@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { MethodKind } from "../../../src/runtime/binding/method-kind.ts";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import type { CallContext } from "../../../src/runtime/call-context.ts";
 import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";
-import type { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { boundMethod, newCall } from "../support/call.ts";
 import { openChain } from "../support/open-chain.ts";
 
@@ -95,3 +95,96 @@ test("the time of a call begins at the timeout stage, for its handler as for the
 function aborted({ signal }: CallContext): Promise<unknown> {
   return new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
+
+describe("an interceptor calls next again", () => {
+  const retry: Interceptor = async (_, next) => {
+    try {
+      return await next();
+    } catch {
+      return await next();
+    }
+  };
+
+  test.each(["before", "after"] as const)("at %s: the request is read once", async (place) => {
+    let reads = 0;
+    const requests: unknown[] = [];
+    const handler = async (request: unknown) => {
+      requests.push(request);
+      if (requests.length === 1) throw new ServiceError("FAILED_PRECONDITION");
+      return { id: "1" };
+    };
+    const method = boundMethod({ handler });
+    const readRequest = async () => ({ read: ++reads });
+    const chain = openChain({ [place]: [retry] });
+    expect(await chain.run(newCall({ method, readRequest }))).toEqual({ id: "1" });
+    expect(requests).toEqual([{ read: 1 }, { read: 1 }]);
+    expect(requests[0]).toBe(requests[1]);
+  });
+
+  test("after the request could not be read: the reason is the same, and nothing waits", async () => {
+    let reads = 0;
+    const readRequest = async () => {
+      reads++;
+      throw new ServiceError("INVALID_ARGUMENT");
+    };
+    const call = newCall({ readRequest });
+    await expect(openChain({ before: [retry] }).run(call)).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+    });
+    expect(reads).toBe(1);
+  });
+
+  test.each(["before", "after"] as const)(
+    "at %s: the handler of a stream of requests is called once",
+    async (place) => {
+      let calls = 0;
+      const handler = async () => {
+        calls++;
+        throw new ServiceError("FAILED_PRECONDITION");
+      };
+      const call = callOf("client_streaming", handler);
+      await expect(openChain({ [place]: [retry] }).run(call)).rejects.toMatchObject({
+        code: "INTERNAL",
+      });
+      expect(calls).toBe(1);
+    },
+  );
+
+  test("the end of the call reaches each next that waits", async () => {
+    const reasons: string[] = [];
+    const both: Interceptor = async (_, next) => {
+      const settled = await Promise.allSettled([next(), next(), next()]);
+      for (const one of settled) if (one.status === "rejected") reasons.push(one.reason.code);
+      return next();
+    };
+    let calls = 0;
+    const call = callOf("unary", () => {
+      if (++calls === 3) queueMicrotask(() => call.abort(new ServiceError("DEADLINE_EXCEEDED")));
+      return new Promise(() => undefined);
+    });
+    await expect(openChain({ before: [both] }).run(call)).rejects.toMatchObject({
+      code: "DEADLINE_EXCEEDED",
+    });
+    expect(reasons).toEqual(Array(3).fill("DEADLINE_EXCEEDED"));
+    expect(calls).toBe(3);
+  });
+
+  test("the time of the call does not begin again", async () => {
+    const deadlines: number[] = [];
+    vi.useFakeTimers();
+    try {
+      const call = callOf("unary", async () => {
+        deadlines.push(call.deadline);
+        vi.advanceTimersByTime(100);
+        if (deadlines.length === 1) throw new ServiceError("FAILED_PRECONDITION");
+        return {};
+      });
+      await openChain({ before: [retry] }).run(call);
+      expect(new Set(deadlines).size).toBe(1);
+      expect(deadlines).toHaveLength(2);
+      expect(vi.getTimerCount()).toBeLessThanOrEqual(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
