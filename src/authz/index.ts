@@ -45,3 +45,4 @@ export type { RelationshipStore, StoredChange } from "./relationship-store.ts";
 export type { SpicedbEngine, SpicedbEngineOptions } from "./spicedb/index.ts";
 export { openPostgresStore, type PostgresStoreOptions } from "./store/open-postgres-store.ts";
 export { openSqliteStore, type SqliteStoreOptions } from "./store/open-sqlite-store.ts";
+export type { PoolSettings, PostgresConnection } from "./store/postgres-settings.ts";

@@ -1,7 +1,6 @@
-import type { ClientConfig } from "pg";
 import type { RelationshipStore } from "../relationship-store.ts";
 import { tableVersion } from "./migrations.ts";
-import type { PoolSettings } from "./postgres/postgres-kysely.ts";
+import type { PoolSettings, PostgresConnection } from "./postgres-settings.ts";
 import { SqlStore } from "./sql-store.ts";
 import type { StoreDatabase } from "./store-database.ts";
 import { isOutdated } from "./table-version.ts";
@@ -15,7 +14,7 @@ export type PostgresStoreOptions = {
   readonly pool?: PoolSettings;
 } & (
   | { readonly url: string; readonly connection?: undefined }
-  | { readonly connection: ClientConfig; readonly url?: undefined }
+  | { readonly connection: PostgresConnection; readonly url?: undefined }
 );
 
 /**

@@ -2,17 +2,13 @@ import { CompiledQuery, type Kysely } from "kysely";
 import type { Pool } from "pg";
 import { AuthzError } from "../../authz-error.ts";
 import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
+import type { PoolSettings } from "../postgres-settings.ts";
 import type { Snapshot, StoreDatabase } from "../store-database.ts";
 import type { Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { explainPostgres } from "./postgres-errors.ts";
-import {
-  kyselyOverClient,
-  kyselyOverPool,
-  openPool,
-  type PoolSettings,
-} from "./postgres-kysely.ts";
+import { kyselyOverClient, kyselyOverPool, openPool } from "./postgres-kysely.ts";
 import { takeLock } from "./postgres-lock.ts";
 import { assertRights, type TableRights } from "./postgres-rights.ts";
 import { type Backend, PostgresWriter } from "./postgres-writer.ts";

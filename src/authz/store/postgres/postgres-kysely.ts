@@ -1,17 +1,8 @@
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient } from "kysely";
 import { type ClientBase, type ClientConfig, Pool } from "pg";
+import type { PoolSettings } from "../postgres-settings.ts";
 import type { Tables } from "../tables.ts";
 import { breaksConnection } from "./postgres-errors.ts";
-
-/** How many connections a store has (spec 8). */
-export interface PoolSettings {
-  /** The most connections, the writer's among them; 20 where absent. */
-  readonly max?: number;
-  /** The most connections that are kept while they are idle; 10 where absent. */
-  readonly maxIdle?: number;
-  /** How long a connection is used; 30 minutes where absent. The writer's, which has the lock, is not bounded. */
-  readonly lifetimeSeconds?: number;
-}
 
 /** Makes the pool that reads. */
 export function openPool(config: ClientConfig, settings: PoolSettings = {}): Pool {

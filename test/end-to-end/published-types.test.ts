@@ -1,0 +1,66 @@
+/** The types of the package, as who installs it gets them: without this repository's own tools. */
+import { readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join, sep } from "node:path";
+import { expect, test } from "vitest";
+import { InstalledRepository } from "../support/installed-repository.ts";
+import { ROOT } from "../support/workspace.ts";
+
+const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const ENTRIES = Object.keys(manifest.exports).filter((name) => name !== "./package.json");
+const OURS = join(ROOT, "dist", "types") + sep;
+
+test("every public type has what it needs among the dependencies, also with skipLibCheck: false", () => {
+  const imports = ENTRIES.map(
+    (name, index) => `export * as entry${index} from "svc-access${name.slice(1)}";\n`,
+  );
+  using repo = new InstalledRepository({ "src/main.ts": imports.join("") });
+  repo.write(
+    "tsconfig.json",
+    JSON.stringify({
+      compilerOptions: {
+        target: "ES2023",
+        module: "NodeNext",
+        types: ["node"],
+        strict: true,
+        skipLibCheck: false,
+        noEmit: true,
+      },
+      include: ["src"],
+    }),
+  );
+  const { stdout } = repo.run("tsc", "--listFiles", "--pretty", "false");
+  const lines = stdout.split("\n");
+  // What other packages declare is theirs; no error may name a file of ours.
+  expect(lines.filter((line) => /: error TS/.test(line) && isOurs(line))).toEqual([]);
+
+  const files = lines.filter((line) => line.startsWith(OURS) && line.endsWith(".d.ts"));
+  expect(files.length).toBeGreaterThan(ENTRIES.length);
+  const wanted = new Set(files.flatMap(packagesOf));
+  expect(wanted).toContain("@bufbuild/protobuf");
+  const installed = new Set(Object.keys(manifest.dependencies));
+  const unmet = [...wanted].filter(
+    (name) => !installed.has(name) || `@types/${name}` in manifest.devDependencies,
+  );
+  expect(unmet).toEqual([]);
+});
+
+function isOurs(line: string): boolean {
+  return line.includes("dist/types/") || line.startsWith("src/");
+}
+
+/** The packages whose types a file needs. */
+function packagesOf(path: string): string[] {
+  const text = readFileSync(path, "utf8");
+  const names = [...text.matchAll(/(?:from |import\()"([^".][^"]*)"/g)].map(
+    ([, name = ""]) => name,
+  );
+  return names
+    .filter((name) => !isBuiltin(name))
+    .map((name) =>
+      name
+        .split("/")
+        .slice(0, name.startsWith("@") ? 2 : 1)
+        .join("/"),
+    );
+}
