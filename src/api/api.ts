@@ -38,6 +38,8 @@ export interface DeployedService {
   readonly services: readonly ProtobufService[];
   /** The paths that it serves and that are no RPC. */
   readonly paths: readonly DeclaredPath[];
+  /** The name of what answers at its backend, where other services answer there too; absent, it is alone. */
+  readonly process?: string;
   /** The other origins whose pages may call it: those of all frontends that use it. Absent, none. */
   readonly allowedOrigins?: readonly string[];
 }
@@ -124,6 +126,14 @@ export interface Host {
   readonly frontends: readonly Frontend[];
 }
 
+/** All below the prefix of a frontend, with any method. */
+export interface Pages {
+  readonly prefix: string;
+  readonly template: PathTemplate;
+  /** Where its backend is configured. */
+  readonly position: Position;
+}
+
 /** A frontend: an application of the identity provider, bound to its own routes. */
 export interface Frontend {
   readonly name: string;
@@ -133,8 +143,10 @@ export interface Frontend {
   readonly connect?: true;
   /** The names of the principal fields that the gateway fills for it. */
   readonly principalFields: readonly string[];
-  /** The deployed services that serve its pages: those with the same backend. */
+  /** The deployed services that serve its pages: those that answer at the same backend. */
   readonly pagesOf?: readonly string[];
+  /** The route of its pages, which it has where it has a backend. */
+  readonly pages?: Pages;
   /** The paths that it serves itself: pages, login, callback, logout. */
   readonly paths: readonly DeclaredPath[];
 }

@@ -225,3 +225,16 @@ export function formatSegment(segment: Segment): string {
 export function plainPath(path: string, match: "exact" | "prefix"): string {
   return match === "prefix" && path.length > 1 ? path.replace(/\/$/, "") : path;
 }
+
+/** The template of a path in which no character is special. */
+export function plainTemplate(path: string, prefix: boolean): PathTemplate {
+  const text = prefix ? path.replace(/\/+$/, "") : path;
+  const segments: readonly Segment[] =
+    text === "" || text === "/"
+      ? []
+      : text
+          .slice(1)
+          .split("/")
+          .map((part) => ({ kind: "literal", text: part }));
+  return { segments: prefix ? [...segments, { kind: "multi" }] : segments, variables: [] };
+}

@@ -26,3 +26,10 @@ export function sessionOf(config: LoginConfig): SessionConfig | undefined {
   }
   return { client_id, client_secret, redirect_url, logout_path };
 }
+
+/** The callback and the logout path of a frontend, which the gateway answers; none where it has no login. */
+export function loginPaths(config: LoginConfig): string[] {
+  const session = sessionOf(config);
+  if (session === undefined) return [];
+  return [new URL(session.redirect_url).pathname, session.logout_path];
+}

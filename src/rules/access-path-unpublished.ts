@@ -1,33 +1,36 @@
-import type { Api, DeclaredPath, DeployedService, Rpc } from "../api/api.ts";
+import type { Api, Rpc } from "../api/api.ts";
+import type { PathTemplate } from "../api/path-template.ts";
+import { processOf, requestMethods } from "../api/published-routes.ts";
 import { reachingBindingsOf } from "../api/resolved-policy.ts";
 import { type Claim, RouteIndex } from "../api/route-index.ts";
 import { atRpc, type Rule } from "./rule.ts";
+
+/** A path by which the edge forwards to a backend. */
+interface EdgePath {
+  /** What it is called in a message. */
+  readonly name: string;
+  readonly fix: string;
+}
 
 export const accessPathUnpublished: Rule = {
   id: "ACCESS_PATH_UNPUBLISHED",
   category: "ACCESS",
   purpose:
-    "Checks that no declared path of a service covers one of its RPCs that is not published.",
+    "Checks that no declared path and no pages of a frontend cover an RPC of the same backend that is not published.",
   *check({ api }) {
+    const indexes = indexPaths(api);
     for (const deployed of api.services) {
-      const paths = pathsTo(deployed, api);
-      if (paths.length === 0) continue;
-      const index = new RouteIndex<DeclaredPath>();
-      for (const path of paths) {
-        for (const method of path.methods) {
-          index.add({ method, template: path.template, owner: path });
-        }
-      }
+      const index = indexes.get(processOf(deployed));
+      if (index === undefined) continue;
       for (const { rpcs } of deployed.services) {
         for (const rpc of rpcs) {
           if (rpc.policy?.gateway?.publish === true) continue;
           const claim = firstClaim(rpc, index);
           if (claim === undefined) continue;
-          const { owner } = claim.route;
-          const whose = owner.frontend ?? deployed.name;
+          const { name, fix } = claim.route.owner;
           yield atRpc(
             rpc,
-            `${rpc.name} is not published, but the path ${owner.path} of ${whose} in ${owner.position.file} covers ${claim.request}, so the edge routes to it; publish it, or declare a narrower path`,
+            `${rpc.name} is not published, but ${name} ${claim.request}, so the edge routes to it; publish it, or ${fix}`,
           );
         }
       }
@@ -35,20 +38,52 @@ export const accessPathUnpublished: Rule = {
   },
 };
 
-/** The declared paths by which the edge forwards to a service: its own, and those of pages that it serves itself. */
-function pathsTo({ name, paths }: DeployedService, { hosts }: Api): DeclaredPath[] {
-  const pages = hosts.flatMap(({ frontends }) =>
-    frontends.flatMap((frontend) =>
-      frontend.pagesOf?.includes(name) === true ? frontend.paths : [],
-    ),
-  );
-  return [...paths, ...pages];
+/** The paths by which the edge forwards to each process: those of its services, and of pages that it serves. */
+function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>> {
+  const indexes = new Map<string, RouteIndex<EdgePath>>();
+  const add = (process: string, method: string, template: PathTemplate, owner: EdgePath) => {
+    let index = indexes.get(process);
+    if (index === undefined) {
+      index = new RouteIndex();
+      indexes.set(process, index);
+    }
+    index.add({ method, template, owner });
+  };
+  const processes = new Map(services.map((each) => [each.name, processOf(each)]));
+  for (const { name, paths } of services) {
+    for (const { path, methods, template, position } of paths) {
+      const owner = {
+        name: `the path ${path} of ${name} in ${position.file} covers`,
+        fix: "declare a narrower path",
+      };
+      for (const method of methods) add(processes.get(name) ?? name, method, template, owner);
+    }
+  }
+  for (const { name, pagesOf = [], paths, pages } of hosts.flatMap(({ frontends }) => frontends)) {
+    // All services at one backend are one process.
+    const [first] = pagesOf;
+    if (first === undefined) continue;
+    const process = processes.get(first) ?? first;
+    for (const { path, methods, template, position } of paths) {
+      const owner = {
+        name: `the path ${path} of ${name} in ${position.file} covers`,
+        fix: "declare a narrower path",
+      };
+      for (const method of methods) add(process, method, template, owner);
+    }
+    if (pages !== undefined) {
+      add(process, "*", pages.template, {
+        name: `the pages of ${name} below ${pages.prefix} in ${pages.position.file}, which its backend serves too, cover`,
+        fix: `give the pages a backend or a prefix of their own`,
+      });
+    }
+  }
+  return indexes;
 }
 
-function firstClaim(rpc: Rpc, index: RouteIndex<DeclaredPath>): Claim<DeclaredPath> | undefined {
+function firstClaim(rpc: Rpc, index: RouteIndex<EdgePath>): Claim<EdgePath> | undefined {
   for (const { method, template } of reachingBindingsOf(rpc)) {
-    // What is bound to GET answers HEAD too.
-    for (const each of method === "GET" ? ["GET", "HEAD"] : [method]) {
+    for (const each of requestMethods(method)) {
       const claim = index.overlapping({ method: each, template });
       if (claim !== undefined) return claim;
     }

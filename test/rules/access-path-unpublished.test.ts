@@ -11,6 +11,18 @@ const withPaths = (...paths: string[]) => platform(ONE_AND_TWO, [], paths);
 const PREFIX = "service: one, path: /v1, match: prefix, exposure: AUTHENTICATED";
 const WEB = "frontend: web, path: /, match: prefix, exposure: AUTHENTICATED";
 const BACKEND = "backend: { service: { name: one, namespace: apis, port: 1 } }";
+/** A frontend whose pages come from a backend. */
+const pages = (backend: string, more = "") =>
+  frontend("web", { services: "one" }).replace(
+    "namespace: web",
+    `namespace: web, ${backend}${more}`,
+  );
+const ONE = `services: { one: { packages: [CASE.v1], ports: { http: 1 }, ${BACKEND} } }`;
+/** Two services, of which the second names a backend. */
+const two = (backend: string) =>
+  `services: { one: { packages: [CASE.v1], ports: { http: 1 }, ${BACKEND} }, two: { packages: [CASE.other.v1], ports: { http: 2 }, ${backend} } }`;
+const endpoint = (name: string, address: string) =>
+  `backend: { backend: { name: ${name}, namespace: apis, endpoints: [{ address: ${address}, port: 80 }] } }`;
 
 testRule(accessPathUnpublished, {
   valid: [
@@ -39,6 +51,26 @@ testRule(accessPathUnpublished, {
       rpcs: rpc("Get"),
       otherRpcs: internal('get: "/v1/x"'),
       config: withPaths(PREFIX),
+    },
+    {
+      name: "a path of another backend",
+      rpcs: internal('get: "/v1/x"'),
+      otherRpcs: rpc("Get"),
+      config: platform(
+        two(BACKEND.replace("name: one", "name: two")),
+        [],
+        [PREFIX.replace("one", "two")],
+      ),
+    },
+    {
+      name: "implied pages of another process",
+      rpcs: internal('get: "/v1/x"'),
+      config: platform(ONE, [pages(BACKEND.replace("name: one", "name: web"))]),
+    },
+    {
+      name: "implied pages below a prefix that no RPC is below",
+      rpcs: internal('get: "/v1/x"'),
+      config: platform(ONE, [pages(BACKEND, ", prefix: /app")]),
     },
     {
       name: "pages that another process serves",
@@ -89,6 +121,38 @@ testRule(accessPathUnpublished, {
       rpcs: `${marked(internal('get: "/v1/x"'))}${marked(rpc("Re", http('get: "/v1/y"')))}`,
       config: withPaths(PREFIX),
       messages: ["Do is not published", "Re is not published"],
+    },
+    {
+      name: "implied pages that the service itself serves",
+      rpcs: marked(internal('get: "/v1/x"')),
+      config: platform(ONE, [pages(BACKEND.replace("port: 1", "port: 9"))]),
+      messages: [
+        "Do is not published, but the pages of web below / in svc-access.yaml, which its backend serves too, cover GET /v1/x, so the edge routes to it; publish it, or give the pages a backend or a prefix of their own",
+      ],
+    },
+    {
+      name: "implied pages below a prefix",
+      rpcs: marked(internal('get: "/v1/x"')),
+      config: platform(ONE, [pages(BACKEND, ", prefix: /v1")]),
+      messages: ["the pages of web below /v1"],
+    },
+    {
+      name: "the path of another service at the same backend",
+      rpcs: rpc("Get", policy("exposure: PUBLIC gateway: {publish: true}")),
+      otherRpcs: marked(internal('get: "/v1/x"')),
+      config: platform(two(BACKEND), [], [PREFIX]),
+      messages: ["the path /v1 of one in svc-access.yaml covers GET /v1/x"],
+    },
+    {
+      name: "the path of another service at the same endpoint",
+      rpcs: published('get: "/v2/x"'),
+      otherRpcs: marked(internal('get: "/v1/x"')),
+      config: platform(
+        two(endpoint("b", "10.0.0.7")).replace(BACKEND, endpoint("a", "10.0.0.7")),
+        [],
+        [PREFIX],
+      ),
+      messages: ["the path /v1 of one"],
     },
     {
       name: "pages that the service itself serves",

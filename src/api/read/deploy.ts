@@ -1,5 +1,5 @@
 import { originsOf } from "../../config/allowed-origins.ts";
-import type { BackendConfig, PlatformConfig } from "../../config/config.ts";
+import type { PlatformConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type {
@@ -10,9 +10,15 @@ import type {
   Host,
   ProtobufService,
 } from "../api.ts";
-import { type PathTemplate, parsePathTemplate, plainPath } from "../path-template.ts";
+import {
+  type PathTemplate,
+  parsePathTemplate,
+  plainPath,
+  plainTemplate,
+} from "../path-template.ts";
 import { CLAIM_MAPPINGS, principalFieldsOf } from "../principal-claims.ts";
 import { PackageOwners } from "./package-owners.ts";
+import { SharedBackends } from "./shared-backends.ts";
 
 /** Says which deployed service serves each protobuf service, and what stands on which host. */
 export function deploy(
@@ -23,6 +29,7 @@ export function deploy(
   const paths = loaded === undefined ? [] : declaredPaths(loaded);
   const configured = new Map(Object.entries(config?.services ?? {}));
   const owners = new PackageOwners(config);
+  const backends = new SharedBackends(config);
   const byName = new Map<string, ProtobufService[]>();
   for (const name of configured.keys()) byName.set(name, []);
   const clients: ProtobufService[] = [];
@@ -47,11 +54,12 @@ export function deploy(
       authnMode: declared?.authn_mode ?? "gateway_trusted",
       services: members,
       paths: paths.filter((path) => path.service === name),
+      ...(backends.isShared(name) ? { process: backends.processOf(name) } : {}),
       ...allowedOrigins(name, config),
     };
   });
   deployed.sort((left, right) => compareText(left.name, right.name));
-  const hosts = config === undefined ? [] : hostsOf(config, paths);
+  const hosts = loaded === undefined ? [] : hostsOf(loaded, paths, backends);
   return { services: deployed, clients, unassigned, hosts };
 }
 
@@ -67,17 +75,27 @@ function allowedOrigins(
   return { allowedOrigins: [...new Set(origins)].sort(compareText) };
 }
 
-function hostsOf(config: PlatformConfig, paths: readonly DeclaredPath[]): Host[] {
+function hostsOf(
+  { config, file, locate }: LoadedConfig,
+  paths: readonly DeclaredPath[],
+  backends: SharedBackends,
+): Host[] {
   const hosts = new Map<string, Frontend[]>();
   for (const [name, declared] of Object.entries(config.frontends)) {
     const { host, services, claims, connect } = declared;
-    const pagesOf = servicesBehind(declared.backend, config);
+    const pagesOf = backends.servicesAt(declared.backend);
+    const pages = {
+      prefix: declared.prefix,
+      template: plainTemplate(declared.prefix, true),
+      position: { file, ...locate(["frontends", name, "backend"]) },
+    };
     const frontend: Frontend = {
       name,
       services: [...services].sort(compareText),
       ...(connect ? { connect } : {}),
       principalFields: principalFieldsOf(CLAIM_MAPPINGS[claims]),
       ...(pagesOf.length === 0 ? {} : { pagesOf }),
+      ...(declared.backend === undefined ? {} : { pages }),
       paths: paths.filter((path) => path.frontend === name),
     };
     const siblings = hosts.get(host);
@@ -92,29 +110,6 @@ function hostsOf(config: PlatformConfig, paths: readonly DeclaredPath[]): Host[]
       };
     })
     .sort((left, right) => compareText(left.name, right.name));
-}
-
-/** The deployed services that answer at a backend, whatever the port that is named. */
-function servicesBehind(backend: BackendConfig | undefined, config: PlatformConfig): string[] {
-  if (backend === undefined) return [];
-  const keys = new Set(backendKeys(backend));
-  return Object.entries(config.services ?? {})
-    .filter(([, service]) => backendKeys(service.backend).some((key) => keys.has(key)))
-    .map(([name]) => name)
-    .sort(compareText);
-}
-
-/** What two backends share that are the same process; the port only where no name says so. */
-function backendKeys(backend: BackendConfig | undefined): string[] {
-  if (backend?.service !== undefined) {
-    return [`service ${backend.service.namespace}/${backend.service.name}`];
-  }
-  if (backend?.backend === undefined) return [];
-  const { name, namespace, endpoints } = backend.backend;
-  return [
-    `backend ${namespace}/${name}`,
-    ...endpoints.map(({ address, port }) => `endpoint ${address}:${port}`),
-  ];
 }
 
 function declaredPaths({ config, file, locate }: LoadedConfig): DeclaredPath[] {

@@ -1,9 +1,10 @@
 import type { Host } from "../../api/api.ts";
+import { loginPaths } from "../../config/session-config.ts";
 import { describeInvalidMatch, GATEWAY_METHODS } from "./path-matcher.ts";
 import type { LeftOut, PathMatch } from "./plan.ts";
 import { assignMatches, type PathUnit } from "./precedence.ts";
 import type { ClaimSource, RouteClaim } from "./route-claims.ts";
-import { loginPaths, routeClaims } from "./route-claims.ts";
+import { routeClaims } from "./route-claims.ts";
 
 /** What one host routes, before it is put into resources. */
 export interface HostClaims {

@@ -1,11 +1,11 @@
 import type { DeclaredPath, DeployedService, Frontend, Rpc } from "../../api/api.ts";
 import type { PathTemplate } from "../../api/path-template.ts";
-import { shapeOf } from "../../api/path-template.ts";
+import { plainTemplate, shapeOf } from "../../api/path-template.ts";
 import type { Exposure } from "../../api/policy.ts";
 import { hostBindingsOf, resolvePolicy } from "../../api/resolved-policy.ts";
 import type { FrontendConfig, ServiceConfig } from "../../config/config.ts";
 import { durationMs, formatDuration } from "../../config/duration.ts";
-import { sessionOf } from "../../config/session-config.ts";
+import { loginPaths } from "../../config/session-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { Access, OwnerPlan } from "./plan.ts";
 import type { BackendTarget, References } from "./plan-references.ts";
@@ -50,6 +50,7 @@ export function routeClaims(source: ClaimSource): RouteClaim[] {
     config.backend === undefined
       ? undefined
       : source.references.target(config.backend, `the frontend ${frontend.name}`, undefined, false);
+  // Without pages a frontend has the login only, which the gateway answers: any backend stands for it.
   claims.push(...ownClaims(source, pages ?? claims[0]?.backend, pages !== undefined));
   return unique(withLogin(claims, config), source.problems);
 }
@@ -188,13 +189,6 @@ function* ownClaims(
   if (pages) yield implied("pages", config.prefix, plainTemplate(config.prefix, true));
 }
 
-/** The callback and the logout path of a frontend; none where it has no login. */
-export function loginPaths(config: FrontendConfig): string[] {
-  const session = sessionOf(config);
-  if (session === undefined) return [];
-  return [new URL(session.redirect_url).pathname, session.logout_path];
-}
-
 /** A callback that stands on a route without the login would never end the login. */
 function withLogin(claims: readonly RouteClaim[], config: FrontendConfig): RouteClaim[] {
   const shapes = new Set(loginPaths(config).map((path) => shapeOf(plainTemplate(path, false))));
@@ -220,17 +214,4 @@ function unique(claims: readonly RouteClaim[], problems: string[]): RouteClaim[]
 
 function isDeclared({ owner }: RouteClaim): boolean {
   return owner.kind === "rpc" || owner.kind === "path";
-}
-
-/** The template of a path in which no character is special. */
-function plainTemplate(path: string, prefix: boolean): PathTemplate {
-  const text = prefix ? path.replace(/\/+$/, "") : path;
-  const segments: PathTemplate["segments"] =
-    text === "" || text === "/"
-      ? []
-      : text
-          .slice(1)
-          .split("/")
-          .map((part) => ({ kind: "literal", text: part }));
-  return { segments: prefix ? [...segments, { kind: "multi" }] : segments, variables: [] };
 }

@@ -1,0 +1,79 @@
+import type { BackendConfig, PlatformConfig } from "../../config/config.ts";
+import { compareText } from "../../diagnostics/diagnostic.ts";
+
+/**
+ * Which deployed services answer at one backend, whatever the port that is named: a route to the
+ * backend reaches all of them.
+ */
+export class SharedBackends {
+  /** The process of each service that has a backend. */
+  readonly #processes = new Map<string, string>();
+  readonly #services = new Map<string, string[]>();
+  /** The first service at each key of a backend. */
+  readonly #byKey = new Map<string, string>();
+
+  constructor(config: PlatformConfig | undefined) {
+    const names = Object.keys(config?.services ?? {}).sort(compareText);
+    const parents = new Map(names.map((name) => [name, name]));
+    for (const name of names) {
+      for (const key of backendKeys(config?.services?.[name]?.backend)) {
+        const first = this.#byKey.get(key);
+        if (first === undefined) this.#byKey.set(key, name);
+        else parents.set(rootOf(name, parents), rootOf(first, parents));
+      }
+    }
+    for (const name of names) {
+      const process = rootOf(name, parents);
+      this.#processes.set(name, process);
+      const siblings = this.#services.get(process);
+      if (siblings === undefined) this.#services.set(process, [name]);
+      else siblings.push(name);
+    }
+  }
+
+  /** What tells the services of one process from all others. */
+  processOf(service: string): string {
+    return this.#processes.get(service) ?? service;
+  }
+
+  /** Whether another service answers at the backend of this one. */
+  isShared(service: string): boolean {
+    return (this.#services.get(this.processOf(service))?.length ?? 0) > 1;
+  }
+
+  /** The services that answer at a backend, by name. */
+  servicesAt(backend: BackendConfig | undefined): string[] {
+    const found = backendKeys(backend).flatMap((key) => {
+      const first = this.#byKey.get(key);
+      return first === undefined ? [] : (this.#services.get(this.processOf(first)) ?? []);
+    });
+    return [...new Set(found)].sort(compareText);
+  }
+}
+
+function rootOf(name: string, parents: Map<string, string>): string {
+  let root = name;
+  for (
+    let next = parents.get(root);
+    next !== undefined && next !== root;
+    next = parents.get(root)
+  ) {
+    root = next;
+  }
+  // The next look-up takes one step, so that many services at one backend cost no more than few.
+  parents.set(name, root);
+  return root;
+}
+
+/** What two backends share that are the same process; the port only where no name says so. */
+function backendKeys(backend: BackendConfig | undefined): string[] {
+  if (backend?.service !== undefined) {
+    return [`service ${backend.service.namespace}/${backend.service.name}`];
+  }
+  if (backend?.backend === undefined) return [];
+  const { name, namespace, endpoints } = backend.backend;
+  return [
+    `backend ${namespace}/${name}`,
+    ...endpoints.map(({ address, port }) => `endpoint ${address}:${port}`),
+  ];
+}
