@@ -1,7 +1,9 @@
 import { Command, Option } from "commander";
 import type { Api, Rpc } from "../api/api.ts";
+import { type PublishedOwner, PublishedRoutes } from "../api/published-routes.ts";
 import { bindingsOf, eachRpc, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
 import { formatResource, type ResourceTemplate } from "../api/resource.ts";
+import type { Claim } from "../api/route-index.ts";
 import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
 import { UsageError } from "../compiler/usage-error.ts";
@@ -68,7 +70,8 @@ async function explain(input: string, method: string, flags: ExplainFlags): Prom
     const document = { rpc: rpc.fullName, ...policyDocument(rpc), grants: grants?.grant };
     process.stdout.write(`${printableJson(document)}\n`);
   } else {
-    process.stdout.write(`${describe(rpc, policy, grants).map(printable).join("\n")}\n`);
+    const covering = coveringRoute(judgement.api, rpc, deployed);
+    process.stdout.write(`${describe(rpc, policy, grants, covering).map(printable).join("\n")}\n`);
   }
 }
 
@@ -133,8 +136,13 @@ function grantsFor({ authz }: Policy, model: Model | undefined): PermissionGrant
   return grantsOf(model, authz.resource.type, authz.action);
 }
 
-function describe(rpc: Rpc, policy: Policy, grants: PermissionGrants | undefined): string[] {
-  const { audit, rateLimit, publish } = policy;
+function describe(
+  rpc: Rpc,
+  policy: Policy,
+  grants: PermissionGrants | undefined,
+  covering: Claim<PublishedOwner> | undefined,
+): string[] {
+  const { audit, rateLimit } = policy;
   const routes = bindingsOf(rpc).map(({ method, path }) => `  ${method} ${path}`);
   const lines = [
     rpc.fullName,
@@ -143,9 +151,7 @@ function describe(rpc: Rpc, policy: Policy, grants: PermissionGrants | undefined
     ...callersOf(policy).map((line) => `  ${line}`),
     ...(grants === undefined ? [] : ["", ...formatGrants(grants).map((line) => `  ${line}`)]),
     "",
-    publish
-      ? "  The edge gateway routes to it."
-      : "  The edge gateway does not route to it: only callers inside reach it.",
+    `  ${edgeLine(policy, covering)}`,
     audit === undefined
       ? "  Calls are not audited."
       : `  Each call is audited as ${audit.event}${audit.resource === undefined ? "" : ` of ${formatResource(audit.resource)}`}, risk ${audit.riskLevel}, denied and failed ones too.`,
@@ -154,6 +160,30 @@ function describe(rpc: Rpc, policy: Policy, grants: PermissionGrants | undefined
       : `  Each caller may call ${rateLimit.qps} times a second, and ${rateLimit.burst} times at once.`,
   ];
   return lines;
+}
+
+function coveringRoute(
+  api: Api,
+  rpc: Rpc,
+  name: string | undefined,
+): Claim<PublishedOwner> | undefined {
+  const deployed = api.services.find((service) => service.name === name);
+  return deployed === undefined ? undefined : new PublishedRoutes(api).covering(rpc, deployed);
+}
+
+/** Whether callers outside reach it, which an RPC that is not published may not keep them from. */
+function edgeLine(
+  { publish, exposure }: Policy,
+  covering: Claim<PublishedOwner> | undefined,
+): string {
+  if (publish) return "The edge gateway routes to it.";
+  if (covering === undefined) {
+    return "The edge gateway does not route to it: only callers inside reach it.";
+  }
+  const how = `It is not published, but the edge gateway forwards ${covering.request} by the route of ${covering.route.owner.rpc.fullName}`;
+  return exposure === "INTERNAL" || exposure === "SYSTEM"
+    ? `${how}; such a call is denied, as it has no internal token.`
+    : `${how}: callers outside reach it, too.`;
 }
 
 function callersOf({ exposure, authz }: Policy): string[] {

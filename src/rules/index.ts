@@ -32,6 +32,7 @@ import { accessRateLimitPublic } from "./access-rate-limit-public.ts";
 import { accessRateLimitValid } from "./access-rate-limit-valid.ts";
 import { accessRouteConflict } from "./access-route-conflict.ts";
 import { accessRouteShadowed } from "./access-route-shadowed.ts";
+import { accessRouteUnpublished } from "./access-route-unpublished.ts";
 import { accessWritePublic } from "./access-write-public.ts";
 import type { Category, Rule } from "./rule.ts";
 
@@ -68,6 +69,7 @@ export const RULES: readonly Rule[] = [
   accessRateLimitPublic,
   accessPathVersioned,
   accessPathService,
+  accessRouteUnpublished,
   accessAuthzWrite,
   accessAuthzWholeName,
   accessAuthzObjectUnused,
