@@ -1,13 +1,17 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { findDefinition } from "../../src/api/read/annotation/find-definition.ts";
+import {
+  declaredExtensions,
+  findDefinition,
+} from "../../src/api/read/annotation/find-definition.ts";
 import { readFileOutline } from "../../src/api/read/file-outline.ts";
 import { file_svc_access_v1_policy } from "../../src/gen/proto/svc/access/v1/policy_pb.ts";
 
 /** The definition of the annotation as data, so that no program has to load its descriptors. */
 export function annotationSource(): string {
   const bytes = toBinary(FileDescriptorProtoSchema, file_svc_access_v1_policy.proto);
-  const { extensions, ...types } = findDefinition([readFileOutline({ bytes, target: false })]);
+  const files = [readFileOutline({ bytes, target: false })];
+  const { extensions, ...types } = findDefinition(files, declaredExtensions(files));
   // Which file declares it is the input's choice.
   const definition = { extensions: extensions.map((entry) => ({ ...entry, file: "" })), ...types };
   return `// Generated from proto/svc/access/v1/policy.proto by npm run generate. DO NOT EDIT.

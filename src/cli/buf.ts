@@ -42,7 +42,7 @@ function runBuf(args: readonly string[], what: string): Uint8Array {
   if (result.error !== undefined) throw new UsageError(`${what}: ${result.error.message}`);
   if (result.status !== 0) {
     const reason = result.stderr.toString("utf8").trim() || result.stdout.toString("utf8").trim();
-    throw new UsageError(`${what}:\n${reason}`);
+    throw new UsageError([`${what}:`, ...reason.split(/\r?\n/)]);
   }
   return result.stdout;
 }

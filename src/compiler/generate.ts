@@ -53,8 +53,8 @@ export async function generate(
     if (!options.targets.includes(target)) continue;
     // What a target needs is loaded only when it is asked for: a plugin is started often.
     const result = await emit(target, input, judgement, options).catch((error: Error) => {
-      const isOfInput = error instanceof EmitError || error instanceof DescriptorError;
-      throw isOfInput ? new UsageError(error.message) : error;
+      if (error instanceof EmitError) throw new UsageError(error.lines);
+      throw error instanceof DescriptorError ? new UsageError(error.message) : error;
     });
     notes.push(...result.notes);
     for (const file of result.files) {

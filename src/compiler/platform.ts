@@ -80,7 +80,7 @@ async function readModel(
   const { parseModel } = await import("../model/index.ts");
   const { model, diagnostics } = parseModel(text, displayPath(path));
   if (diagnostics.some(({ rule }) => rule === "MODEL_SYNTAX")) {
-    throw new MalformedFileError(diagnostics.map(formatDiagnostic).join("\n"));
+    throw new MalformedFileError(diagnostics.map(formatDiagnostic));
   }
   return { model: diagnostics.length === 0 ? model : undefined, diagnostics };
 }
@@ -94,7 +94,7 @@ async function readConfig(path: string): Promise<LoadedConfig> {
   const { loadConfig } = await import("../config/load-config.ts");
   const result = loadConfig(text, displayPath(path), process.env);
   if (result.loaded === undefined) {
-    throw new MalformedFileError(result.diagnostics.map(formatDiagnostic).join("\n"));
+    throw new MalformedFileError(result.diagnostics.map(formatDiagnostic));
   }
   return result.loaded;
 }

@@ -28,4 +28,11 @@ export interface EmitResult {
  */
 export class EmitError extends Error {
   override readonly name = "EmitError";
+  /** The message, line by line. */
+  readonly lines: readonly string[];
+
+  constructor(...lines: readonly string[]) {
+    super(lines.join("\n"));
+    this.lines = lines;
+  }
 }

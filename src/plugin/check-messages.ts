@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { DescriptorFile } from "../api/read/file-outline.ts";
 import { eachField, joined } from "../api/read/wire.ts";
-import { printable, printableLines } from "../common/printable.ts";
+import { printable } from "../common/printable.ts";
 
 /** What buf asks a check plugin: `buf.plugin.check.v1.CheckRequest`. */
 export interface CheckRequest {
@@ -124,12 +124,12 @@ export function encodeResponse(type: string, value: Uint8Array): Uint8Array {
   return writer.finish();
 }
 
-/** A `pluginrpc.v1.Response` with an error. */
+/** A `pluginrpc.v1.Response` with an error, whose message is printable. */
 export function encodeError(code: number, message: string): Uint8Array {
   const writer = new BinaryWriter();
   writer.tag(2, WireType.LengthDelimited).fork();
   writer.tag(1, WireType.Varint).int32(code);
-  writer.tag(2, WireType.LengthDelimited).string(printableLines(message));
+  writer.tag(2, WireType.LengthDelimited).string(message);
   writer.join();
   return writer.finish();
 }

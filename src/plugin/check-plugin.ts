@@ -45,16 +45,20 @@ export async function answerCheck(
         ({ file, line, column, message, rule }) =>
           `${file}:${line}:${column}: ${message} (${rule})`,
       );
-      throw new UsageError(lines.join("\n"));
+      throw new UsageError(lines);
     }
     const { diagnostics, notes } = judge([check.files], platform, rulesOf(check.ruleIds));
     return { response: encodeCheckResponse(diagnostics.map(annotationOf)), notes };
   } catch (error) {
     if (error instanceof UsageError || error instanceof DescriptorError) {
-      return { response: encodeError(CODE.invalidArgument, error.message), notes: [] };
+      const text = error instanceof UsageError ? error.message : printable(error.message);
+      return { response: encodeError(CODE.invalidArgument, text), notes: [] };
     }
     const { message } = error as Error;
-    return { response: encodeError(CODE.internal, `internal error: ${message}`), notes: [] };
+    return {
+      response: encodeError(CODE.internal, printable(`internal error: ${message}`)),
+      notes: [],
+    };
   }
 }
 

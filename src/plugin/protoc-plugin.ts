@@ -4,7 +4,7 @@ import {
   readCodeGeneratorRequest,
 } from "../api/read/code-generator-request.ts";
 import { DescriptorError } from "../api/read/file-outline.ts";
-import { printableLines } from "../common/printable.ts";
+import { printable } from "../common/printable.ts";
 import { generate } from "../compiler/generate.ts";
 import { judge } from "../compiler/judge.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
@@ -35,10 +35,14 @@ export async function runProtocPlugin(request: Uint8Array, folder: string): Prom
     return await run(readCodeGeneratorRequest(request), folder);
   } catch (error) {
     if (error instanceof UsageError || error instanceof DescriptorError) {
-      return { response: encodeResponse({ error: error.message }), notes: [] };
+      const text = error instanceof UsageError ? error.message : printable(error.message);
+      return { response: encodeResponse({ error: text }), notes: [] };
     }
     const { message } = error as Error;
-    return { response: encodeResponse({ error: `internal error: ${message}` }), notes: [] };
+    return {
+      response: encodeResponse({ error: printable(`internal error: ${message}`) }),
+      notes: [],
+    };
   }
 }
 
@@ -74,7 +78,7 @@ const EDITION_2024 = 1001;
 function encodeResponse(content: { error: string } | { files: readonly OutputFile[] }): Uint8Array {
   const writer = new BinaryWriter();
   if ("error" in content) {
-    writer.tag(1, WireType.LengthDelimited).string(printableLines(content.error));
+    writer.tag(1, WireType.LengthDelimited).string(content.error);
   }
   writer.tag(2, WireType.Varint).uint32(FEATURES);
   writer.tag(3, WireType.Varint).int32(EDITION_PROTO2);

@@ -7,6 +7,8 @@ import {
 } from "@bufbuild/protobuf/wkt";
 
 import type { DescriptorFile } from "../../src/api/read/file-outline.ts";
+import { file_google_api_annotations } from "../../src/gen/proto/google/api/annotations_pb.ts";
+import { file_google_api_http } from "../../src/gen/proto/google/api/http_pb.ts";
 import { file_svc_access_v1_policy } from "../../src/gen/proto/svc/access/v1/policy_pb.ts";
 
 /** A field of a message that is written without its schema. */
@@ -47,6 +49,12 @@ export function methodOf(
     ...(options.length === 0 ? {} : { options: encoded }),
   };
 }
+
+/** The definition of `google.api.http`, likewise. */
+export const HTTP_DEFINITION: readonly DescriptorFile[] = [
+  file_google_api_annotations,
+  file_google_api_http,
+].map(({ proto }) => ({ bytes: encodeFile(proto), target: false }));
 
 /** The definition of the annotation, without which no option is believed. */
 export const DEFINITION: DescriptorFile = {

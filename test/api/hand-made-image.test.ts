@@ -6,7 +6,7 @@ import { HTTP_EXTENSION, POLICY_EXTENSION } from "../../src/api/policy.ts";
 import { DescriptorError } from "../../src/api/read/file-outline.ts";
 import { readImage } from "../../src/api/read/image.ts";
 import { readApi } from "../../src/api/read/read-api.ts";
-import { DEFINITION, encode } from "./descriptors.ts";
+import { DEFINITION, encode, HTTP_DEFINITION } from "./descriptors.ts";
 
 const REQUEST = encode([1, "Request"], [2, encode([1, "id"], [3, 1], [4, 1], [5, 9])]);
 
@@ -21,7 +21,10 @@ function rpcOf(...options: readonly Uint8Array[]): Rpc | undefined {
     [9, encode([1, encode([1, Uint8Array.of(6, 0, 2, 0)], [2, Uint8Array.of(4, 2, 9)])])],
     [9, encode([1, encode([1, Uint8Array.of(6, 0)], [2, Uint8Array.of(3, 0, 9)])])],
   );
-  const image = encode([1, file], [1, DEFINITION.bytes]);
+  const image = encode(
+    [1, file],
+    ...[DEFINITION, ...HTTP_DEFINITION].map(({ bytes }) => [1, bytes] as const),
+  );
   const { api, locator } = readApi([readImage(image, "image")], undefined);
   expect(locator.locate({ file: "a.proto", path: [6, 0, 2, 0] })).toMatchObject({ line: 5 });
   return api.services.find(({ name }) => name === "a.v1")?.services[0]?.rpcs[0];

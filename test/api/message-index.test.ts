@@ -207,6 +207,6 @@ describe("a message", () => {
     };
     const name = (depth: number) => `a${".M".repeat(depth + 1)}`;
     expect(deep(30).lookup(name(30), "id").status).toBe("unknown");
-    expect(() => deep(5000).lookup(name(1), "id")).toThrow("messages nest too deep");
+    expect(() => deep(5000).lookup(name(1), "id")).toThrow("nest more than 100 deep");
   });
 });

@@ -15,7 +15,14 @@ import { readImage } from "../../src/api/read/image.ts";
 import { readApi } from "../../src/api/read/read-api.ts";
 import { checkApi } from "../../src/rules/check-api.ts";
 import { Workspace } from "../support/workspace.ts";
-import { DEFINITION, encode, encodeFile, methodOf, type WireField } from "./descriptors.ts";
+import {
+  DEFINITION,
+  encode,
+  encodeFile,
+  HTTP_DEFINITION,
+  methodOf,
+  type WireField,
+} from "./descriptors.ts";
 
 const OWN = ["a/v1/a.proto", "b/v1/b.proto"];
 
@@ -74,7 +81,7 @@ function generatorRequest(parameter = ""): Uint8Array {
 function rpcsOf(files: readonly DescriptorFile[]): Rpc[] {
   // What is made here by hand has no imports.
   const isDefined = files.some(({ bytes }) => fileName(bytes) === fileName(DEFINITION.bytes));
-  const input = isDefined ? files : [DEFINITION, ...files];
+  const input = isDefined ? files : [DEFINITION, ...HTTP_DEFINITION, ...files];
   return readApi([input], undefined).api.services.flatMap(({ services }) =>
     services.flatMap(({ rpcs }) => rpcs),
   );
@@ -425,8 +432,12 @@ describe("input that is none", () => {
       "the options of S/Get cannot be read",
     ],
   ])("%s is an error that says where", (_, bytes, message) => {
-    expect(() => readApi([[DEFINITION, target(bytes)]], undefined)).toThrow(DescriptorError);
-    expect(() => readApi([[DEFINITION, target(bytes)]], undefined)).toThrow(message);
+    expect(() => readApi([[DEFINITION, ...HTTP_DEFINITION, target(bytes)]], undefined)).toThrow(
+      DescriptorError,
+    );
+    expect(() => readApi([[DEFINITION, ...HTTP_DEFINITION, target(bytes)]], undefined)).toThrow(
+      message,
+    );
   });
 });
 
@@ -455,7 +466,7 @@ describe("input that is damaged", () => {
   /** All that is done with an input up to the report. */
   const readAll = (read: () => readonly DescriptorFile[]) => {
     try {
-      const { api, locator } = readApi([[DEFINITION, ...read()]], undefined);
+      const { api, locator } = readApi([[DEFINITION, ...HTTP_DEFINITION, ...read()]], undefined);
       checkApi(api, locator, undefined);
     } catch (error) {
       expect(error).toBeInstanceOf(DescriptorError);

@@ -7,7 +7,7 @@ import { judge } from "../../src/compiler/judge.ts";
 import type { Platform } from "../../src/compiler/platform.ts";
 import type { PlatformConfig } from "../../src/config/config.ts";
 import { commentLines, commentText, literal, propertyKey } from "../../src/emit/source-text.ts";
-import { DEFINITION, encode, encodeFile, methodOf } from "../api/descriptors.ts";
+import { DEFINITION, encode, encodeFile, HTTP_DEFINITION, methodOf } from "../api/descriptors.ts";
 
 const LINE_ENDS = ["\n", "\r", "\r\n", "\u2028", "\u2029"];
 const HIDING = [
@@ -45,7 +45,11 @@ async function generated(name: string, comment = "", config?: object): Promise<s
     },
   });
   const platform = platformOf(config);
-  const judgement = judge([[DEFINITION, { bytes, target: true }]], platform, []);
+  const judgement = judge(
+    [[DEFINITION, ...HTTP_DEFINITION, { bytes, target: true }]],
+    platform,
+    [],
+  );
   const targets = ["policies", "server"] as const;
   const { files } = await generate(judgement, platform, { targets, importOptions: [] });
   return files.filter((file) => file.name.endsWith(".ts")).map(({ content }) => content);

@@ -19,7 +19,7 @@ import { compareDiagnostics, type Diagnostic } from "../../src/diagnostics/diagn
 import { parseModel } from "../../src/model/index.ts";
 import { answerCheck } from "../../src/plugin/check-plugin.ts";
 import { runProtocPlugin } from "../../src/plugin/protoc-plugin.ts";
-import { DEFINITION, encode, encodeFile, methodOf } from "../api/descriptors.ts";
+import { DEFINITION, encode, encodeFile, HTTP_DEFINITION, methodOf } from "../api/descriptors.ts";
 import { expectHarmless, hostileText } from "../common/hostile-text.ts";
 import { runs } from "../support/effort.ts";
 
@@ -77,7 +77,7 @@ function expectAllHarmless(diagnostics: readonly Diagnostic[]): void {
 test("findings in protos, in every format", () => {
   fc.assert(
     fc.property(source, (one) => {
-      const input = [DEFINITION, { bytes: fileOf(one), target: true }];
+      const input = [DEFINITION, ...HTTP_DEFINITION, { bytes: fileOf(one), target: true }];
       const { diagnostics } = judge([input], PLATFORM);
       expect(diagnostics.length).toBeGreaterThan(0);
       expectAllHarmless(diagnostics);
@@ -94,7 +94,13 @@ test("the errors of the protoc plugin", async () => {
       reader.tag();
       const name = reader.string();
       for (const parameter of ["target=policies", option]) {
-        const request = encode([1, name], [2, parameter], [15, DEFINITION.bytes], [15, bytes]);
+        const request = encode(
+          [1, name],
+          [2, parameter],
+          [15, DEFINITION.bytes],
+          ...HTTP_DEFINITION.map((file) => [15, file.bytes] as const),
+          [15, bytes],
+        );
         const { response } = await runProtocPlugin(request, "/nowhere");
         const { error, file } = fromBinary(CodeGeneratorResponseSchema, response);
         expect(file).toEqual([]);
@@ -109,8 +115,11 @@ test("the errors of the protoc plugin", async () => {
 test("the annotations and errors of the check plugin", async () => {
   await fc.assert(
     fc.asyncProperty(source, text, async (one, option) => {
-      const files = [DEFINITION.bytes, fileOf(one)].map((bytes, index) => {
-        return [1, encode([1, bytes], [2, index === 0])] as const;
+      const files = [
+        fileOf(one),
+        ...[DEFINITION, ...HTTP_DEFINITION].map(({ bytes }) => bytes),
+      ].map((bytes, index) => {
+        return [1, encode([1, bytes], [2, index > 0])] as const;
       });
       const config = [3, encode([1, option], [2, encode([4, "x"])])] as const;
       for (const check of [encode(...files), encode(...files, config)]) {

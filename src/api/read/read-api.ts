@@ -1,8 +1,9 @@
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { Api, PolicyProblem, ProtobufService, Rpc } from "../api.ts";
+import type { HttpRule } from "../http-rule.ts";
 import type { DescriptorPosition } from "../position.ts";
-import { type DefinitionProblem, judgeDefinition } from "./annotation/judge-definition.ts";
+import { type InputProblems, judgeInputs } from "./annotation/judge-inputs.ts";
 import { unknownFields } from "./annotation/unknown-fields.ts";
 import { deploy } from "./deploy.ts";
 import {
@@ -46,9 +47,7 @@ export function readApi(
   const copies = inputs.map((files) =>
     files.map((file): FileCopy => ({ outline: readFileOutline(file), bytes: file.bytes })),
   );
-  const definitionProblems = judgeInputs(
-    copies.map((files) => files.map(({ outline }) => outline)),
-  );
+  const inputProblems = judgeInputs(copies.map((files) => files.map(({ outline }) => outline)));
   const owners = new PackageOwners(config?.config);
   const isServed = (packageName: string) => owners.roleOf(packageName).kind !== "client";
   const files = mergeInputs(copies, isServed);
@@ -61,8 +60,8 @@ export function readApi(
     if (!file.target) continue;
     if (file.sourceInfo !== undefined) locator.add(file.name, file.sourceInfo);
     const isJudged = isServed(file.package);
-    const problem = isJudged ? definitionProblems.get(file.name) : undefined;
-    for (const service of readServices(file, problem, messages, isJudged)) {
+    const problems = inputProblems.get(file.name) ?? {};
+    for (const service of readServices(file, problems, messages, isJudged)) {
       const other = declaredIn.get(service.fullName);
       if (other !== undefined) {
         throw new DescriptorError(
@@ -78,23 +77,9 @@ export function readApi(
   return { api: deploy(services, config), locator, rpcs, files, messages };
 }
 
-/** What is wrong with the definition that the annotations of each file were written by, by its name. */
-function judgeInputs(
-  inputs: readonly (readonly FileOutline[])[],
-): ReadonlyMap<string, DefinitionProblem> {
-  const problems = new Map<string, DefinitionProblem>();
-  for (const files of inputs) {
-    const targets = files.filter(({ target, services }) => target && services.length > 0);
-    const problem = targets.length === 0 ? undefined : judgeDefinition(files);
-    if (problem === undefined) continue;
-    for (const { name } of targets) problems.set(name, problem);
-  }
-  return problems;
-}
-
 function* readServices(
   file: FileOutline,
-  definitionProblem: DefinitionProblem | undefined,
+  inputProblems: InputProblems,
   messages: MessageIndex,
   isJudged: boolean,
 ): Iterable<ProtobufService> {
@@ -106,9 +91,10 @@ function* readServices(
       try {
         // Whatever policy a repository elsewhere gives its RPC, nothing here rests on it.
         const own = isJudged ? method : calledOnly(method, file);
-        const problems = isJudged ? policyProblems(method, definitionProblem) : [];
+        const problems = isJudged ? policyProblems(method, inputProblems) : [];
         const rpcName = `${fullName}/${method.name}`;
-        return readRpc(own, rpcName, problems, { file: file.name, path }, messages);
+        const http = httpRulesOf(own, inputProblems, messages);
+        return readRpc(own, rpcName, problems, { file: file.name, path }, http, messages);
       } catch (error) {
         if (error instanceof DescriptorError) throw error;
         throw new DescriptorError(
@@ -137,13 +123,13 @@ function readRpc(
   fullName: string,
   problems: readonly PolicyProblem[],
   position: DescriptorPosition,
+  http: readonly HttpRule[],
   messages: MessageIndex,
 ): Rpc {
   const { name, request, response, stream, idempotency, deprecated } = method;
   const policy = problems.length === 0 ? readPolicy(method.policy) : undefined;
   const resource = policy?.authz?.resource;
   const auditResource = policy?.audit?.resource;
-  const http = readHttpRules(method.http, { request, response }, messages);
   const scope = { request, http, messages };
   return {
     name,
@@ -162,11 +148,26 @@ function readRpc(
   };
 }
 
+/** The HTTP rules of an RPC; one that binds nothing where the input gives them another meaning. */
+function httpRulesOf(
+  { http, request, response }: MethodOutline,
+  { http: problem }: InputProblems,
+  messages: MessageIndex,
+): HttpRule[] {
+  if (problem !== undefined && (http.length > 0 || problem.isRenumbered)) {
+    return [{ path: [], problems: [{ message: problem.message, path: [] }] }];
+  }
+  return readHttpRules(http, { request, response }, messages);
+}
+
 /** Why the option of an RPC cannot be read as a policy; empty where it can. */
 function policyProblems(
   { policy, isPolicyForeign }: MethodOutline,
-  definition: DefinitionProblem | undefined,
+  { policy: definition, options }: InputProblems,
 ): PolicyProblem[] {
+  if (options !== undefined) {
+    return [{ message: `google.protobuf.MethodOptions: ${options.message}`, path: [] }];
+  }
   const isAnnotated = policy.length > 0 || isPolicyForeign;
   if (definition !== undefined && (isAnnotated || definition.isRenumbered)) {
     return [{ message: definition.message, path: [] }];

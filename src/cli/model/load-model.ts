@@ -13,7 +13,7 @@ export function loadModel(path: string): Model {
   const text = readText(path, `the model ${path}`);
   const { model, diagnostics } = parseModel(text, displayPath(path));
   if (diagnostics.length > 0) {
-    throw new MalformedFileError(diagnostics.map(formatDiagnostic).join("\n"));
+    throw new MalformedFileError(diagnostics.map(formatDiagnostic));
   }
   return model;
 }

@@ -46,5 +46,5 @@ function parse(
     const offset = (starts[(diagnostic.line ?? 1) - 1] ?? 0) + (diagnostic.column ?? 1) - 1;
     return formatDiagnostic({ ...diagnostic, ...placeOf?.(offset) });
   });
-  throw new MalformedFileError(lines.join("\n"));
+  throw new MalformedFileError(lines);
 }

@@ -68,9 +68,7 @@ export function planGateway(api: Api, config: PlatformConfig): GatewayPlan {
 }
 
 function planError(problems: readonly string[]): EmitError {
-  return new EmitError(
-    `no gateway files can be made:\n${problems.map((each) => `  ${each}`).join("\n")}`,
-  );
+  return new EmitError("no gateway files can be made:", ...problems.map((each) => `  ${each}`));
 }
 
 function sortedByName<Named extends { readonly name: string }>(values: readonly Named[]): Named[] {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { printable } from "../../common/printable.ts";
 import { type Model, parseModel } from "../../model/index.ts";
 import { OperatorError } from "../operator-error.ts";
 
@@ -14,5 +15,5 @@ export function readModel(file: string): Model {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length === 0) return model;
   const lines = errors.map(({ line, column, message }) => `${file}:${line}:${column} ${message}`);
-  throw new OperatorError(lines.join("\n"));
+  throw new OperatorError(lines.map(printable).join("\n"));
 }

@@ -1,3 +1,5 @@
+import { printable } from "../../common/printable.ts";
+
 /** Something that is wrong with a service's configuration, or dangerous about it. */
 export interface ServiceConfigProblem {
   /** The keys and indices that lead to it. */
@@ -17,7 +19,10 @@ export class ConfigurationError extends Error {
 
   constructor(file: string, problems: readonly string[], options?: ErrorOptions) {
     const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-    super(`the configuration ${file} has ${count}:\n${problems.join("\n")}`, options);
+    super(
+      `the configuration ${printable(file)} has ${count}:\n${problems.map(printable).join("\n")}`,
+      options,
+    );
     this.file = file;
     this.problems = problems;
   }

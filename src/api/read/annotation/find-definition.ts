@@ -17,7 +17,8 @@ import {
 /** The full name of the annotation. */
 export const POLICY_NAME = "svc.access.v1.policy";
 const PACKAGE = "svc.access.v1";
-const EXTENDEE = "google.protobuf.MethodOptions";
+/** What options of RPCs extend. */
+export const EXTENDEE = "google.protobuf.MethodOptions";
 const EXTENDEE_BYTES = Buffer.from(EXTENDEE);
 
 /**
@@ -25,36 +26,45 @@ const EXTENDEE_BYTES = Buffer.from(EXTENDEE);
  * or its name, and the messages and enums of its package.
  *
  * @param files - all files of one input, also those that are imported only
+ * @param declared - the extensions that they declare
  */
-export function findDefinition(files: Iterable<FileOutline>): AnnotationDefinition {
-  const extensions: DefinedExtension[] = [];
+export function findDefinition(
+  files: Iterable<FileOutline>,
+  declared: readonly DefinedExtension[],
+): AnnotationDefinition {
+  const extensions = declared.filter(({ extendee, field }) => {
+    const hasNumber = extendee === EXTENDEE && field.number === POLICY_EXTENSION;
+    return hasNumber || field.name === POLICY_NAME;
+  });
   const messages: DefinedMessage[] = [];
   const enums: DefinedEnum[] = [];
   for (const file of files) {
-    try {
-      collect(file, { extensions, messages, enums });
-    } catch (error) {
-      if (error instanceof DescriptorError) throw error;
-      throw new DescriptorError(
-        `${file.name} is not a valid file descriptor: ${(error as Error).message}`,
-      );
-    }
+    if (file.package !== PACKAGE) continue;
+    readFrom(file, () => {
+      messages.push(...file.messages.map((bytes) => readDefinedMessage(bytes, file)));
+      enums.push(...file.enums.map((bytes) => readDefinedEnum(bytes, file)));
+    });
   }
   return { extensions, messages, enums };
 }
 
-function collect(
-  file: FileOutline,
-  into: { extensions: DefinedExtension[]; messages: DefinedMessage[]; enums: DefinedEnum[] },
-): void {
-  for (const extension of extensionsOf(file)) {
-    const { extendee, field } = extension;
-    const hasNumber = extendee === EXTENDEE && field.number === POLICY_EXTENSION;
-    if (hasNumber || field.name === POLICY_NAME) into.extensions.push(extension);
+/** The extensions that files declare, those inside of messages only where they may be of an RPC's options. */
+export function declaredExtensions(files: Iterable<FileOutline>): DefinedExtension[] {
+  const extensions: DefinedExtension[] = [];
+  for (const file of files) readFrom(file, () => extensions.push(...extensionsOf(file)));
+  return extensions;
+}
+
+/** Reads what is still encoded of a file, whose bytes may be damaged. */
+export function readFrom<T>(file: FileOutline, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof DescriptorError) throw error;
+    throw new DescriptorError(
+      `${file.name} is not a valid file descriptor: ${(error as Error).message}`,
+    );
   }
-  if (file.package !== PACKAGE) return;
-  into.messages.push(...file.messages.map((bytes) => readDefinedMessage(bytes, file)));
-  into.enums.push(...file.enums.map((bytes) => readDefinedEnum(bytes, file)));
 }
 
 function* extensionsOf(file: FileOutline): Iterable<DefinedExtension> {

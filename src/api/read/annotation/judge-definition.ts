@@ -1,7 +1,7 @@
 import { ANNOTATION } from "../../../gen/annotation.ts";
 import { POLICY_EXTENSION } from "../../policy.ts";
 import type { FileOutline } from "../file-outline.ts";
-import type { AnnotationDefinition, DefinedField } from "./definition.ts";
+import type { AnnotationDefinition, DefinedExtension, DefinedField } from "./definition.ts";
 import { findDefinition, POLICY_NAME } from "./find-definition.ts";
 
 /** What is wrong with the definition by which an input's annotations were written. */
@@ -17,10 +17,14 @@ export interface DefinitionProblem {
  * and the definition that its author compiled with says what they mean.
  *
  * @param files - all files of one input, also those that are imported only
+ * @param declared - the extensions that they declare
  * @returns undefined where the definition is that of this version
  */
-export function judgeDefinition(files: Iterable<FileOutline>): DefinitionProblem | undefined {
-  const found = findDefinition(files);
+export function judgeDefinition(
+  files: Iterable<FileOutline>,
+  declared: readonly DefinedExtension[],
+): DefinitionProblem | undefined {
+  const found = findDefinition(files, declared);
   const { extensions } = found;
   const [first] = extensions;
   if (first === undefined) {
@@ -48,7 +52,8 @@ export function judgeDefinition(files: Iterable<FileOutline>): DefinitionProblem
 /** The most differences that a message names. */
 const MAX_NAMED = 3;
 
-function enumerate(differences: readonly string[]): string {
+/** The first differences, and how many more there are. */
+export function enumerate(differences: readonly string[]): string {
   const named = differences.slice(0, MAX_NAMED).join(", ");
   const more = differences.length - MAX_NAMED;
   return more > 0 ? `${named} and ${more} more` : named;
@@ -101,7 +106,7 @@ function formatField({ label, type, number }: DefinedField): string {
 }
 
 /** A name out of the input; a made-up one may be of any length. */
-function quote(name: string): string {
+export function quote(name: string): string {
   const text = name.length > 200 ? `${name.slice(0, 200)}…` : name;
   return /^[\w.=/ -]+$/.test(text) ? text : JSON.stringify(text);
 }
