@@ -8,7 +8,7 @@ import {
   loggerOptionsOf,
   type ProcessLogger,
 } from "../runtime/operation/create-logger.ts";
-import { readRouteDocument } from "../runtime/registry/read-route-document.ts";
+import { givenRouteDocument, readRouteDocument } from "../runtime/registry/read-route-document.ts";
 import type { RouteDocument } from "../runtime/registry/route-entry.ts";
 import { createServer } from "../runtime/server/create-server.ts";
 import { loadModel } from "../runtime/server/open-engine.ts";
@@ -89,6 +89,11 @@ export async function startTestServer(
 /** Older lines of a log that a test lets grow are dropped. */
 const MAX_LINES = 10_000;
 
+function routesOf(routes: TestServerOptions["routes"]): RouteDocument | undefined {
+  if (routes === undefined) return undefined;
+  return typeof routes === "string" ? readRouteDocument(routes) : givenRouteDocument(routes);
+}
+
 async function start(
   bindings: TestBindings,
   options: TestServerOptions,
@@ -96,8 +101,7 @@ async function start(
   remove: () => void,
 ): Promise<TestServer> {
   const { model, modelText, relationships = [], config = {}, services = ["internal"] } = options;
-  const routes =
-    typeof options.routes === "string" ? readRouteDocument(options.routes) : options.routes;
+  const routes = routesOf(options.routes);
   const service = options.service ?? routes?.service ?? "test";
   const parts = { folder, service, services, model, modelText, overrides: config };
   const { configuration, tokens } = testConfig(parts);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { StartUpError } from "../server/start-up-error.ts";
-import { parseRouteDocument, type RouteDocument } from "./route-entry.ts";
+import { checkRouteDocument, parseRouteDocument, type RouteDocument } from "./route-entry.ts";
 
 /**
  * Reads a generated document of routes (`routes/<service>.json`).
@@ -26,6 +26,25 @@ export function readRouteDocument(file: string): RouteDocument {
     throw new StartUpError(
       [
         `the routes ${file} cannot be used: ${(error as Error).message}: run buf generate with the same version of svc-access`,
+      ],
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The document of routes that a server is given, checked like a file: who made it by hand, or read it
+ * by other means, must not let in origins or paths that no file could.
+ *
+ * @throws StartUpError where it is none
+ */
+export function givenRouteDocument(document: RouteDocument): RouteDocument {
+  try {
+    return checkRouteDocument(document);
+  } catch (error) {
+    throw new StartUpError(
+      [
+        `the routes cannot be used: ${(error as Error).message}: pass what readRouteDocument gives for the routes/<service>.json of buf generate`,
       ],
       { cause: error },
     );

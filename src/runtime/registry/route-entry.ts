@@ -90,6 +90,15 @@ export function parseRouteDocument(text: string): RouteDocument {
   return read(documentSchema, text, "the document of routes") as unknown as RouteDocument;
 }
 
+/**
+ * Checks a document of routes that a program gives, as one that is read.
+ *
+ * @throws RouteEntryError where it is none
+ */
+export function checkRouteDocument(document: unknown): RouteDocument {
+  return check(documentSchema, document, "the document of routes") as unknown as RouteDocument;
+}
+
 function read(schema: z.ZodMiniType, text: string, what: string): unknown {
   let value: unknown;
   try {
@@ -97,6 +106,10 @@ function read(schema: z.ZodMiniType, text: string, what: string): unknown {
   } catch {
     throw new RouteEntryError(`${what} is no JSON`);
   }
+  return check(schema, value, what);
+}
+
+function check(schema: z.ZodMiniType, value: unknown, what: string): unknown {
   const version = (value as { schemaVersion?: unknown } | null)?.schemaVersion;
   if (version !== ROUTE_SCHEMA_VERSION) {
     const said = typeof version === "number" ? ` ${version}` : "";

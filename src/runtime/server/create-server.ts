@@ -5,6 +5,7 @@ import { AccessLog } from "../operation/access-log/access-log.ts";
 import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
 import { createMetrics } from "../operation/metrics/metrics.ts";
 import { Readiness } from "../operation/readiness.ts";
+import { givenRouteDocument } from "../registry/read-route-document.ts";
 import { newInstanceId } from "../registry/route-keys.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import { chainParts } from "./chain-parts.ts";
@@ -24,17 +25,21 @@ import type { ServerOptions } from "./server-options.ts";
  * together: all that is wrong at once
  */
 export async function createServer(serverOptions: ServerOptions): Promise<Server> {
-  const options = withPlatformOrigins(serverOptions);
-  const { config, warnings } = options.configuration;
-  const logger = options.logger ?? createLogger(loggerOptionsOf(config));
+  const { config, warnings } = serverOptions.configuration;
+  const logger = serverOptions.logger ?? createLogger(loggerOptionsOf(config));
   const readiness = new Readiness({ logger });
   const metrics = createMetrics();
   // What was opened is closed again where a later part cannot be opened.
   const cleanup = new Cleanup();
   try {
-    const { onClose, engine } = options;
+    const { onClose, engine, routes } = serverOptions;
     if (onClose !== undefined) cleanup.add(onClose);
     if (engine !== undefined) cleanup.add(() => engine.close());
+    const options = withPlatformOrigins(
+      routes === undefined
+        ? serverOptions
+        : { ...serverOptions, routes: givenRouteDocument(routes) },
+    );
     const probes = readiness.probes().map(({ path }) => path);
     const plan = planServer(options, probes);
     for (const warning of new Set([...warnings, ...authnWarnings(config), ...plan.warnings])) {

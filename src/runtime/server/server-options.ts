@@ -15,7 +15,7 @@ export interface ServerOptions {
   readonly configuration: LoadedServiceConfig;
   /** What the generated `bind…` functions give. */
   readonly bindings: readonly ServiceBinding[];
-  /** The generated `routes/<service>.json`: what is published, and the paths of raw handlers. */
+  /** The generated `routes/<service>.json`: what is published, and the paths of raw handlers. Checked like the file. */
   readonly routes?: RouteDocument;
   /** The engine that AUTHORIZED is checked with; absent, it is opened as the configuration says. The server closes it. */
   readonly engine?: AuthorizationEngine;

@@ -47,6 +47,37 @@ describe("a server does not start where", () => {
     expect(problems.join("\n")).toContain("the routes are those of hub");
   });
 
+  test.each<[string, unknown, string]>([
+    ["is null", null, "schema version none"],
+    ["is a list", [], "schema version none"],
+    ["is text", "routes.json", "schema version none"],
+    ["is of another version", { ...routes, schemaVersion: 2 }, "schema version 2"],
+    ["lets in the opaque origin", { ...routes, allowedOrigins: ["null"] }, "allowedOrigins.0"],
+    ["lets in all origins", { ...routes, allowedOrigins: ["*"] }, "allowedOrigins.0"],
+    [
+      "lets in a pattern",
+      { ...routes, allowedOrigins: ["https://*.a.example"] },
+      "allowedOrigins.0",
+    ],
+    ["has an origin that is a number", { ...routes, allowedOrigins: [1] }, "allowedOrigins.0"],
+    [
+      "has origins that are text",
+      { ...routes, allowedOrigins: "https://a.example" },
+      "allowedOrigins",
+    ],
+    ["has paths that are none", { ...routes, paths: [{ path: "x" }] }, "paths.0"],
+    ["has no routes", { ...routes, routes: undefined }, "routes"],
+  ])("the document of routes %s, and what is open is closed", async (_, given, place) => {
+    let closed = 0;
+    const problems = await problemsOf({
+      routes: given as NonNullable<ServerOptions["routes"]>,
+      onClose: () => void closed++,
+    });
+    expect(problems).toEqual([expect.stringContaining(place)]);
+    expect(problems[0]).toContain("readRouteDocument");
+    expect(closed).toBe(1);
+  });
+
   test("the routes name an RPC that is not bound, and miss one that is", async () => {
     const [first, ...others] = routes.routes;
     if (first === undefined) throw new Error("the fixture has no routes");
@@ -110,9 +141,7 @@ describe("a server does not start where", () => {
       const paths = [{ path: "/pages", match: "exact", methods: ["GET"], exposure }] as never;
       const handler = { path: "/pages", handle: () => ({ status: 200 }) };
       const problems = await problemsOf({ routes: { ...routes, paths }, rawHandlers: [handler] });
-      expect(problems).toEqual([
-        `the declared path /pages is ${exposure}; a raw handler is PUBLIC or AUTHENTICATED`,
-      ]);
+      expect(problems).toEqual([expect.stringContaining("paths.0.exposure")]);
     },
   );
 
