@@ -55,10 +55,12 @@ function open(internal: object) {
   return stagesOf({ internal_call: { enabled: true, ...internal } }, {}, { logger, onClose });
 }
 
-/** Time passes, and what it caused has come to its end. */
-async function pass(ms: number, done: () => boolean | Promise<boolean>): Promise<void> {
-  vi.advanceTimersByTime(ms);
-  await until(`after ${ms} ms`, done);
+/** Time passes until something came of it; a look that is under way is not begun again. */
+async function pass(ms: number, done: () => boolean): Promise<void> {
+  await until(`after ${ms} ms`, () => {
+    if (!done()) vi.advanceTimersByTime(ms);
+    return done();
+  });
 }
 
 describe("a token in a file", () => {
@@ -148,8 +150,8 @@ describe("a token in a file", () => {
       });
       change();
       const failures = () => stages.told.filter((told) => told === "secretFile failed").length;
-      await pass(5000, () => failures() === 1);
-      await pass(5000, () => failures() === 2);
+      await pass(5000, () => failures() >= 1);
+      await pass(5000, () => failures() >= 2);
       expect(log).toEqual([{ level: "error", message: expect.stringMatching(why) }]);
       expect(log[0]?.message).toContain(at("hub"));
       expect(log[0]?.message).toMatch(/; the former one counts$/);
