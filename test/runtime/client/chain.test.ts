@@ -379,6 +379,24 @@ describe("timeout", () => {
     expect(calls[0]?.signal?.reason).toMatchObject({ code: "DEADLINE_EXCEEDED" });
   });
 
+  test("that the server kept sooner than the timer here", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout"] });
+    try {
+      const late = () => {
+        vi.setSystemTime(Date.now() + 60);
+        throw new ServiceError("CANCELLED");
+      };
+      const { client } = fakeClient(late, { timeoutMs: 60, retry: false });
+      await expect(client.echo({})).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
+      await expect(readAll(client.expand({}, { timeoutMs: 60 }))).rejects.toMatchObject({
+        code: "DEADLINE_EXCEEDED",
+      });
+      await expect(client.echo({}, { timeoutMs: 61 })).rejects.toMatchObject({ code: "CANCELLED" });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("what the served call has left, less a margin", async () => {
     const { client, calls } = fakeClient(() => ({}));
     const context = contextOf({ deadline: Date.now() + 1000 });

@@ -33,7 +33,7 @@ export function timeout({ timeoutMs, streamTimeoutMs }: ClientOptions): ClientIn
       return watch.follow(response as AsyncIterable<unknown>);
     } catch (error) {
       watch.end();
-      throw error;
+      throw watch.explain(error);
     } finally {
       if (!streamsResponse(methodKind)) watch.end();
     }
@@ -42,12 +42,14 @@ export function timeout({ timeoutMs, streamTimeoutMs }: ClientOptions): ClientIn
 
 /** The end of a call, by time or by its caller, while the call goes on. */
 class CallWatch {
+  readonly #call: ClientCall;
   readonly #abort = new AbortController();
   readonly #timer: NodeJS.Timeout;
   readonly #callers: readonly AbortSignal[];
 
   constructor(call: ClientCall, limit: number) {
     const { context, signal } = call.options;
+    this.#call = call;
     this.#callers = [context?.signal, signal].filter((each) => each !== undefined);
     call.signal = this.#abort.signal;
     this.#timer = setTimeout(() => this.#give(new ServiceError("DEADLINE_EXCEEDED")), limit);
@@ -71,9 +73,22 @@ class CallWatch {
   async *follow(responses: AsyncIterable<unknown>): AsyncGenerator<unknown> {
     try {
       yield* responses;
+    } catch (error) {
+      throw this.explain(error);
     } finally {
       this.end();
     }
+  }
+
+  /**
+   * What ended the call. A server that knows the deadline may cancel the call when it has passed,
+   * before the timer here has come to its turn.
+   */
+  explain(error: unknown): unknown {
+    const isCancelled = error instanceof ServiceError && error.code === "CANCELLED";
+    if (!isCancelled || Date.now() < this.#call.deadline) return error;
+    if (this.#callers.some(({ aborted }) => aborted)) return error;
+    return new ServiceError("DEADLINE_EXCEEDED", undefined, { cause: error });
   }
 
   end(): void {
