@@ -50,9 +50,36 @@ export function segmentPlaceholder(
   name: string,
   http: readonly HttpRule[],
 ): string | undefined {
-  const patterns = namePatternsOf(field, http);
-  const isInAll = patterns.every((pattern) => segmentIndex(pattern, name).index !== undefined);
-  return isInAll ? `${field}.${name}` : undefined;
+  const { patterns, isInAll } = namesOf(field, http);
+  let known = isInAll.get(name);
+  if (known === undefined) {
+    known = patterns.every((pattern) => segmentIndex(pattern, name).index !== undefined);
+    isInAll.set(name, known);
+  }
+  return known ? `${field}.${name}` : undefined;
+}
+
+interface FieldNames {
+  readonly patterns: readonly string[];
+  /** By the name of a segment, whether all patterns have it. */
+  readonly isInAll: Map<string, boolean>;
+}
+
+/** By the bindings of an RPC and by field: an RPC may have thousands, and each of them asks. */
+const NAMES = new WeakMap<readonly HttpRule[], Map<string, FieldNames>>();
+
+function namesOf(field: string, http: readonly HttpRule[]): FieldNames {
+  let fields = NAMES.get(http);
+  if (fields === undefined) {
+    fields = new Map();
+    NAMES.set(http, fields);
+  }
+  let names = fields.get(field);
+  if (names === undefined) {
+    names = { patterns: namePatternsOf(field, http), isInAll: new Map() };
+    fields.set(field, names);
+  }
+  return names;
 }
 
 /** The segments of a variable that the resource takes, by their place in its pattern. */

@@ -1,5 +1,6 @@
 import type { Rpc } from "../api/api.ts";
 import { isCollectionOf } from "../api/collection.ts";
+import type { HttpBinding } from "../api/http-rule.ts";
 import { boundId, hasWrongPlaceholder, pathObjects, takesFromRequest } from "./path-objects.ts";
 
 /** An object of the checked type that a request names and the check does not use. */
@@ -21,10 +22,13 @@ export function unusedObject(rpc: Rpc): UnusedObject | undefined {
   const { type } = resource.template;
   let first: UnusedObject | undefined;
   for (const { binding } of rpc.http) {
-    const objects = binding === undefined ? [] : pathObjects(binding, rpc);
-    for (const [place, { collection, placeholder, isUsed }] of objects.entries()) {
+    if (binding === undefined) continue;
+    const objects = pathObjects(binding, rpc);
+    const made = madeAt(rpc, binding);
+    for (const [place, { collection, placeholder, index, isUsed }] of objects.entries()) {
       if (!isCollectionOf(collection, type)) continue;
       if (isUsed) return undefined;
+      if (index === made) continue;
       first ??= { placeholder, instead: boundId(objects.slice(0, place + 1)) };
     }
   }
@@ -33,4 +37,10 @@ export function unusedObject(rpc: Rpc): UnusedObject | undefined {
   const field = resource.objectField;
   if (field === undefined || takesFromRequest(rpc) || MAKES.test(rpc.name)) return undefined;
   return { placeholder: `{${field}}`, instead: `{${field}}` };
+}
+
+/** The index of the segment that says which object a call makes: the last of `PUT /v1/topics/{topic_id}`. */
+function madeAt({ name }: Rpc, { template }: HttpBinding): number | undefined {
+  const { segments, verb } = template;
+  return verb === undefined && MAKES.test(name) ? segments.length - 1 : undefined;
 }

@@ -46,6 +46,8 @@ testRule(accessAuthzObjectUnused, {
     named("Get", "string items", "item:*"),
     named("List", "repeated string item_id", "item:*"),
     named("CreateItem", "string item_id", "item:*"),
+    rpc("CreateItem", http('put: "/v1/items/{id}"'), authz("item:*")),
+    rpc("CreateItem", http('put: "/v1/{id=shops/*/items/*}"'), authz("item:*")),
     {
       name: "an RPC that says so",
       rpcs: `// buf:lint:ignore ACCESS_AUTHZ_OBJECT_UNUSED\n  ${checked('get: "/v1/items/{id}"', "item:*")}`,
@@ -96,6 +98,16 @@ testRule(accessAuthzObjectUnused, {
     {
       name: "an additional binding",
       rpcs: checked('get: "/v1/x" additional_bindings {get: "/v1/items/{id}"}', "item:*", "⟦"),
+      messages: ["write item:{id}"],
+    },
+    {
+      name: "an RPC that makes something of what its path names",
+      rpcs: rpc("ImportItem", http('post: "/v1/items/{id}:import"'), authz("item:*", "⟦")),
+      messages: ["write item:{id}"],
+    },
+    {
+      name: "an RPC that makes something below what its path names",
+      rpcs: rpc("CreatePart", http('post: "/v1/items/{id}/parts"'), authz("item:*", "⟦")),
       messages: ["write item:{id}"],
     },
     { ...named("Delete", "string item_id", "item:*", "⟦"), messages: ["write item:{item_id}"] },
