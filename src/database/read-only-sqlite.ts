@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Kysely, sql } from "kysely";
 import { AuthzError } from "../authz/authz-error.ts";
+import { OpenedFile } from "../authz/store/sqlite/opened-file.ts";
 import { PatientSqliteDialect } from "../authz/store/sqlite/patient-dialect.ts";
 import { SqliteConnection } from "../authz/store/sqlite/sqlite-connection.ts";
 import { explainSqlite } from "../authz/store/sqlite/sqlite-errors.ts";
@@ -25,8 +26,15 @@ export class ReadOnlySqlite<Tables> implements Database<Tables> {
     } catch (error) {
       throw this.explain(error);
     }
+    const opened = new OpenedFile(file);
     // Readers of a WAL wait only where the file is repaired after a crash.
-    this.kysely = new Kysely({ dialect: new PatientSqliteDialect({ database: this.#connection }) });
+    this.kysely = new Kysely({
+      dialect: new PatientSqliteDialect({ database: this.#connection }, undefined, () => {
+        const problem = opened.problem();
+        // Nobody writes to it any more: whoever waits for changes would wait for ever.
+        if (problem !== undefined) throw new AuthzError("FAILED_PRECONDITION", problem);
+      }),
+    });
   }
 
   as<Others>(): Database<Others> {

@@ -41,10 +41,12 @@ export async function placeOf(
   if (store === undefined || store === "") {
     throw new OperatorError("name the database with --store <file or URL> or --config <file>");
   }
-  if (/^(postgres(ql)?|socket):/.test(store)) return { driver: "postgres", url: store };
-  // Not quoted: what was meant as a URL may hold a password.
-  if (store.includes("://")) {
-    throw new OperatorError("--store is a file, or a URL that begins with postgres://");
+  if (/^(postgres(ql)?:\/\/|socket:)/.test(store)) return { driver: "postgres", url: store };
+  // Not quoted: what was meant as a URL, or as settings of a client, may hold a password.
+  if (store.includes("://") || (/[@:=]/.test(store) && !existsSync(store))) {
+    throw new OperatorError(
+      "--store does not name a file that exists: name one, or a URL that begins with postgres://",
+    );
   }
   return existing({ driver: "sqlite", file: store });
 }

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
@@ -142,6 +143,38 @@ describe("svc-access audit, of a service that runs", () => {
     expect(readFileSync(positions, "utf8")).toMatch(/^[\w-]+\n$/);
   });
 
+  test("follow ends, with an error that names the fix, where the file is replaced by a backup", async () => {
+    const own = join(folder, "replaced.db");
+    await backup(own);
+    const positions = join(folder, "replaced.position");
+    const following = spawn(
+      process.execPath,
+      [
+        join(ROOT, "bin/svc-access"),
+        "audit",
+        "follow",
+        "--store",
+        own,
+        "--position-file",
+        positions,
+      ],
+      { stdio: ["ignore", "ignore", "pipe"] },
+    );
+    await expect.poll(() => existsSync(positions), { timeout: 60_000 }).toBe(true);
+    await backup(`${own}.restored`);
+    renameSync(`${own}.restored`, own);
+    let stderr = "";
+    for await (const chunk of following.stderr) stderr += chunk;
+    expect(stderr).toMatch(
+      /replaced\.db was removed or replaced while it is open: start the process anew/,
+    );
+    expect(following.exitCode ?? (await once(following, "exit"))[0]).toBe(2);
+  });
+
+  async function backup(to: string): Promise<void> {
+    await sql`vacuum into ${to}`.execute(database.kysely);
+  }
+
   test.each<[what: string, args: string[], message: RegExp]>([
     ["no store", ["list"], /--store <file or URL> or --config/],
     ["a file that is not there", ["list", "--store", join(folder, "no.db")], /does not exist/],
@@ -200,12 +233,33 @@ describe("svc-access audit, of a service that runs", () => {
     ],
     ["an unknown flag", ["export", "--store", file, "--form", "text"], /unknown option '--form'/],
     [
-      "a position that is none",
+      "a position that is not valid",
       ["follow", "--store", file, "--position-file", join(folder, "bad.position")],
-      /position is malformed/,
+      /bad\.position: the position is malformed: delete the file/,
     ],
+    [
+      "a position file that was emptied",
+      ["follow", "--store", file, "--position-file", join(folder, "empty.position")],
+      /empty\.position is empty: delete the file and start again, with --from-start/,
+    ],
+    ...[
+      "root:s3cret@db:1/x",
+      "postgres:root:s3cret@db/x",
+      "host=db password=s3cret",
+      "root:s3cret",
+      "postgres://root:12/s3cret@db/x",
+      "postgres://root:12?s3cret@db/x",
+      "postgres://root:12#s3cret@db/x",
+      "postgresql:/root:s3cret@db/x",
+      "s3cret@db",
+    ].map((store): [string, string[], RegExp] => [
+      `a store ${store}`,
+      ["list", "--store", store],
+      /write postgres:\/\/|begins with postgres:\/\//,
+    ]),
   ])("bad usage ends in 2 and says how to fix it: %s", (_, args, message) => {
     writeFileSync(join(folder, "bad.position"), "x\n");
+    writeFileSync(join(folder, "empty.position"), "\n");
     const { status, stdout, stderr } = command(args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toMatch(message);

@@ -99,7 +99,10 @@ async function followOn(
         positions?.keep(position);
       }
     } catch (error) {
-      if ((error as { code?: string }).code !== "UNAVAILABLE") throw error;
+      const { code, cause } = error as { code?: string; cause?: { code?: string } };
+      // That does not end by itself: the file was replaced, or may not be read any more.
+      if (cause?.code === "FAILED_PRECONDITION") throw cause;
+      if (code !== "UNAVAILABLE") throw positions?.explain(error) ?? error;
       if (!isAway) note("the database does not answer; waiting for it");
       isAway = true;
       await sleep(PAUSE, undefined, { signal }).catch(() => undefined);

@@ -9,6 +9,7 @@ import { visibleHead } from "./change-order.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { type AuditExportOptions, exportEvents } from "./export-events.ts";
 import { type AuditChange, type AuditFollowOptions, followEvents } from "./follow-events.ts";
+import { lastStored } from "./restored-log.ts";
 
 /** Which page of a listing. */
 export interface AuditPageRequest {
@@ -108,7 +109,8 @@ export class AuditLog {
   /** The position after all that is stored now, for `follow`. */
   async position(): Promise<string> {
     const change = await answered(this.#database, () => visibleHead(this.#database));
-    return formatPosition({ change, id: LAST, expired: this.#now(), expiredId: LAST });
+    const last = await answered(this.#database, () => lastStored(this.#database, change));
+    return formatPosition({ change, id: LAST, expired: this.#now(), expiredId: LAST, last });
   }
 
   /** Ends all that follow. */

@@ -6,6 +6,7 @@ import { answered, eventOf, keyed, matching } from "./audit-query.ts";
 import type { AuditTables } from "./audit-table.ts";
 import { visibleHead } from "./change-order.ts";
 import type { ChangeWatch } from "./change-watch.ts";
+import { isRestored, lastStored, restored } from "./restored-log.ts";
 
 /** Where following begins. */
 export interface AuditFollowOptions {
@@ -53,6 +54,7 @@ export async function* followEvents(
   while (!isOver()) {
     const now = Math.max(context.now(), at.expired);
     const head = await answered(database, () => visibleHead(database));
+    if (head < at.change) throw restored();
     for (const read of [readExpired, readChanges]) {
       for (let hasMore = true; hasMore; ) {
         const page = await answered(database, () => read(context.database, filter, at, now, head));
@@ -87,13 +89,12 @@ async function begin(
   const change = await answered(database, () => visibleHead(database));
   if (after !== undefined) {
     const position = parsePosition(after);
-    // Changes are counted anew where an earlier state was restored: some would be taken for known.
-    if (position.change <= change) return position;
-    throw invalid(
-      "the position is after the last change of this database, as where an earlier state was restored: follow from start or end",
-    );
+    if (position.change > change) throw restored();
+    if (await answered(database, () => isRestored(database, position))) throw restored();
+    return position;
   }
-  return { change, id: LAST, expired: now(), expiredId: LAST };
+  const last = await answered(database, () => lastStored(database, change));
+  return { change, id: LAST, expired: now(), expiredId: LAST, last };
 }
 
 /** What was given as pending and whose time is up: only time tells it, no change does. */
@@ -142,12 +143,12 @@ async function readChanges(
     .orderBy("id")
     .limit(PAGE)
     .execute();
-  const changes = rows.map((row) => ({
-    event: eventOf(row, now),
-    position: { ...at, change: Number(row.change), id: row.id },
-  }));
+  const changes = rows.map((row) => {
+    const last = { change: Number(row.change), id: row.id };
+    return { event: eventOf(row, now), position: { ...at, ...last, last } };
+  });
   const last = changes.at(-1);
   const hasMore = rows.length === PAGE;
-  const end = { ...at, change: head, id: LAST };
+  const end = { ...at, change: head, id: LAST, last: last?.position.last ?? at.last };
   return { changes, at: hasMore && last !== undefined ? last.position : end, hasMore };
 }

@@ -37,8 +37,8 @@ const CONNECTIONS = {
 const LEAST_POLL = 50;
 
 /**
- * Opens the audit log of a service in another process, to be read while the service runs: nothing is
- * written, and no lock is taken.
+ * Opens the audit log of a service in another process, to be read while the service runs: nothing of it
+ * is changed, and no writer waits. SQLite makes the files `-wal` and `-shm` where they are not there.
  *
  * @throws AuthzError that says how to fix it, where there is no log, or it is of another version
  *

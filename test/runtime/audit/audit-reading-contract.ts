@@ -226,6 +226,41 @@ export function auditReadingContract(
     await audit.close();
   });
 
+  test("a position is refused after a restore whose changes have passed it, and not after old events were removed", async () => {
+    const { audit, logAt, tables } = await opened();
+    const log = logAt();
+    await complete(audit, "old");
+    const begin = await log.position();
+    await complete(audit, "lost");
+    log.close();
+    const given = (await take(log, 1, { after: begin })).after;
+    const atEnd = await log.position();
+    const remove = (id: string) =>
+      tables.kysely.deleteFrom("audit_events").where("request_id", "=", id).execute();
+    const follow = (after: string) => take(logClosed(), 9, { after });
+    const logClosed = () => {
+      const closed = logAt();
+      closed.close();
+      return closed;
+    };
+    // Retention: from the oldest on.
+    await remove("old");
+    await complete(audit, "next");
+    for (const after of [given, atEnd])
+      expect((await follow(after)).texts).toEqual(["next completed"]);
+    await remove("lost");
+    for (const after of [given, atEnd])
+      expect((await follow(after)).texts).toEqual(["next completed"]);
+    // An earlier state: what it never had is missing in the middle.
+    await complete(audit, "late");
+    const { after } = await take(logClosed(), 2, { after: given });
+    await remove("late");
+    for (const id of ["x", "y", "z"]) await complete(audit, id);
+    await expect(follow(after)).rejects.toThrow(/was restored/);
+    expect((await follow(given)).texts).toHaveLength(4);
+    await audit.close();
+  });
+
   test("positions and options that are wrong are refused", async () => {
     const { audit, log, tables } = await opened();
     await complete(audit, "a");

@@ -31,7 +31,8 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
   try {
     const url = config.connectionString;
     // pg takes any other text for the name of a database on a host "base".
-    if (url !== undefined && !/^(postgres(ql)?|socket):|^\//.test(url)) throw new TypeError();
+    if (url !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(url)) throw new TypeError();
+    if (url !== undefined && isCutPassword(url)) throw new TypeError();
     const { host, port, database = "", user = "" } = new Client(config);
     const at = `${encodeURIComponent(user)}@${encodeURIComponent(host)}:${port}`;
     return {
@@ -47,4 +48,11 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
       "the URL of the PostgreSQL store cannot be read: write postgres://user:password@host:port/database, special characters in percent-encoding",
     );
   }
+}
+
+/** Whether `/`, `?` or `#` in a password ends it early: the rest would be taken for the database, and shown. */
+function isCutPassword(url: string): boolean {
+  const [, rest = ""] = /^postgres(?:ql)?:\/\/[^/?#]*(.*)$/s.exec(url) ?? [];
+  // The value of a parameter may hold it.
+  return /^[^=]*@/.test(rest) || /#.*@/s.test(rest);
 }
