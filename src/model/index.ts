@@ -42,4 +42,5 @@ export {
 export type { ModelRule } from "./model-rules.ts";
 export { parseModel } from "./parse-model.ts";
 export type { Position } from "./position.ts";
+export { type ModelReading, readModel, readModelFile } from "./read-model.ts";
 export { subjectTypesOf } from "./subject-types.ts";

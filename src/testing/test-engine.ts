@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { createEmbeddedEngine, createMemoryStore } from "../authz/embedded/index.ts";
 import type { AuthorizationEngine } from "../authz/engine.ts";
-import { type Model, parseModel } from "../model/index.ts";
+import { type Model, readModel, readModelFile } from "../model/index.ts";
 import { type TestRelationship, writeAll } from "./test-relationships.ts";
 
 /** What an engine for a test is made of. */
@@ -27,13 +26,9 @@ export async function testEngine(options: TestEngineOptions): Promise<TestEngine
   if ((file === undefined) === (modelText === undefined)) {
     throw new TypeError("testEngine: name a model, or give its modelText");
   }
-  const text = modelText ?? readFileSync(file as string, "utf8");
-  const { model, diagnostics } = parseModel(text, file ?? "modelText");
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) {
-    const lines = errors.map((one) => `${one.file}:${one.line}:${one.column} ${one.message}`);
-    throw new TypeError(lines.join("\n"));
-  }
+  const { model, problems } =
+    modelText === undefined ? readModelFile(file as string) : readModel(modelText, "modelText");
+  if (problems !== undefined) throw new TypeError(problems.join("\n"));
   const engine = await engineWith(model, options.relationships ?? []);
   return Object.assign(engine, { [Symbol.asyncDispose]: () => engine.close() });
 }

@@ -49,16 +49,9 @@ export interface TestCalls {
   ): ServiceClient<Service>;
 }
 
-const PAGE = 500;
-
 /** All events of a log that match, oldest first. */
 export async function readAll(log: AuditLog, filter: AuditFilter): Promise<AuditEvent[]> {
   const events: AuditEvent[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await log.list(filter, { pageSize: PAGE, ...(cursor && { cursor }) });
-    events.push(...page.events);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return events.reverse();
+  for await (const event of log.export(filter)) events.push(event);
+  return events;
 }

@@ -28,13 +28,15 @@ import { Checker } from "./checker.ts";
 import { Checks } from "./checks.ts";
 import { compileProgram } from "./compile-program.ts";
 import { Explainer } from "./explainer.ts";
+import { FailureListeners } from "./failure-listeners.ts";
+import { HeadRevision } from "./head-revision.ts";
 import { listRelationships } from "./list-relationships.ts";
 import { Listings, MAX_RESULTS } from "./listings.ts";
 import { loadGraph } from "./load-graph.ts";
 import { paced, type Steps } from "./paced.ts";
 import type { RelationshipGraph } from "./relationship-graph.ts";
 import { ResourceFinder } from "./resource-finder.ts";
-import { formatRevision, parseRevision } from "./revision-token.ts";
+import { formatRevision } from "./revision-token.ts";
 import { SubjectFinder } from "./subject-finder.ts";
 import { Watcher } from "./watcher.ts";
 import { Writer } from "./writer.ts";
@@ -86,13 +88,10 @@ class EmbeddedEngine implements AuthorizationEngine {
   readonly #maxResults: number;
   readonly #watcher: Watcher;
   readonly #writer: Writer;
-  /** The token of the head, made once for all calls that see it. */
-  #head: { readonly sequence: number; readonly revision: Revision } = {
-    sequence: -1,
-    revision: "",
-  };
+  readonly #head: HeadRevision;
   #closing: Promise<void> | undefined;
-  readonly #failureListeners: ((error: AuthzError) => void)[] = [];
+  readonly #failures = new FailureListeners();
+  readonly onFailure = this.#failures.add;
 
   constructor(
     model: Model,
@@ -111,12 +110,14 @@ class EmbeddedEngine implements AuthorizationEngine {
     this.#resources = new ResourceFinder(graph, checker, maxResults);
     this.#subjects = new SubjectFinder(graph, checker, maxResults);
     this.#watcher = new Watcher(store, () => this.#writer.sequence);
+    this.#failures.add((error) => this.#watcher.fail(error));
     this.#writer = new Writer(
       graph,
       store,
       () => this.#watcher.notify(),
-      (error) => this.#failed(error),
+      (error) => this.#failures.tell(error),
     );
+    this.#head = new HeadRevision(store.id, this.#writer);
   }
 
   async check(request: CheckRequest, options?: CallOptions): Promise<CheckResult> {
@@ -126,7 +127,7 @@ class EmbeddedEngine implements AuthorizationEngine {
 
   checkNow(request: CheckRequest): CheckResult {
     this.#begin(undefined);
-    return { allowed: this.#checks.one(request), revision: this.#revision() };
+    return { allowed: this.#checks.one(request), revision: this.#head.revision() };
   }
 
   async checkBulk(
@@ -158,7 +159,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     this.#begin(options);
     this.#validator.check(request);
     const explanation = this.#explainer.explain(request);
-    return { allowed: explanation.allowed, explanation, revision: this.#revision() };
+    return { allowed: explanation.allowed, explanation, revision: this.#head.revision() };
   }
 
   async writeRelationships(
@@ -234,7 +235,7 @@ class EmbeddedEngine implements AuthorizationEngine {
 
   async *#watch(head: number, from?: Revision, options?: CallOptions): AsyncGenerator<Change> {
     this.#begin(options);
-    const sequence = from === undefined ? head : this.#parse(from);
+    const sequence = from === undefined ? head : this.#head.parse(from);
     for await (const change of this.#watcher.follow(sequence, options?.signal)) {
       const { updates } = change;
       yield { revision: formatRevision(this.#store.id, change.sequence), updates };
@@ -250,16 +251,6 @@ class EmbeddedEngine implements AuthorizationEngine {
     }
     const reason = this.#writer.failure?.message ?? this.#store.problem?.();
     return reason === undefined ? { ready: true } : { ready: false, reason };
-  }
-
-  /** Bound: the server asks for it also of an engine that somebody has wrapped. */
-  readonly onFailure = (listener: (error: AuthzError) => void): void => {
-    this.#failureListeners.push(listener);
-  };
-
-  #failed(error: AuthzError): void {
-    this.#watcher.fail(error);
-    for (const listener of this.#failureListeners) listener(error);
   }
 
   close(): Promise<void> {
@@ -279,7 +270,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     if (this.#closing !== undefined) throw new AuthzError("UNAVAILABLE", "the engine is closed");
     if (this.#writer.failure !== undefined) throw this.#writer.failure;
     if (options?.signal?.aborted) throw abortError(options.signal);
-    if (options?.atLeastAsFresh !== undefined) this.#parse(options.atLeastAsFresh);
+    if (options?.atLeastAsFresh !== undefined) this.#head.parse(options.atLeastAsFresh);
   }
 
   /** Does what may take long in turns. */
@@ -292,7 +283,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     work: () => Steps<Result>,
     options: CallOptions | undefined,
   ): Promise<{ readonly result: Result; readonly revision: Revision }> {
-    const revision = () => this.#revision();
+    const revision = () => this.#head.revision();
     return this.#paced(function* () {
       return { result: yield* work(), revision: revision() };
     }, options);
@@ -302,25 +293,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     return {
       storeId: this.#store.id,
       sequence: this.#writer.sequence,
-      revision: this.#revision(),
+      revision: this.#head.revision(),
     };
-  }
-
-  #revision(): Revision {
-    const { sequence } = this.#writer;
-    if (this.#head.sequence !== sequence) {
-      this.#head = { sequence, revision: formatRevision(this.#store.id, sequence) };
-    }
-    return this.#head.revision;
-  }
-
-  /** This process holds the only head, so a later state was lost, as with a backup: waiting does not help. */
-  #parse(revision: Revision): number {
-    const sequence = parseRevision(this.#store.id, revision);
-    if (sequence <= this.#writer.sequence) return sequence;
-    throw new AuthzError(
-      "FAILED_PRECONDITION",
-      "the revision is later than the last write of this store; was it restored from a backup?",
-    );
   }
 }

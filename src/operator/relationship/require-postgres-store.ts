@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { openDatabase } from "../../database/open-database.ts";
+import { readingSettings, SILENT } from "../../runtime/operation/reading-settings.ts";
 import { OperatorError } from "../operator-error.ts";
-import { readingSettings, SILENT } from "../reading-settings.ts";
 
 /** To open a store that is not there would make it. @throws OperatorError where there is none */
 export async function requirePostgresStore(url: string, schema = "svc_access"): Promise<void> {

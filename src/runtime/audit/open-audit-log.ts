@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { AuthzError } from "../../authz/authz-error.ts";
-import type { Database, DatabaseSettings } from "../../database/database.ts";
+import { readVersion } from "../../authz/store/table-version.ts";
+import type { Database } from "../../database/database.ts";
 import { openDatabase } from "../../database/open-database.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
-import type { Logger } from "../operation/logger.ts";
+import { readingSettings, SILENT } from "../operation/reading-settings.ts";
 import { AuditLog } from "./audit-log.ts";
 import { AUDIT_MIGRATIONS, type AuditTables } from "./audit-table.ts";
 
@@ -25,15 +26,6 @@ export interface OpenedAuditLog extends Pick<AuditLog, "list" | "export" | "foll
   close(): Promise<void>;
 }
 
-const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
-const NS_PER_MINUTE = 60_000_000_000;
-/** Few, and none of their statements is slow. */
-const CONNECTIONS = {
-  max_open_conns: 2,
-  max_idle_conns: 1,
-  conn_max_lifetime_ns: 30 * NS_PER_MINUTE,
-  slow_query_threshold_ns: Number.MAX_SAFE_INTEGER,
-};
 const LEAST_POLL = 50;
 
 /**
@@ -89,7 +81,7 @@ async function openFile(file: string): Promise<Database<AuditTables>> {
 }
 
 function openServer(url: string, schema: string | undefined): Promise<Database<AuditTables>> {
-  const settings: DatabaseSettings = { driver: "postgres", url, ...CONNECTIONS };
+  const settings = readingSettings({ driver: "postgres", url });
   return openDatabase(settings, { logger: SILENT, ...(schema === undefined ? {} : { schema }) });
 }
 
@@ -97,19 +89,15 @@ function openServer(url: string, schema: string | undefined): Promise<Database<A
 async function assertTables(database: Database<AuditTables>): Promise<void> {
   const { name } = database;
   const known = AUDIT_MIGRATIONS.steps.length;
-  let made: number;
-  try {
+  const made = await readVersion(async () => {
     const row = await database
       .as<{ component_migrations: { component: string; version: number } }>()
       .kysely.selectFrom("component_migrations")
       .where("component", "=", AUDIT_MIGRATIONS.component)
       .select(sql<number | null>`max(version)`.as("version"))
       .executeTakeFirst();
-    made = Number(row?.version ?? 0);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    made = 0;
-  }
+    return row ?? { version: null };
+  });
   if (made === known) return;
   const problem =
     made === 0
@@ -118,9 +106,4 @@ async function assertTables(database: Database<AuditTables>): Promise<void> {
         ? `has version ${made} of the audit tables and this program knows ${known}: use the newer program that made them`
         : `has version ${made} of the audit tables and this program reads ${known}: start the service with this version first`;
   throw new AuthzError("FAILED_PRECONDITION", `${name} ${problem}`);
-}
-
-function isMissing(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string };
-  return code === "42P01" || /no such table/.test(message ?? "");
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { AuthorizationEngine } from "../../authz/engine.ts";
 import type { RelationshipStore } from "../../authz/relationship-store.ts";
 import { relationshipsFile } from "../../database/relationships-file.ts";
-import { type Model, parseModel } from "../../model/index.ts";
+import { type Model, readModelFile } from "../../model/index.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "./start-up-error.ts";
 
@@ -18,20 +18,9 @@ const NS_PER_SECOND = 1_000_000_000;
 export function loadModel(config: ServiceConfig): Model | undefined {
   const file = config.security.authz.model;
   if (file === undefined) return undefined;
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new StartUpError([`the model ${file} cannot be read: ${(error as Error).message}`], {
-      cause: error,
-    });
-  }
-  const { model, diagnostics } = parseModel(text, file);
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  if (errors.length === 0) return model;
-  throw new StartUpError(
-    errors.map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`),
-  );
+  const read = readModelFile(file);
+  if (read.problems === undefined) return read.model;
+  throw new StartUpError(read.problems, read.cause === undefined ? {} : { cause: read.cause });
 }
 
 /** What the engine of a configuration would lack, a line each. */
