@@ -8,6 +8,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
+import { formatEvent } from "../../src/operator/audit/format-event.ts";
+import type { AuditEvent } from "../../src/runtime/audit/audit-event.ts";
 import type { ServiceAudit } from "../../src/runtime/audit/open-audit.ts";
 import { ServiceError } from "../../src/runtime/error/service-error.ts";
 import { SILENT, settingsOf } from "../database/settings.ts";
@@ -143,6 +145,32 @@ describe("svc-access audit, of a service that runs", () => {
     expect(readFileSync(positions, "utf8")).toMatch(/^[\w-]+\n$/);
   });
 
+  test("follow --from begins with what is stored since then", async () => {
+    const following = spawn(
+      process.execPath,
+      [join(ROOT, "bin/svc-access"), "audit", "follow", "--store", file, "--from", "1h"],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    const output = createInterface({ input: following.stdout })[Symbol.asyncIterator]();
+    expect((await output.next()).value).toMatch(/ r0$/);
+    following.kill("SIGTERM");
+    expect(await once(following, "exit")).toEqual([0, null]);
+  });
+
+  test("the text of an event that stands for repeated refusals says how many, and until when", () => {
+    const repeats = {
+      of: "a",
+      count: 7,
+      first: "",
+      last: "2026-11-22T12:03:04Z",
+      distinct_resources: 1,
+      resources: [],
+    };
+    const data = { state: "completed", code: "FORBIDDEN", request_id: "r", repeats };
+    const event = { time: "t", type: "doc.write", data } as unknown as AuditEvent;
+    expect(formatEvent(event)).toContain("×7 until 2026-11-22T12:03:04Z");
+  });
+
   test("follow ends, with an error that names the fix, where the file is replaced by a backup", async () => {
     const own = join(folder, "replaced.db");
     await backup(own);
@@ -207,6 +235,11 @@ describe("svc-access audit, of a service that runs", () => {
       "a time that is none",
       ["list", "--store", file, "--from", "yesterday"],
       /--from "yesterday" is not a time.*7d/,
+    ],
+    [
+      "an RPC without its service",
+      ["list", "--store", file, "--rpc", "SetItem"],
+      /--rpc "SetItem" is not the full name of an RPC: write package\.Service\/Method/,
     ],
     ["a day that is none", ["list", "--store", file, "--to", "2026-13-40"], /is not a time/],
     [

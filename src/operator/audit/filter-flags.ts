@@ -62,6 +62,11 @@ export function filterOf(flags: FilterFlags, now = Date.now()): AuditFilter {
       `--principal ${JSON.stringify(principal)} is not valid: write type:id, such as user:alice`,
     );
   }
+  if (rpc !== undefined && !rpc.includes("/")) {
+    throw new OperatorError(
+      `--rpc ${JSON.stringify(rpc)} is not the full name of an RPC: write package.Service/Method, as the events have it`,
+    );
+  }
   const fields = {
     from: from === undefined ? undefined : timeOf("--from", from, now),
     to: to === undefined ? undefined : timeOf("--to", to, now),

@@ -41,6 +41,7 @@ Examples:
   svc-access audit follow --config service.yaml --risk-level CRITICAL
   svc-access audit follow --store notes.db --from-start --position-file archive.position --format ndjson >> archive.ndjson
 
+With --from it begins with what is stored since that time, or goes on after the position.
 An event comes when it is stored and again when it is completed, under one id. Where the database is
 away it waits. With a position file nothing is missed; what was printed in the moment of a crash may come again.
 Exit codes: 0 interrupted, 2 usage, or a database that cannot be read when it begins.`,
@@ -61,7 +62,11 @@ async function follow({ fromStart, positionFile, format, ...flags }: FollowFlags
   const signal = interrupted();
   const log = await openLog(flags);
   try {
-    const start: Start = fromStart ? { from: "start" } : { after: after ?? (await log.position()) };
+    // The filter leaves out what was before that time.
+    const isFromStart = fromStart || (after === undefined && flags.from !== undefined);
+    const start: Start = isFromStart
+      ? { from: "start" }
+      : { after: after ?? (await log.position()) };
     // Also where nothing happens before it ends.
     if ("after" in start) positions?.keep(start.after);
     const print: Print = format === "text" ? printText : printLine;

@@ -3,7 +3,8 @@ import type { AuditEvent } from "../../runtime/audit/audit-event.ts";
 
 /** An event on a line for people: when, what came of it, how grave, what, who, on which object. */
 export function formatEvent({ time, type, data }: AuditEvent): string {
-  const { state, risk_level, principal, rpc, resource, decision, code, duration_ms } = data;
+  const { state, risk_level, principal, rpc, resource, decision, code, duration_ms, repeats } =
+    data;
   const parts = [
     time,
     state === "completed" ? code : state.toUpperCase(),
@@ -13,6 +14,7 @@ export function formatEvent({ time, type, data }: AuditEvent): string {
     resource ?? "-",
     decision,
     rpc,
+    repeats === undefined ? undefined : `×${repeats.count} until ${repeats.last}`,
     duration_ms === undefined ? undefined : `${Math.round(duration_ms)}ms`,
     data.request_id,
   ];

@@ -156,13 +156,13 @@ export class Retention {
     if (found === this.#warned) return;
     this.#warned = found;
     if (found === undefined) return;
-    const days = Math.floor((found === "ahead" ? ahead : behind) / DAY);
+    const days = Math.round((found === "ahead" ? ahead : behind) / DAY);
     const clock = this.#database.kind === "postgres" ? "the database's clock" : "the clock";
     this.#logger.warn(
       { days },
       found === "ahead"
-        ? `${clock} is ${days} days ahead of the time that this service has seen pass: no audit event is removed by that until the clock has shown it for ${BELIEVED_AFTER_HOURS} hours of running. If it is wrong, correct it (NTP) before; if the service was switched off for as long, nothing is to be done`
-        : `${clock} is ${days} days behind what it has shown before: correct it (NTP) if it is wrong; audit events are kept for longer meanwhile`,
+        ? `${clock} is ${days} days ahead of the time that this service counts. No audit event is removed by that until the clock has shown it for ${BELIEVED_AFTER_HOURS} hours of running. If it is wrong, correct it (NTP) before; if the service was switched off for as long, nothing is to be done`
+        : `${clock} went back by ${days} days. If it was ahead and has been corrected, nothing is to be done; if it is wrong now, correct it (NTP). Audit events are kept for longer meanwhile`,
     );
   }
 }

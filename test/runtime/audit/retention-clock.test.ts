@@ -9,6 +9,7 @@ import { openDatabase } from "../../../src/database/open-database.ts";
 import type { AuditTables } from "../../../src/runtime/audit/audit-table.ts";
 import { openAudit } from "../../../src/runtime/audit/open-audit.ts";
 import { Retention, removeBefore } from "../../../src/runtime/audit/retention.ts";
+import { redactText } from "../../../src/runtime/operation/redaction/redact-text.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { callOf, methodOf } from "../authorization/calls.ts";
 import { logOf } from "./audits.ts";
@@ -189,6 +190,22 @@ describe("retention", () => {
     expect(await world.kept()).toEqual(["new"]);
     expect(world.ahead).toBe(0);
     expect(await world.removedEarly()).toEqual([]);
+  });
+
+  test("warnings of the clock count whole days, say that a correction was right, and reach the log whole", async () => {
+    const world = await World.create(30 * DAY);
+    await world.run(30 * HOUR);
+    world.wrong = 40 * DAY - MINUTE;
+    await world.run(HOUR);
+    world.wrong = 0;
+    await world.run(HOUR);
+    expect(world.warnings).toEqual([
+      expect.stringMatching(/is 40 days ahead .*correct it \(NTP\)/),
+      expect.stringMatching(
+        /went back by 40 days\. If it was ahead and has been corrected, nothing/,
+      ),
+    ]);
+    for (const warning of world.warnings) expect(redactText(warning)).toBe(warning);
   });
 
   test("a service that starts every few minutes removes in time", async () => {
