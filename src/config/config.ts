@@ -240,7 +240,7 @@ export const configSchema = z.strictObject({
     z.optional(z.record(name(), service)),
   ),
   clients: documented(
-    "The protobuf packages of other services that are only called: no rule judges them, and only messages and typed clients are made of them. `svc.iam.v1` counts as listed.",
+    "The protobuf packages of other services that are only called: no rule judges them, and only messages and typed clients are made of them. `svc.iam.v1` counts as listed, with the services and RPCs that this package ships.",
     z.optional(z.array(packageName()).check(z.maxLength(10000))),
   ),
   frontends: documented(

@@ -43,7 +43,7 @@ describe("deployed services", () => {
       "services: { iam: { packages: [c.v1] }, hub: { packages: [b.v1, a.v1], published_as: grpc, authn_mode: hybrid } }\nclients: [y.v1]",
       "a.v1.S",
       "b.v1.S",
-      "svc.iam.v1.S",
+      "svc.iam.v1.IAMAuthService",
       "y.v1.S",
       "z.v1.S",
     );
@@ -51,7 +51,10 @@ describe("deployed services", () => {
     expect(api.services.every(({ configured }) => configured)).toBe(true);
     expect(api.services[0]).toMatchObject({ publishedAs: "grpc", authnMode: "hybrid" });
     expect(api.services[1]).toMatchObject({ publishedAs: "http", authnMode: "gateway_trusted" });
-    expect(api.clients.map(({ fullName }) => fullName)).toEqual(["svc.iam.v1.S", "y.v1.S"]);
+    expect(api.clients.map(({ fullName }) => fullName)).toEqual([
+      "svc.iam.v1.IAMAuthService",
+      "y.v1.S",
+    ]);
     expect(api.unassigned.map(({ fullName }) => fullName)).toEqual(["z.v1.S"]);
   });
 
@@ -63,7 +66,7 @@ describe("deployed services", () => {
   ])(
     "svc.iam.v1, as it is shipped, is only called unless a service has it: %s",
     (_, config, role) => {
-      const api = deployWith(config, "svc.iam.v1.S");
+      const api = deployWith(config, "svc.iam.v1.IAMAuthService");
       expect(api.clients).toHaveLength(role === "client" ? 1 : 0);
       expect(api.services.flatMap(({ services }) => services)).toHaveLength(
         role === "served" ? 1 : 0,

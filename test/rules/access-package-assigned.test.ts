@@ -29,7 +29,12 @@ testRule(accessPackageAssigned, {
       rpcs: GET,
       config: "clients: [CASE.v1]",
     },
-    { name: "the IAM API as it is shipped", rpcs: GET, package: "svc.iam.v1" },
+    {
+      name: "svc.iam.v1, where it is listed",
+      rpcs: GET,
+      package: "svc.iam.v1",
+      config: "clients: [svc.iam.v1]",
+    },
     {
       name: "another package without RPCs",
       rpcs: "",

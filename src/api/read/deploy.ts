@@ -19,6 +19,7 @@ import {
 import { CLAIM_MAPPINGS, principalFieldsOf } from "../principal-claims.ts";
 import { PackageOwners } from "./package-owners.ts";
 import { SharedBackends } from "./shared-backends.ts";
+import { isShipped } from "./shipped-services.ts";
 
 /** Says which deployed service serves each protobuf service, and what stands on which host. */
 export function deploy(
@@ -37,6 +38,7 @@ export function deploy(
   for (const service of services) {
     const role = owners.roleOf(service.package);
     if (role.kind === "client") clients.push(service);
+    else if (role.kind === "shipped") (isShipped(service) ? clients : unassigned).push(service);
     else if (role.kind === "unassigned") unassigned.push(service);
     else {
       const siblings = byName.get(role.service);

@@ -1,8 +1,6 @@
 import type { PlatformConfig } from "../../config/config.ts";
 import { DescriptorError } from "./file-outline.ts";
-
-/** Packages that are only called, also where no configuration lists them: this package ships their protos. */
-const SHIPPED_CLIENTS: readonly string[] = ["svc.iam.v1"];
+import { SHIPPED_PACKAGES } from "./shipped-services.ts";
 
 /** What becomes of a protobuf package. */
 export type PackageRole =
@@ -10,6 +8,8 @@ export type PackageRole =
   | { readonly kind: "served"; readonly service: string }
   /** Others serve it, and it is only called from here. */
   | { readonly kind: "client" }
+  /** No configuration lists it, and this package ships its protos: it is only called, as they are shipped. */
+  | { readonly kind: "shipped" }
   /** The configuration does not say. */
   | { readonly kind: "unassigned" };
 
@@ -23,7 +23,7 @@ export class PackageOwners {
     for (const [name, { packages }] of Object.entries(config?.services ?? {})) {
       for (const packageName of packages) this.#owners.set(packageName, name);
     }
-    this.#clients = new Set([...SHIPPED_CLIENTS, ...(config?.clients ?? [])]);
+    this.#clients = new Set(config?.clients);
     if (config?.services !== undefined) this.#services = new Set(Object.keys(config.services));
   }
 
@@ -37,6 +37,7 @@ export class PackageOwners {
     const owner = this.#owners.get(packageName);
     if (owner !== undefined) return { kind: "served", service: owner };
     if (this.#clients.has(packageName)) return { kind: "client" };
+    if (SHIPPED_PACKAGES.has(packageName)) return { kind: "shipped" };
     if (this.#services === undefined) return { kind: "served", service: packageName };
     if (this.#services.has(packageName)) {
       throw new DescriptorError(

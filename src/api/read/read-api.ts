@@ -12,6 +12,7 @@ import {
   type FileOutline,
   type MethodOutline,
   readFileOutline,
+  type ServiceOutline,
 } from "./file-outline.ts";
 import { readHttpRules } from "./http-reader.ts";
 import { Locator } from "./locator.ts";
@@ -49,7 +50,10 @@ export function readApi(
   );
   const inputProblems = judgeInputs(copies.map((files) => files.map(({ outline }) => outline)));
   const owners = new PackageOwners(config?.config);
-  const isServed = (packageName: string) => owners.roleOf(packageName).kind !== "client";
+  const isServed = (packageName: string) => {
+    const { kind } = owners.roleOf(packageName);
+    return kind !== "client" && kind !== "shipped";
+  };
   const files = mergeInputs(copies, isServed);
   const messages = new MessageIndex(files);
   const locator = new Locator();
@@ -86,6 +90,7 @@ function* readServices(
   const prefix = file.package === "" ? "" : `${file.package}.`;
   for (const [serviceIndex, service] of file.services.entries()) {
     const fullName = prefix + service.name;
+    if (isJudged) checkHandlerNames(service, fullName);
     const rpcs = service.methods.map((method, methodIndex) => {
       const path = [6, serviceIndex, 2, methodIndex];
       try {
@@ -103,6 +108,21 @@ function* readServices(
       }
     });
     yield { name: service.name, fullName, package: file.package, file: file.name, rpcs };
+  }
+}
+
+/** Handlers are named by their RPCs, with the first letter in lower case. */
+function checkHandlerNames({ methods }: ServiceOutline, fullName: string): void {
+  const names = new Map<string, string>();
+  for (const { name } of methods) {
+    const handler = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+    const other = names.get(handler);
+    if (other !== undefined) {
+      throw new DescriptorError(
+        `the RPCs ${other} and ${name} of ${fullName} have the same handler name ${handler}; rename one of them`,
+      );
+    }
+    names.set(handler, name);
   }
 }
 

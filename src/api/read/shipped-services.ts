@@ -1,0 +1,30 @@
+/** The protobuf services whose protos this package ships, and their RPCs. */
+export const SHIPPED_SERVICES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  shipped("IAMAuthorizationService", "WriteRelationships CheckPermission ListRelationships"),
+  shipped(
+    "IAMAuthService",
+    "BuildLoginURL ExchangeCode RefreshToken VerifyToken RevokeToken GetMe UpdateMe GetUserPreferences UpdateUserPreferences",
+  ),
+  shipped("IAMDirectoryService", "GetUser ListUsers GetOrganization ListGroups"),
+  shipped(
+    "IAMPermissionService",
+    "CheckPermission WriteRelationship DeleteRelationship LookupResources LookupSubjects",
+  ),
+  shipped("IAMLocalUserService", "ListUsers CreateUser"),
+]);
+
+/** Their packages. */
+export const SHIPPED_PACKAGES: ReadonlySet<string> = new Set(["svc.iam.v1"]);
+
+/** Whether a service is a shipped one: its name alone says nothing of an RPC that somebody adds. */
+export function isShipped(service: {
+  readonly fullName: string;
+  readonly rpcs: readonly { readonly name: string }[];
+}): boolean {
+  const rpcs = SHIPPED_SERVICES.get(service.fullName);
+  return rpcs !== undefined && service.rpcs.every(({ name }) => rpcs.has(name));
+}
+
+function shipped(service: string, rpcs: string): [string, ReadonlySet<string>] {
+  return [`svc.iam.v1.${service}`, new Set(rpcs.split(" "))];
+}
