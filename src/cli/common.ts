@@ -17,7 +17,7 @@ export function platformFlags(): Option[] {
   return [
     new Option(
       "--config <file>",
-      "the platform configuration (default: svc-access.yaml of the input folder, or of the working folder)",
+      "the platform configuration (default: svc-access.yaml of the working folder, or of the first input folder that has one)",
     ),
     new Option(
       "--model <file>",
@@ -40,7 +40,13 @@ export async function run(
   rules?: readonly Rule[],
 ): Promise<Run> {
   const folders = names.filter((name) => statSync(name, { throwIfNoEntry: false })?.isDirectory());
-  const platform = await loadPlatform({ ...flags, folders: [...folders, "."] });
+  const platform = await loadPlatform({ ...flags, folders: [".", ...folders] });
+  const { unread = [] } = platform;
+  if (unread.length > 0) {
+    note(
+      `the configuration is ${platform.config?.file}; ${unread.join(", ")} is not read (name another with --config)`,
+    );
+  }
   const inputs = readInputs(names, progress);
   const judgement = judge(
     inputs.map(({ files }) => files),

@@ -6,6 +6,7 @@ import { formatResource, type ResourceTemplate } from "../api/resource.ts";
 import type { Claim } from "../api/route-index.ts";
 import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
+import { DEFAULT_CONFIG } from "../compiler/platform.ts";
 import { UsageError } from "../compiler/usage-error.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
@@ -64,7 +65,8 @@ async function explain(input: string, method: string, flags: ExplainFlags): Prom
   const model = platform.modelOf(deployed ?? "");
   const grants = grantsFor(policy, model);
   if (policy.authz !== undefined && model === undefined) {
-    note("no model to say what grants the action; name one with model: in svc-access.yaml");
+    const file = platform.config?.file ?? DEFAULT_CONFIG;
+    note(`no model to say what grants the action; name one with model: in ${file}`);
   }
   if (flags.format === "json") {
     const document = { rpc: rpc.fullName, ...policyDocument(rpc), grants: grants?.grant };

@@ -3,6 +3,7 @@ import { note } from "../common/note.ts";
 import { printable } from "../common/printable.ts";
 import { generate, TARGETS, type Target } from "../compiler/generate.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
+import { UsageError } from "../compiler/usage-error.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { RULES } from "../rules/index.ts";
 import { type PlatformFlags, platformFlags, run } from "./common.ts";
@@ -46,9 +47,20 @@ Exit codes: 0 written, 1 findings and nothing written, 2 usage or unreadable inp
   return command;
 }
 
-async function runGenerate(names: readonly string[], flags: GenerateFlags): Promise<void> {
+async function runGenerate(
+  names: readonly string[],
+  flags: GenerateFlags,
+  command: Command,
+): Promise<void> {
   const rules = RULES.filter(({ category }) => category === "ACCESS");
   const { inputs, platform, judgement: judged } = await run(names, flags, rules);
+  // By default a service's repository makes no gateway files; who asks for them must not keep stale ones.
+  const asksForGateway =
+    command.getOptionValueSource("target") === "cli" && flags.target.includes("gateway");
+  if (asksForGateway && platform.config?.config.edge === undefined) {
+    const { noEdge } = await import("../emit/gateway/notes.ts");
+    throw new UsageError(noEdge(platform.config?.file));
+  }
   const judgement = judgeTargets(judged, platform, flags.target);
   for (const line of judgement.notes) note(line);
   const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");

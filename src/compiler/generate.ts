@@ -46,7 +46,11 @@ export async function generate(
   if (judgement.diagnostics.some(({ severity }) => severity === "error")) {
     throw new Error("nothing may be generated from an Api with errors");
   }
-  const input: EmitInput = { api: judgement.api, config: platform.config?.config };
+  const input: EmitInput = {
+    api: judgement.api,
+    config: platform.config?.config,
+    ...(platform.config === undefined ? {} : { configFile: platform.config.file }),
+  };
   const files = new Map<string, OutputFile>();
   const notes: string[] = [];
   for (const target of TARGETS) {

@@ -4,7 +4,7 @@ import { type ReadApi, readApi } from "../api/read/read-api.ts";
 import { compareDiagnostics } from "../diagnostics/diagnostic.ts";
 import { type CheckResult, checkApi, type LocatedDiagnostic } from "../rules/check-api.ts";
 import type { Rule } from "../rules/rule.ts";
-import type { Platform } from "./platform.ts";
+import { DEFAULT_CONFIG, type Platform } from "./platform.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What was read and what the rules say of it. */
@@ -47,9 +47,9 @@ function notesOf(platform: Platform, { skipped, withoutModel }: CheckResult): st
   return [`${skipped.join(" and ")} did not run${only}: ${whyNot(platform, withoutModel)}`];
 }
 
-function whyNot({ modelDiagnostics }: Platform, withoutModel: readonly string[]): string {
+function whyNot({ modelDiagnostics, config }: Platform, withoutModel: readonly string[]): string {
   if (modelDiagnostics.length > 0) return "the model has errors";
   const [service] = withoutModel;
   const key = service === undefined ? "model:" : `model: or services.${service}.model:`;
-  return `no model is configured; name one with ${key} in svc-access.yaml`;
+  return `no model is configured; name one with ${key} in ${config?.file ?? DEFAULT_CONFIG}`;
 }

@@ -21,6 +21,8 @@ export interface PlatformOptions {
 /** What surrounds the descriptors: the platform configuration and the authorization models. */
 export interface Platform {
   readonly config: LoadedConfig | undefined;
+  /** The configurations of further folders, which are not read. */
+  readonly unread?: readonly string[];
   /** The model of a deployed service; undefined where none is configured, or where it has errors. */
   readonly modelOf: (service: string) => Model | undefined;
   /** What is wrong with the models. */
@@ -35,7 +37,8 @@ export interface Platform {
  * syntax that could be judged.
  */
 export async function loadPlatform(options: PlatformOptions): Promise<Platform> {
-  const configPath = options.config ?? findConfig(options.folders);
+  const [configPath, ...unread] =
+    options.config === undefined ? findConfigs(options.folders) : [options.config];
   const config = configPath === undefined ? undefined : await readConfig(configPath);
   const paths = modelPaths(options.model, config);
   const models = new Map<string, Model | undefined>();
@@ -49,6 +52,7 @@ export async function loadPlatform(options: PlatformOptions): Promise<Platform> 
   }
   return {
     config,
+    unread: unread.map(displayPath),
     modelOf: (service) => models.get(paths.services.get(service) ?? paths.top ?? ""),
     modelDiagnostics,
   };
@@ -85,8 +89,15 @@ async function readModel(
   return { model: diagnostics.length === 0 ? model : undefined, diagnostics };
 }
 
-function findConfig(folders: readonly string[]): string | undefined {
-  return folders.map((folder) => join(folder, DEFAULT_CONFIG)).find((path) => existsSync(path));
+/** The configurations of the folders, each once, in order. */
+function findConfigs(folders: readonly string[]): string[] {
+  const paths = new Map<string, string>();
+  for (const folder of folders) {
+    const path = join(folder, DEFAULT_CONFIG);
+    const key = resolve(path);
+    if (!paths.has(key) && existsSync(path)) paths.set(key, path);
+  }
+  return [...paths.values()];
 }
 
 async function readConfig(path: string): Promise<LoadedConfig> {

@@ -13,6 +13,8 @@ export interface EmitInput {
   readonly api: Api;
   /** Absent where a repository has no `svc-access.yaml`. */
   readonly config: PlatformConfig | undefined;
+  /** The path of the configuration, for messages. */
+  readonly configFile?: string;
 }
 
 /** What an emitter made. */

@@ -1,7 +1,7 @@
 /** The platform repository: the images of several services, and the edge that they share. */
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Outcome, runProgram } from "../support/programs.ts";
 import { Workspace } from "../support/workspace.ts";
 
@@ -128,4 +128,45 @@ test("an image on standard input is the image in a file", () => {
   ]);
   expect(piped).toEqual(named);
   expect(JSON.parse(piped.stdout)).toMatchObject({ rpcs: 1 });
+});
+
+describe("in the platform repository, beside the repository of a service", () => {
+  const SERVICE = "services: {bills: {packages: [bills.v1]}}\n";
+  const run = (cwd: string, ...args: string[]) =>
+    runProgram("svc-access", ["generate", ...args, "--target", "gateway", "--out", "deploy"], {
+      cwd,
+    });
+
+  test("the configuration of the working folder counts, and another one is named", () => {
+    using platform = new Workspace({
+      "../svc-access.yaml": config({ "bills.example.com": ["bills"] }),
+    });
+    using service = new Workspace({
+      "../svc-access.yaml": SERVICE,
+      "bills/v1/bills.proto": proto("bills", "/v1/things/{id}"),
+    });
+    const { status, stderr } = run(platform.folder, service.folder);
+    expect(stderr).toContain(
+      `the configuration is svc-access.yaml; ${join(service.folder, "svc-access.yaml")} is not read (name another with --config)`,
+    );
+    expect(status).toBe(0);
+    expect(existsSync(join(platform.folder, "deploy/gateway/edge.yaml"))).toBe(true);
+  });
+
+  test("gateway files that are asked for are made, or it is an error that names the configuration", () => {
+    using service = new Workspace({
+      "../svc-access.yaml": SERVICE,
+      "bills/v1/bills.proto": proto("bills", "/v1/things/{id}"),
+    });
+    using empty = new Workspace({});
+    const { status, stderr } = run(empty.folder, service.folder);
+    expect(status).toBe(2);
+    expect(stderr).toContain(
+      `no gateway files: ${join(service.folder, "svc-access.yaml")} has no edge`,
+    );
+    expect(existsSync(join(empty.folder, "deploy"))).toBe(false);
+    const own = run(service.folder, ".");
+    expect(own.status).toBe(2);
+    expect(own.stderr).toContain("no gateway files: svc-access.yaml has no edge");
+  });
 });

@@ -1,6 +1,6 @@
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { EmitInput, EmitResult } from "../output-file.ts";
-import { gatewayNotes, NO_EDGE } from "./notes.ts";
+import { gatewayNotes, noEdge } from "./notes.ts";
 import { planGateway } from "./plan-gateway.ts";
 import { printEdge } from "./print-edge.ts";
 import { printFrontend } from "./print-frontend.ts";
@@ -19,8 +19,8 @@ export { planGateway } from "./plan-gateway.ts";
  *
  * @throws EmitError where the configuration would leave a route without its policy
  */
-export function emitGateway({ api, config }: EmitInput): EmitResult {
-  if (config?.edge === undefined) return { files: [], notes: [NO_EDGE] };
+export function emitGateway({ api, config, configFile }: EmitInput): EmitResult {
+  if (config?.edge === undefined) return { files: [], notes: [noEdge(configFile)] };
   const plan = planGateway(api, config);
   const frontends = plan.hosts.flatMap((host) => host.frontends);
   const files = [

@@ -5,8 +5,9 @@ import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { GatewayPlan } from "./plan.ts";
 
 /** What a repository without an `edge` is told. */
-export const NO_EDGE =
-  "no gateway files: svc-access.yaml has no edge; run `svc-access generate` in the platform repository, over the images of all services";
+export function noEdge(configFile = "svc-access.yaml"): string {
+  return `no gateway files: ${configFile} has no edge; run \`svc-access generate\` in the platform repository, over the images of all services`;
+}
 
 /** What the user of the files should know. */
 export function gatewayNotes(plan: GatewayPlan, api: Api): string[] {
