@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../compiler/usage-error.ts";
+import { explainBuf } from "./explain-buf.ts";
 
 /** The most bytes of an image; the largest public tree of protos makes 90 MB. */
 const MAX_IMAGE_BYTES = 1 << 30;
@@ -15,7 +16,9 @@ const MAX_IMAGE_BYTES = 1 << 30;
  * message is buf's own.
  */
 export function buildImage(input: string): Uint8Array {
-  return runBuf(["build", input, "-o", "-#format=binpb"], `buf cannot build ${input}`);
+  return runBuf(["build", input, "-o", "-#format=binpb"], `buf cannot build ${input}`, (said) =>
+    explainBuf(said, input),
+  );
 }
 
 /** The folders of the modules that a workspace configures, relative to it. */
@@ -32,7 +35,11 @@ export function listModules(workspace: string): string[] {
     .map((line) => (JSON.parse(line) as { path: string }).path);
 }
 
-function runBuf(args: readonly string[], what: string): Uint8Array {
+function runBuf(
+  args: readonly string[],
+  what: string,
+  explain: (said: string) => string = (said) => said,
+): Uint8Array {
   const command = findBuf();
   const result = spawnSync(command, args, {
     maxBuffer: MAX_IMAGE_BYTES,
@@ -42,7 +49,7 @@ function runBuf(args: readonly string[], what: string): Uint8Array {
   if (result.error !== undefined) throw new UsageError(`${what}: ${result.error.message}`);
   if (result.status !== 0) {
     const reason = result.stderr.toString("utf8").trim() || result.stdout.toString("utf8").trim();
-    throw new UsageError([`${what}:`, ...reason.split(/\r?\n/)]);
+    throw new UsageError([`${what}:`, ...explain(reason).split(/\r?\n/)]);
   }
   return result.stdout;
 }

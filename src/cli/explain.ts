@@ -20,12 +20,15 @@ interface ExplainFlags extends PlatformFlags {
   readonly format: string;
 }
 
-/** `svc-access explain INPUT METHOD`. */
+/** `svc-access explain INPUT… METHOD`. */
 export function explainCommand(): Command {
   const command = new Command("explain")
     .description("Says in words who may call an RPC, and which relations grant its action.")
-    .argument("<input>", "a folder of protos, a buf image, or - for an image on standard input")
-    .argument("<method>", "an RPC: package.Service/Method, or an end of that which names only one")
+    .usage("[options] <input...> <method>")
+    .argument(
+      "<arguments...>",
+      "folders of protos, images, or - for an image on standard input; and last an RPC: package.Service/Method, or an end of that which names only one",
+    )
     .addOption(
       new Option("--format <format>", "how it is printed")
         .choices(["text", "json"])
@@ -43,8 +46,15 @@ Examples:
   return command;
 }
 
-async function explain(input: string, method: string, flags: ExplainFlags): Promise<void> {
-  const { inputs, platform, judgement } = await run([input], flags);
+async function explain(args: readonly string[], flags: ExplainFlags): Promise<void> {
+  const names = args.slice(0, -1);
+  const [method = ""] = args.slice(-1);
+  if (names.length === 0) {
+    throw new UsageError(
+      "explain needs an input and an RPC, such as svc-access explain . GetOrder",
+    );
+  }
+  const { inputs, platform, judgement } = await run(names, flags);
   const { rpc, deployed, isClient } = findRpc(judgement.api, method);
   if (isClient) {
     throw new UsageError(

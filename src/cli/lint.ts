@@ -9,11 +9,11 @@ interface LintFlags extends PlatformFlags {
   readonly strict?: boolean;
 }
 
-/** `svc-access lint INPUT`. */
+/** `svc-access lint INPUT…`. */
 export function lintCommand(): Command {
   const command = new Command("lint")
-    .description("Judges the access policies of an input by all rules.")
-    .argument("<input>", "a folder of protos, a buf image, or - for an image on standard input")
+    .description("Judges the access policies of one or more inputs by all rules.")
+    .argument("<input...>", "folders of protos, images, or - for an image on standard input")
     .addOption(
       new Option("--format <format>", "how findings are printed")
         .choices(Object.keys(REPORTS))
@@ -26,7 +26,10 @@ export function lintCommand(): Command {
 Examples:
   svc-access lint .
   svc-access lint --strict --format github-actions .
+  svc-access lint hub.binpb iam.binpb      several inputs are one platform
   buf build -o - | svc-access lint --format json -
+
+An image is what buf build -o makes, or protoc --descriptor_set_out --include_imports --include_source_info.
 
 Exit codes: 0 no errors (with --strict: no warnings either), 1 findings, 2 usage or unreadable input.`,
     )
@@ -35,8 +38,8 @@ Exit codes: 0 no errors (with --strict: no warnings either), 1 findings, 2 usage
   return command;
 }
 
-async function lint(input: string, flags: LintFlags): Promise<void> {
-  const { inputs, judgement } = await run([input], flags);
+async function lint(names: readonly string[], flags: LintFlags): Promise<void> {
+  const { inputs, judgement } = await run(names, flags);
   for (const line of judgement.notes) note(line);
   const diagnostics = withDisplayPaths(judgement.diagnostics, inputs);
   const report = REPORTS[flags.format];

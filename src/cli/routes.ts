@@ -19,11 +19,11 @@ interface Row {
   readonly rpc: string;
 }
 
-/** `svc-access routes INPUT`. */
+/** `svc-access routes INPUT…`. */
 export function routesCommand(): Command {
   const command = new Command("routes")
     .description("Lists how each RPC is reached and who may call it.")
-    .argument("<input>", "a folder of protos, a buf image, or - for an image on standard input")
+    .argument("<input...>", "folders of protos, images, or - for an image on standard input")
     .addOption(
       new Option("--format <format>", "how routes are printed")
         .choices(["text", "json"])
@@ -41,8 +41,8 @@ Examples:
   return command;
 }
 
-async function routes(input: string, flags: RoutesFlags): Promise<void> {
-  const { judgement } = await run([input], flags);
+async function routes(names: readonly string[], flags: RoutesFlags): Promise<void> {
+  const { judgement } = await run(names, flags);
   const rows = [...eachRpc(judgement.api.services)].flatMap(({ rpc }) => rowsOf(rpc));
   if (flags.format === "json") {
     process.stdout.write(`${printableJson({ routes: rows })}\n`);
@@ -52,7 +52,9 @@ async function routes(input: string, flags: RoutesFlags): Promise<void> {
   const errors = judgement.diagnostics.filter(({ severity }) => severity === "error").length;
   // A listing of policies that are wrong is of use too, but not to be trusted.
   if (errors > 0) {
-    note(`${count(errors, "error")} in the access policies; svc-access lint ${input} lists them`);
+    note(
+      `${count(errors, "error")} in the access policies; svc-access lint ${names.join(" ")} lists them`,
+    );
     process.exitCode = 1;
   }
 }

@@ -1,8 +1,9 @@
 /** The plugin with protoc and without buf: all files in one run, and file by file. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Outcome, runProgram } from "../support/programs.ts";
+import { InstalledRepository } from "../support/installed-repository.ts";
+import { BIN, type Outcome, runProgram } from "../support/programs.ts";
 import { PROTOC, protocIsAbsent } from "../support/protoc.ts";
 import { ROOT, Workspace } from "../support/workspace.ts";
 
@@ -176,5 +177,88 @@ describe.skipIf(protocIsAbsent())("protoc", () => {
     expect(status).not.toBe(0);
     expect(stderr).toMatch(/bills\/v1\/wrong\.proto:\d+:\d+: .*\(ACCESS_EXPOSURE_REQUIRED\)/);
     expect(contents("wrong")).toEqual({});
+  });
+});
+
+/** The commands of the page, in their order: of one run, of a run for each file, of lint. */
+const [ONE_RUN = "", EACH_RUN = "", LINT = ""] = [
+  ...(
+    readFileSync(join(ROOT, "docs/generating.md"), "utf8").split("\n## protoc\n")[1] ?? ""
+  ).matchAll(/```sh\n(.*?)```/gs),
+].map(([, commands = ""]) => commands);
+
+/** A repository with what npm would install of the plugins, and without buf's files. */
+function repositoryOfProtoc(): InstalledRepository {
+  const repo = new InstalledRepository({
+    "proto/orders/v1/orders.proto": proto("orders.v1", "Order", "/v1/orders/{id}"),
+    "proto/orders/v1/refunds.proto": proto("orders.v1", "Refund", "/v1/refunds/{id}"),
+    "proto/bills/v1/bills.proto": proto("bills.v1", "Bill", "/v1/bills/{id}"),
+    "svc-access.yaml": CONFIG,
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: {
+        target: "ES2023",
+        module: "NodeNext",
+        types: ["node"],
+        strict: true,
+        skipLibCheck: true,
+        allowImportingTsExtensions: true,
+        erasableSyntaxOnly: true,
+        noEmit: true,
+      },
+      include: ["gen", "load.ts"],
+    }),
+    "load.ts": FILES.map((file, index) => {
+      const name = file.replace(".proto", "");
+      return `import * as server${index} from "./gen/${name}_server.ts";\nimport * as pb${index} from "./gen/${name}_pb.ts";\nconsole.log(Object.keys(server${index}).some((name) => name.startsWith("bind")), Object.keys(pb${index}).length > 0);\n`;
+    }).join(""),
+  });
+  for (const [name, target] of [
+    ["protoc-gen-es", join(BIN, "protoc-gen-es")],
+    ["protoc-gen-svc-access", join(ROOT, "bin/protoc-gen-svc-access")],
+  ] as const) {
+    repo.write(`node_modules/.bin/${name}`, `#!/bin/sh\nexec "${target}" "$@"\n`);
+    chmodSync(join(repo.folder, "node_modules/.bin", name), 0o755);
+  }
+  return repo;
+}
+
+/** Runs commands of the page in a shell whose protoc is the one that there is. */
+function runPage(repo: InstalledRepository, commands: string): Outcome {
+  const found = (PROTOC ?? []).map((word) => `'${word}'`).join(" ");
+  return repo.run("bash", "-euc", `protoc() { command ${found} "$@"; }\n${commands}`);
+}
+
+describe.skipIf(protocIsAbsent())("the commands of the page about protoc", () => {
+  const [variables = ""] = ONE_RUN.split("\nprotoc ");
+
+  test.each([
+    { name: "one run", commands: ONE_RUN },
+    { name: "a run for each file", commands: `${variables}\n${EACH_RUN}` },
+  ])("make code in $name that type-checks and runs", ({ commands }) => {
+    using repo = repositoryOfProtoc();
+    expect(runPage(repo, commands)).toMatchObject({ status: 0 });
+    expect(repo.run("tsc")).toMatchObject({ status: 0, stdout: "" });
+    expect(repo.run("node", "load.ts")).toMatchObject({
+      status: 0,
+      stdout: "true true\n".repeat(3),
+    });
+    const { policies } = JSON.parse(readFileSync(join(repo.folder, "gen/policies.json"), "utf8"));
+    expect(Object.keys(policies)).toHaveLength(3);
+  });
+
+  test("lint a descriptor set of protoc, with the lines of its findings", () => {
+    using repo = repositoryOfProtoc();
+    const warned = runPage(repo, `${variables}\n${LINT}`);
+    expect(warned.status).toBe(0);
+    expect(warned.stdout).toMatch(
+      /^orders\/v1\/refunds\.proto:\d+:\d+: warning: .*\n3 RPCs: 0 errors, 1 warning\n$/,
+    );
+    repo.write(
+      "proto/bills/v1/bills.proto",
+      proto("bills.v1", "Bill", "/v1/bills/{id}").replace("exposure: AUTHENTICATED", ""),
+    );
+    const { status, stdout } = runPage(repo, `${variables}\n${LINT}`);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^bills\/v1\/bills\.proto:\d+:\d+: .*\(ACCESS_EXPOSURE_REQUIRED\)/m);
   });
 });
