@@ -1,3 +1,4 @@
+import { clientNetwork } from "../rate-limit/client-network.ts";
 import type { AuditEvent, AuditRepeats } from "./audit-event.ts";
 import { DistinctCount } from "./distinct-count.ts";
 import { MAX_TEXT, safeText } from "./safe-text.ts";
@@ -59,7 +60,7 @@ export class RefusalCounter {
     this.#last = time;
     const { resource, action, address, subject } = refusal;
     if (resource !== undefined) this.#resources.add(resource);
-    if (this.#isShared && subject !== undefined) this.#callers.add(subject);
+    if (this.#isShared) this.#callers.add(subject ?? clientNetwork(address, 48));
     const key = JSON.stringify([resource, address, this.#isShared && subject]);
     if (this.#listed.has(key)) return;
     if (this.#listed.size === MAX_RESOURCES) {

@@ -1,10 +1,18 @@
 import type { AuditEvent } from "./audit-event.ts";
+import { RefusalBudget, type RefusalLimits } from "./refusal-budget.ts";
 import { type Refusal, RefusalCounter } from "./refusal-counter.ts";
 
 /** For how long refusals are counted together, in milliseconds. */
 export const WINDOW_MS = 60_000;
-/** The most callers whose refusals are counted apart; those of others are counted by RPC. */
-const MAX_COUNTERS = 500;
+
+/**
+ * Whoever is authenticated has to be somebody, so the first refusal of each on an RPC is an event,
+ * and where too many series are open the oldest ends sooner. One caller has at most 200 a minute, so
+ * about fifty accounts have to work together before those of others are counted by RPC.
+ */
+const KNOWN: RefusalLimits = { open: 2000, perCaller: 200, perMinute: 10_000 };
+/** Addresses are cheap: they have a budget of their own, and beyond it are counted by RPC. */
+const UNKNOWN: RefusalLimits = { open: 500, perCaller: 50, perMinute: 1000 };
 
 /** A series of refusals that is open. */
 interface Series {
@@ -25,18 +33,27 @@ export interface RefusalKey {
   readonly rpc: string;
   readonly code: string;
   readonly caller: string;
+  /** Whether the caller was authenticated; else `caller` is where it called from. */
+  readonly isKnown: boolean;
+}
+
+/** The series of one kind of callers, the oldest first: all are open for the same time. */
+interface Kind {
+  readonly own: Map<string, Series>;
+  readonly shared: Map<string, Series>;
+  readonly limits: RefusalLimits;
+  readonly budget: RefusalBudget;
 }
 
 /**
  * Counts refusals that repeat: the first of a caller on an RPC is an event of its own, and those
- * of the next minute are one. So a caller without any permission cannot fill the store.
+ * of the next minute are one. So a caller without any permission cannot fill the store, and cannot
+ * hide the refusals of others among its own.
  */
 export class RepeatedRefusals {
   readonly #sink: RefusalSink;
-  /** Oldest first: all are open for the same time. */
-  readonly #series = new Map<string, Series>();
-  /** How many of them are of one caller. */
-  #own = 0;
+  readonly #known = kindOf(KNOWN);
+  readonly #unknown = kindOf(UNKNOWN);
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -52,19 +69,23 @@ export class RepeatedRefusals {
    * @returns whether it was counted, and is to have no event of its own
    */
   count(
-    { rpc, code, caller }: RefusalKey,
+    { rpc, code, caller, isKnown }: RefusalKey,
     id: string,
     refusal: Omit<Refusal, "event">,
     event: () => AuditEvent,
   ): boolean {
     if (this.#isClosed) return false;
+    const kind = isKnown ? this.#known : this.#unknown;
     const own = JSON.stringify([rpc, code, caller]);
-    const key =
-      this.#series.has(own) || this.#own < MAX_COUNTERS ? own : JSON.stringify([rpc, code]);
-    const series = this.#series.get(key);
+    const all = JSON.stringify([rpc, code]);
+    let series = kind.own.get(own);
+    if (series === undefined && this.#mayOpen(kind, caller, isKnown)) {
+      this.#open(kind.own, own, new RefusalCounter(id, false));
+      return false;
+    }
+    series ??= kind.shared.get(all);
     if (series === undefined) {
-      this.#open(key, new RefusalCounter(id, key !== own));
-      if (key === own) this.#own++;
+      this.#open(kind.shared, all, new RefusalCounter(id, true));
       return false;
     }
     const { counter } = series;
@@ -77,30 +98,53 @@ export class RepeatedRefusals {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    for (const [key, series] of this.#series) this.#end(key, series);
+    for (const map of this.#maps()) for (const [key, series] of map) this.#end(map, key, series);
   }
 
-  #open(key: string, counter: RefusalCounter): void {
-    this.#series.set(key, { counter, closesAt: performance.now() + WINDOW_MS });
+  /** Whether there is room for one more series of one caller; of known callers the oldest gives way. */
+  #mayOpen({ own, limits, budget }: Kind, caller: string, isKnown: boolean): boolean {
+    const isFull = own.size >= limits.open;
+    if (isFull && !isKnown) return false;
+    if (!budget.take(caller, performance.now())) return false;
+    const [oldest] = isFull ? own : [];
+    if (oldest !== undefined) this.#end(own, ...oldest);
+    return true;
+  }
+
+  #open(map: Map<string, Series>, key: string, counter: RefusalCounter): void {
+    map.set(key, { counter, closesAt: performance.now() + WINDOW_MS });
     this.#timer ??= setTimeout(() => this.#look(), WINDOW_MS).unref();
   }
 
   #look(): void {
     this.#timer = undefined;
     const now = performance.now();
-    for (const [key, series] of this.#series) {
-      const rest = series.closesAt - now;
-      if (rest > 0) {
-        this.#timer = setTimeout(() => this.#look(), Math.ceil(rest)).unref();
-        return;
+    let next = Number.POSITIVE_INFINITY;
+    for (const map of this.#maps()) {
+      for (const [key, series] of map) {
+        const rest = series.closesAt - now;
+        if (rest > 0) {
+          next = Math.min(next, rest);
+          break;
+        }
+        this.#end(map, key, series);
       }
-      this.#end(key, series);
+    }
+    if (next < Number.POSITIVE_INFINITY) {
+      this.#timer = setTimeout(() => this.#look(), Math.ceil(next)).unref();
     }
   }
 
-  #end(key: string, { counter }: Series): void {
-    this.#series.delete(key);
-    if ((JSON.parse(key) as unknown[]).length === 3) this.#own--;
+  #maps(): readonly Map<string, Series>[] {
+    return [this.#known, this.#unknown].flatMap(({ own, shared }) => [own, shared]);
+  }
+
+  #end(map: Map<string, Series>, key: string, { counter }: Series): void {
+    map.delete(key);
     if (counter.count > 0) this.#sink.closed(counter);
   }
+}
+
+function kindOf(limits: RefusalLimits): Kind {
+  return { own: new Map(), shared: new Map(), limits, budget: new RefusalBudget(limits) };
 }

@@ -153,7 +153,9 @@ export class StoredAuditTrail implements AuditTrail {
     const { principal, clientAddress: address, method } = call;
     const subject =
       principal === undefined ? undefined : `${principal.subjectType}:${principal.subjectId}`;
-    const key = { rpc: call.rpc, code, caller: subject ?? clientNetwork(address) };
+    const isKnown = subject !== undefined;
+    // Of IPv6 a site, which has 65,536 networks at its will.
+    const key = { rpc: call.rpc, code, caller: subject ?? clientNetwork(address, 48), isKnown };
     const resource = begun.resource ?? call.resource;
     const refusal = { resource, action: method.policy.authz?.action, address, subject };
     const isCounted = this.#refusals.count(key, begun.id, refusal, () => sized().event);

@@ -5,14 +5,16 @@ const TRANSLATED = 0x64_ff9b_0000_0000_0000_0000n;
 const IPV4_BITS = 32n;
 const IPV4_MASK = 0xffff_ffffn;
 
-const NETWORK_GROUPS = [7n, 6n, 5n, 4n] as const;
+const LAST_GROUP = 7;
 const GROUP_BITS = 16n;
 
 /**
  * What an address is limited by: an IPv4 address itself, of IPv6 the /64, for a
  * customer has at least one of those and every address in it.
+ *
+ * @param bits how much of an IPv6 address counts: 48 are a site, which has many networks
  */
-export function clientNetwork(address: string): string {
+export function clientNetwork(address: string, bits: 48 | 64 = 64): string {
   if (!address.includes(":")) return address;
   const [plain = ""] = address.split("%");
   const ip = parseIp(plain);
@@ -21,6 +23,10 @@ export function clientNetwork(address: string): string {
   if (family === 4) return formatIp(ip);
   // All IPv4 clients stand in that one /64: whoever is first would use up the limit of all.
   if (value >> IPV4_BITS === TRANSLATED) return formatIp({ family: 4, value: value & IPV4_MASK });
-  const groups = NETWORK_GROUPS.map((group) => (value >> (group * GROUP_BITS)) & 0xffffn);
-  return `${groups.map((group) => group.toString(16)).join(":")}::/64`;
+  const groups: string[] = [];
+  for (let group = 0; group < bits / 16; group++) {
+    const part = (value >> (BigInt(LAST_GROUP - group) * GROUP_BITS)) & 0xffffn;
+    groups.push(part.toString(16));
+  }
+  return `${groups.join(":")}::/${bits}`;
 }
