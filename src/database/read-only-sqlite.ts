@@ -52,11 +52,11 @@ export class ReadOnlySqlite<Tables> implements Database<Tables> {
 
   explain(error: unknown): Error {
     const { errcode = 0 } = error as { errcode?: number };
-    // SQLITE_CANTOPEN: not even a reader of a WAL does without its index.
-    if ((errcode & 0xff) === 14) {
+    // SQLITE_READONLY, SQLITE_CANTOPEN: not even a reader of a WAL does without its index.
+    if ([8, 14].includes(errcode & 0xff)) {
       return new AuthzError(
         "FAILED_PRECONDITION",
-        `${this.name} cannot be read by user ${process.getuid?.()}: run as the user of the service, for who reads needs its files -wal and -shm too`,
+        `${this.name} cannot be read by user ${process.getuid?.()}: run as the user of the service, or copy a database that is not in use into a folder of your own: who reads needs the files -wal and -shm too, which are made where they are not there`,
         { cause: error },
       );
     }

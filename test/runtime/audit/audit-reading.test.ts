@@ -6,6 +6,7 @@ import { sql } from "kysely";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
 import { openDatabase } from "../../../src/database/open-database.ts";
+import { ReadOnlySqlite } from "../../../src/database/read-only-sqlite.ts";
 import { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
 import { AUDIT_COLUMNS, type AuditTables } from "../../../src/runtime/audit/audit-table.ts";
 import { nextChange } from "../../../src/runtime/audit/change-order.ts";
@@ -103,6 +104,18 @@ describe("reading the audit in SQLite", () => {
     }
     await database.close();
   }
+
+  test.each([8, 14])(
+    "a folder that cannot be written to is explained without asking to write: error %s",
+    async (errcode) => {
+      const file = join(folder, `${++count}.db`);
+      await (await openDatabase(settingsOf({ file }), { logger: SILENT })).close();
+      const database = new ReadOnlySqlite(file);
+      const { message } = database.explain(Object.assign(new Error(), { errcode }));
+      await database.close();
+      expect(message).toMatch(/cannot be read by user .*: run as the user of the service, or copy/);
+    },
+  );
 
   test("a configuration names the log; one without a database is refused", async () => {
     const file = join(folder, `${++count}.db`);
