@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -89,12 +89,18 @@ function contract(fresh: () => { store: string[]; open: () => Promise<Relationsh
   test("a start with a model that stored relationships do not fit names them, and the commands that list and remove them", async () => {
     const held = await open();
     const { model } = parseModel(NEW, "new.zed");
-    const error: Error = await createEmbeddedEngine({ model, store: held }).catch((error) => error);
+    const error: Error = await createEmbeddedEngine({
+      model,
+      modelFile: "new models/new.zed",
+      store: held,
+    }).catch((error) => error);
     await held.close();
     for (const misfit of MISFITS) expect(error.message).toContain(`${misfit}: `);
     expect(error.message).toContain("does not allow 3 of the stored relationships");
-    const [, at] = /"svc-access relationship list --store (\S+) --model/.exec(error.message) ?? [];
-    expect(at).toBe(held.address);
+    const line = /^ {2}svc-access relationship list --store (\S+) --model (.+) --misfit$/m;
+    const [, at, of] = line.exec(error.message) ?? [];
+    expect({ at, of }).toEqual({ at: held.address, of: "'new models/new.zed'" });
+    expect(Math.max(...error.message.split("\n").map(({ length }) => length))).toBeLessThan(250);
   });
 
   test("are listed by type, object, relation and subject", () => {
@@ -200,6 +206,35 @@ describe("relationships in SQLite", () => {
   const file = join(folder, "notes.relationships.db");
   contract(() => ({ store: ["--store", file], open: () => openSqliteStore({ file }) }));
 
+  test("a configuration names the model, unless another is given", async () => {
+    const own = join(folder, "own");
+    mkdirSync(own);
+    await fill(await openSqliteStore({ file: join(own, "notes.relationships.db") }));
+    writeFileSync(join(own, "new.zed"), NEW);
+    writeFileSync(join(own, "old.zed"), OLD);
+    const config = join(own, "service.yaml");
+    const write = (model: string) =>
+      writeFileSync(
+        config,
+        `service: notes
+environment: development
+server: {http: {address: "127.0.0.1:18001"}}
+security: {authz: {${model}}}
+database: {file: notes.db}
+`,
+      );
+    write("model: new.zed");
+    const misfits = (...args: string[]) =>
+      command(["list", "--config", config, "--misfit", ...args]);
+    expect(lines(misfits().stdout).map((line) => line.split(": ")[0])).toEqual(MISFITS);
+    expect(misfits("--model", join(own, "old.zed"))).toMatchObject({ status: 0, stdout: "" });
+    write("");
+    expect(misfits().stderr).toContain("names no model: give --model");
+    write("model: new.zed");
+    const removed = command(["delete", "--config", config, "--misfit", "--yes"]);
+    expect(removed.stderr).toContain("3 relationships deleted");
+  });
+
   test("many are deleted in one transaction of many changes", async () => {
     const many = join(folder, "many.db");
     const texts = Array.from({ length: 2500 }, (_, index) => `doc:d${index}#owner@user:x`);
@@ -221,6 +256,11 @@ describe("relationships in SQLite", () => {
       "a model that is not there",
       ["list", "--store", file, "--misfit", "--model", "no.zed"],
       /no\.zed cannot be read/,
+    ],
+    [
+      "a configuration that is not there",
+      ["list", "--config", join(folder, "no.yaml"), "--misfit"],
+      /no\.yaml does not exist/,
     ],
     ["--misfit without a model", ["list", "--store", file, "--misfit"], /go together/],
     ["a model without --misfit", ["list", "--store", file, "--model", model], /go together/],

@@ -45,6 +45,8 @@ import { Writer } from "./writer.ts";
 export interface EmbeddedEngineOptions {
   /** A model without errors, caveats and expirations. */
   readonly model: Model;
+  /** The file that the model is from, for messages. */
+  readonly modelFile?: string | undefined;
   /** Where the relationships are kept; the engine closes it. */
   readonly store: RelationshipStore;
   /** Which object ids there may be; `OBJECT_IDS` where absent. */
@@ -63,10 +65,10 @@ export interface EmbeddedEngineOptions {
 export async function createEmbeddedEngine(
   options: EmbeddedEngineOptions,
 ): Promise<AuthorizationEngine> {
-  const { model, store, objectIds, maxResults = MAX_RESULTS } = options;
+  const { model, modelFile, store, objectIds, maxResults = MAX_RESULTS } = options;
   try {
     const validator = new RequestValidator(model, objectIds);
-    const graph = await loadGraph(compileProgram(model), store, validator);
+    const graph = await loadGraph(compileProgram(model), store, validator, modelFile);
     return new EmbeddedEngine(model, store, validator, graph, maxResults);
   } catch (error) {
     // Else this process would hold the store, and nobody could close it. Why it was refused is what counts.

@@ -1,3 +1,4 @@
+import { printable } from "../../common/printable.ts";
 import { AuthzError } from "../authz-error.ts";
 import { formatMisfit, misfitOf } from "../misfit.ts";
 import type { RelationshipStore } from "../relationship-store.ts";
@@ -11,12 +12,14 @@ const NAMED = 10;
 /**
  * Reads a store into memory.
  *
+ * @param modelFile where the model is from, for messages
  * @throws AuthzError FAILED_PRECONDITION where relationships are not of the model, as after it was changed
  */
 export async function loadGraph(
   program: Program,
   store: RelationshipStore,
   validator: RequestValidator,
+  modelFile?: string,
 ): Promise<RelationshipGraph> {
   const graph = new RelationshipGraph(program);
   const refused: string[] = [];
@@ -33,10 +36,20 @@ export async function loadGraph(
     }
   }
   if (count === 0) return graph;
-  const more = count > refused.length ? `; and ${count - refused.length} more` : "";
-  const flags = `--store ${store.address ?? "<file or URL>"} --model <model> --misfit`;
-  throw new AuthzError(
-    "FAILED_PRECONDITION",
-    `the model does not allow ${count} of the stored relationships; use a model that allows them, or list them with "svc-access relationship list ${flags}" and remove them with "svc-access relationship delete ${flags} --yes": ${refused.join("; ")}${more}`,
-  );
+  const flags = `--store ${inShell(store.address, "<file or URL>")} --model ${inShell(modelFile, "<file>")} --misfit`;
+  const lines = [
+    `the model does not allow ${count} of the stored relationships; use a model that allows them, or list them and remove them with`,
+    `  svc-access relationship list ${flags}`,
+    `  svc-access relationship delete ${flags} --yes`,
+    // Stored text does not make lines of its own.
+    ...refused.map((misfit) => `- ${printable(misfit)}`),
+  ];
+  if (count > refused.length) lines.push(`- and ${count - refused.length} more`);
+  throw new AuthzError("FAILED_PRECONDITION", lines.join("\n"));
+}
+
+/** An argument as a shell takes it, in quotes only where it needs them; a placeholder where there is none. */
+function inShell(text: string | undefined, placeholder: string): string {
+  if (text === undefined) return placeholder;
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

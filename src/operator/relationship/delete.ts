@@ -38,7 +38,7 @@ export function deleteCommand(): Command {
 Examples:
   svc-access relationship delete --store notes.relationships.db --subject user:alice --dry-run
   svc-access relationship delete --store notes.relationships.db --subject user:alice --yes
-  svc-access relationship delete --config service.yaml --model model.zed --misfit --yes
+  svc-access relationship delete --config service.yaml --misfit --yes
 
 It prints what it deletes. Watchers are told of it as of any write.
 Exit codes: 0 deleted, or nothing to delete, 1 nothing was deleted for want of --yes, 2 usage, or a
@@ -48,7 +48,7 @@ store that cannot be opened.`,
 }
 
 async function remove(flags: DeleteFlags): Promise<void> {
-  const selection = readSelection(flags);
+  const selection = await readSelection(flags);
   if (selection.isAll !== (flags.all === true)) {
     throw new OperatorError(
       selection.isAll

@@ -38,7 +38,7 @@ Exit codes: 0 listed, 1 --misfit found some, 2 usage, or a store that cannot be 
 }
 
 async function list({ format, limit = Number.POSITIVE_INFINITY, ...flags }: ListFlags) {
-  const selection = readSelection(flags);
+  const selection = await readSelection(flags);
   const { openStore } = await import("./open-store.ts");
   const store = await openStore(flags);
   let count = 0;

@@ -27,5 +27,5 @@ export async function openEngine(flags: EngineFlags): Promise<AuthorizationEngin
     );
   }
   const model = readModel(file);
-  return createEmbeddedEngine({ model, store: await openStore(flags) });
+  return createEmbeddedEngine({ model, modelFile: file, store: await openStore(flags) });
 }

@@ -36,7 +36,10 @@ export function withSelection(command: Command): Command {
     new Option("--resource <type[:id]>", "of this type, or of this object"),
     new Option("--relation <name>", "of this relation"),
     new Option("--subject <type[:id][#relation]>", "of this type, object or userset"),
-    new Option("--model <file>", "the authorization model, for --misfit"),
+    new Option(
+      "--model <file>",
+      "the authorization model, for --misfit (default: that of the configuration)",
+    ),
     new Option("--misfit", "those that the model does not allow"),
   ];
   for (const option of options) command.addOption(option);
@@ -44,8 +47,8 @@ export function withSelection(command: Command): Command {
 }
 
 /** Reads the flags. @throws OperatorError that says which one is wrong */
-export function readSelection(flags: SelectionFlags): Selection {
-  const { resource, relation, subject, model, misfit = false } = flags;
+export async function readSelection(flags: SelectionFlags): Promise<Selection> {
+  const { resource, relation, subject, misfit = false } = flags;
   const tests: ((of: Relationship) => boolean)[] = [];
   if (resource !== undefined) {
     const { type, id, relation: member } = partsOf("--resource", resource);
@@ -58,9 +61,10 @@ export function readSelection(flags: SelectionFlags): Selection {
     tests.push((of) => of.relation === relation);
   }
   if (subject !== undefined) tests.push(subjectTest(partsOf("--subject", subject)));
-  if (misfit !== (model !== undefined)) {
+  if (!misfit && flags.model !== undefined) {
     throw new OperatorError("--misfit and --model go together: give both");
   }
+  const model = misfit ? await modelOf(flags) : undefined;
   const why = model === undefined ? undefined : misfits(model);
   return {
     isAll: tests.length === 0 && why === undefined,
@@ -69,6 +73,20 @@ export function readSelection(flags: SelectionFlags): Selection {
       return why === undefined ? { relationship: of } : why(of);
     },
   };
+}
+
+/** The file of the model that relationships must fit. */
+async function modelOf({ model, config }: SelectionFlags): Promise<string> {
+  if (model !== undefined) return model;
+  if (config === undefined) {
+    throw new OperatorError(
+      "--misfit and --model go together: give both, or --config, which names the model",
+    );
+  }
+  const { loadServiceConfig } = await import("../../runtime/configuration/load-service-config.ts");
+  const configured = loadServiceConfig(config).config.security.authz.model;
+  if (configured !== undefined) return configured;
+  throw new OperatorError(`${config} names no model: give --model`);
 }
 
 function subjectTest({ type, id, relation }: Reference) {

@@ -79,6 +79,7 @@ function* checkLists(config: InternalCallConfig): Iterable<ConfigProblem> {
   for (const key of ["token", "system_token"] as const) {
     const list = config[key];
     if (!Array.isArray(list) || !list.every(isEmpty)) continue;
+    if (key === "system_token" && config.system_token_file !== undefined) continue;
     yield problem([key], `${KEY}.${key} is missing: all tokens are empty; give one that is not`);
   }
 }
@@ -88,12 +89,16 @@ function isEmpty(entry: string | { readonly token?: string | undefined }): boole
   return (typeof entry === "string" ? entry : entry.token) === "";
 }
 
-/** A token stands in one place: in the configuration or in a file. */
+/**
+ * The token of services stands in one place: its list has files of its own. That of the system may
+ * move from the configuration to a file, and so stands in both for a while.
+ */
 function* checkForms(config: InternalCallConfig): Iterable<ConfigProblem> {
   for (const key of ["token", "system_token"] as const) {
     if (config[key] === "") yield problem([key], `${KEY}.${key} must not be empty`);
-    if (config[key] === undefined || config[`${key}_file`] === undefined) continue;
-    yield problem([`${key}_file`], `${KEY}.${key}_file must be left out where ${key} is given`);
+  }
+  if (config.token !== undefined && config.token_file !== undefined) {
+    yield problem(["token_file"], `${KEY}.token_file must be left out where token is given`);
   }
 }
 

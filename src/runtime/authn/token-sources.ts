@@ -50,7 +50,12 @@ function* serviceTokens({ token, token_file: file }: InternalCallConfig): Iterab
 function* systemTokens(config: InternalCallConfig): Iterable<TokenSource> {
   const { system_token: token, system_token_file: file } = config;
   const system = { caller: SYSTEM_CALLER, credential: "system" } as const;
-  if (file !== undefined) yield { path: ["system_token_file"], ...system, file };
+  if (typeof file === "string") yield { path: ["system_token_file"], ...system, file };
+  else {
+    for (const [index, one] of (file ?? []).entries()) {
+      yield { path: ["system_token_file", index], ...system, file: one };
+    }
+  }
   if (typeof token === "string") {
     if (token !== "") yield { path: ["system_token"], ...system, token };
     return;

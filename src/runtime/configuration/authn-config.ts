@@ -124,8 +124,8 @@ const internalCall = z.strictObject({
     ),
   ),
   system_token_file: documented(
-    "Instead of system_token, the file that holds it; read again when it changes.",
-    z.optional(file()),
+    "The file that holds the token of SYSTEM calls, or a list of files while it rotates, also beside system_token; read again when they change.",
+    z.optional(z.union([file(), z.array(file()).check(z.minLength(1), z.maxLength(16))])),
   ),
 });
 

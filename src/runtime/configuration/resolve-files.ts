@@ -19,13 +19,12 @@ export function resolveFiles(config: ServiceConfig, folder: string): ServiceConf
   return resolveIn(config, folder) as ServiceConfig;
 }
 
-function resolveIn(value: unknown, folder: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => resolveIn(item, folder));
+/** @param isFile whether texts are paths: those of a key, or of the list that it has */
+function resolveIn(value: unknown, folder: string, isFile = false): unknown {
+  if (typeof value === "string") return isFile ? resolve(folder, value) : value;
+  if (Array.isArray(value)) return value.map((item) => resolveIn(item, folder, isFile));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      const isFile = FILE_KEYS.has(key) && typeof item === "string";
-      return [key, isFile ? resolve(folder, item) : resolveIn(item, folder)];
-    }),
+    Object.entries(value).map(([key, item]) => [key, resolveIn(item, folder, FILE_KEYS.has(key))]),
   );
 }

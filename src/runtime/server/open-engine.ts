@@ -65,7 +65,9 @@ export async function createAuthorizationEngine(
     return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
   }
   const { createEmbeddedEngine } = await import("../../authz/embedded/index.ts");
-  return createEmbeddedEngine({ model, store: await openStore(config.database as DatabaseConfig) });
+  const { model: modelFile } = config.security.authz;
+  const store = await openStore(config.database as DatabaseConfig);
+  return createEmbeddedEngine({ model, modelFile, store });
 }
 
 async function openStore(database: DatabaseConfig): Promise<RelationshipStore> {

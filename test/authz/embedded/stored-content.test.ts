@@ -32,7 +32,7 @@ it.each<[what: string, text: string, message: RegExp]>([
   });
   expect(error.message).toContain("does not allow 1 of the stored relationships");
   // Whatever the reason is, it is said of which one.
-  expect(error.message).toContain(`: ${text}: `);
+  expect(error.message).toContain(`\n- ${text}: `);
 });
 
 it("a store that is refused is closed, so that this process does not hold it", async () => {
@@ -53,7 +53,7 @@ it("of many that are not allowed, the first are named and all are counted", asyn
   expect(error).toMatchObject({
     code: "FAILED_PRECONDITION",
     message: expect.stringMatching(
-      /allow 20 of .*"svc-access relationship list --store .* --misfit".*"svc-access relationship delete .* --yes": folder:f0#owner@user:x: .*; and 10 more$/,
+      /allow 20 of .*\n {2}svc-access relationship list --store .* --misfit\n {2}svc-access relationship delete .* --yes\n- folder:f0#owner@user:x: [^]*\n- and 10 more$/,
     ),
   });
   expect(error.message.match(/folder:f\d+#owner@user:x/g)).toHaveLength(10);

@@ -288,7 +288,6 @@ describe("what keeps a service from starting", () => {
       "a file beside a list",
       { token: [{ service: "hub", token: INTERNAL_TOKEN }], token_file: "a" },
     ],
-    ["a file beside a system token", { system_token: SYSTEM_TOKEN, system_token_file: "a" }],
   ])("%s", (_name, internal_call) => {
     expect(problems({ ...trusted, internal_call })).toEqual([
       expect.stringContaining("_file must be left out where"),

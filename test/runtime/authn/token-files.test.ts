@@ -81,6 +81,34 @@ describe("a token in a file", () => {
     }
   });
 
+  test.each<[what: string, internal: () => object]>([
+    ["two files", () => ({ system_token_file: [at("system"), at("next")] })],
+    ["a file beside a token", () => ({ system_token_file: at("next"), system_token: SYSTEM })],
+    [
+      "files beside tokens",
+      () => ({ system_token_file: [at("next")], system_token: ["", SYSTEM] }),
+    ],
+    [
+      "files beside tokens that are empty",
+      () => ({ system_token_file: [at("next"), at("system")], system_token: [""] }),
+    ],
+  ])("that the system rotates has an overlap: %s", async (_, internal) => {
+    writeFileSync(at("system"), SYSTEM);
+    writeFileSync(at("next"), NEW);
+    const stages = open(internal());
+    for (const token of [SYSTEM, NEW]) {
+      expect((await stages.passed(call(token, "SYSTEM"))).credential).toBe("system");
+    }
+    expect(await stages.outcome(call(OLD, "SYSTEM"))).toBe(WRONG);
+  });
+
+  test("of the system that cannot be used is named by its place in the list", () => {
+    writeFileSync(at("system"), SYSTEM);
+    expect(() => open({ system_token_file: [at("system"), at("next")] })).toThrow(
+      /next.* does not exist/,
+    );
+  });
+
   test("that changes counts for the first call that brings it, and the former one less than a minute longer", async () => {
     writeFileSync(at("hub"), OLD);
     const stages = open({ token_file: at("hub") });
