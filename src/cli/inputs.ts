@@ -28,7 +28,12 @@ export function readInputs(names: readonly string[], progress: (line: string) =>
     throw new UsageError("standard input can be one input only");
   }
   try {
-    return names.flatMap((name) => readInput(name, progress));
+    return names.flatMap((name) =>
+      readInput(name, progress).map((input): Input => {
+        const from = input.folder ?? (name === "-" ? "standard input" : name);
+        return { ...input, files: input.files.map((file) => ({ ...file, input: from })) };
+      }),
+    );
   } catch (error) {
     if (error instanceof DescriptorError) throw new UsageError(error.message);
     throw error;

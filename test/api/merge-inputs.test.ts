@@ -133,7 +133,7 @@ describe.each([
     });
     expect(new Set(errors).size).toBe(1);
     expect(errors[0]).toMatch(
-      /^two inputs hold different files named shared\/v1\/shared\.proto: .*; build all inputs from one version of it, or give each repository a folder of its own$/,
+      /^two inputs hold different files named shared\/v1\/shared\.proto: .*; build all inputs from one version of it \(rebuild the image that is older\), or give each repository a folder of its own$/,
     );
   });
 
@@ -210,7 +210,7 @@ test("services that are served must be the same in each copy, to the letter", ()
     image("b", later, { whole: true }),
   ])) {
     expect(() => read(each, served)).toThrow(
-      "two inputs hold different files named shared/v1/shared.proto; give each repository",
+      "two inputs hold different files named shared/v1/shared.proto: only one has shared.v1.Shared/Later (shared.v1.Request to shared.v1.Response, unary); build",
     );
   }
 });
@@ -223,3 +223,23 @@ function messageOf(call: () => unknown): string {
   }
   return "";
 }
+
+test.each([
+  ["the access policy", "exposure: PUBLIC", "exposure: INTERNAL", ""],
+  ["an option", "exposure: PUBLIC", "exposure: PUBLIC", "option deprecated = true;"],
+])("%s of a served RPC that differs is named", (what, one, two, more) => {
+  const copy = (policy: string, option: string) => {
+    using workspace = new Workspace({
+      "s/v1/s.proto": `syntax = "proto3"; package s.v1;
+import "svc/access/v1/policy.proto";
+message M {}
+service S { rpc Get(M) returns (M) { option (svc.access.v1.policy) = {${policy}}; ${option} } }`,
+    });
+    return readImage(workspace.build(), "s");
+  };
+  for (const each of orders([copy(one, ""), copy(two, more)])) {
+    expect(() => readApi(each, undefined)).toThrow(
+      `two inputs hold different files named s/v1/s.proto: ${what} of s.v1.S/Get is not the same in both; build all inputs from one version of it`,
+    );
+  }
+});

@@ -11,6 +11,8 @@ export interface DescriptorFile {
   readonly bytes: Uint8Array;
   /** Whether the file is to be read for itself, and not only because another one imports it. */
   readonly target: boolean;
+  /** What it was read from, for messages: the path of an image or a folder. */
+  readonly input?: string;
 }
 
 /**

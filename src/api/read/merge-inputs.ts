@@ -1,6 +1,6 @@
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { type FileFacts, firstDifference, serviceFacts, typeFacts } from "./file-facts.ts";
-import { DescriptorError, type FileOutline } from "./file-outline.ts";
+import { DescriptorError, type FileOutline, type MethodOutline } from "./file-outline.ts";
 
 const ANNOTATION_PACKAGE = "svc.access.v1";
 
@@ -8,6 +8,8 @@ const ANNOTATION_PACKAGE = "svc.access.v1";
 export interface FileCopy {
   readonly outline: FileOutline;
   readonly bytes: Uint8Array;
+  /** What it was read from, for messages. */
+  readonly input?: string;
 }
 
 /**
@@ -53,8 +55,12 @@ function mergeCopies(
   const { most: file, difference: ofTypes } = mostOf(outlines, typeFacts);
   const isOwn = read.some((outline) => isServed(outline.package));
   // What is enforced must not depend on which of two versions is taken.
-  if (isOwn && read.some((other) => !sameServices(read[0] ?? other, other))) {
-    throw differentFiles(file.name);
+  const [first, ...others] = sorted.filter(({ outline }) => outline.target);
+  if (isOwn && first !== undefined) {
+    for (const other of others) {
+      const served = servedDifference(first.outline, other.outline);
+      if (served !== undefined) throw differentFiles(file.name, served, [first, other]);
+    }
   }
   const services = read.length === 0 ? { most: file } : mostOf(read, serviceFacts);
   const difference = ofTypes ?? services.difference;
@@ -85,11 +91,15 @@ function mostOf(
   throw new Error("one of the files says all");
 }
 
-function differentFiles(name: string, difference?: string): DescriptorError {
-  const how =
-    difference === undefined ? ";" : `: ${difference}; build all inputs from one version of it, or`;
+function differentFiles(
+  name: string,
+  difference: string,
+  copies: readonly FileCopy[] = [],
+): DescriptorError {
+  const inputs = new Set(copies.flatMap(({ input }) => (input === undefined ? [] : [input])));
+  const where = inputs.size < 2 ? "" : ` (the inputs are ${[...inputs].join(" and ")})`;
   return new DescriptorError(
-    `two inputs hold different files named ${name}${how} give each repository a folder of its own`,
+    `two inputs hold different files named ${name}: ${difference}${where}; build all inputs from one version of it (rebuild the image that is older), or give each repository a folder of its own`,
   );
 }
 
@@ -99,10 +109,48 @@ function isSame(left: FileCopy, right: FileCopy): boolean {
   );
 }
 
-function sameServices(left: FileOutline, right: FileOutline): boolean {
-  const encode = (file: FileOutline) =>
-    JSON.stringify([file.package, file.services], (_, value) =>
-      value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
-    );
-  return encode(left) === encode(right);
+/** How what is enforced differs: the RPCs, or the options of one; undefined where it does not. */
+function servedDifference(left: FileOutline, right: FileOutline): string | undefined {
+  if (encode(servedOf(left)) === encode(servedOf(right))) return undefined;
+  const [ofLeft, ofRight] = [serviceFacts(left), serviceFacts(right)];
+  const difference = firstDifference(ofLeft, ofRight) ?? firstDifference(ofRight, ofLeft);
+  if (difference !== undefined) return difference;
+  const methods = new Map(
+    right.services.flatMap((service) =>
+      service.methods.map((method): [string, MethodOutline] => [
+        `${service.name}/${method.name}`,
+        method,
+      ]),
+    ),
+  );
+  for (const service of left.services) {
+    for (const method of service.methods) {
+      const other = methods.get(`${service.name}/${method.name}`);
+      const what = other === undefined ? undefined : differentOption(method, other);
+      if (what !== undefined) {
+        return `${what} of ${left.package}.${service.name}/${method.name} is not the same in both`;
+      }
+    }
+  }
+  return "the order of its RPCs is not the same in both";
+}
+
+function differentOption(left: MethodOutline, right: MethodOutline): string | undefined {
+  if (
+    encode([left.policy, left.isPolicyForeign]) !== encode([right.policy, right.isPolicyForeign])
+  ) {
+    return "the access policy";
+  }
+  if (encode(left.http) !== encode(right.http)) return "google.api.http";
+  return encode(left) === encode(right) ? undefined : "an option";
+}
+
+function servedOf(file: FileOutline): unknown {
+  return [file.package, file.services];
+}
+
+function encode(served: unknown): string {
+  return JSON.stringify(served, (_, value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value,
+  );
 }

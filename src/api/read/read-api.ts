@@ -46,7 +46,13 @@ export function readApi(
   config: LoadedConfig | undefined,
 ): ReadApi {
   const copies = inputs.map((files) =>
-    files.map((file): FileCopy => ({ outline: readFileOutline(file), bytes: file.bytes })),
+    files.map(
+      (file): FileCopy => ({
+        outline: readFileOutline(file),
+        bytes: file.bytes,
+        ...(file.input === undefined ? {} : { input: file.input }),
+      }),
+    ),
   );
   const inputProblems = judgeInputs(copies.map((files) => files.map(({ outline }) => outline)));
   const owners = new PackageOwners(config?.config);
