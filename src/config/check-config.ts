@@ -93,6 +93,13 @@ function* checkSession(
       message: `the redirect URL is on ${redirect.hostname}, but the frontend on ${host}: the session cookie would be lost`,
     };
   }
+  if (redirect.username !== "" || redirect.password !== "") {
+    yield { path: at("redirect_url"), message: "a redirect URL has no user name and no password" };
+  }
+  if (!isCanonical(redirect_url.replace(/^[^:]*:\/\/[^/?#]*/, "").replace(/[?#].*$/s, ""))) {
+    yield { path: at("redirect_url"), message: NOT_CANONICAL };
+  }
+  if (!isCanonical(logout_path)) yield { path: at("logout_path"), message: NOT_CANONICAL };
   if (redirect.search !== "" || redirect.hash !== "") {
     yield { path: at("redirect_url"), message: "a redirect URL has neither query nor fragment" };
   }
@@ -108,6 +115,25 @@ function* checkSession(
       message: "the logout path must be a path of its own, such as /logout",
     };
   }
+}
+
+const NOT_CANONICAL =
+  "the path is not written as requests have it: remove dot segments, empty segments, and escapes of letters, digits and - . _ ~";
+
+/** Whether a path is what a request for it has: proxies normalize what comes, and not what is configured. */
+function isCanonical(path: string): boolean {
+  if (path === "") return true;
+  const segments = path.split("/").slice(1);
+  return segments.every((segment, index) => {
+    if (segment === "") return index === segments.length - 1;
+    const plain = segment.replaceAll(/%2e/gi, ".");
+    return (
+      plain !== "." &&
+      plain !== ".." &&
+      !/%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i.test(segment) &&
+      !/%(?![0-9a-f]{2})/i.test(segment)
+    );
+  });
 }
 
 function* checkPaths(config: PlatformConfig): Iterable<ConfigProblem> {

@@ -105,6 +105,14 @@ function* checkFrontend(
       message: `no listener serves ${frontend.host}, the host of the frontend ${name}; add one`,
     };
   }
+  const serving = listeners.filter((listener) => servesHost(listener, frontend.host));
+  const isPlain = frontend.redirect_url?.toLowerCase().startsWith("http:") === true;
+  if (isPlain && serving.length > 0 && serving.every(({ protocol }) => protocol === "HTTPS")) {
+    yield {
+      path: ["frontends", name, "redirect_url"],
+      message: `the redirect URL is http, but ${frontend.host} is served with HTTPS only: a login could not return; write https`,
+    };
+  }
   for (const [index, origin] of frontend.allowed_origins.entries()) {
     // The CRDs have no address of IPv6 there.
     if (origin.includes("[")) {

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
 import { DURATION, durationMs } from "./duration.ts";
@@ -11,6 +12,9 @@ const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const HOST = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 /** An absolute path of RFC 3986 without query and fragment. */
 const PATH = /^\/[A-Za-z0-9\-._~!$&'()+,;=@:%/]*$/;
+
+/** Text that shows as what it is: no control characters, and no spaces around it. */
+const IDENTIFIER = /^(?:[^\s\p{C}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?)?$/u;
 
 /** A name in Kubernetes: an RFC 1123 label. */
 export const name = () =>
@@ -45,8 +49,35 @@ export const httpUrl = () =>
     z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
   );
 
+/** An IP address, or a host name as a Backend takes it. */
+const address = () =>
+  z.string().check(
+    z.maxLength(253),
+    z.refine((text) => isIP(text) !== 0 || HOST.test(text), {
+      error: "must be an IP address or a host name in lower case, without scheme or port",
+    }),
+  );
+
+/** An identifier of the identity provider, such as an organization. */
+export const identifier = () =>
+  z
+    .string()
+    .check(
+      z.minLength(1),
+      z.regex(IDENTIFIER, "must be text without control characters, and without spaces around it"),
+      z.maxLength(256),
+    );
 /** A client id, as a token's `aud` has it. */
-export const audience = () => z.string().check(z.minLength(1), z.maxLength(256));
+export const audience = identifier;
+/** A list of them, each once. */
+export const identifiers = (min: number, max: number) =>
+  z.array(identifier()).check(
+    z.minLength(min),
+    z.maxLength(max),
+    z.refine((values) => new Set(values).size === values.length, {
+      error: "must not list a value twice",
+    }),
+  );
 /** A length of time as the Gateway API writes it: `5s`, `1m30s`, `500ms`. */
 export const duration = () =>
   z.string().check(
@@ -89,10 +120,7 @@ export const backend = () =>
               z
                 .array(
                   z.strictObject({
-                    address: documented(
-                      "An IP address or a host name.",
-                      z.string().check(z.minLength(1), z.maxLength(253)),
-                    ),
+                    address: documented("An IP address or a host name.", address()),
                     port: documented("The port.", port()),
                   }),
                 )

@@ -6,11 +6,13 @@ import {
   documented,
   duration,
   httpUrl,
+  identifiers,
   name,
   path,
   port,
   secret,
 } from "./config-values.ts";
+import { durationMs } from "./duration.ts";
 import { frontend } from "./frontend-config.ts";
 
 export type { FrontendConfig } from "./frontend-config.ts";
@@ -20,6 +22,9 @@ const PACKAGE = /^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 
 /** `rate_limit` of an RPC has 32 bits. */
 const MAX_RATE = 2_147_483_647;
+
+/** The shortest time for a login. */
+const MIN_LOGIN_MS = 30_000;
 
 const identity = z.strictObject({
   issuer: documented("The issuer, exactly as the token's `iss` has it.", httpUrl()),
@@ -32,10 +37,7 @@ const identity = z.strictObject({
   jwks_uri: documented("The key set; may be cluster-internal.", httpUrl()),
   allowed_owners: documented(
     "The organizations whose tokens are accepted (claim `owner`); empty accepts all.",
-    z._default(
-      z.array(z.string().check(z.minLength(1), z.maxLength(256))).check(z.maxLength(256)),
-      [],
-    ),
+    z._default(identifiers(0, 256), []),
   ),
 });
 
@@ -86,7 +88,14 @@ const edge = z.strictObject({
   ),
   login_timeout: documented(
     "How long a user has for a login at the provider, such as 4m; shorter than access tokens live.",
-    z._default(duration(), "4m"),
+    z._default(
+      duration().check(
+        z.refine((text) => (durationMs(text) ?? MIN_LOGIN_MS) >= MIN_LOGIN_MS, {
+          error: "must be at least 30s: nobody logs in faster",
+        }),
+      ),
+      "4m",
+    ),
   ),
 });
 

@@ -6,6 +6,7 @@ import {
   documented,
   host,
   httpUrl,
+  identifiers,
   name,
   path,
   secret,
@@ -29,7 +30,7 @@ const frontendKeys = z.strictObject({
   ),
   audiences: documented(
     "The audiences whose tokens are accepted; needed with `login: bearer`, and only there. A session accepts those of its `client_id`.",
-    z.optional(z.array(audience()).check(z.minLength(1), z.maxLength(8))),
+    z.optional(identifiers(1, 8)),
   ),
   client_id: documented(
     "The client id at the identity provider; needed for the login.",
