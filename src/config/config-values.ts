@@ -52,8 +52,9 @@ export const httpUrl = () =>
 /** An IP address, or a host name as a Backend takes it. */
 const address = () =>
   z.string().check(
+    z.minLength(1),
     z.maxLength(253),
-    z.refine((text) => isIP(text) !== 0 || HOST.test(text), {
+    z.refine((text) => text === "" || isIP(text) !== 0 || HOST.test(text), {
       error: "must be an IP address or a host name in lower case, without scheme or port",
     }),
   );
