@@ -31,6 +31,7 @@ export function judgeTargets(
         )
       : [],
   );
+  found.push(...missingClients(judgement, config));
   const [errors, warnings] = ["error", "warning"].map((severity) =>
     found.filter((each) => each.severity === severity),
   ) as [LocatedDiagnostic[], LocatedDiagnostic[]];
@@ -39,6 +40,27 @@ export function judgeTargets(
     diagnostics: [...judgement.diagnostics, ...errors].sort(compareDiagnostics),
     notes: [...judgement.notes, ...warnings.map(formatDiagnostic)],
   };
+}
+
+/** Packages under `clients` that no file has, not even one that is only imported. */
+function missingClients(
+  { api, files }: Judgement,
+  { config, file, locate }: LoadedConfig,
+): LocatedDiagnostic[] {
+  const known = new Set(files.map((each) => each.package));
+  const unassigned = new Set(api.unassigned.map((service) => service.package));
+  return [...(config.clients ?? []).entries()].flatMap(([index, name]): LocatedDiagnostic[] => {
+    if (known.has(name)) return [];
+    return [
+      {
+        rule: "CONFIG_PACKAGE",
+        severity: "warning",
+        message: `clients: no file of the package ${name} is in the input, so no client of it is made; add the folder or the image that has it, or correct the name${didYouMean(name, unassigned)}`,
+        file,
+        ...locate(["clients", index]),
+      },
+    ];
+  });
 }
 
 /** For each deployed service a frontend that calls it. */

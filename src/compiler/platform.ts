@@ -43,11 +43,14 @@ export async function loadPlatform(options: PlatformOptions): Promise<Platform> 
   const paths = modelPaths(options.model, config);
   const models = new Map<string, Model | undefined>();
   const modelDiagnostics: Diagnostic[] = [];
-  for (const path of new Set([paths.top, ...paths.services.values()])) {
-    if (path === undefined) continue;
+  const used = new Set(
+    [paths.top, ...paths.services.values()].filter((path) => path !== undefined),
+  );
+  for (const path of used) {
     const by = options.model === undefined ? `, which ${config?.file} names,` : "";
     const { model, diagnostics } = await readModel(path, by);
-    models.set(path, model);
+    const isOneOfSeveral = model !== undefined && used.size > 1;
+    models.set(path, isOneOfSeveral ? { ...model, file: displayPath(path) } : model);
     modelDiagnostics.push(...diagnostics);
   }
   return {

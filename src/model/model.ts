@@ -3,6 +3,8 @@ import type { Position } from "./position.ts";
 
 /** An authorization model: what a schema in SpiceDB's language declares, partials expanded. */
 export interface Model {
+  /** The file that it is from, where there are several models to tell apart. */
+  readonly file?: string;
   /** The object types by name, in the order of the text. */
   readonly definitions: ReadonlyMap<string, Definition>;
   readonly caveats: ReadonlyMap<string, Caveat>;

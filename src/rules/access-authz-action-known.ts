@@ -1,6 +1,6 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { atPolicy, ofFile, rpcRule } from "./rule.ts";
 
 export const accessAuthzActionKnown = rpcRule({
   id: "ACCESS_AUTHZ_ACTION_KNOWN",
@@ -16,7 +16,7 @@ export const accessAuthzActionKnown = rpcRule({
     if (definition === undefined) {
       yield atPolicy(
         rpc,
-        `authz.resource: the model defines no type "${type}"${didYouMean(type, model.definitions.keys())}`,
+        `authz.resource: the model defines no type "${type}"${ofFile(model)}${didYouMean(type, model.definitions.keys())}`,
         POLICY_FIELD.authz,
         AUTHZ_FIELD.resource,
       );

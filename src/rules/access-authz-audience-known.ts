@@ -1,7 +1,7 @@
 import { AUTHZ_FIELD, DEFAULT_AUDIENCE, POLICY_FIELD } from "../api/policy.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { subjectTypesOf } from "../model/index.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { atPolicy, ofFile, rpcRule } from "./rule.ts";
 
 export const accessAuthzAudienceKnown = rpcRule({
   id: "ACCESS_AUTHZ_AUDIENCE_KNOWN",
@@ -20,7 +20,7 @@ export const accessAuthzAudienceKnown = rpcRule({
     if (!model.definitions.has(subject)) {
       yield atPolicy(
         rpc,
-        `authz.audience: the model defines no subject type "${subject}"${didYouMean(subject, model.definitions.keys())}`,
+        `authz.audience: the model defines no subject type "${subject}"${ofFile(model)}${didYouMean(subject, model.definitions.keys())}`,
         POLICY_FIELD.authz,
         at,
       );

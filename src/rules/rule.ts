@@ -63,6 +63,11 @@ export function rpcRule(rule: RpcRule): Rule {
   };
 }
 
+/** Which model a message is about, where there are several. */
+export function ofFile({ file }: Model): string {
+  return file === undefined ? "" : ` (${file})`;
+}
+
 /** A finding at the RPC, for what is missing. */
 export function atRpc(rpc: Rpc, message: string): Finding {
   return { message, position: rpc.position };

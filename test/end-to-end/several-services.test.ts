@@ -329,8 +329,8 @@ describe("a platform over images of whole workspaces", () => {
       .replace("model: swap.zed", "model: bills.zed");
     const { status, stderr } = onPlatform(swapped, "generate", ...images(), "--out", "swapped");
     expect(status).toBe(1);
-    expect(stderr).toContain('the model defines no type "order"');
-    expect(stderr).toContain('the model defines no type "bill"');
+    expect(stderr).toMatch(/the model defines no type "order" \([^ ()]*bills\.zed\)/);
+    expect(stderr).toMatch(/the model defines no type "bill" \([^ ()]*orders\.zed\)/);
     expect(existsSync(join(orders.folder, "swapped"))).toBe(false);
   });
 
@@ -345,6 +345,17 @@ describe("a platform over images of whole workspaces", () => {
       "did not run for bills: no model is configured; name one with model: or services.bills.model: in svc-access.yaml",
     );
   });
+});
+
+test("a misspelt package under clients is a warning with its place and the likely name", () => {
+  const config = platform().replace("weather.v1", "wheather.v1");
+  expect(config).not.toBe(platform());
+  const { stderr } = onPlatform(config, "generate", ...images(), "--out", "misspelt");
+  expect(stderr).toMatch(
+    /platform\.yaml:\d+:\d+: warning: clients: no file of the package wheather\.v1 is in the input, .*; did you mean "weather\.v1"\? \(CONFIG_PACKAGE\)/,
+  );
+  const right = onPlatform(platform(), "generate", ...images(), "--out", "spelt");
+  expect(right.stderr).not.toContain("clients:");
 });
 
 describe("a service of a frontend that no input has", () => {
