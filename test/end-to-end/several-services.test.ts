@@ -342,7 +342,7 @@ describe("a platform over images of whole workspaces", () => {
     );
     expect(status).toBe(0);
     expect(stderr).toContain(
-      "did not run for bills: no model is configured; name one with model: or services.bills.model: in svc-access.yaml",
+      "did not run for bills: no model is configured; name one with model: or services.bills.model: in platform.yaml",
     );
   });
 });
