@@ -17,7 +17,7 @@ export function platformFlags(): Option[] {
   return [
     new Option(
       "--config <file>",
-      "the platform configuration (default: svc-access.yaml of the working folder, or of the first input folder that has one)",
+      "the platform configuration (default: svc-access.yaml of the input folder, or of the working folder where there are several inputs or it has none)",
     ),
     new Option(
       "--model <file>",
@@ -40,7 +40,9 @@ export async function run(
   rules?: readonly Rule[],
 ): Promise<Run> {
   const folders = names.filter((name) => statSync(name, { throwIfNoEntry: false })?.isDirectory());
-  const platform = await loadPlatform({ ...flags, folders: [".", ...folders] });
+  // One service repository says itself what it is; what is made of several is said where they meet.
+  const places = names.length === 1 ? [...folders, "."] : [".", ...folders];
+  const platform = await loadPlatform({ ...flags, folders: places });
   const { unread = [] } = platform;
   if (unread.length > 0) {
     note(

@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import type { EdgeConfig, FrontendConfig, IdentityConfig, PlatformConfig } from "./config.ts";
 import type { ConfigProblem } from "./config-problem.ts";
-import { loginPaths } from "./session-config.ts";
 
 /** The most characters of an issuer and of a key set's address in a SecurityPolicy. */
 const MAX_URL = 253;
@@ -30,23 +29,6 @@ export function* checkEdge(config: PlatformConfig): Iterable<ConfigProblem> {
         };
       }
     }
-  }
-  yield* checkFrontendPaths(config);
-}
-
-/** A path of a frontend needs a backend of its own: no other one may get what only a guess sends there. */
-function* checkFrontendPaths({ frontends, paths }: PlatformConfig): Iterable<ConfigProblem> {
-  for (const [index, { frontend: name, path, match }] of paths.entries()) {
-    const frontend = name === undefined ? undefined : frontends[name];
-    // A bearer frontend serves nothing itself, which is reported elsewhere.
-    if (frontend === undefined || frontend.backend !== undefined || frontend.login === "bearer") {
-      continue;
-    }
-    if (match === "exact" && loginPaths(frontend).includes(path)) continue;
-    yield {
-      path: ["paths", index, "frontend"],
-      message: `the frontend ${name} has no backend that ${path} could be forwarded to; write frontends.${name}.backend, or service, the one that serves ${path}`,
-    };
   }
 }
 

@@ -54,8 +54,8 @@ const address = () =>
   z.string().check(
     z.minLength(1),
     z.maxLength(253),
-    z.refine((text) => text === "" || isIP(text) !== 0 || HOST.test(text), {
-      error: "must be an IP address or a host name in lower case, without scheme or port",
+    z.refine((text) => text === "" || isIP(text) !== 0 || HOST.test(text.toLowerCase()), {
+      error: "must be an IP address or a host name, without scheme or port",
     }),
   );
 

@@ -59,19 +59,23 @@ function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>>
       for (const method of methods) add(processes.get(name) ?? name, method, template, owner);
     }
   }
-  for (const { name, pagesOf = [], paths, pages } of hosts.flatMap(({ frontends }) => frontends)) {
-    // All services at one backend are one process.
-    const [first] = pagesOf;
-    if (first === undefined) continue;
-    const process = processes.get(first) ?? first;
+  for (const frontend of hosts.flatMap(({ frontends }) => frontends)) {
+    const { name, pagesOf = [], paths, pages } = frontend;
+    // All services at one backend are one process. Without a backend of its own a frontend's paths are
+    // forwarded to one of its services.
+    const forwardedTo = pages === undefined ? frontend.services : pagesOf.slice(0, 1);
+    const reached = new Set(forwardedTo.map((service) => processes.get(service) ?? service));
     for (const { path, methods, template, position } of paths) {
       const owner = {
         name: `the path ${path} of ${name} in ${position.file} covers`,
         fix: "declare a narrower path",
       };
-      for (const method of methods) add(process, method, template, owner);
+      for (const process of reached) {
+        for (const method of methods) add(process, method, template, owner);
+      }
     }
-    if (pages !== undefined) {
+    const [process] = reached;
+    if (pages !== undefined && process !== undefined) {
       add(process, "*", pages.template, {
         name: `the pages of ${name} below ${pages.prefix} in ${pages.position.file}, which its backend serves too, cover`,
         fix: `give the pages a backend or a prefix of their own`,

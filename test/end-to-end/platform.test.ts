@@ -140,7 +140,7 @@ describe("in the platform repository, beside the repository of a service", () =>
       cwd,
     });
 
-  test("the configuration of the working folder counts, and another one is named", () => {
+  test("the configuration of the one folder counts, of several that of the working folder, and another one is named", () => {
     using platform = new Workspace({
       "../svc-access.yaml": config({ "bills.example.com": ["bills"] }),
     });
@@ -148,12 +148,18 @@ describe("in the platform repository, beside the repository of a service", () =>
       "../svc-access.yaml": SERVICE,
       "bills/v1/bills.proto": proto("bills", "/v1/things/{id}"),
     });
-    const { status, stderr } = run(platform.folder, service.folder);
-    expect(stderr).toContain(
-      `the configuration is svc-access.yaml; ${join(service.folder, "svc-access.yaml")} is not read (name another with --config)`,
+    using other = new Workspace({ "notes/v1/notes.proto": proto("notes", "/v1/notes/{id}") });
+    const of = join(service.folder, "svc-access.yaml");
+    const one = run(platform.folder, service.folder);
+    expect(one.stderr).toContain(
+      `the configuration is ${of}; svc-access.yaml is not read (name another with --config)`,
     );
-    expect(status).toBe(0);
-    expect(existsSync(join(platform.folder, "deploy/gateway/edge.yaml"))).toBe(true);
+    // It has no edge, and the gateway's files are asked for.
+    expect(one.status).toBe(2);
+    const several = run(platform.folder, service.folder, other.folder);
+    expect(several.stderr).toContain(
+      `the configuration is svc-access.yaml; ${of} is not read (name another with --config)`,
+    );
   });
 
   test("gateway files that are asked for are made, or it is an error that names the configuration", () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { loadConfig } from "../../src/config/load-config.ts";
 import { emitGateway } from "../../src/emit/gateway/index.ts";
 import { buildInput, type RpcSpec } from "./build-input.ts";
 import { documentsOf, ofKind } from "./documents.ts";
@@ -47,39 +46,6 @@ describe("what has no route is told of", () => {
       "the frontend iam-web has no routes: it has no backend, no paths and no published RPCs",
     );
   });
-});
-
-describe("a frontend without a backend", () => {
-  const withPath = (path: string, backend = "") => {
-    const yaml = SAMPLE_CONFIG.replace(/\n +backend: \{ service: \{ name: hub-web.*/, backend)
-      .replace(/\n.*frontend: hub-web, path.*/, "")
-      .trimEnd();
-    return `${yaml}\n  - { frontend: hub-web, ${path}, exposure: PUBLIC }\n`;
-  };
-  const refused = (text: string) => {
-    const result = loadConfig(text, "svc-access.yaml", {});
-    return result.loaded === undefined ? result.diagnostics : [];
-  };
-
-  test.each([
-    "path: /v1/orders/admin, match: prefix",
-    "path: /about",
-    "path: /v1/authn/exchange, match: prefix",
-    "path: /, match: prefix",
-  ])("lends no backend of a service to %s", (path) => {
-    expect(refused(withPath(path)).map(({ message }) => message)).toEqual([
-      expect.stringMatching(
-        /^the frontend hub-web has no backend that \S+ could be forwarded to; write frontends\.hub-web\.backend, or service, the one that serves /,
-      ),
-    ]);
-  });
-
-  test.each(["path: /v1/authn/exchange", "path: /v1/authn/logout"])(
-    "has %s, which the gateway answers",
-    (path) => {
-      expect(emit(withPath(path)).files.length).toBeGreaterThan(0);
-    },
-  );
 });
 
 describe("what would make a policy fail is refused", () => {

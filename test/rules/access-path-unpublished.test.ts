@@ -75,7 +75,7 @@ testRule(accessPathUnpublished, {
     {
       name: "pages that another process serves",
       rpcs: internal('get: "/v1/x"'),
-      config: platform(ONE_AND_TWO, [frontend("web", { services: "one" })], [WEB]),
+      config: platform(ONE, [pages(BACKEND.replace("name: one", "name: web"))], [WEB]),
     },
   ],
   invalid: [
@@ -167,6 +167,12 @@ testRule(accessPathUnpublished, {
         ],
         [WEB],
       ),
+      messages: ["the path / of web in svc-access.yaml covers GET /v1/x"],
+    },
+    {
+      name: "the path of a frontend without a backend, which its service gets",
+      rpcs: marked(internal('get: "/v1/x"')),
+      config: platform(ONE_AND_TWO, [frontend("web", { services: "one" })], [WEB]),
       messages: ["the path / of web in svc-access.yaml covers GET /v1/x"],
     },
   ],

@@ -50,7 +50,7 @@ export function routeClaims(source: ClaimSource): RouteClaim[] {
     config.backend === undefined
       ? undefined
       : source.references.target(config.backend, `the frontend ${frontend.name}`, undefined, false);
-  // Without pages a frontend has the login only, which the gateway answers: any backend stands for it.
+  // Without pages a frontend has its login, which the gateway answers, and paths of its services.
   claims.push(...ownClaims(source, pages ?? claims[0]?.backend, pages !== undefined));
   return unique(withLogin(claims, config), source.problems);
 }
