@@ -188,7 +188,7 @@ if (server === undefined) {
         const powerless = openPostgresStore({ url: as("right") });
         await expect(powerless).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
         await expect(powerless).rejects.toThrow(
-          /permission denied for database .*: grant it the right/,
+          /run svc-access database migrate as the owner of the database, or let them run grant create /,
         );
       },
     );
