@@ -19,6 +19,12 @@ const APPLICATION_ID = 0x73766361;
 const DOUBT_LIMIT_MS = 500;
 const LOOK_EVERY_MS = 250;
 
+/**
+ * How long a look at the files counts for writes, in milliseconds. To look costs a quarter of a write.
+ * What is written in this time to a file that was removed is lost like what was written just before.
+ */
+const LOOK_COUNTS_MS = 10;
+
 /** A store in an SQLite file. */
 export class SqliteDatabase implements StoreDatabase {
   readonly kind = "sqlite";
@@ -32,6 +38,8 @@ export class SqliteDatabase implements StoreDatabase {
   #writes: SqliteWrites | undefined;
   #reader: SqliteConnection | undefined;
   #opened: readonly OpenedFile[] = [];
+  /** When the files were last found to be this process's own, for a write. */
+  #lookedAt = Number.NEGATIVE_INFINITY;
   /** Of all that waits for another program's lock: a connection that is opened anew does not wait anew. */
   readonly #patience = new BusyPatience();
 
@@ -105,8 +113,7 @@ export class SqliteDatabase implements StoreDatabase {
     // Its statements are prepared when the tables are there.
     const writes = (this.#writes ??= new SqliteWrites(this.#connected(this.#writer)));
     return this.#patience.run(() => {
-      const problem = this.problem();
-      if (problem !== undefined) throw new AuthzError("FAILED_PRECONDITION", problem);
+      this.#assertOwnFiles();
       return writes.write(batch);
     });
   }
@@ -124,6 +131,15 @@ export class SqliteDatabase implements StoreDatabase {
   async close(): Promise<void> {
     this.#disconnect();
     this.#releaseLock();
+  }
+
+  /** Whether another process has the store is asked by each write itself, of its epoch. */
+  #assertOwnFiles(): void {
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_COUNTS_MS) return;
+    const problem = this.problem();
+    if (problem !== undefined) throw new AuthzError("FAILED_PRECONDITION", problem);
+    this.#lookedAt = now;
   }
 
   #releaseLock(): void {
@@ -164,6 +180,7 @@ export class SqliteDatabase implements StoreDatabase {
     this.#writes = undefined;
     this.#writer = undefined;
     this.#opened = [];
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
     for (const connection of connections) connection?.close();
   }
 }
