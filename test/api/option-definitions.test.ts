@@ -4,6 +4,7 @@
  */
 import { clone, create } from "@bufbuild/protobuf";
 import {
+  DescriptorProtoSchema,
   FieldDescriptorProtoSchema,
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
@@ -137,6 +138,53 @@ describe("another google.api.http is refused at each RPC that has it", () => {
       file.name = "z.proto";
     });
     expect(judge([ANNOTATIONS, HTTP, forged]).errors).toHaveLength(1);
+  });
+
+  test("in messages that stand for a part of its package", () => {
+    // Its full name is the genuine one: package google, message api, message HttpRule.
+    const nested = changed(HTTP, (file) => {
+      swap(file);
+      file.package = "google";
+      const { messageType } = file;
+      file.messageType = [create(DescriptorProtoSchema, { name: "api", nestedType: messageType })];
+    });
+    const ofNoPackage = changed(nested, (file) => {
+      file.package = "";
+      const { messageType } = file;
+      const google = { name: "google", nestedType: messageType };
+      file.messageType = [create(DescriptorProtoSchema, google)];
+    });
+    for (const forged of [nested, ofNoPackage]) {
+      expect(judge([ANNOTATIONS, forged]).errors).toHaveLength(1);
+    }
+  });
+
+  test("without the file of the rule, as an image that leaves out a forged one", () => {
+    expect(judge([ANNOTATIONS]).errors).toEqual([
+      expect.stringContaining("does not hold the definition"),
+    ]);
+  });
+
+  test("an extension of the rule inside a message, which takes the number of a field", () => {
+    const field = {
+      name: "remove",
+      number: 2,
+      type: Type.STRING,
+      label: Label.OPTIONAL,
+      extendee: ".google.api.HttpRule",
+    };
+    const extending = create(FileDescriptorProtoSchema, {
+      name: "x.proto",
+      package: "x",
+      messageType: [{ name: "X", extension: [field] }],
+    });
+    const lacking = changed(HTTP, (file) => {
+      const rule = message(file, "HttpRule");
+      rule.field = rule.field.filter(({ number }) => number !== 2);
+    });
+    expect(judge([ANNOTATIONS, lacking, extending]).errors).toEqual([
+      expect.stringContaining("x.X.remove of x.proto takes 2 of google.api.HttpRule"),
+    ]);
   });
 
   test("with another number, at every RPC: its rules are somewhere else", () => {

@@ -19,7 +19,8 @@ export const POLICY_NAME = "svc.access.v1.policy";
 const PACKAGE = "svc.access.v1";
 /** What options of RPCs extend. */
 export const EXTENDEE = "google.protobuf.MethodOptions";
-const EXTENDEE_BYTES = Buffer.from(EXTENDEE);
+/** What extends the options of RPCs, or a message of `google.api.http`, names it. */
+const EXTENDEE_BYTES = [EXTENDEE, "google.api."].map((name) => Buffer.from(name));
 
 /**
  * Finds what an input says of the annotation: each extension with its number
@@ -48,7 +49,7 @@ export function findDefinition(
   return { extensions, messages, enums };
 }
 
-/** The extensions that files declare, those inside of messages only where they may be of an RPC's options. */
+/** The extensions that files declare, those inside of messages only where they may change what an option says. */
 export function declaredExtensions(files: Iterable<FileOutline>): DefinedExtension[] {
   const extensions: DefinedExtension[] = [];
   for (const file of files) readFrom(file, () => extensions.push(...extensionsOf(file)));
@@ -83,7 +84,7 @@ function* nestedExtensions(
   if (depth > MAX_NESTING) throw new DescriptorError(`the messages of ${file.name} nest too deep`);
   // Of a large tree, hardly any message holds one: the search is far quicker than to read them all.
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (!buffer.includes(EXTENDEE_BYTES)) return;
+  if (!EXTENDEE_BYTES.some((name) => buffer.includes(name))) return;
   const inner = `${scope}${nameOf(bytes)}.`;
   const extensions: Uint8Array[] = [];
   const nested: Uint8Array[] = [];

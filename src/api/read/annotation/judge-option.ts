@@ -1,5 +1,13 @@
 import type { FileOutline } from "../file-outline.ts";
-import { type DefinedExtension, type DefinedField, readDefinedTypes } from "./definition.ts";
+import {
+  type DefinedEnum,
+  type DefinedExtension,
+  type DefinedField,
+  type DefinedMessage,
+  nameOf,
+  readDefinedTypes,
+  scopeOf,
+} from "./definition.ts";
 import { EXTENDEE, readFrom } from "./find-definition.ts";
 import type { GenuineOption } from "./genuine-options.ts";
 import { type DefinitionProblem, enumerate, quote } from "./judge-definition.ts";
@@ -19,7 +27,8 @@ export function judgeOption(
   extensions: readonly DefinedExtension[],
 ): DefinitionProblem | undefined {
   const { extension } = option;
-  const differences = [...differencesOfTypes(option, files)];
+  const declared = declaredTypes(option, files);
+  const differences = [...differencesOfTypes(option, declared)];
   for (const { extendee, field, file } of extensions) {
     const fields = option.messages.get(extendee);
     if (fields?.some(({ number }) => number === field.number)) {
@@ -32,10 +41,12 @@ export function judgeOption(
   const hasItsNumber = ({ extendee, field }: DefinedExtension) =>
     extendee === EXTENDEE && field.number === extension.number;
   const found = extensions.filter((one) => one.field.name === extension.name || hasItsNumber(one));
-  if (found.length === 0) {
+  const names = new Set(declared.flatMap(({ messages }) => messages.map(({ name }) => name)));
+  const isRenumbered = found.length > 0 && !found.some(hasItsNumber);
+  if (found.length === 0 || [...option.messages.keys()].some((name) => !names.has(name))) {
     return {
       message: `the input does not hold the definition of the option ${extension.number}, so nothing says what it means; build the input with its imports`,
-      isRenumbered: false,
+      isRenumbered,
     };
   }
   for (const { extendee, field, file } of found) {
@@ -44,7 +55,7 @@ export function judgeOption(
       `${quote(file)} has ${quote(describe(field))} of ${quote(extendee)} instead of ${describe(extension)}`,
     );
   }
-  return problemOf(differences, !found.some(hasItsNumber));
+  return problemOf(differences, isRenumbered);
 }
 
 function problemOf(
@@ -58,19 +69,41 @@ function problemOf(
   };
 }
 
+/** What a file declares of the messages and enums of an option, and others beside them. */
+interface DeclaredTypes {
+  readonly file: string;
+  readonly messages: readonly DefinedMessage[];
+  readonly enums: readonly DefinedEnum[];
+}
+
+function declaredTypes(option: GenuineOption, files: readonly FileOutline[]): DeclaredTypes[] {
+  return files.flatMap((file) =>
+    readFrom(file, () =>
+      mayDeclare(option, file) ? [{ file: file.name, ...readDefinedTypes(file) }] : [],
+    ),
+  );
+}
+
+/** Messages may stand for the rest of the package: `message api` of `google` makes the same full names. */
+function mayDeclare(option: GenuineOption, file: FileOutline): boolean {
+  if (file.package === option.package) return true;
+  const scope = scopeOf(file);
+  if (!option.package.startsWith(scope)) return false;
+  const [next] = option.package.slice(scope.length).split(".", 1);
+  return file.messages.some((bytes) => nameOf(bytes) === next);
+}
+
 function* differencesOfTypes(
   option: GenuineOption,
-  files: readonly FileOutline[],
+  declared: readonly DeclaredTypes[],
 ): Iterable<string> {
-  for (const file of files) {
-    if (file.package !== option.package) continue;
-    const { messages, enums } = readFrom(file, () => readDefinedTypes(file));
+  for (const { file, messages, enums } of declared) {
     for (const { name, fields } of messages) {
       const genuine = option.messages.get(name) ?? [];
       for (const field of fields) {
         const own = genuine.find((one) => one.number === field.number || one.name === field.name);
         if (own === undefined || isSame(field, own)) continue;
-        yield `${name} of ${quote(file.name)} has ${quote(describe(field))} instead of ${describe(own)}`;
+        yield `${name} of ${quote(file)} has ${quote(describe(field))} instead of ${describe(own)}`;
       }
     }
     for (const { name, values } of enums) {
@@ -78,7 +111,7 @@ function* differencesOfTypes(
       for (const [value, number] of values) {
         const own = genuine.find((one) => one[0] === value || one[1] === number);
         if (own === undefined || (own[0] === value && own[1] === number)) continue;
-        yield `${name} of ${quote(file.name)} has ${quote(value)} = ${number} instead of ${own[0]} = ${own[1]}`;
+        yield `${name} of ${quote(file)} has ${quote(value)} = ${number} instead of ${own[0]} = ${own[1]}`;
       }
     }
   }
