@@ -61,9 +61,9 @@ function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>>
   }
   for (const frontend of hosts.flatMap(({ frontends }) => frontends)) {
     const { name, pagesOf = [], paths, pages } = frontend;
-    // All services at one backend are one process. Without a backend of its own a frontend's paths are
-    // forwarded to one of its services.
-    const forwardedTo = pages === undefined ? frontend.services : pagesOf.slice(0, 1);
+    // A backend may have endpoints of several processes. Without one of its own a frontend's paths
+    // are forwarded to one of its services.
+    const forwardedTo = pages === undefined ? frontend.services : pagesOf;
     const reached = new Set(forwardedTo.map((service) => processes.get(service) ?? service));
     for (const { path, methods, template, position } of paths) {
       const owner = {
@@ -74,13 +74,12 @@ function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>>
         for (const method of methods) add(process, method, template, owner);
       }
     }
-    const [process] = reached;
-    if (pages !== undefined && process !== undefined) {
-      add(process, "*", pages.template, {
-        name: `the pages of ${name} below ${pages.prefix} in ${pages.position.file}, which its backend serves too, cover`,
-        fix: `give the pages a backend or a prefix of their own`,
-      });
-    }
+    if (pages === undefined) continue;
+    const owner = {
+      name: `the pages of ${name} below ${pages.prefix} in ${pages.position.file}, which its backend serves too, cover`,
+      fix: "give the pages a backend or a prefix of their own",
+    };
+    for (const process of reached) add(process, "*", pages.template, owner);
   }
   return indexes;
 }

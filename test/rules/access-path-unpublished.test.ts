@@ -170,6 +170,20 @@ testRule(accessPathUnpublished, {
       messages: ["the path / of web in svc-access.yaml covers GET /v1/x"],
     },
     {
+      name: "pages at the endpoints of two services, which are two processes",
+      rpcs: marked(internal('get: "/v1/x"')),
+      otherRpcs: marked(internal('get: "/v1/y"')),
+      config: platform(two(endpoint("b", "10.0.0.8")).replace(BACKEND, endpoint("a", "10.0.0.7")), [
+        pages(
+          endpoint("web", "10.0.0.7").replace(
+            "port: 80 }",
+            "port: 80 }, { address: 10.0.0.8, port: 80 }",
+          ),
+        ),
+      ]),
+      messages: ["cover GET /v1/x", "cover GET /v1/y"],
+    },
+    {
       name: "the path of a frontend without a backend, which its service gets",
       rpcs: marked(internal('get: "/v1/x"')),
       config: platform(ONE_AND_TWO, [frontend("web", { services: "one" })], [WEB]),
