@@ -1,5 +1,5 @@
 import { OBJECT_IDS, WILDCARD } from "./object-id.ts";
-import type { Relationship, SubjectReference } from "./relationship.ts";
+import type { Relationship } from "./relationship.ts";
 
 /** What a text refers to: all of a type, an object, or a userset. */
 export interface Reference {
@@ -31,7 +31,7 @@ export function readRelationship(text: string): RelationshipReading {
   const [, object = "", party = ""] = RELATIONSHIP.exec(text) ?? [];
   const resource = readReference(object);
   const subject = readReference(party);
-  if (resource?.relation === undefined || resource.relation === "...") return refuse(FORM);
+  if (resource?.relation === undefined) return refuse(FORM);
   if (resource.id === undefined || subject?.id === undefined) return refuse(FORM);
   if (TRAIT.test(party)) {
     return refuse("it has a caveat or expires, which the engines here do not know");
@@ -42,22 +42,20 @@ export function readRelationship(text: string): RelationshipReading {
   }
   const { type, id, relation } = resource;
   return {
-    relationship: { resource: { type, id }, relation, subject: subjectOf(subject, subject.id) },
+    relationship: { resource: { type, id }, relation, subject: { ...subject, id: subject.id } },
   };
 }
 
-/** Reads `type`, `type:id` or `type:id#relation`, whatever the id; undefined where a text is none of these. */
+/**
+ * Reads `type`, `type:id` or `type:id#relation`, whatever the id; undefined where a text is none of
+ * these. `#...` is SpiceDB's way to write that there is no relation.
+ */
 export function readReference(text: string): Reference | undefined {
   const [, type, id, relation] = REFERENCE.exec(text) ?? [];
   if (type === undefined || (relation !== undefined && id === undefined)) return undefined;
   return {
     type,
     ...(id === undefined ? {} : { id }),
-    ...(relation === undefined ? {} : { relation }),
+    ...(relation === undefined || relation === "..." ? {} : { relation }),
   };
-}
-
-/** `#...` is SpiceDB's way to write that there is no relation. */
-function subjectOf({ type, relation }: Reference, id: string): SubjectReference {
-  return relation === undefined || relation === "..." ? { type, id } : { type, id, relation };
 }

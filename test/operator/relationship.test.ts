@@ -119,6 +119,10 @@ function contract(fresh: () => { store: string[]; open: () => Promise<Relationsh
       [["--subject", "group:g#member"], ["doc:a#viewer@group:g#member"]],
       [["--subject", "group:g"], []],
       [
+        ["--subject", "user:alice#..."],
+        ["doc:a#owner@user:alice", "group:h#member@user:alice"],
+      ],
+      [
         ["--resource", "doc", "--relation", "owner", "--subject", "user:bob"],
         ["doc:b#owner@user:bob"],
       ],
