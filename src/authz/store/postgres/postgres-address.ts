@@ -52,7 +52,7 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
 
 /** Whether `/`, `?` or `#` in a password ends it early: the rest would be taken for the database, and shown. */
 function isCutPassword(url: string): boolean {
-  const [, rest = ""] = /^postgres(?:ql)?:\/\/[^/?#]*(.*)$/s.exec(url) ?? [];
+  const [, path = "", query = ""] = /^postgres(?:ql)?:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(url) ?? [];
   // The value of a parameter may hold it.
-  return /^[^=]*@/.test(rest) || /#.*@/s.test(rest);
+  return path.includes("@") || /^[^=]*@/.test(query) || /#.*@/s.test(query);
 }
