@@ -169,6 +169,20 @@ testRule(accessPathUnpublished, {
       ),
       messages: ["the path / of web in svc-access.yaml covers GET /v1/x"],
     },
+    ...[
+      ["Api.Example.com", "api.example.com"],
+      ["fd00::1", "FD00:0:0:0:0:0:0:1"],
+    ].map(([one = "", other = ""]) => ({
+      name: `the same endpoint written otherwise, ${other}`,
+      rpcs: published('get: "/v2/x"'),
+      otherRpcs: marked(internal('get: "/v1/x"')),
+      config: platform(
+        two(endpoint("b", `"${other}"`)).replace(BACKEND, endpoint("a", `"${one}"`)),
+        [],
+        [PREFIX],
+      ),
+      messages: ["the path /v1 of one"],
+    })),
     {
       name: "pages at the endpoints of two services, which are two processes",
       rpcs: marked(internal('get: "/v1/x"')),

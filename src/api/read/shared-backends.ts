@@ -74,6 +74,12 @@ function backendKeys(backend: BackendConfig | undefined): string[] {
   const { name, namespace, endpoints } = backend.backend;
   return [
     `backend ${namespace}/${name}`,
-    ...endpoints.map(({ address, port }) => `endpoint ${address}:${port}`),
+    ...endpoints.map(({ address, port }) => `endpoint ${canonical(address)}:${port}`),
   ];
+}
+
+/** A host name or an address in the one of its spellings that URLs have. */
+function canonical(address: string): string {
+  const url = `http://[${address}]`;
+  return URL.canParse(url) ? new URL(url).hostname : address.toLowerCase();
 }
