@@ -35,12 +35,13 @@ export function checkApi(
 ): CheckResult {
   const modelOf = typeof model === "function" ? model : () => model;
   const none = api.services.length > 0 && api.services.every(({ name }) => !modelOf(name));
-  const without = none ? [] : api.services.filter((service) => asksInVain(service, modelOf));
+  const without = api.services.filter((service) => asksInVain(service, modelOf));
   const diagnostics: LocatedDiagnostic[] = [];
   const skipped: string[] = [];
   for (const rule of rules) {
     if (rule.needsModel === true) {
-      if (none || without.length > 0) skipped.push(rule.id);
+      // Where no RPC asks for a permission, nothing is missed: a model would have no use.
+      if (without.length > 0) skipped.push(rule.id);
       if (none) continue;
     }
     for (const { message, position } of rule.check({ api, modelOf })) {
@@ -52,7 +53,7 @@ export function checkApi(
   return {
     diagnostics: diagnostics.sort(compareDiagnostics),
     skipped,
-    withoutModel: without.map(({ name }) => name),
+    withoutModel: none ? [] : without.map(({ name }) => name),
   };
 }
 

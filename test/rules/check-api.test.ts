@@ -1,23 +1,21 @@
 import { expect, test } from "vitest";
-import { POLICY_EXTENSION } from "../../src/api/policy.ts";
+import { POLICY_EXTENSION, POLICY_FIELD } from "../../src/api/policy.ts";
 import { readApi } from "../../src/api/read/read-api.ts";
 import { parseModel } from "../../src/model/index.ts";
 import { checkApi, severityOf } from "../../src/rules/check-api.ts";
 import { CATEGORIES, RULES } from "../../src/rules/index.ts";
 import { DEFINITION, encode, encodeFile, methodOf } from "../api/descriptors.ts";
 
-/** What the rules say of a file with the RPC `A`, which has no policy, and `B`, a PUBLIC one. */
-function check(options: { comment?: string; withModel?: boolean } = {}) {
-  const { comment = "", withModel = false } = options;
+/** What the rules say of a file with the RPC `A`, which has no policy, and `B`, a PUBLIC one or that of a policy. */
+function check(options: { comment?: string; withModel?: boolean; policy?: Uint8Array } = {}) {
+  const { comment = "", withModel = false, policy = encode([1, 0]) } = options;
   const location = [0, 1].map((index) => {
     return { path: [6, 0, 2, index], span: [index + 1, 2, 5], leadingComments: comment };
   });
   const bytes = encodeFile({
     name: "a.proto",
     package: "a.v1",
-    service: [
-      { name: "S", method: [methodOf("A"), methodOf("B", [POLICY_EXTENSION, encode([1, 0])])] },
-    ],
+    service: [{ name: "S", method: [methodOf("A"), methodOf("B", [POLICY_EXTENSION, policy])] }],
     sourceCodeInfo: { location },
   });
   const { api, locator } = readApi([[DEFINITION, { bytes, target: true }]], undefined);
@@ -50,8 +48,16 @@ test("a comment silences a warning, but never an error, which stops every genera
 });
 
 test("rules that need a model are skipped without one, and named", () => {
-  expect(check().skipped).toEqual(["ACCESS_AUTHZ_ACTION_KNOWN", "ACCESS_AUTHZ_AUDIENCE_KNOWN"]);
-  expect(check({ withModel: true }).skipped).toEqual([]);
+  const policy = encode([1, 2], [POLICY_FIELD.authz, encode([1, "view"], [2, "item:a"])]);
+  expect(check({ policy }).skipped).toEqual([
+    "ACCESS_AUTHZ_ACTION_KNOWN",
+    "ACCESS_AUTHZ_AUDIENCE_KNOWN",
+  ]);
+  expect(check({ policy, withModel: true }).skipped).toEqual([]);
+});
+
+test("without an RPC that asks for a permission, no rule misses a model", () => {
+  expect(check().skipped).toEqual([]);
 });
 
 test.each(RULES)("$id is a rule that buf lint can load", ({ id, purpose, category }) => {
