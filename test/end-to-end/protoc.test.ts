@@ -246,6 +246,15 @@ describe.skipIf(protocIsAbsent())("the commands of the page about protoc", () =>
     expect(Object.keys(policies)).toHaveLength(3);
   });
 
+  test("make the outputs of all files also where a repository has only one", () => {
+    using repo = repositoryOfProtoc();
+    repo.write("svc-access.yaml", "services: {shop: {packages: [bills.v1]}}\n");
+    const one = variables.replace(/^files=.*$/m, 'files="bills/v1/bills.proto"');
+    expect(runPage(repo, `${one}\n${EACH_RUN}`)).toMatchObject({ status: 0 });
+    const { policies } = JSON.parse(readFileSync(join(repo.folder, "gen/policies.json"), "utf8"));
+    expect(Object.keys(policies)).toHaveLength(1);
+  });
+
   test("lint a descriptor set of protoc, with the lines of its findings", () => {
     using repo = repositoryOfProtoc();
     const warned = runPage(repo, `${variables}\n${LINT}`);
