@@ -2,6 +2,7 @@ import type { Logger } from "../operation/logger.ts";
 import { NO_EVENTS, type RuntimeEvents } from "../operation/runtime-events.ts";
 import { readSecretFile, readSecretFileLater } from "./read-secret-file.ts";
 import type { SecretReading, SecretRules } from "./secret-text.ts";
+import { UnusableSecretError } from "./unusable-secret-error.ts";
 
 /** How often the files of secrets are read again, in milliseconds. */
 export const LOOK_EVERY_MS = 5000;
@@ -45,12 +46,12 @@ export class FollowedSecret {
   #problem: string | undefined;
   #looking: Promise<void> | undefined;
 
-  /** @throws Error that says what is wrong with the file and how to fix it */
+  /** @throws UnusableSecretError that says what is wrong with the file and how to fix it */
   constructor(options: FollowedSecretOptions) {
     this.#options = options;
     this.#events = options.events ?? NO_EVENTS;
     const { text, problem } = readSecretFile(options.path, options.rules);
-    if (problem !== undefined) throw new Error(`${options.name} ${problem}`);
+    if (problem !== undefined) throw new UnusableSecretError(`${options.name} ${problem}`);
     this.#text = text;
   }
 

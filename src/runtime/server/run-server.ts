@@ -3,6 +3,7 @@ import { printableLines } from "../../common/printable.ts";
 import { ConfigurationError } from "../configuration/configuration-error.ts";
 import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
 import { redactText } from "../operation/redaction/redact-text.ts";
+import { UnusableSecretError } from "../secret/unusable-secret-error.ts";
 import { createServer } from "./create-server.ts";
 import { ProcessEnd } from "./process-end.ts";
 import type { Server } from "./running-server.ts";
@@ -54,7 +55,12 @@ function tell(error: unknown): number {
   const message = redactText(error instanceof Error ? error.message : String(error));
   const text = isForeseen ? message : `the server does not start: ${message}`;
   process.stderr.write(`${printableLines(text)}\n`);
-  return isForeseen || error instanceof AuthzError || isOfSystem(error) ? EXIT_UNUSABLE : 1;
+  return isForeseen || isOfNeed(error) || isOfSystem(error) ? EXIT_UNUSABLE : 1;
+}
+
+/** Whether something that the service needs cannot be had: a store, a secret of a client. */
+function isOfNeed(error: unknown): boolean {
+  return error instanceof AuthzError || error instanceof UnusableSecretError;
 }
 
 /** Whether the operating system refused something: a file, a folder, an address. */

@@ -84,6 +84,14 @@ describe("an error that nobody caught ends the process with 1, without its secre
   });
 });
 
+test("a client's secret file that is not there ends the start with 2, and is named", async () => {
+  const child = vault({ atStart: "lacks a secret" });
+  expect(await child.ended).toBe(2);
+  expect(child.errors).toMatch(
+    /^the server does not start: the secret file .*no-token does not exist; create it, or name another file\n$/,
+  );
+});
+
 describe("a signal while the process starts ends it with 0", () => {
   test.each(["SIGTERM", "SIGINT"] as const)("%s, in the service's own code", async (signal) => {
     const child = vault({ atStart: "hangs" });

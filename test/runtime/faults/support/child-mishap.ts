@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readRouteDocument, runServer } from "../../../../src/runtime/index.ts";
+import { readRouteDocument, runServer, secretFile } from "../../../../src/runtime/index.ts";
 import { bindVaultService } from "../../fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "../../support/vault-handlers.ts";
 import { FIXTURE, vaultConfiguration } from "../../support/vault-server.ts";
@@ -13,7 +13,7 @@ import type { ChildOptions } from "./child.ts";
 /** What a vault with mishaps is told. */
 export interface MishapOptions extends ChildOptions {
   /** What goes wrong before there is a server. */
-  readonly atStart?: "hangs" | "rejects";
+  readonly atStart?: "hangs" | "rejects" | "lacks a secret";
   /** What goes wrong when all is closed. */
   readonly atEnd?: "hangs";
 }
@@ -30,6 +30,7 @@ const stray = () =>
 await runServer(async () => {
   console.log(JSON.stringify({ message: "loading" }));
   if (options.atStart === "rejects") stray();
+  if (options.atStart === "lacks a secret") secretFile(join(folder, "no-token"));
   if (options.atStart !== undefined) await sleep(60_000);
   return {
     configuration: vaultConfiguration(folder, security, config),
