@@ -81,8 +81,7 @@ export function parseResource(
 ): { template: ResourceTemplate } | { template?: undefined; error: string } {
   const colon = text.indexOf(":");
   if (colon < 0) {
-    const mend = text === "*" ? "skill:*" : `${text || "skill"}:{id}`;
-    return { error: `"${text}" has no type; write type:id, such as ${mend}` };
+    return { error: `"${text}" has no type; write type:id, such as ${withType(text)}` };
   }
   const type = text.slice(0, colon);
   if (!TYPE.test(type)) {
@@ -97,6 +96,14 @@ export function parseResource(
   }
   if (id === "*") return { template: { type, id: "*" } };
   return parseId(type, id);
+}
+
+/** What was likely meant by a resource without a type: `ledger {name}` is `ledger:{name}`. */
+function withType(text: string): string {
+  if (text === "*") return "skill:*";
+  const [word = ""] = /^[a-z0-9_/]*/.exec(text) ?? [];
+  const [placeholder = "{id}"] = /\{[\w.]+\}/.exec(text) ?? [];
+  return `${TYPE.test(word) ? word : "skill"}:${placeholder}`;
 }
 
 function parseId(

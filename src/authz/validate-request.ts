@@ -1,4 +1,4 @@
-import type { Definition, Model } from "../model/index.ts";
+import { type Definition, formatSubject, type Model } from "../model/index.ts";
 import { AuthzError } from "./authz-error.ts";
 import {
   type CheckAnyRequest,
@@ -110,8 +110,9 @@ export class RequestValidator {
         return;
       }
     }
+    const accepted = declared.subjects.map(formatSubject).join(", ");
     throw invalid(
-      `${formatRelationship(relationship)}: the relation does not allow such a subject`,
+      `${formatRelationship(relationship)}: the relation does not allow such a subject; it allows ${accepted}`,
     );
   }
 

@@ -13,8 +13,12 @@ export function readModelFile(file: string): ModelReading {
   try {
     text = readFileSync(file, "utf8");
   } catch (cause) {
-    const { message } = cause as Error;
-    return { problems: [`the model ${file} cannot be read: ${message}`], cause };
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const problem =
+      code === "ENOENT"
+        ? "does not exist; create it, or name another file"
+        : `cannot be read: ${message}`;
+    return { problems: [`the model ${file} ${problem}`], cause };
   }
   return readModel(text, file);
 }

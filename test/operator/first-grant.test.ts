@@ -120,7 +120,7 @@ describe("the first owner, in SQLite", () => {
     [
       "no such model",
       ["--store", store, "--model", join(folder, "no.zed"), OWNER],
-      /cannot be read/,
+      /does not exist; create it, or name another file/,
     ],
   ])("bad usage ends in 2 and makes no file: %s", (_, args, message) => {
     const { status, stdout, stderr } = touch(...args);

@@ -259,7 +259,7 @@ database: {file: notes.db}
     [
       "a model that is not there",
       ["list", "--store", file, "--misfit", "--model", "no.zed"],
-      /no\.zed cannot be read/,
+      /no\.zed does not exist; create it/,
     ],
     [
       "a configuration that is not there",

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import {
   type ConfigDocument,
   type ConfigPath,
@@ -139,7 +139,10 @@ function readText(file: string): string {
     bytes = readFileSync(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "does not exist" : `cannot be read (${code})`;
+    const why =
+      code === "ENOENT"
+        ? `does not exist${isAbsolute(file) ? "" : ` in ${process.cwd()}`}; name the file of the configuration`
+        : `cannot be read (${code})`;
     throw new ConfigurationError(file, [`${file} ${why}`], { cause: error });
   }
   try {

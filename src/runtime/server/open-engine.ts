@@ -20,7 +20,10 @@ export function loadModel(config: ServiceConfig): Model | undefined {
   if (file === undefined) return undefined;
   const read = readModelFile(file);
   if (read.problems === undefined) return read.model;
-  throw new StartUpError(read.problems, read.cause === undefined ? {} : { cause: read.cause });
+  if (read.cause === undefined) throw new StartUpError(read.problems);
+  // The file itself is the problem, so the key that names it is what to mend.
+  const problems = read.problems.map((problem) => `security.authz.model: ${problem}`);
+  throw new StartUpError(problems, { cause: read.cause });
 }
 
 /** What the engine of a configuration would lack, a line each. */

@@ -114,7 +114,7 @@ function routeProblems(
   const problems: string[] = [];
   if (document.service !== service) {
     problems.push(
-      `the routes are those of ${document.service}, and the configuration is of ${service}`,
+      `the routes are those of ${document.service}, and the configuration is of ${service}: correct "service" there, or give the routes of ${service}`,
     );
   }
   const bound = new Map(methods.map((method) => [method.rpc, method]));

@@ -36,7 +36,12 @@ describe("a file that is no configuration", () => {
   });
 
   test("is named where it does not exist, or is a folder", () => {
-    expect(() => loadServiceConfig("/no/such.yaml")).toThrow("/no/such.yaml does not exist");
+    expect(() => loadServiceConfig("/no/such.yaml")).toThrow(
+      "/no/such.yaml does not exist; name the file of the configuration",
+    );
+    expect(() => loadServiceConfig("such.yaml")).toThrow(
+      `such.yaml does not exist in ${process.cwd()}; name the file`,
+    );
     expect(() => loadServiceConfig(folder)).toThrow("cannot be read (EISDIR)");
   });
 

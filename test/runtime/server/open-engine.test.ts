@@ -25,7 +25,7 @@ test.each<[string, ServiceConfig, RegExp]>([
   [
     "a model that is not there",
     withAuthz({ model: join(folder, "none.zed") }),
-    /^the model .*none\.zed cannot be read: ENOENT/,
+    /^security\.authz\.model: the model .*none\.zed does not exist; create it, or name another/,
   ],
   [
     "SpiceDB and not where it is",
