@@ -49,8 +49,10 @@ test("a folder that cannot be written is a usage error", () => {
 
 test("the next steps name what npx would otherwise fetch from somebody else, and the kind of module", () => {
   const bare = runProgram("svc-access", ["init"], { cwd: folder }).stdout;
-  expect(bare).toContain("npm install --save-dev typescript @types/node\n");
-  expect(bare).toContain("npm pkg set type=module\n");
+  expect(bare).toContain(
+    "  npm init -y\n  npm pkg set type=module\n  npm install --save-dev svc-access @bufbuild/buf typescript @types/node\n  npx buf lint\n",
+  );
+  installTools();
   installTypeScript("5.8.0");
   writeFileSync(
     join(folder, "package.json"),
@@ -61,10 +63,24 @@ test("the next steps name what npx would otherwise fetch from somebody else, and
   expect(installed).toContain("npx tsc\n");
 });
 
-function installTypeScript(version: string): void {
-  mkdirSync(join(folder, "node_modules/typescript"), { recursive: true });
-  const manifest = JSON.stringify({ name: "typescript", version });
-  writeFileSync(join(folder, "node_modules/typescript/package.json"), manifest);
+test("the next steps of a service name the packages that it runs on, where they are absent", () => {
+  const { stdout } = runProgram("svc-access", ["init", "--service", "notes"], { cwd: folder });
+  expect(stdout).toContain(
+    "  npm install svc-access @bufbuild/protobuf\n  npm install --save-dev @bufbuild/buf typescript @types/node\n",
+  );
+});
+
+function install(name: string, version: string): void {
+  const place = join(folder, "node_modules", name);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name, version }));
+}
+
+const installTypeScript = (version: string) => install("typescript", version);
+
+/** What the commands and the service need beside TypeScript. */
+function installTools(): void {
+  for (const name of ["svc-access", "@bufbuild/protobuf", "@bufbuild/buf"]) install(name, "1.0.0");
 }
 
 const INSTALL = "npm install --save-dev typescript @types/node\n";
@@ -91,6 +107,7 @@ test.each([
   },
 ])("the next steps with a TypeScript $name", ({ asked, version, isStep }) => {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", ...asked }));
+  installTools();
   if (version !== undefined) installTypeScript(version);
   const { stdout } = runProgram("svc-access", ["init"], { cwd: folder });
   expect(stdout.includes(INSTALL)).toBe(isStep);
@@ -101,6 +118,7 @@ test("a second service has a folder of its own, in which the next steps run, as 
     join(folder, "package.json"),
     '{"type": "module", "devDependencies": {"typescript": "^7"}}',
   );
+  installTools();
   installTypeScript("7.0.2");
   const run = (place: string) =>
     runProgram("svc-access", ["init", "--service", "payroll", place], { cwd: folder }).stdout;

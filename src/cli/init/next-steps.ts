@@ -8,10 +8,10 @@ const TYPESCRIPT_NEEDS = [5, 8] as const;
 /** What the user does next. */
 export function nextSteps(folder: string, root: string, service: string | undefined): string {
   const steps = ["npx buf lint", "npx buf generate", "npx tsc"];
-  // npx would fetch a package called tsc, which is somebody else's.
-  if (!hasTypeScript(folder)) steps.unshift("npm install --save-dev typescript @types/node");
+  steps.unshift(...installSteps(folder, service !== undefined));
   // Node takes the imports of generated code for those of a module only there.
   if (!isModule(folder)) steps.unshift("npm pkg set type=module");
+  if (nearestManifest(folder) === undefined) steps.unshift("npm init -y");
   const below = relative(process.cwd(), resolve(folder)).split(sep).join("/");
   if (below !== "") steps.unshift(`cd ${quoted(below)}`);
   if (service !== undefined) steps.push("node --test", "node src/main.ts");
@@ -19,6 +19,27 @@ export function nextSteps(folder: string, root: string, service: string | undefi
   const where = root === "." ? "" : ` below ${root}/`;
   const first = service === undefined ? ` write protos${where}, then` : "";
   return `\nNext:${first}\n${lines}${olderNode()}`;
+}
+
+/**
+ * What is not installed where the steps are run, as after an `npx svc-access init` in an empty folder: npx would
+ * fetch packages called buf and tsc, which are somebody else's.
+ */
+function installSteps(folder: string, isService: boolean): string[] {
+  const isAbsent = (name: string) =>
+    !foldersUp(folder).some((place) =>
+      existsSync(join(place, "node_modules", name, "package.json")),
+    );
+  const needed = isService ? ["svc-access", "@bufbuild/protobuf"] : [];
+  const tools = isService ? ["@bufbuild/buf"] : ["svc-access", "@bufbuild/buf"];
+  const absent = tools.filter(isAbsent);
+  if (!hasTypeScript(folder)) absent.push("typescript", "@types/node");
+  return [
+    { command: "npm install", names: needed.filter(isAbsent) },
+    { command: "npm install --save-dev", names: absent },
+  ]
+    .filter(({ names }) => names.length > 0)
+    .map(({ command, names }) => `${command} ${names.join(" ")}`);
 }
 
 /** The compiler runs on Node 20; the service that it makes does not. */
@@ -51,10 +72,14 @@ function isRecent(version: unknown): boolean {
 
 /** As Node decides it: by the nearest `package.json`. */
 function isModule(folder: string): boolean {
-  const nearest = foldersUp(folder)
+  const nearest = nearestManifest(folder);
+  return nearest !== undefined && manifest(nearest)["type"] === "module";
+}
+
+function nearestManifest(folder: string): string | undefined {
+  return foldersUp(folder)
     .map((place) => join(place, "package.json"))
     .find((path) => existsSync(path));
-  return nearest !== undefined && manifest(nearest)["type"] === "module";
 }
 
 function foldersUp(folder: string): string[] {
