@@ -308,6 +308,13 @@ describe("nobody's first denial vanishes among those of others:", () => {
     expect(callsOf(await all())).toBe(3002);
   });
 
+  test("a series that gives way to others is closed with its count", async () => {
+    for (let count = 0; count < 4; count++) await refuse({ user: "victim" });
+    await Promise.all(Array.from({ length: 2000 }, (_, index) => refuse({ user: `u${index}` })));
+    const [counting] = (await ofVictim()).filter(({ data }) => data.repeats !== undefined);
+    expect(counting?.data).toMatchObject({ state: "completed", repeats: { count: 3 } });
+  });
+
   test("one account has at most 200 first events a minute, and the rest are counted by RPC", async () => {
     for (let index = 0; index < 3000; index++) await refuse({ rpc: `a.v1.S/M${index % 300}` });
     await vi.advanceTimersByTimeAsync(60_000);
