@@ -261,6 +261,28 @@ export function auditReadingContract(
     await audit.close();
   });
 
+  test("a position is refused where its last event is stored by an earlier change, or what came before it is a day later", async () => {
+    const { audit, logAt, tables } = await opened();
+    const begin = await logAt().position();
+    await complete(audit, "last");
+    const { after } = await take(logAt(), 1, { after: begin });
+    // More changes than the position counts.
+    for (const id of ["x", "y", "z"]) await complete(audit, id);
+    const follow = () => take(logAt(), 3, { after });
+    const change = (id: string, to: object) =>
+      tables.kysely.updateTable("audit_events").set(to).where("request_id", "=", id).execute();
+    expect((await follow()).texts).toHaveLength(3);
+    // As a backup has it that was made before it was completed.
+    await change("last", { change: 0 });
+    await expect(follow()).rejects.toThrow(/was restored/);
+    // As in another database that counts from the beginning.
+    await tables.kysely.deleteFrom("audit_events").where("request_id", "=", "last").execute();
+    expect((await follow()).texts).toHaveLength(3);
+    await change("x", { change: 0, time: Date.now() + 25 * 3_600_000 });
+    await expect(follow()).rejects.toThrow(/was restored/);
+    await audit.close();
+  });
+
   test("positions and options that are wrong are refused", async () => {
     const { audit, log, tables } = await opened();
     await complete(audit, "a");
