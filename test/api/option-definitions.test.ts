@@ -282,6 +282,31 @@ describe("google.protobuf.MethodOptions", () => {
   });
 });
 
+test("a file of several inputs is judged by whatever is wrong in any of them", () => {
+  const method = [methodOf("A", POLICY, GET)];
+  const bytes = encodeFile({ name: "a.proto", package: "a.v1", service: [{ name: "S", method }] });
+  const file = { bytes, target: true };
+  const imported = (proto: FileDescriptorProto) => ({ bytes: encodeFile(proto), target: false });
+  const genuine = [imported(ANNOTATIONS), imported(HTTP)];
+  const withoutPolicy = [file, ...genuine];
+  const withoutRule = [file, DEFINITION];
+  const forged = changed(DESCRIPTOR, (copy) => {
+    fieldOf(copy, "MethodOptions", "deprecated").number = 34;
+  });
+  const withOptions = [file, DEFINITION, ...genuine, imported(forged)];
+  for (const other of [withoutPolicy, withOptions]) {
+    for (const inputs of [
+      [withoutRule, other],
+      [other, withoutRule],
+    ]) {
+      const { api, locator } = readApi(inputs, undefined);
+      const rules = checkApi(api, locator, undefined).diagnostics.map(({ rule }) => rule);
+      expect(rules).toContain("ACCESS_HTTP_RULE_VALID");
+      expect(rules).toContain("ACCESS_ANNOTATION_GENUINE");
+    }
+  }
+});
+
 test("the definitions that are compared with are the published ones", () => {
   const files = [HTTP, DESCRIPTOR];
   for (const [name, fields] of [...HTTP_OPTION.messages, ...METHOD_OPTIONS.messages]) {
