@@ -227,10 +227,17 @@ function messageOf(call: () => unknown): string {
 test.each([
   ["the access policy", "exposure: PUBLIC", "exposure: INTERNAL", ""],
   ["an option", "exposure: PUBLIC", "exposure: PUBLIC", "option deprecated = true;"],
+  [
+    "google.api.http",
+    "exposure: PUBLIC",
+    "exposure: PUBLIC",
+    'option (google.api.http) = {get: "/v1/a"};',
+  ],
 ])("%s of a served RPC that differs is named", (what, one, two, more) => {
   const copy = (policy: string, option: string) => {
     using workspace = new Workspace({
       "s/v1/s.proto": `syntax = "proto3"; package s.v1;
+import "google/api/annotations.proto";
 import "svc/access/v1/policy.proto";
 message M {}
 service S { rpc Get(M) returns (M) { option (svc.access.v1.policy) = {${policy}}; ${option} } }`,
