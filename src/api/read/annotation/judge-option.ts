@@ -41,21 +41,20 @@ export function judgeOption(
   const hasItsNumber = ({ extendee, field }: DefinedExtension) =>
     extendee === EXTENDEE && field.number === extension.number;
   const found = extensions.filter((one) => one.field.name === extension.name || hasItsNumber(one));
-  const names = new Set(declared.flatMap(({ messages }) => messages.map(({ name }) => name)));
   const isRenumbered = found.length > 0 && !found.some(hasItsNumber);
-  if (found.length === 0 || [...option.messages.keys()].some((name) => !names.has(name))) {
-    return {
-      message: `the input does not hold the definition of the option ${extension.number}, so nothing says what it means; build the input with its imports`,
-      isRenumbered,
-    };
-  }
   for (const { extendee, field, file } of found) {
     if (extendee === EXTENDEE && isSame(field, extension)) continue;
     differences.push(
       `${quote(file)} has ${quote(describe(field))} of ${quote(extendee)} instead of ${describe(extension)}`,
     );
   }
-  return problemOf(differences, isRenumbered);
+  const names = new Set(declared.flatMap(({ messages }) => messages.map(({ name }) => name)));
+  const isWhole = found.length > 0 && [...option.messages.keys()].every((name) => names.has(name));
+  if (differences.length > 0 || isWhole) return problemOf(differences, isRenumbered);
+  return {
+    message: `the input does not hold the definition of the option ${extension.number}, so nothing says what it means; build the input with its imports`,
+    isRenumbered,
+  };
 }
 
 function problemOf(
