@@ -7,9 +7,9 @@ import {
   mergeFromJson,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
-import { fieldText } from "./field-text.ts";
-import { invalidArgument } from "./invalid-argument.ts";
+import { hasOwnJsonForm, isWrapperMessage } from "../json/field-names.ts";
+import { fieldText } from "../json/field-text.ts";
+import { invalidArgument } from "../json/invalid-argument.ts";
 
 /** A message as protobuf-es keeps it: a plain object, a oneof as one property. */
 type Properties = Message & Record<string, unknown>;

@@ -5,11 +5,11 @@ import {
   equals,
   type Message,
 } from "@bufbuild/protobuf";
+import { fieldsByName, hasOwnJsonForm } from "../json/field-names.ts";
+import { invalidArgument } from "../json/invalid-argument.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute, HttpRouteVariable } from "../service-binding.ts";
-import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 import { childOf, fieldSetter, valueOf } from "./field-setter.ts";
-import { invalidArgument } from "./invalid-argument.ts";
 import { decodeSegment, decodeSegments } from "./percent-encoding.ts";
 
 /** Writes what the variables of a path bind into a request. */

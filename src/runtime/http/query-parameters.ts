@@ -1,8 +1,8 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import { fieldsByName, hasOwnJsonForm } from "../json/field-names.ts";
+import { invalidArgument, shown } from "../json/invalid-argument.ts";
 import type { HttpRoute } from "../service-binding.ts";
-import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 import { childOf, type FieldSetter, fieldSetter } from "./field-setter.ts";
-import { invalidArgument, shown } from "./invalid-argument.ts";
 import { decodeQueryText } from "./percent-encoding.ts";
 
 /** Writes the parameters of a query into a request. */

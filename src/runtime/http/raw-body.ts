@@ -1,6 +1,6 @@
 import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { fieldsByName } from "../json/field-names.ts";
 import { requireIdentity, singleType } from "./content-type.ts";
-import { fieldsByName } from "./field-names.ts";
 import { childOf } from "./field-setter.ts";
 import { type HttpBody, isHttpBody } from "./http-body.ts";
 import type { RequestParts } from "./request-parts.ts";

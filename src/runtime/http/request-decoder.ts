@@ -8,14 +8,14 @@ import {
   mergeFromJson,
   type Registry,
 } from "@bufbuild/protobuf";
+import { exactMessage, isLoose } from "../json/exact-json.ts";
+import { fieldsByName } from "../json/field-names.ts";
+import { invalidArgument } from "../json/invalid-argument.ts";
+import { describeJsonProblem } from "../json/json-problem.ts";
+import { type ParsedJson, parseJson } from "../json/parse-json.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute } from "../service-binding.ts";
 import { requireJson } from "./content-type.ts";
-import { exactMessage, isLoose } from "./exact-json.ts";
-import { fieldsByName } from "./field-names.ts";
-import { invalidArgument } from "./invalid-argument.ts";
-import { describeJsonProblem } from "./json-problem.ts";
-import { type ParsedJson, parseJson } from "./parse-json.ts";
 import { compilePathVariables } from "./path-variables.ts";
 import { compileQuery } from "./query-parameters.ts";
 import { compileRawBody } from "./raw-body.ts";

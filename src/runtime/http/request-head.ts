@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { CallHeaders } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
-import { invalidArgument } from "./invalid-argument.ts";
+import { invalidArgument } from "../json/invalid-argument.ts";
 
 /** A name or an address, and perhaps a port: no user, no path, no second host. */
 const HOST = /^(?:\[[\w:.%-]+\]|[\w.~%-]*)(?::\d*)?$/;

@@ -1,4 +1,4 @@
-import { invalidArgument } from "./invalid-argument.ts";
+import { invalidArgument } from "../json/invalid-argument.ts";
 import { decodeSegment } from "./percent-encoding.ts";
 
 /** The target of a request, in its two parts, as they were sent. */

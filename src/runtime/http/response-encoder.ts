@@ -9,8 +9,9 @@ import {
   type Registry,
   toJson,
 } from "@bufbuild/protobuf";
+import { fieldsByName, hasOwnJsonForm } from "../json/field-names.ts";
+import { needsRegistry } from "../json/message-registry.ts";
 import { StartUpError } from "../server/start-up-error.ts";
-import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 import { valueOf } from "./field-setter.ts";
 import {
   DEFAULT_TYPE,
@@ -19,7 +20,6 @@ import {
   isHttpBody,
   mediaTypeOf,
 } from "./http-body.ts";
-import { needsRegistry } from "./message-registry.ts";
 
 /** A response message as HTTP has it. */
 export interface EncodedResponse {

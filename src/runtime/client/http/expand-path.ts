@@ -7,7 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
 import { ServiceError } from "../../error/service-error.ts";
-import { fieldsByName } from "../../http/field-names.ts";
+import { fieldsByName } from "../../json/field-names.ts";
 import type { HttpRoute, HttpRouteVariable } from "../../service-binding.ts";
 import { valueOf } from "./json-field.ts";
 

@@ -7,9 +7,9 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
-import { fieldsByName } from "../../http/field-names.ts";
 import { childOf } from "../../http/field-setter.ts";
 import { holdsHttpBody, isHttpBody } from "../../http/http-body.ts";
+import { fieldsByName } from "../../json/field-names.ts";
 import type { HttpRoute } from "../../service-binding.ts";
 import { networkError } from "./http-error.ts";
 import { jsonOptions } from "./json-options.ts";

@@ -1,5 +1,5 @@
 import type { DescFile, DescMessage, DescMethod, Registry } from "@bufbuild/protobuf";
-import { needsRegistry, registryOf } from "../../http/message-registry.ts";
+import { needsRegistry, registryOf } from "../../json/message-registry.ts";
 
 const NONE: { readonly registry?: Registry } = Object.freeze({});
 const needy = new WeakMap<DescMessage, boolean>();

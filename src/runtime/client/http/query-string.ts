@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
-import { fieldsByName, hasOwnJsonForm } from "../../http/field-names.ts";
+import { fieldsByName, hasOwnJsonForm } from "../../json/field-names.ts";
 import { valueOf } from "./json-field.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { clearField, clone, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
-import { fieldsByName } from "../../http/field-names.ts";
 import { valueOf } from "../../http/field-setter.ts";
 import { type HttpBody, holdsHttpBody, isHttpBody } from "../../http/http-body.ts";
+import { fieldsByName } from "../../json/field-names.ts";
 import type { HttpRoute } from "../../service-binding.ts";
 
 /** A `google.api.HttpBody` as HTTP carries it. */

@@ -10,7 +10,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
-import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "../../http/field-names.ts";
+import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "../../json/field-names.ts";
 import type { HttpRoute } from "../../service-binding.ts";
 import { expandPath } from "./expand-path.ts";
 import { valueOf } from "./json-field.ts";

@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { anyPack, FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
-import { isWrapperMessage } from "../../../../src/runtime/http/field-names.ts";
+import { isWrapperMessage } from "../../../../src/runtime/json/field-names.ts";
 
 /** What random messages may hold. */
 export interface RandomOptions {
