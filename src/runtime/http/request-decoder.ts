@@ -2,17 +2,12 @@ import {
   create,
   type DescField,
   type DescMessage,
-  fromJson,
-  type JsonReadOptions,
   type Message,
-  mergeFromJson,
   type Registry,
 } from "@bufbuild/protobuf";
-import { exactMessage, isLoose } from "../json/exact-json.ts";
 import { fieldsByName } from "../json/field-names.ts";
 import { invalidArgument } from "../json/invalid-argument.ts";
-import { describeJsonProblem } from "../json/json-problem.ts";
-import { type ParsedJson, parseJson } from "../json/parse-json.ts";
+import { compileJsonField, compileJsonMessage, type JsonDecoder } from "../json/json-message.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute } from "../service-binding.ts";
 import { requireJson } from "./content-type.ts";
@@ -56,7 +51,7 @@ export function compileRequest(
     if (!parts.hasBody) return finish(create(input), parts);
     requireJson(parts.headers);
     const bytes = await parts.readBody();
-    return finish(bytes.length === 0 ? create(input) : decodeBody(parseJson(bytes)), parts);
+    return finish(bytes.length === 0 ? create(input) : decodeBody(bytes), parts);
   };
 }
 
@@ -66,25 +61,10 @@ async function refuseBody(parts: RequestParts): Promise<void> {
   if (bytes.length > 0) throw invalidArgument("the request takes no body");
 }
 
-function compileBody(
-  body: string,
-  input: DescMessage,
-  registry: Registry,
-): (json: ParsedJson) => Message {
-  const options: Partial<JsonReadOptions> = { registry };
-  const field = body === "*" ? undefined : fieldOf(body, input);
-  const isLooseInput = isLoose(input);
-  return ({ value, hasLongNumbers }) => {
-    let json = field === undefined ? value : { [field.jsonName]: value };
-    try {
-      if (hasLongNumbers || isLooseInput) json = exactMessage(input, json, registry);
-      return field === undefined
-        ? fromJson(input, json, options)
-        : mergeFromJson(input, create(input), json, options);
-    } catch (cause) {
-      throw invalidArgument(describeJsonProblem(input, json, registry), cause);
-    }
-  };
+function compileBody(body: string, input: DescMessage, registry: Registry): JsonDecoder {
+  return body === "*"
+    ? compileJsonMessage(input, registry)
+    : compileJsonField(fieldOf(body, input), registry);
 }
 
 function fieldOf(body: string, input: DescMessage): DescField {

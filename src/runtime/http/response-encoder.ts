@@ -10,7 +10,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { fieldsByName, hasOwnJsonForm } from "../json/field-names.ts";
-import { needsRegistry } from "../json/message-registry.ts";
+import { compileJsonText, jsonWriting } from "../json/json-text.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import { valueOf } from "./field-setter.ts";
 import {
@@ -38,10 +38,8 @@ const JSON_TYPE = "application/json";
 const NO_BYTES = new Uint8Array();
 
 /**
- * Compiles how responses are written: fields by their JSON names, and those without
- * presence also where they have their default value, as grpc-gateway does. A client
- * that reads `allowed` finds `false`, not nothing. Messages and oneofs that are not
- * set are left out. A `google.api.HttpBody` is what it holds.
+ * Compiles how responses are written: as JSON, but for a `google.api.HttpBody`, which is what it
+ * holds.
  *
  * @throws StartUpError where `responseBody` names no field of the response
  */
@@ -84,18 +82,15 @@ function compileJson(
   output: DescMessage,
   registry: Registry,
 ): (message: Message) => string {
-  const options: Partial<JsonWriteOptions> = {
-    alwaysEmitImplicit: true,
-    ...(needsRegistry(output) ? { registry } : {}),
-  };
-  if (field === undefined) return (message) => JSON.stringify(toJson(output, message, options));
+  if (field === undefined) return compileJsonText(output, registry);
   if (field.fieldKind === "message" && !hasOwnJsonForm(field.message)) {
-    const inner = field.message;
+    const write = compileJsonText(field.message, registry);
     return (message) => {
       const value = valueOf(message, field) as Message | undefined;
-      return value === undefined ? "null" : JSON.stringify(toJson(inner, value, options));
+      return value === undefined ? "null" : write(value);
     };
   }
+  const options = jsonWriting(output, registry);
   return (message) => JSON.stringify(fieldJson(message, field, output, options));
 }
 

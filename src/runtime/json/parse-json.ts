@@ -33,9 +33,9 @@ export interface ParsedJson {
  *
  * @throws ServiceError INVALID_ARGUMENT; it does not quote the body, which may hold secrets
  */
-export function parseJson(bytes: Buffer): ParsedJson {
+export function parseJson(bytes: Uint8Array): ParsedJson {
   if (!isUtf8(bytes)) throw invalidArgument("the body is not valid UTF-8");
-  const text = bytes.toString("utf8");
+  const text = textOf(bytes);
   let value: JsonValue;
   try {
     value = JSON.parse(text) as JsonValue;
@@ -52,6 +52,11 @@ export function parseJson(bytes: Buffer): ParsedJson {
   }
   if (hasLongNumbers) value = parseLongNumbers(text) as JsonValue;
   return { value, hasLongNumbers };
+}
+
+function textOf(bytes: Uint8Array): string {
+  // `TextDecoder` would drop a byte order mark, which JSON does not have.
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
 function countKeys(value: JsonValue, depth: number): number {
