@@ -280,7 +280,7 @@ describe("the server of metrics", () => {
     });
   });
 
-  test("takes no more than a scraper sends, from no more than a few", async () => {
+  test("takes no more than a scraper sends", async () => {
     const port = await open();
     const long = await new Promise((resolve) => {
       const headers = { "x-long": "x".repeat(9000) };
@@ -288,16 +288,42 @@ describe("the server of metrics", () => {
       outgoing.on("response", (response) => resolve(response.resume().statusCode)).end();
     });
     expect(long).toBe(431);
+  });
+
+  test("silent connections keep no probe waiting: the ones that asked longest ago are closed", async () => {
+    const port = await open();
+    const closed: number[] = [];
     const sockets: Socket[] = [];
-    let refused = 0;
-    for (let count = 0; count < 70; count++) {
-      const socket = connect(port, "127.0.0.1");
-      socket.on("error", () => undefined).on("close", () => refused++);
-      sockets.push(socket.resume());
-    }
-    await expect.poll(() => refused).toBeGreaterThanOrEqual(6);
+    const connectAs = async (number: number) => {
+      const socket = connect(port, "127.0.0.1").resume();
+      socket.on("error", () => undefined).on("close", () => closed.push(number));
+      sockets.push(socket);
+      await once(socket, "connect");
+      return socket;
+    };
+    const scraper = await connectAs(-1);
+    for (let number = 0; number < 200; number++) await connectAs(number);
+    scraper.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+    await once(scraper, "data");
+    for (let number = 200; number < 400; number++) await connectAs(number);
+    // The scraper, the last 255 silent ones and this one: of 401, those that came first are gone.
+    expect(await ask(port, "/healthz")).toMatchObject({ status: 200 });
+    expect(await ask(port, "/metrics")).toMatchObject({ status: 200 });
+    await expect.poll(() => closed.length).toBeGreaterThan(144);
+    const inOrder = closed.toSorted((left, right) => left - right);
+    expect(inOrder).toEqual(inOrder.map((_, index) => index));
+    expect(scraper.destroyed).toBe(false);
     for (const socket of sockets) socket.destroy();
   });
+
+  test("a request that does not come to its end is closed within seconds", async () => {
+    const port = await open();
+    const socket = connect(port, "127.0.0.1");
+    socket.write("GET /healthz HTTP/1.1\r\nx-slow: ");
+    const [answer] = await once(socket, "data");
+    expect(String(answer)).toContain("408");
+    socket.destroy();
+  }, 8_000);
 
   test("is closed with the connections that are kept, and can be closed again", async () => {
     const server = new MetricsServer(createMetrics({ process: false }), {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { listen } from "../../server/listen.ts";
 import type { ListeningAddress, TransportServer } from "../../server/transport-server.ts";
 import type { Logger } from "../logger.ts";
+import { LatelyHeard } from "./lately-heard.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Where metrics are served; by the names of the configuration (`server.metrics`). */
@@ -11,9 +12,14 @@ export interface MetricsServerOptions {
   readonly path: string;
 }
 
-/** Scrapers are few and patient; whoever is slower or bigger is none. */
-const REQUEST_TIMEOUT_MS = 10_000;
-const MAX_CONNECTIONS = 64;
+/** Scrapers and probes are few, and send a request at once; whoever is slower or bigger is none. */
+const REQUEST_TIMEOUT_MS = 3_000;
+/** How often that is looked after; by itself Node does so every 30 s only. */
+const CHECKING_INTERVAL_MS = 1_000;
+/** How long a connection may neither send nor take anything. Scrapers connect anew where theirs has closed. */
+const SILENCE_MS = 10_000;
+/** Far more than there are scrapers and probes, and a few MiB. */
+const MAX_CONNECTIONS = 256;
 const MAX_HEADER_BYTES = 8192;
 
 /** Serves metrics, and its own health at `/healthz`, on an address of its own (spec 4.4). */
@@ -22,6 +28,7 @@ export class MetricsServer implements TransportServer {
   readonly #metrics: Metrics;
   readonly #options: MetricsServerOptions;
   readonly #logger: Logger | undefined;
+  readonly #connections = new LatelyHeard(MAX_CONNECTIONS);
   readonly #server;
 
   /** @param logger is told of connections that cannot be taken */
@@ -33,11 +40,13 @@ export class MetricsServer implements TransportServer {
       {
         requestTimeout: REQUEST_TIMEOUT_MS,
         headersTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECKING_INTERVAL_MS,
         maxHeaderSize: MAX_HEADER_BYTES,
       },
       (request, response) => void this.#answer(request, response),
     );
-    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server.timeout = SILENCE_MS;
+    this.#server.on("connection", (socket) => this.#connections.opened(socket));
   }
 
   async listen(): Promise<ListeningAddress> {
@@ -63,6 +72,7 @@ export class MetricsServer implements TransportServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#connections.heard(request.socket);
     request.resume();
     const { method, url = "" } = request;
     const path = url.split("?", 1)[0];
