@@ -41,7 +41,10 @@ const grpc = z.strictObject({
     "Whether responses from 16 KiB on are compressed for clients that accept gzip.",
     z._default(z.boolean(), true),
   ),
-  reflection: documented("Whether server reflection is served.", z._default(z.boolean(), true)),
+  reflection: documented(
+    "Whether server reflection is served; absent, in development and test only.",
+    z.optional(z.boolean()),
+  ),
   tls: documented("The server's certificate; absent, plain text.", z.optional(tls())),
 });
 

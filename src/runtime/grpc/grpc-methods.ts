@@ -8,11 +8,11 @@ import {
 } from "@grpc/grpc-js";
 import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
-import { toServiceError } from "../error/to-service-error.ts";
 import { type ExchangeSettings, GrpcExchange } from "./grpc-exchange.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
 import { healthMethods } from "./platform/health.ts";
-import type { PlatformMethod } from "./platform/platform-method.ts";
+import { PlatformCalls } from "./platform/platform-calls.ts";
+import { DEFAULT_PLATFORM_LIMITS } from "./platform/platform-limits.ts";
 import { reflectionMethods } from "./platform/reflection.ts";
 import { serveCall } from "./serve-call.ts";
 import { type StreamGuard, UNKNOWN_PATH } from "./stream-guard.ts";
@@ -24,8 +24,7 @@ type Endpoint = (exchange: GrpcExchange) => void | Promise<void>;
 export class GrpcMethods {
   readonly #exchange: ExchangeSettings;
   readonly #endpoints = new Map<string, Endpoint>();
-  /** Calls of the platform under way: some would go on for ever. */
-  readonly #platformCalls = new Set<AbortController>();
+  readonly #platform: PlatformCalls;
   #draining = false;
 
   constructor(options: GrpcServerOptions) {
@@ -45,9 +44,13 @@ export class GrpcMethods {
     }
     const names = [...services].map(({ typeName }) => typeName);
     const isReady = () => !this.#draining && options.isReady();
-    const platform = [...healthMethods(names, isReady)];
-    if (config.reflection) platform.push(...reflectionMethods([...services]));
-    for (const method of platform) this.#addPlatform(method);
+    const limits = { ...DEFAULT_PLATFORM_LIMITS, ...options.platform };
+    this.#platform = new PlatformCalls(limits);
+    const platform = [...healthMethods(names, isReady, limits)];
+    if (config.reflection) platform.push(...reflectionMethods([...services], limits));
+    for (const method of platform) {
+      this.#endpoints.set(method.path, (exchange) => this.#platform.serve(method, exchange));
+    }
     this.#endpoints.set(UNKNOWN_PATH, (exchange) => {
       const { path, peer, requestId } = exchange;
       const error = new ServiceError("UNIMPLEMENTED", "there is no such RPC");
@@ -71,7 +74,7 @@ export class GrpcMethods {
   /** Has endless calls of the platform end, and health say so. */
   drain(): void {
     this.#draining = true;
-    for (const call of this.#platformCalls) call.abort();
+    this.#platform.drain();
   }
 
   /** Adds all to a server of grpc-js that has the interceptor. */
@@ -100,26 +103,6 @@ export class GrpcMethods {
     const exchange = new GrpcExchange(call, arrival, this.#exchange);
     call.start(exchange);
     void endpoint(exchange);
-  }
-
-  #addPlatform({ path, serve }: PlatformMethod): void {
-    this.#endpoints.set(path, async (exchange) => {
-      const call = new AbortController();
-      this.#platformCalls.add(call);
-      let cancelled: ServiceError | undefined;
-      exchange.whenCancelled((reason) => {
-        cancelled = reason;
-        call.abort();
-      });
-      if (this.#draining) call.abort();
-      try {
-        await serve(exchange, call.signal);
-      } catch (error) {
-        exchange.fail(cancelled ?? toServiceError(error));
-      } finally {
-        this.#platformCalls.delete(call);
-      }
-    });
   }
 }
 

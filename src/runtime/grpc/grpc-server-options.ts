@@ -4,6 +4,7 @@ import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { UnroutedObserver } from "../operation/unrouted-request.ts";
 import type { ConnectionLimits } from "./connection-limits.ts";
+import type { PlatformLimits } from "./platform/platform-limits.ts";
 
 /** The part `server.grpc` of a service's configuration. */
 export type GrpcServerConfig = NonNullable<ServiceConfig["server"]["grpc"]>;
@@ -23,4 +24,6 @@ export interface GrpcServerOptions {
   /** Is told of what goes wrong here, not of calls. */
   readonly logger?: Logger;
   readonly limits?: Partial<ConnectionLimits>;
+  /** What calls of health and reflection may take. */
+  readonly platform?: Partial<PlatformLimits>;
 }

@@ -1,4 +1,5 @@
 import type { ServerChain } from "../chain/server-chain.ts";
+import { isForDevelopment } from "../configuration/environment.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { HttpServerOptions } from "../http/http-server.ts";
 import type { AccessLog } from "../operation/access-log/access-log.ts";
@@ -61,7 +62,9 @@ async function openGrpc(
   return createGrpcServer({
     chain: chainFor(config.timeout_ns),
     methods: plan.methods,
-    config,
+    // Who may read all that there is to call should be decided, not left to a default.
+    config: { ...config, reflection: config.reflection ?? isForDevelopment(parts.config) },
+    platform: { streamMs: parts.config.server.stream_timeout_ns / 1e6 },
     service: parts.config.service,
     isReady: () => readiness.state === "ready",
     onUnrouted: (request) => tellUnrouted(parts, request),

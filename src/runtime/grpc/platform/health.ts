@@ -1,15 +1,14 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ServiceError } from "../../error/service-error.ts";
-import { shuttingDown } from "../../server/shutting-down.ts";
-import type { GrpcExchange } from "../grpc-exchange.ts";
+import { HealthWatchers, type Told } from "./health-watchers.ts";
+import { Places } from "./places.ts";
+import type { PlatformLimits } from "./platform-limits.ts";
 import type { PlatformMethod } from "./platform-method.ts";
 
-/** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
-const serving = { SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } as const;
-type ServingStatus = (typeof serving)[keyof typeof serving];
-
-/** How often watchers are told of a change at most. */
-const WATCH_INTERVAL_MS = 500;
+/** The answers, by the names of `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
+const SERVING = encodeResponse(1);
+const NOT_SERVING = encodeResponse(2);
+const SERVICE_UNKNOWN = encodeResponse(3);
 
 /**
  * The service `grpc.health.v1.Health`. Not by `grpc-health-check`: its watchers never end, so
@@ -22,62 +21,44 @@ const WATCH_INTERVAL_MS = 500;
 export function healthMethods(
   services: Iterable<string>,
   isReady: () => boolean,
+  limits: PlatformLimits,
 ): readonly PlatformMethod[] {
   const known = new Set(["", ...services]);
-  const statusOf = (service: string): ServingStatus => {
-    if (!known.has(service)) return serving.SERVICE_UNKNOWN;
-    return isReady() ? serving.SERVING : serving.NOT_SERVING;
+  const statusOf = (service: string): Told => {
+    if (!known.has(service)) return SERVICE_UNKNOWN;
+    return isReady() ? SERVING : NOT_SERVING;
   };
+  const watchers = new HealthWatchers(isReady);
   return [
     {
       path: "/grpc.health.v1.Health/Check",
       async serve(exchange) {
         const status = statusOf(await exchange.reader().single(decodeRequest));
-        if (status === serving.SERVICE_UNKNOWN) {
+        if (status === SERVICE_UNKNOWN) {
           throw new ServiceError("RESOURCE_NOT_FOUND", "the service is not served here");
         }
-        exchange.reply(encodeResponse(status));
+        exchange.reply(status);
       },
     },
     {
       path: "/grpc.health.v1.Health/Watch",
-      async serve(exchange, signal) {
+      places: new Places({
+        what: "watchers of health",
+        most: limits.watchers,
+        mostOfConnection: limits.watchersOfConnection,
+        milliseconds: limits.streamMs,
+      }),
+      async serve(exchange, signal, heard) {
         const service = await exchange.reader().single(decodeRequest);
-        await watch(exchange, signal, () => statusOf(service));
+        heard();
+        // The name of one that is not known is the client's, of any length: it is not kept.
+        const name = known.has(service) ? service : undefined;
+        await watchers.watch(exchange, signal, () =>
+          name === undefined ? SERVICE_UNKNOWN : statusOf(name),
+        );
       },
     },
   ];
-}
-
-/** Tells the status now, then each change, until the client has gone or the server drains. */
-async function watch(
-  exchange: GrpcExchange,
-  signal: AbortSignal,
-  status: () => ServingStatus,
-): Promise<void> {
-  let told: ServingStatus | undefined;
-  while (!signal.aborted) {
-    const now = status();
-    if (now !== told) await exchange.send(encodeResponse(now), () => signal);
-    told = now;
-    await pause(signal);
-  }
-  if (told !== serving.NOT_SERVING)
-    await exchange.send(encodeResponse(serving.NOT_SERVING), () => signal);
-  throw shuttingDown();
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, WATCH_INTERVAL_MS);
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
-  });
 }
 
 /** `HealthCheckRequest.service`. */
@@ -99,6 +80,6 @@ function decodeRequest(data: Uint8Array): string {
 }
 
 /** `HealthCheckResponse.status`. */
-function encodeResponse(status: ServingStatus): Uint8Array {
+function encodeResponse(status: number): Uint8Array {
   return new BinaryWriter().tag(1, WireType.Varint).int32(status).finish();
 }

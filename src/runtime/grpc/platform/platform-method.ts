@@ -1,13 +1,18 @@
 import type { GrpcExchange } from "../grpc-exchange.ts";
+import type { Places } from "./places.ts";
 
 /** An RPC of the platform itself, such as health: served without the policy chain, from the bytes of its messages. */
 export interface PlatformMethod {
   /** The path, such as `/grpc.health.v1.Health/Check`. */
   readonly path: string;
+  /** Where calls last: how many there may be, and how long. Others end as soon as a unary request must have come. */
+  readonly places?: Places;
   /**
    * Answers a call, to its status. What it throws becomes the status.
    *
-   * @param signal aborts when the client has gone or the server drains
+   * @param signal aborts when the client has gone, the time is up or the server drains; its
+   * reason is what the caller is told
+   * @param heard to be called when a message has come or was taken; it throws where there are too many calls
    */
-  serve(exchange: GrpcExchange, signal: AbortSignal): Promise<void>;
+  serve(exchange: GrpcExchange, signal: AbortSignal, heard: () => void): Promise<void>;
 }

@@ -27,19 +27,23 @@ export class ReflectionIndex {
     return this.#symbols.has(typeName) ? [] : undefined;
   }
 
-  /** The file with a path, and all that it imports. */
-  byPath(path: string): readonly Uint8Array[] | undefined {
-    return this.#withImports(this.#files.get(path));
+  /** The file with a path, and what it imports. */
+  byPath(path: string, sent?: Set<DescFile>): readonly Uint8Array[] | undefined {
+    return this.#withImports(this.#files.get(path), sent);
   }
 
-  /** The file that declares something, and all that it imports. */
-  bySymbol(name: string): readonly Uint8Array[] | undefined {
-    return this.#withImports(this.#symbols.get(name));
+  /** The file that declares something, and what it imports. */
+  bySymbol(name: string, sent?: Set<DescFile>): readonly Uint8Array[] | undefined {
+    return this.#withImports(this.#symbols.get(name), sent);
   }
 
-  /** The file that declares an extension, and all that it imports. */
-  byExtension(typeName: string, number: number): readonly Uint8Array[] | undefined {
-    return this.#withImports(this.#extensions.get(typeName)?.get(number));
+  /** The file that declares an extension, and what it imports. */
+  byExtension(
+    typeName: string,
+    number: number,
+    sent?: Set<DescFile>,
+  ): readonly Uint8Array[] | undefined {
+    return this.#withImports(this.#extensions.get(typeName)?.get(number), sent);
   }
 
   #add(file: DescFile): void {
@@ -75,16 +79,26 @@ export class ReflectionIndex {
     for (const imported of file.dependencies) this.#add(imported);
   }
 
-  #withImports(file: DescFile | undefined): readonly Uint8Array[] | undefined {
+  /**
+   * The file that is asked for, and those of its imports that were not sent before.
+   *
+   * @param sent those that were, with all that they import; the others are added
+   */
+  #withImports(
+    file: DescFile | undefined,
+    sent = new Set<DescFile>(),
+  ): readonly Uint8Array[] | undefined {
     if (file === undefined) return undefined;
-    const files = new Set<DescFile>();
+    if (sent.has(file)) return [this.#encode(file)];
+    const files: DescFile[] = [];
     const collect = (each: DescFile): void => {
-      if (files.has(each)) return;
-      files.add(each);
+      if (sent.has(each)) return;
+      sent.add(each);
+      files.push(each);
       each.dependencies.forEach(collect);
     };
     collect(file);
-    return [...files].map((each) => this.#encode(each));
+    return files.map((each) => this.#encode(each));
   }
 
   #encode(file: DescFile): Uint8Array {

@@ -1,3 +1,4 @@
+import type { DescFile } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { status } from "../../error/grpc-status.ts";
 import { ServiceError } from "../../error/service-error.ts";
@@ -66,22 +67,27 @@ export function decodeQuery(data: Uint8Array): ReflectionQuery {
   return query;
 }
 
-/** The `ServerReflectionResponse` to a query, which it repeats as it came. */
+/**
+ * The `ServerReflectionResponse` to a query, which it repeats as it came.
+ *
+ * @param sent the files that the client has; those that it gets are added
+ */
 export function encodeAnswer(
   original: Uint8Array,
   query: ReflectionQuery,
   index: ReflectionIndex,
+  sent: Set<DescFile>,
 ): Uint8Array {
   const writer = new BinaryWriter();
   writer.tag(answer.VALID_HOST, WireType.LengthDelimited).string(query.host);
   writer.tag(answer.ORIGINAL_REQUEST, WireType.LengthDelimited).bytes(original);
   switch (query.kind) {
     case ask.FILE_BY_FILENAME:
-      return writeFiles(writer, index.byPath(query.text));
+      return writeFiles(writer, index.byPath(query.text, sent));
     case ask.FILE_CONTAINING_SYMBOL:
-      return writeFiles(writer, index.bySymbol(query.text));
+      return writeFiles(writer, index.bySymbol(query.text, sent));
     case ask.FILE_CONTAINING_EXTENSION:
-      return writeFiles(writer, index.byExtension(query.text, query.extensionNumber));
+      return writeFiles(writer, index.byExtension(query.text, query.extensionNumber, sent));
     case ask.ALL_EXTENSION_NUMBERS_OF_TYPE: {
       const numbers = index.extensionNumbers(query.text);
       if (numbers === undefined) return writeError(writer, status.NOT_FOUND, "not found");

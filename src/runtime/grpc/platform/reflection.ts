@@ -1,10 +1,10 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { ServiceError } from "../../error/service-error.ts";
-import { shuttingDown } from "../../server/shutting-down.ts";
 import type { GrpcExchange } from "../grpc-exchange.ts";
+import { Places } from "./places.ts";
+import type { PlatformLimits } from "./platform-limits.ts";
 import type { PlatformMethod } from "./platform-method.ts";
+import { ReflectionAnswers } from "./reflection-answers.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
-import { decodeQuery, encodeAnswer } from "./reflection-messages.ts";
 
 /** Both versions have the same messages. */
 const PATHS = [
@@ -18,7 +18,10 @@ const PATHS = [
  * reads .proto files at run time, and takes long to load. The index is made when
  * somebody first asks.
  */
-export function reflectionMethods(services: readonly DescService[]): readonly PlatformMethod[] {
+export function reflectionMethods(
+  services: readonly DescService[],
+  limits: PlatformLimits,
+): readonly PlatformMethod[] {
   let index: Promise<ReflectionIndex> | undefined;
   const load = async () => {
     const [{ ReflectionIndex }, { platformServices }] = await Promise.all([
@@ -27,12 +30,17 @@ export function reflectionMethods(services: readonly DescService[]): readonly Pl
     ]);
     return new ReflectionIndex([...services, ...platformServices()]);
   };
+  const places = new Places({
+    what: "calls of reflection",
+    most: limits.reflections,
+    mostOfConnection: limits.reflectionsOfConnection,
+    milliseconds: Math.min(limits.reflectionMs, limits.streamMs),
+    silenceMs: limits.silenceMs,
+  });
   return PATHS.map((path) => ({
     path,
-    async serve(exchange, signal) {
-      index ??= load();
-      await converse(exchange, signal, await index);
-    },
+    places,
+    serve: (exchange, signal, heard) => converse(exchange, signal, heard, () => (index ??= load())),
   }));
 }
 
@@ -40,20 +48,24 @@ export function reflectionMethods(services: readonly DescService[]): readonly Pl
 async function converse(
   exchange: GrpcExchange,
   signal: AbortSignal,
-  index: ReflectionIndex,
+  heard: () => void,
+  index: () => Promise<ReflectionIndex>,
 ): Promise<void> {
   const queries = exchange.reader().messages();
-  let drained: (error: ServiceError) => void = () => undefined;
-  signal.addEventListener("abort", () => drained(shuttingDown()));
+  let answers: ReflectionAnswers | undefined;
+  let aborted: (reason: unknown) => void = () => undefined;
+  signal.addEventListener("abort", () => aborted(signal.reason));
   for (;;) {
     const step = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
-      drained = reject;
-      if (signal.aborted) reject(shuttingDown());
+      aborted = reject;
+      if (signal.aborted) reject(signal.reason);
       else queries.next().then(resolve, reject);
     });
     if (step.done === true) break;
-    const answer = encodeAnswer(step.value, decodeQuery(step.value), index);
-    await exchange.send(answer, () => signal);
+    heard();
+    answers ??= new ReflectionAnswers(await index());
+    await exchange.send(answers.to(step.value), () => signal);
+    heard();
   }
   exchange.succeed();
 }

@@ -1,0 +1,273 @@
+/** What health and reflection take of callers who prove nothing: time, number and answers have bounds. */
+import { type ClientHttp2Stream, connect } from "node:http2";
+import { fromBinary } from "@bufbuild/protobuf";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { SkillService } from "../../../examples/hub/gen/hub/skills/v1/skill_service_pb.ts";
+import { ReflectionAnswers } from "../../../src/runtime/grpc/platform/reflection-answers.ts";
+import { ReflectionIndex } from "../../../src/runtime/grpc/platform/reflection-index.ts";
+import { type EchoServer, type EchoServerOptions, startEchoServer } from "./support/echo-server.ts";
+import { frame, type RawAnswer, rawCall, rawSession } from "./support/raw-call.ts";
+
+const CHECK = "/grpc.health.v1.Health/Check";
+const WATCH = "/grpc.health.v1.Health/Watch";
+const REFLECT = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+
+const DEADLINE_EXCEEDED = 4;
+const RESOURCE_EXHAUSTED = 8;
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+type Limits = NonNullable<NonNullable<EchoServerOptions["options"]>["platform"]>;
+
+async function start(platform: Limits, isReady = () => true): Promise<EchoServer> {
+  const echo = await startEchoServer({ options: { platform, isReady } });
+  opened.push(() => echo.close());
+  return echo;
+}
+
+function sessionTo(echo: EchoServer) {
+  const session = rawSession(echo.port);
+  opened.push(() => session.destroy());
+  return session;
+}
+
+const text = (field: number, value: string) =>
+  new BinaryWriter().tag(field, WireType.LengthDelimited).string(value).finish();
+
+const HEADERS = { ":method": "POST", "content-type": "application/grpc", te: "trailers" };
+
+/** A call whose request stays open, and the messages that have come. */
+function openCall(session: ReturnType<typeof rawSession>, path: string) {
+  const stream = session.request({ ...HEADERS, ":path": path });
+  const messages: Buffer[] = [];
+  let left = Buffer.alloc(0);
+  stream
+    .on("error", () => undefined)
+    .on("data", (piece: Buffer) => {
+      left = Buffer.concat([left, piece]);
+      while (left.length >= 5 && left.length >= 5 + left.readUInt32BE(1)) {
+        const end = 5 + left.readUInt32BE(1);
+        messages.push(left.subarray(5, end));
+        left = left.subarray(end);
+      }
+    });
+  const ended = new Promise<number | undefined>((resolve) => {
+    let status: unknown;
+    stream.on("response", (headers) => {
+      status = headers["grpc-status"];
+    });
+    stream.on("trailers", (headers) => {
+      status = headers["grpc-status"];
+    });
+    stream.on("close", () => resolve(status === undefined ? undefined : Number(status)));
+  });
+  return { stream, messages, ended };
+}
+
+const ask = (stream: ClientHttp2Stream, query: Uint8Array) => stream.write(frame(query));
+
+/** The paths of the files in an answer of reflection. */
+function filesOf(answer: Uint8Array): string[] {
+  const files: string[] = [];
+  const reader = new BinaryReader(answer);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field !== 4) {
+      reader.skip(type, field);
+      continue;
+    }
+    const end = reader.uint32() + reader.pos;
+    while (reader.pos < end) {
+      reader.tag();
+      files.push(fromBinary(FileDescriptorProtoSchema, reader.bytes()).name);
+    }
+  }
+  return files;
+}
+
+describe("watchers of health", () => {
+  test("have one timer between them, and one look at readiness", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+    let looks = 0;
+    let ready = true;
+    const echo = await start({}, () => {
+      looks++;
+      return ready;
+    });
+    const session = sessionTo(echo);
+    await rawCall(session, CHECK);
+    const timers = vi.getTimerCount();
+    const calls = Array.from({ length: 200 }, () => openCall(session, WATCH));
+    for (const { stream } of calls) stream.end(frame(new Uint8Array()));
+    const told = () => calls.map(({ messages }) => messages.map((message) => message[1]).join());
+    await expect.poll(() => told().filter((each) => each === "1").length).toBe(200);
+    expect(vi.getTimerCount() - timers).toBeLessThanOrEqual(3);
+    looks = 0;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(looks).toBeLessThanOrEqual(20);
+    ready = false;
+    await vi.advanceTimersByTimeAsync(500);
+    await expect.poll(() => told().filter((each) => each === "1,2").length).toBe(200);
+  });
+
+  test("one that comes while a change is not told yet hears of the next", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+    let ready = true;
+    const session = sessionTo(await start({}, () => ready));
+    const watch = () => {
+      const call = openCall(session, WATCH);
+      call.stream.end(frame(new Uint8Array()));
+      return () => call.messages.map((message) => message[1]);
+    };
+    const first = watch();
+    await expect.poll(first).toEqual([1]);
+    ready = false;
+    const second = watch();
+    await expect.poll(second).toEqual([2]);
+    ready = true;
+    await vi.advanceTimersByTimeAsync(1000);
+    await expect.poll(second).toEqual([2, 1]);
+    expect(first().at(-1)).toBe(1);
+  });
+
+  test("are so many of a connection, and so many of the process; the next one gets a place that is left", async () => {
+    const echo = await start({ watchers: 4, watchersOfConnection: 3 });
+    const [first, second] = [sessionTo(echo), sessionTo(echo)];
+    const watch = async (session: typeof first) => {
+      const { stream, ended } = openCall(session, WATCH);
+      stream.end(frame(new Uint8Array()));
+      const told = new Promise<"told">((resolve) => stream.once("data", () => resolve("told")));
+      return { stream, came: await Promise.race([ended, told]) };
+    };
+    const [one, ...others] = [await watch(first), await watch(first), await watch(first)];
+    expect([one, ...others].map(({ came }) => came)).toEqual(["told", "told", "told"]);
+    expect((await watch(first)).came).toBe(RESOURCE_EXHAUSTED);
+    expect((await watch(second)).came).toBe("told");
+    expect((await watch(second)).came).toBe(RESOURCE_EXHAUSTED);
+    // Those that are not let in hold no place, and health itself is told to all.
+    expect(await rawCall(second, CHECK)).toMatchObject({ grpcStatus: 0 });
+    one.stream.close();
+    await expect.poll(async () => (await watch(second)).came).toBe("told");
+    first.destroy();
+    await expect.poll(async () => (await watch(second)).came).toBe("told");
+  });
+
+  test("end when the time of streams is up", async () => {
+    const session = sessionTo(await start({ streamMs: 30 }));
+    expect(await rawCall(session, WATCH)).toMatchObject({ grpcStatus: DEADLINE_EXCEEDED });
+  });
+});
+
+describe("calls of the platform", () => {
+  test.each([CHECK, WATCH, REFLECT])("%s: a request that does not come", async (path) => {
+    const session = sessionTo(await start({ requestMs: 30 }));
+    expect(await rawCall(session, path, {}, null)).toMatchObject({
+      grpcStatus: DEADLINE_EXCEEDED,
+    });
+  });
+
+  test.each([CHECK, WATCH, REFLECT])("%s: the deadline of the client", async (path) => {
+    const session = sessionTo(await start({}));
+    const call = (timeout: string) => rawCall(session, path, { "grpc-timeout": timeout }, null);
+    expect(await call("soon")).toMatchObject({ grpcStatus: 3 });
+    expect(await call("0m")).toMatchObject({ grpcStatus: DEADLINE_EXCEEDED });
+    expect(await call("20m")).toMatchObject({ grpcStatus: DEADLINE_EXCEEDED });
+  });
+
+  test("many that wait for their request: the oldest end, and whoever asks is answered", async () => {
+    const session = sessionTo(await start({ unheard: 3 }));
+    const silent = (path: string) => rawCall(session, path, {}, null);
+    const statuses: (number | undefined)[] = [];
+    const waiting: Promise<RawAnswer>[] = [CHECK, WATCH, REFLECT, CHECK, CHECK].map(silent);
+    for (const each of waiting) void each.then(({ grpcStatus }) => statuses.push(grpcStatus));
+    await Promise.all(waiting.slice(0, 2));
+    expect(statuses).toEqual([RESOURCE_EXHAUSTED, RESOURCE_EXHAUSTED]);
+    expect(await rawCall(session, CHECK)).toMatchObject({ grpcStatus: 0 });
+  });
+});
+
+describe("reflection", () => {
+  test("whose client asks no more, takes nothing, or goes on for ever", async () => {
+    const list = text(7, "");
+    const quiet = openCall(sessionTo(await start({ silenceMs: 30 })), REFLECT);
+    ask(quiet.stream, list);
+    expect(await quiet.ended).toBe(DEADLINE_EXCEEDED);
+    expect(quiet.messages).toHaveLength(1);
+
+    const endless = openCall(sessionTo(await start({ reflectionMs: 60 })), REFLECT);
+    const timer = setInterval(() => ask(endless.stream, list), 5);
+    expect(await endless.ended).toBe(DEADLINE_EXCEEDED);
+    clearInterval(timer);
+
+    const { port } = await start({ silenceMs: 30 });
+    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+    opened.push(() => session.destroy());
+    const stuck = openCall(session, REFLECT);
+    for (let count = 0; count < 200; count++) ask(stuck.stream, text(4, "fixture.v1.EchoService"));
+    expect(await stuck.ended).toBe(undefined);
+    expect(stuck.stream.rstCode).toBe(8);
+  });
+
+  test("has so many calls of a connection", async () => {
+    const session = sessionTo(await start({ reflectionsOfConnection: 1 }));
+    const first = openCall(session, REFLECT);
+    ask(first.stream, text(7, ""));
+    await expect.poll(() => first.messages.length).toBe(1);
+    expect(await rawCall(session, REFLECT, {}, frame(text(7, "")))).toMatchObject({
+      grpcStatus: RESOURCE_EXHAUSTED,
+    });
+    first.stream.end();
+    expect(await first.ended).toBe(0);
+    expect(await rawCall(session, REFLECT, {}, frame(text(7, "")))).toMatchObject({
+      grpcStatus: 0,
+    });
+  });
+
+  test("sends what a file imports once for each call, and always the file itself", async () => {
+    const call = openCall(sessionTo(await start({})), REFLECT);
+    for (const query of [
+      text(4, "fixture.v1.EchoService"),
+      text(4, "fixture.v1.EchoRequest"),
+      text(3, "svc/access/v1/policy.proto"),
+      text(4, "grpc.health.v1.Health"),
+    ]) {
+      ask(call.stream, query);
+    }
+    call.stream.end();
+    expect(await call.ended).toBe(0);
+    const [first = [], ...others] = call.messages.map(filesOf);
+    expect(first[0]).toBe("fixture/v1/fixture.proto");
+    expect(first).toContain("svc/access/v1/policy.proto");
+    expect(new Set(first).size).toBe(first.length);
+    expect(others).toEqual([
+      ["fixture/v1/fixture.proto"],
+      ["svc/access/v1/policy.proto"],
+      ["grpc/health/v1/health.proto"],
+    ]);
+  });
+
+  test("answers 8 MiB at most to a call that asks for the same again", async () => {
+    const call = openCall(sessionTo(await start({})), REFLECT);
+    let bytes = 0;
+    call.stream.on("data", (piece: Buffer) => {
+      bytes += piece.length;
+    });
+    const query = frame(text(3, "google/protobuf/descriptor.proto"));
+    call.stream.end(Buffer.concat(Array.from({ length: 9000 }, () => query)));
+    expect(await call.ended).toBe(RESOURCE_EXHAUSTED);
+    expect(bytes).toBeLessThan(9 * 1024 * 1024);
+  });
+
+  test("answers so many questions of a call", () => {
+    const answers = new ReflectionAnswers(new ReflectionIndex([SkillService]));
+    const query = text(4, "no.Symbol");
+    for (let count = 0; count < 20_000; count++) answers.to(query);
+    expect(() => answers.to(query)).toThrow("20000 times");
+  });
+});
