@@ -1,29 +1,29 @@
 import type { OutgoingHttpHeaders } from "node:http2";
-import type { ServerInterceptingCallInterface } from "@grpc/grpc-js";
 import type { Peer } from "../call/peer.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
+import type { ArrivedStream } from "../http2/http2-connection.ts";
 import { Turn } from "../server/turn.ts";
+import { envelopeOf, flag } from "../wire/envelope.ts";
+import { MessageAccount } from "../wire/message-budget.ts";
+import {
+  COMPRESS_FROM_BYTES,
+  type MessageEncoding,
+  requestEncoding,
+  responseEncoding,
+} from "../wire/message-encoding.ts";
+import { BYTES, type MessageDecoder, MessageReader } from "../wire/message-reader.ts";
 import type { GrpcHeaders } from "./grpc-headers.ts";
-import { peerOf } from "./grpc-peer.ts";
 import { clientTimeoutOf, TIMEOUT_HEADER } from "./grpc-timeout.ts";
 import {
   ACCEPT_ENCODING_HEADER,
-  acceptsGzip,
-  checkEncoding,
   ENCODING_HEADER,
-} from "./message-encoding.ts";
-import { COMPRESS_FROM_BYTES, compressedFrameOf, frameOf } from "./message-frame.ts";
-import { refusalOf } from "./refusal.ts";
-import { RequestReader } from "./request-reader.ts";
-import { ownMetadata, responseHeaders } from "./response-headers.ts";
+  ownMetadata,
+  responseHeaders,
+} from "./response-headers.ts";
 import { OK_TRAILERS, statusTrailers } from "./response-status.ts";
 import { ResponseWriter } from "./response-writer.ts";
-import type { Arrival } from "./stream-guard.ts";
-
-/** What grpc-js tells of a call. */
-type Listener = Parameters<ServerInterceptingCallInterface["start"]>[0];
 
 /** What is the same for all calls of a server. */
 export interface ExchangeSettings {
@@ -31,63 +31,43 @@ export interface ExchangeSettings {
   readonly domain: string;
   /** Whether large responses are compressed for clients that understand it. */
   readonly compression: boolean;
+  readonly maxMessageBytes: number;
 }
 
 const turn = new Turn();
 
-/**
- * One gRPC call: its messages as grpc-js reads them, its headers as the guard saw them, and
- * its response. It knows nothing of policies.
- *
- * It stands where interceptors of grpc-js do, below its streams: those would read ahead, and
- * cost as much as the chain. It writes the response by itself: grpc-js compresses none.
- */
-export class GrpcExchange implements Listener {
+/** One gRPC call: its headers, its messages and its response on an HTTP/2 stream. It knows nothing of policies. */
+export class GrpcExchange {
   /** As it was sent. */
   readonly path: string;
   readonly headers: GrpcHeaders;
   readonly peer: Peer;
   readonly requestId: string;
 
-  readonly #reader: RequestReader;
+  readonly #arrived: ArrivedStream;
   readonly #response: ResponseWriter;
   readonly #settings: ExchangeSettings;
+  readonly #account: MessageAccount;
+  #reader: Pick<MessageReader<unknown>, "cancel"> | undefined;
   #onCancel: ((reason: ServiceError) => void) | undefined;
-  #wasRefused = false;
-  #compresses = false;
+  #encoding: MessageEncoding | undefined;
 
-  constructor(call: ServerInterceptingCallInterface, arrival: Arrival, settings: ExchangeSettings) {
-    const { stream, path, headers, respond } = arrival;
+  constructor(
+    arrived: ArrivedStream,
+    path: string,
+    headers: GrpcHeaders,
+    settings: ExchangeSettings,
+  ) {
+    const { stream, connection } = arrived;
+    this.#arrived = arrived;
     this.#settings = settings;
     this.path = path;
     this.headers = headers;
     this.requestId = requestIdOf(headers);
-    this.peer = peerOf(stream.session as Parameters<typeof peerOf>[0]);
-    this.#reader = new RequestReader(call);
-    this.#response = new ResponseWriter(stream, respond);
-    arrival.onRefusal = (grpcStatus) => {
-      this.#wasRefused = true;
-      stream.once("close", () => this.#response.closed());
-      if (!this.#response.hasEnded) this.#cancel(refusalOf(grpcStatus));
-    };
-  }
-
-  /** The guard has the metadata as they came. */
-  onReceiveMetadata(): void {}
-
-  onReceiveMessage(message: Buffer): void {
-    this.#reader.received(message);
-  }
-
-  onReceiveHalfClose(): void {
-    this.#reader.ended();
-  }
-
-  /** grpc-js says so at the end of every call, however it came, and when it has refused a message. */
-  onCancel(): void {
-    if (this.#wasRefused) return;
-    this.#response.closed();
-    if (!this.#response.hasEnded) this.#cancel(new ServiceError("CANCELLED"));
+    this.peer = connection.peer;
+    this.#account = new MessageAccount(connection.budget);
+    this.#response = new ResponseWriter(stream);
+    stream.once("close", () => this.#closed());
   }
 
   /**
@@ -99,10 +79,23 @@ export class GrpcExchange implements Listener {
     return clientTimeoutOf(this.headers.all(TIMEOUT_HEADER));
   }
 
-  /** @throws ServiceError for an encoding that is not known */
-  reader(): RequestReader {
-    checkEncoding(this.headers.all(ENCODING_HEADER));
-    return this.#reader;
+  /**
+   * Reads the request's messages as bytes, or as what a decoder makes of them.
+   *
+   * @throws ServiceError for an encoding that is not known
+   */
+  reader(): MessageReader<Uint8Array>;
+  reader<Message>(decoder: MessageDecoder<Message>): MessageReader<Message>;
+  reader(decoder: MessageDecoder<unknown> = BYTES): MessageReader<unknown> {
+    const reader = new MessageReader(this.#arrived.stream, {
+      decoder,
+      maxBytes: this.#settings.maxMessageBytes,
+      encoding: requestEncoding(ENCODING_HEADER, this.headers.all(ENCODING_HEADER)),
+      account: this.#account,
+      onRefused: (reason) => this.#onCancel?.(reason),
+    });
+    this.#reader = reader;
+    return reader;
   }
 
   /** Calls back when the client has gone, or a message was refused, before the call was over. */
@@ -114,19 +107,19 @@ export class GrpcExchange implements Listener {
   begin(own?: ReadonlyMap<string, string>): void {
     if (this.#response.hasBegun || !this.#response.isOpen) return;
     const headers = responseHeaders(this.requestId, own);
-    if (this.#mayCompress()) this.#compress(headers);
+    this.#mayCompress(headers);
     this.#response.begin(headers);
   }
 
   /**
-   * Sends a message behind the headers; resolves when the client takes more.
+   * Sends a message after the headers; resolves when the client takes more.
    *
    * @param signal ends the wait for a client that takes nothing
    */
   async send(data: Uint8Array, signal: () => AbortSignal): Promise<void> {
     this.begin();
-    const isLarge = this.#compresses && data.length >= COMPRESS_FROM_BYTES;
-    const frame = isLarge ? await compressedFrameOf(data) : frameOf(data);
+    const encoding = data.length >= COMPRESS_FROM_BYTES ? this.#encoding : undefined;
+    const frame = encoding === undefined ? envelopeOf(data) : await packed(encoding, data);
     if (this.#response.isOpen) await this.#response.write(frame, signal);
   }
 
@@ -144,11 +137,12 @@ export class GrpcExchange implements Listener {
   ): void {
     const headers = responseHeaders(this.requestId, own);
     const trailers = okTrailers(ownTrailers);
-    if (data.length < COMPRESS_FROM_BYTES || !this.#mayCompress()) {
-      return this.#replyWith(headers, frameOf(data), trailers);
+    if (data.length < COMPRESS_FROM_BYTES) {
+      return this.#replyWith(headers, envelopeOf(data), trailers);
     }
-    this.#compress(headers);
-    compressedFrameOf(data).then(
+    const encoding = this.#mayCompress(headers);
+    if (encoding === undefined) return this.#replyWith(headers, envelopeOf(data), trailers);
+    packed(encoding, data).then(
       (frame) => this.#replyWith(headers, frame, trailers),
       (error: unknown) => this.fail(toServiceError(error)),
     );
@@ -162,14 +156,16 @@ export class GrpcExchange implements Listener {
   ): void {
     const response = this.#response;
     if (!response.isOpen) return;
-    // Behind what the client does not take, it would not see the status either.
+    // After what the client does not take, it would not see the status either.
     if (response.isStuck) return response.cancel();
     const trailers = {
       ...(ownTrailers && ownMetadata(ownTrailers)),
       ...statusTrailers(error, this.#settings.domain),
     };
+    // A response of headers only would make the handler's headers trailers.
+    if (own !== undefined) this.begin(own);
     if (response.hasBegun) response.end({ ...trailers, [REQUEST_ID_HEADER]: this.requestId });
-    else response.endAtOnce({ ...responseHeaders(this.requestId, own), ...trailers });
+    else response.endAtOnce({ ...responseHeaders(this.requestId, undefined), ...trailers });
   }
 
   #replyWith(headers: OutgoingHttpHeaders, frame: Buffer, trailers: OutgoingHttpHeaders): void {
@@ -185,19 +181,27 @@ export class GrpcExchange implements Listener {
     });
   }
 
-  #mayCompress(): boolean {
-    return this.#settings.compression && acceptsGzip(this.headers.all(ACCEPT_ENCODING_HEADER));
+  /** Says in the headers how messages are compressed, where they are. */
+  #mayCompress(headers: OutgoingHttpHeaders): MessageEncoding | undefined {
+    if (!this.#settings.compression) return undefined;
+    this.#encoding = responseEncoding(this.headers.all(ACCEPT_ENCODING_HEADER));
+    if (this.#encoding !== undefined) headers[ENCODING_HEADER] = this.#encoding.name;
+    return this.#encoding;
   }
 
-  #compress(headers: OutgoingHttpHeaders): void {
-    this.#compresses = true;
-    headers[ENCODING_HEADER] = "gzip";
-  }
-
-  #cancel(reason: ServiceError): void {
-    this.#reader.cancelled(reason);
+  /** The stream has ended: all was sent and taken, or the client has gone. */
+  #closed(): void {
+    this.#account.close();
+    this.#response.closed();
+    if (this.#response.hasEnded) return;
+    const reason = new ServiceError("CANCELLED");
+    this.#reader?.cancel(reason);
     this.#onCancel?.(reason);
   }
+}
+
+async function packed(encoding: MessageEncoding, data: Uint8Array): Promise<Buffer> {
+  return envelopeOf(await encoding.pack(data), flag.COMPRESSED);
 }
 
 function okTrailers(own: ReadonlyMap<string, string> | undefined): OutgoingHttpHeaders {

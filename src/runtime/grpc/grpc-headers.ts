@@ -29,6 +29,16 @@ export class GrpcHeaders implements CallHeaders {
     return values ?? NONE;
   }
 
+  /** A pseudo-header, such as `:path`; empty where it was not sent. HTTP/2 has them first, and once. */
+  pseudo(name: string): string {
+    for (let index = 0; index < this.#raw.length; index += 2) {
+      const other = this.#raw[index] as string;
+      if (other === name) return this.#raw[index + 1] as string;
+      if (other.charCodeAt(0) !== 58 /* colon */) break;
+    }
+    return "";
+  }
+
   names(): Iterable<string> {
     return (this.#names ??= namesOf(this.#raw)).filter((name) => name !== NO_METADATA);
   }

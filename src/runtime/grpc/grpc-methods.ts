@@ -1,38 +1,45 @@
 import type { DescService } from "@bufbuild/protobuf";
-import {
-  type MethodDefinition,
-  type Server,
-  ServerInterceptingCall,
-  type ServerInterceptingCallInterface,
-  type ServerInterceptor,
-} from "@grpc/grpc-js";
-import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
+import type { ArrivedStream } from "../http2/http2-connection.ts";
+import { MAX_ELEMENTS } from "../wire/message-codec.ts";
 import { type ExchangeSettings, GrpcExchange } from "./grpc-exchange.ts";
+import type { GrpcHeaders } from "./grpc-headers.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
 import { healthMethods } from "./platform/health.ts";
 import { PlatformCalls } from "./platform/platform-calls.ts";
 import { DEFAULT_PLATFORM_LIMITS } from "./platform/platform-limits.ts";
 import { reflectionMethods } from "./platform/reflection.ts";
-import { serveCall } from "./serve-call.ts";
-import { type StreamGuard, UNKNOWN_PATH } from "./stream-guard.ts";
+import { endpointOf } from "./serve-call.ts";
 
 /** Answers a call, to its status; does not throw or reject. */
 type Endpoint = (exchange: GrpcExchange) => void | Promise<void>;
 
-/** All that a server serves, by path: the RPCs, health and reflection. */
+/** `application/grpc`, also with the name of the codec, and with parameters. */
+const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
+
+/** Whether a content type is that of gRPC; that of gRPC-Web is not. */
+export function isGrpc(contentType: string | undefined): boolean {
+  return contentType !== undefined && CONTENT_TYPE.test(contentType);
+}
+
+/** All that a server serves by gRPC, by path: the RPCs, health and reflection. */
 export class GrpcMethods {
   readonly #exchange: ExchangeSettings;
   readonly #endpoints = new Map<string, Endpoint>();
+  readonly #unknown: Endpoint;
   readonly #platform: PlatformCalls;
   #draining = false;
 
   constructor(options: GrpcServerOptions) {
-    const { chain, config, logger } = options;
-    this.#exchange = { domain: options.service, compression: config.compression };
+    const { chain, config, logger, maxElements = MAX_ELEMENTS } = options;
+    const limits = { maxBytes: config.max_message_bytes, maxElements };
+    this.#exchange = {
+      domain: options.service,
+      compression: config.compression,
+      maxMessageBytes: limits.maxBytes,
+    };
     const settings = {
       chain,
-      maxMessageBytes: config.max_message_bytes,
       onDefect: (error: unknown, rpc: string) =>
         logger?.error({ err: error, rpc }, "the response of a call could not be sent"),
     };
@@ -40,18 +47,18 @@ export class GrpcMethods {
     for (const method of options.methods) {
       if (method.descriptor === undefined) continue;
       services.add(method.descriptor.parent);
-      this.#endpoints.set(`/${method.rpc}`, (exchange) => serveCall(exchange, method, settings));
+      this.#endpoints.set(`/${method.rpc}`, endpointOf(method, settings, limits));
     }
     const names = [...services].map(({ typeName }) => typeName);
     const isReady = () => !this.#draining && options.isReady();
-    const limits = { ...DEFAULT_PLATFORM_LIMITS, ...options.platform };
-    this.#platform = new PlatformCalls(limits);
-    const platform = [...healthMethods(names, isReady, limits)];
-    if (config.reflection) platform.push(...reflectionMethods([...services], limits));
+    const platformLimits = { ...DEFAULT_PLATFORM_LIMITS, ...options.platform };
+    this.#platform = new PlatformCalls(platformLimits);
+    const platform = [...healthMethods(names, isReady, platformLimits)];
+    if (config.reflection) platform.push(...reflectionMethods([...services], platformLimits));
     for (const method of platform) {
       this.#endpoints.set(method.path, (exchange) => this.#platform.serve(method, exchange));
     }
-    this.#endpoints.set(UNKNOWN_PATH, (exchange) => {
+    this.#unknown = (exchange) => {
       const { path, peer, requestId } = exchange;
       const error = new ServiceError("UNIMPLEMENTED", "there is no such RPC");
       options.onUnrouted?.({
@@ -64,11 +71,14 @@ export class GrpcMethods {
         peer,
       });
       exchange.fail(error);
-    });
+    };
   }
 
-  has(path: string): boolean {
-    return this.#endpoints.has(path);
+  /** Serves a stream that is a gRPC call. */
+  serve(arrived: ArrivedStream, headers: GrpcHeaders): void {
+    const path = headers.pseudo(":path");
+    const exchange = new GrpcExchange(arrived, path, headers, this.#exchange);
+    void (this.#endpoints.get(path) ?? this.#unknown)(exchange);
   }
 
   /** Has endless calls of the platform end, and health say so. */
@@ -76,70 +86,4 @@ export class GrpcMethods {
     this.#draining = true;
     this.#platform.drain();
   }
-
-  /** Adds all to a server of grpc-js that has the interceptor. */
-  addTo(server: Server): void {
-    const paths = [...this.#endpoints.keys()];
-    server.addService(
-      Object.fromEntries(paths.map((path) => [path, definitionOf(path)])),
-      Object.fromEntries(paths.map((path) => [path, notCalled])),
-    );
-  }
-
-  /** Serves all calls, so that none gets to a handler of grpc-js. */
-  interceptorWith(guard: () => StreamGuard): ServerInterceptor {
-    return ({ path }, call) => {
-      const start = () => this.#serve(call, guard(), this.#endpoints.get(path) as Endpoint);
-      return new ServedCall(call, start);
-    };
-  }
-
-  #serve(call: ServerInterceptingCallInterface, guard: StreamGuard, endpoint: Endpoint): void {
-    const arrival = guard.take();
-    // What did not come by the guard was not checked.
-    if (arrival === undefined) {
-      return call.sendStatus({ code: status.INTERNAL, details: "internal error" });
-    }
-    const exchange = new GrpcExchange(call, arrival, this.#exchange);
-    call.start(exchange);
-    void endpoint(exchange);
-  }
-}
-
-/**
- * All kinds are streams both ways to grpc-js: how many messages there are is checked here.
- * They stay bytes, as the chain says when they are decoded.
- */
-function definitionOf(path: string): MethodDefinition<Uint8Array, Uint8Array> {
-  return {
-    path,
-    requestStream: true,
-    responseStream: true,
-    requestSerialize: bufferOf,
-    requestDeserialize: (data) => data,
-    responseSerialize: bufferOf,
-    responseDeserialize: (data) => data,
-  };
-}
-
-/** A call that is not handed on to a handler of grpc-js. */
-class ServedCall extends ServerInterceptingCall {
-  readonly #start: () => void;
-
-  constructor(call: ServerInterceptingCallInterface, start: () => void) {
-    super(call);
-    this.#start = start;
-  }
-
-  override start(): void {
-    this.#start();
-  }
-}
-
-function notCalled(): never {
-  throw new Error("the interceptor serves all calls");
-}
-
-function bufferOf(data: Uint8Array): Buffer {
-  return Buffer.from(data.buffer, data.byteOffset, data.length);
 }

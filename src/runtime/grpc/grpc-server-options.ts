@@ -1,9 +1,10 @@
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
+import type { ConnectionLimits } from "../http2/connection-limits.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { UnroutedObserver } from "../operation/unrouted-request.ts";
-import type { ConnectionLimits } from "./connection-limits.ts";
+import type { RequestBudget } from "../wire/message-budget.ts";
 import type { PlatformLimits } from "./platform/platform-limits.ts";
 
 /** The part `server.grpc` of a service's configuration. */
@@ -24,6 +25,10 @@ export interface GrpcServerOptions {
   /** Is told of what goes wrong here, not of calls. */
   readonly logger?: Logger;
   readonly limits?: Partial<ConnectionLimits>;
+  /** The most elements of a request message. */
+  readonly maxElements?: number;
+  /** What the request messages may take in memory; that of the process, which its transports share. */
+  readonly budget?: RequestBudget;
   /** What calls of health and reflection may take. */
   readonly platform?: Partial<PlatformLimits>;
 }

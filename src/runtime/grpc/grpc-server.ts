@@ -1,108 +1,114 @@
-import type { Socket } from "node:net";
-import { type ConnectionInjector, Server, ServerCredentials } from "@grpc/grpc-js";
+import { requestIdOf } from "../call/request-id.ts";
+import { DEFAULT_CONNECTION_LIMITS } from "../http2/connection-limits.ts";
+import type { ArrivedStream } from "../http2/http2-connection.ts";
+import { Http2Connections } from "../http2/http2-connections.ts";
+import { Port } from "../port/port.ts";
 import { listen } from "../server/listen.ts";
 import { parseAddress } from "../server/server-address.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
-import { DEFAULT_CONNECTION_LIMITS, serverOptionsOf } from "./connection-limits.ts";
-import { type GrpcListener, grpcListener } from "./grpc-listener.ts";
-import { GrpcMethods } from "./grpc-methods.ts";
+import { requestBudget } from "../wire/message-budget.ts";
+import { GrpcHeaders } from "./grpc-headers.ts";
+import { GrpcMethods, isGrpc } from "./grpc-methods.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
-import { StreamGuard } from "./stream-guard.ts";
 
 /**
- * The gRPC server of a process, by grpc-js. It translates between gRPC and the chain; what
- * a call may do is decided there.
+ * The gRPC server of a process. It translates between gRPC and the chain; what a call may do is
+ * decided there.
+ *
+ * @throws StartUpError with all that is wrong with the certificates
  */
 export function createGrpcServer(options: GrpcServerOptions): TransportServer {
   return new GrpcServer(options);
 }
 
-/**
- * Listens by itself and hands the connections to grpc-js, whose own listening tells errors
- * as text, prints them, and whose forced end leaves connections open.
- */
 class GrpcServer implements TransportServer {
   readonly name = "grpc";
   readonly #options: GrpcServerOptions;
   readonly #methods: GrpcMethods;
-  readonly #server: Server;
-  readonly #guard: StreamGuard;
-  readonly #sockets = new Set<Socket>();
-  #listener: GrpcListener | undefined;
-  #injector: ConnectionInjector | undefined;
+  readonly #connections: Http2Connections;
+  readonly #port: Port;
   #ended: Promise<void> | undefined;
 
   constructor(options: GrpcServerOptions) {
     this.#options = options;
+    this.#methods = new GrpcMethods(options);
     const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
-    const methods = new GrpcMethods(options);
-    this.#methods = methods;
-    this.#server = new Server({
-      ...serverOptionsOf(limits, options.config.max_message_bytes),
-      interceptors: [methods.interceptorWith(() => this.#guard)],
-    });
-    this.#guard = new StreamGuard(
-      this.#server,
+    this.#connections = new Http2Connections({
       limits,
-      (path) => methods.has(path),
-      options.onUnrouted,
-    );
-    methods.addTo(this.#server);
+      budget: options.budget ?? requestBudget(),
+      onStream: (arrived) => this.#serve(arrived),
+    });
+    this.#port = new Port({
+      tls: options.config.tls,
+      tlsKey: "server.grpc.tls",
+      protocols: ["h2"],
+      beginMs: limits.beginMs,
+      accept: (socket) => this.#connections.accept(socket),
+      logger: options.logger,
+    });
   }
 
   async listen(): Promise<ListeningAddress> {
-    if (this.#listener !== undefined) throw new Error("the gRPC server listens already");
+    if (this.#port.server.listening) throw new Error("the gRPC server listens already");
     const { config, logger } = this.#options;
-    const injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure());
-    const accept = (socket: Socket): void => {
-      // An error of one connection concerns that one only; it closes.
-      socket.on("error", () => undefined);
-      injector.injectConnection(socket);
-    };
-    const listener = grpcListener(config.tls, accept, logger);
-    const { server } = listener;
-    server.on("connection", (socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
-      socket.on("error", () => undefined);
-    });
     const { address } = config;
-    const bound = await listen(server, {
+    const { port } = await listen(this.#port.server, {
       what: "gRPC",
       key: "server.grpc.address",
       address,
       logger,
     });
-    this.#listener = listener;
-    this.#injector = injector;
-    return { host: parseAddress(address).host, port: bound.port };
+    return { host: parseAddress(address).host, port };
   }
 
   async drain(): Promise<void> {
-    if (this.#listener === undefined) return;
-    const ended = this.#end(this.#listener);
-    this.#server.tryShutdown(() => undefined);
-    await ended;
+    if (!this.#stop()) return;
+    await this.#connections.drain();
+    await this.#ended;
   }
 
   async close(): Promise<void> {
-    if (this.#listener === undefined) return;
-    const ended = this.#end(this.#listener);
-    this.#injector?.drain(0);
-    this.#server.forceShutdown();
-    // Behind the timer of `drain`: those of which grpc-js does not know yet.
-    setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
-    }, 1);
-    await ended;
+    if (!this.#stop()) return;
+    this.#connections.close();
+    await this.#ended;
   }
 
-  /** Takes no more connections; resolves when there are none. */
-  #end({ server, closeHandshakes }: GrpcListener): Promise<void> {
+  /** Takes no more connections; false where it never did. */
+  #stop(): boolean {
+    if (this.#ended === undefined && !this.#port.server.listening) return false;
     this.#methods.drain();
-    this.#guard.drain();
-    this.#ended ??= new Promise<void>((resolve) => server.close(() => resolve()));
-    closeHandshakes();
-    return this.#ended;
+    this.#ended ??= new Promise<void>((resolve) => this.#port.server.close(() => resolve()));
+    this.#port.closeSilent();
+    return true;
+  }
+
+  #serve(arrived: ArrivedStream): void {
+    const headers = new GrpcHeaders(arrived.headers);
+    const method = headers.pseudo(":method");
+    if (method !== "POST") return this.#refuse(arrived, headers, 405, "METHOD_NOT_ALLOWED");
+    // Of two the first counts, as Node has it.
+    if (!isGrpc(headers.all("content-type")[0])) {
+      return this.#refuse(arrived, headers, 415, "UNSUPPORTED_MEDIA_TYPE");
+    }
+    this.#methods.serve(arrived, headers);
+  }
+
+  /** What is not gRPC is told so in plain HTTP. */
+  #refuse(
+    { stream, connection }: ArrivedStream,
+    headers: GrpcHeaders,
+    status: number,
+    code: string,
+  ): void {
+    stream.respond({ ":status": status }, { endStream: true });
+    this.#options.onUnrouted?.({
+      transport: "grpc",
+      httpMethod: headers.pseudo(":method"),
+      target: headers.pseudo(":path"),
+      status,
+      code,
+      requestId: requestIdOf(headers),
+      peer: connection.peer,
+    });
   }
 }

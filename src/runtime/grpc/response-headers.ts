@@ -1,6 +1,13 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import { REQUEST_ID_HEADER } from "../call/request-id.ts";
-import { ACCEPT_ENCODING_HEADER, ACCEPTED_ENCODINGS } from "./message-encoding.ts";
+import { ENCODING_NAMES } from "../wire/message-encoding.ts";
+
+/** The header that names how the messages of its direction are compressed. */
+export const ENCODING_HEADER = "grpc-encoding";
+/** The header that names what its sender understands. */
+export const ACCEPT_ENCODING_HEADER = "grpc-accept-encoding";
+
+const ACCEPTED_ENCODINGS = ENCODING_NAMES.join(",");
 
 /** What the protocol itself says in headers, and what HTTP/2 forbids: no handler sets those. */
 const RESERVED =

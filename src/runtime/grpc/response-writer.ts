@@ -18,9 +18,6 @@ const END_STREAM = Object.freeze({ endStream: true });
 
 const lingering = new Deadlines(LINGER_MS);
 
-/** What sends the headers of a response: `respond` of the stream. */
-export type Respond = ServerHttp2Stream["respond"];
-
 /** Sends the response of one call over its HTTP/2 stream: headers, messages, trailers. */
 export class ResponseWriter implements Timed {
   expiresAt = 0;
@@ -28,15 +25,13 @@ export class ResponseWriter implements Timed {
   next: Timed | undefined = undefined;
 
   readonly #stream: ServerHttp2Stream;
-  readonly #respond: Respond;
   #hasBegun = false;
   #hasEnded = false;
   /** The messages since the client was last waited for. */
   #messages = 0;
 
-  constructor(stream: ServerHttp2Stream, respond: Respond) {
+  constructor(stream: ServerHttp2Stream) {
     this.#stream = stream;
-    this.#respond = respond;
   }
 
   /** Whether the client can still be told anything. */
@@ -60,11 +55,11 @@ export class ResponseWriter implements Timed {
   /** Sends the headers; once, and while it is open. */
   begin(headers: OutgoingHttpHeaders): void {
     this.#hasBegun = true;
-    this.#respond.call(this.#stream, headers, WAIT_FOR_TRAILERS);
+    this.#stream.respond(headers, WAIT_FOR_TRAILERS);
   }
 
   /**
-   * Sends a message behind the headers; resolves when the client takes more.
+   * Sends a message after the headers; resolves when the client takes more.
    *
    * @param signal ends the wait for a client that takes nothing
    */
@@ -108,7 +103,7 @@ export class ResponseWriter implements Timed {
   /** The whole response in headers, where none were sent. */
   endAtOnce(headers: OutgoingHttpHeaders): void {
     this.#finish();
-    this.#respond.call(this.#stream, headers, END_STREAM);
+    this.#stream.respond(headers, END_STREAM);
     this.#stopReading();
   }
 
@@ -138,7 +133,7 @@ export class ResponseWriter implements Timed {
     if (stream.readableEnded) return;
     setImmediate(() => {
       if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
-      // What has come already would keep the stream open; only now grpc-js does not pause it again.
+      // What has come already would keep the stream open.
       stream.resume();
     });
   }

@@ -7,6 +7,7 @@ import type { Logger } from "../operation/logger.ts";
 import type { Metrics } from "../operation/metrics/metrics.ts";
 import type { Readiness } from "../operation/readiness.ts";
 import type { UnroutedRequest } from "../operation/unrouted-request.ts";
+import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 import type { ServerPlan } from "./plan-server.ts";
 import type { TransportServer } from "./transport-server.ts";
 
@@ -25,9 +26,10 @@ export interface TransportParts {
 /** Makes the servers that the configuration asks for; what is not asked for is not loaded. */
 export async function openTransports(parts: TransportParts): Promise<readonly TransportServer[]> {
   const { http, grpc, metrics } = parts.config.server;
+  const budget = requestBudget();
   return Promise.all([
     ...(http === undefined ? [] : [openHttp(parts, http)]),
-    ...(grpc === undefined ? [] : [openGrpc(parts, grpc)]),
+    ...(grpc === undefined ? [] : [openGrpc(parts, grpc, budget)]),
     ...(metrics === undefined ? [] : [openMetrics(parts, metrics)]),
   ]);
 }
@@ -56,6 +58,7 @@ async function openHttp(
 async function openGrpc(
   parts: TransportParts,
   config: NonNullable<ServiceConfig["server"]["grpc"]>,
+  budget: RequestBudget,
 ): Promise<TransportServer> {
   const { plan, chainFor, readiness, logger } = parts;
   const { createGrpcServer } = await import("../grpc/grpc-server.ts");
@@ -69,6 +72,7 @@ async function openGrpc(
     isReady: () => readiness.state === "ready",
     onUnrouted: (request) => tellUnrouted(parts, request),
     logger,
+    budget,
   });
 }
 

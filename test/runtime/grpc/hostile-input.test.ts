@@ -97,35 +97,50 @@ const hostile: readonly Hostile[] = [
   {
     name: "a compressed message without an encoding",
     body: frame(gzipSync(hello), 1),
+    status: 13,
+    reason: "INVALID_ARGUMENT",
+    message: /^a message is compressed, and the request does not say how$/,
+  },
+  {
+    name: "a flag byte that means nothing",
+    body: frame(hello, 2),
     status: 3,
     reason: "INVALID_ARGUMENT",
-    message: /^a message cannot be read/,
+    message: /flags that no request may have/,
+  },
+  {
+    name: "a stream that ends within a message",
+    path: COLLECT,
+    body: Buffer.concat([frame(hello), frame(hello, 0, hello.length + 1)]),
+    status: 3,
+    reason: "INVALID_ARGUMENT",
+    message: /ends within a message/,
   },
   {
     name: "a request that ends within a prefix",
     body: Buffer.from([0, 0]),
     status: 3,
     reason: "INVALID_ARGUMENT",
-    message: /no message/,
+    message: /ends within a message/,
   },
   {
     name: "a request that ends within a message",
     body: frame(hello, 0, hello.length + 1),
     status: 3,
     reason: "INVALID_ARGUMENT",
-    message: /no message/,
+    message: /ends within a message/,
   },
   {
     name: "no message",
     body: new Uint8Array(),
-    status: 3,
+    status: 12,
     reason: "INVALID_ARGUMENT",
     message: /no message/,
   },
   {
     name: "two messages",
     body: Buffer.concat([frame(hello), frame(hello)]),
-    status: 3,
+    status: 12,
     reason: "INVALID_ARGUMENT",
     message: /more than one/,
   },
@@ -134,7 +149,7 @@ const hostile: readonly Hostile[] = [
     body: frame(Buffer.from("{}")),
     status: 3,
     reason: "INVALID_ARGUMENT",
-    message: /^the request is no valid fixture.v1.EchoRequest$/,
+    message: /^the request is not a valid fixture.v1.EchoRequest$/,
   },
   {
     name: "no protobuf, in a stream",
@@ -142,7 +157,7 @@ const hostile: readonly Hostile[] = [
     body: Buffer.concat([frame(hello), frame(Buffer.from([0x0a, 0xff]))]),
     status: 3,
     reason: "INVALID_ARGUMENT",
-    message: /^the request is no valid fixture.v1.EchoRequest$/,
+    message: /^the request is not a valid fixture.v1.EchoRequest$/,
   },
   ...[
     "/fixture.v1.EchoService/Nothing",
@@ -170,7 +185,7 @@ describe("refuses", () => {
     expect(answer).toMatchObject({ httpStatus: 200, grpcStatus: status, reason });
     expect(answer.message).toMatch(message);
     expect(answer.message).not.toContain("\n");
-    expect(answer.headers["grpc-accept-encoding"]).toBe("identity,deflate,gzip");
+    expect(answer.headers["grpc-accept-encoding"]).toBe("identity,gzip,deflate");
     expect(answer.headers["x-request-id"]).toMatch(/^[\w-]{36}$/);
     expect(answer.streamError).toBeUndefined();
   });
@@ -220,7 +235,7 @@ describe("refuses", () => {
     {
       name: "a message that says it is compressed, without an encoding",
       body: frame(hello, 1),
-      status: 3,
+      status: 13,
       code: "INVALID_ARGUMENT",
     },
     {
@@ -329,19 +344,6 @@ describe("11: metadata as the chain sees it", () => {
 });
 
 describe("accepts", () => {
-  // As grpc-js has it: what begins with another flag than 1 is not compressed, and what is cut off is left out.
-  test.each([
-    { name: "a flag byte that means nothing", path: ECHO, body: frame(hello, 2) },
-    {
-      name: "a stream that ends within a message",
-      path: COLLECT,
-      body: Buffer.concat([frame(hello), frame(hello, 0, hello.length + 1)]),
-    },
-  ])("$name", async ({ path, body }) => {
-    const answer = await rawCall(session, path, {}, body);
-    expect(fromBinary(EchoResponseSchema, answer.body.subarray(5)).text).toBe("hello");
-  });
-
   test.each([
     { name: "the longest timeout", headers: { "grpc-timeout": "99999999H" } },
     { name: "a codec in the content type", headers: { "content-type": "application/grpc+proto" } },

@@ -143,7 +143,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
     socket.on("data", (piece: Buffer) => pieces.push(piece));
     socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     await once(socket, "close");
-    expect(Buffer.concat(pieces).toString("latin1")).toMatch(/^HTTP\/1\.0 403 /);
+    expect(Buffer.concat(pieces).toString("latin1")).toBe("");
   });
 
   test("gRPC does not wait for handshakes to end", async () => {

@@ -33,7 +33,7 @@ export function healthMethods(
     {
       path: "/grpc.health.v1.Health/Check",
       async serve(exchange) {
-        const status = statusOf(await exchange.reader().single(decodeRequest));
+        const status = statusOf(decodeRequest(await exchange.reader().single()));
         if (status === SERVICE_UNKNOWN) {
           throw new ServiceError("RESOURCE_NOT_FOUND", "the service is not served here");
         }
@@ -49,7 +49,7 @@ export function healthMethods(
         milliseconds: limits.streamMs,
       }),
       async serve(exchange, signal, heard) {
-        const service = await exchange.reader().single(decodeRequest);
+        const service = decodeRequest(await exchange.reader().single());
         heard();
         // The name of one that is not known is the client's, of any length: it is not kept.
         const name = known.has(service) ? service : undefined;

@@ -1,7 +1,6 @@
-import type { ServerOptions as Http2Options } from "node:http2";
-import type { ServerOptions } from "@grpc/grpc-js";
+import type { ServerOptions } from "node:http2";
 
-/** What one connection may ask of the server; clients that behave never come near. */
+/** What one HTTP/2 connection may ask of the server; clients that behave never come near. */
 export interface ConnectionLimits {
   readonly maxConcurrentStreams: number;
   /** All headers of a call together, names and values. */
@@ -10,8 +9,16 @@ export interface ConnectionLimits {
   /** How many calls a client may take back at once, and then in a second (CVE-2023-44487). */
   readonly resetBurst: number;
   readonly resetsPerSecond: number;
+  /** How long a connection may take to begin, in milliseconds. */
+  readonly beginMs: number;
   /** How often a connection is asked whether it is alive; it has as long to answer. */
   readonly keepaliveMs: number;
+  /** How long a connection may be without a call; absent, for ever. */
+  readonly idleMs?: number | undefined;
+  /** After how long a connection takes no further calls; absent, never. A tenth more or less, so that not all end at once. */
+  readonly maxAgeMs?: number | undefined;
+  /** How long the calls of one that is too old may still take; absent, as long as they like. */
+  readonly maxAgeGraceMs?: number | undefined;
 }
 
 /** A gateway sends the calls of many clients over one connection, so these are not tight. */
@@ -21,6 +28,7 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxHeaders: 128,
   resetBurst: 1000,
   resetsPerSecond: 100,
+  beginMs: 10_000,
   keepaliveMs: 30_000,
 };
 
@@ -30,20 +38,8 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
  */
 const SESSION_MEMORY = 128;
 
-/** The options of grpc-js's server. */
-export function serverOptionsOf(limits: ConnectionLimits, maxMessageBytes: number): ServerOptions {
-  return {
-    "grpc.max_receive_message_length": maxMessageBytes,
-    "grpc.max_send_message_length": maxMessageBytes,
-    "grpc.keepalive_time_ms": limits.keepaliveMs,
-    "grpc.keepalive_timeout_ms": limits.keepaliveMs,
-    // Statistics of each call and connection that nobody reads here.
-    "grpc.enable_channelz": 0,
-  };
-}
-
-/** The options of Node's HTTP/2 server, most of which grpc-js has no name for. */
-export function http2OptionsOf(limits: ConnectionLimits): Http2Options {
+/** The options of a session of Node. */
+export function sessionOptionsOf(limits: ConnectionLimits): ServerOptions {
   return {
     settings: {
       maxConcurrentStreams: limits.maxConcurrentStreams,

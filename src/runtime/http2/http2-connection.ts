@@ -1,0 +1,154 @@
+import {
+  constants,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Socket } from "node:net";
+import type { Peer } from "../call/peer.ts";
+import { peerOfSocket } from "../call/peer-of-socket.ts";
+import type { MessageBudget } from "../wire/message-budget.ts";
+import { type ConnectionLimits, sessionOptionsOf } from "./connection-limits.ts";
+
+/** A stream that a client has begun. */
+export interface ArrivedStream {
+  readonly stream: ServerHttp2Stream;
+  /** Names and values in turn, as they came over the wire. */
+  readonly headers: readonly string[];
+  readonly connection: Http2Connection;
+}
+
+type StreamListener = (
+  stream: ServerHttp2Stream,
+  headers: object,
+  flags: number,
+  raw: readonly string[],
+) => void;
+
+/** The highest number of a stream: a GOAWAY with it says that the end comes, and takes what is on its way. */
+const LAST_STREAM = 2 ** 31 - 1;
+/** How long a client may take to answer that it has heard of the end, in milliseconds. */
+const FAREWELL_MS = 1000;
+/** How much sooner or later than `maxAgeMs` a connection ends, of it. */
+const AGE_SPREAD = 0.1;
+
+/** One HTTP/2 connection, from the client's first byte to its end. */
+export class Http2Connection {
+  readonly peer: Peer;
+  /** What the messages of its calls may take in memory. */
+  readonly budget: MessageBudget;
+  readonly #session: ServerHttp2Session;
+  readonly #socket: Socket;
+  readonly #limits: ConnectionLimits;
+  #streams = 0;
+  /** When it was last without a stream; undefined while it has one. */
+  #idleSince: number | undefined = performance.now();
+  #begun = false;
+  readonly #openedAt = performance.now();
+  /** When a ping was sent that is not answered. */
+  #pingedAt: number | undefined;
+  /** When it was last known to be alive. */
+  #aliveAt = performance.now();
+  readonly #endsAt: number;
+  #endingSince: number | undefined;
+
+  /**
+   * @param socket whose first byte is not read yet
+   * @param onClose is told of its end, once
+   */
+  constructor(
+    socket: Socket,
+    limits: ConnectionLimits,
+    budget: MessageBudget,
+    onStream: (arrived: ArrivedStream) => void,
+    onClose: (connection: Http2Connection) => void,
+  ) {
+    this.peer = peerOfSocket(socket);
+    this.budget = budget;
+    this.#socket = socket;
+    this.#limits = limits;
+    const { maxAgeMs } = limits;
+    const spread = 1 + AGE_SPREAD * (2 * Math.random() - 1);
+    this.#endsAt =
+      maxAgeMs === undefined ? Number.POSITIVE_INFINITY : this.#openedAt + maxAgeMs * spread;
+    const session = performServerHandshake(socket, sessionOptionsOf(limits));
+    this.#session = session;
+    session.once("remoteSettings", () => {
+      this.#begun = true;
+    });
+    // An error of one connection concerns that one only; it closes.
+    session.on("error", ignore);
+    session.once("close", () => onClose(this));
+    // The types of Node leave out the raw header list, which its documentation has.
+    const listener: StreamListener = (stream, _headers, _flags, raw) => {
+      this.#entered(stream);
+      onStream({ stream, headers: raw, connection: this });
+    };
+    session.on("stream", listener as (stream: ServerHttp2Stream) => void);
+  }
+
+  get isClosed(): boolean {
+    return this.#session.closed && this.#streams === 0;
+  }
+
+  /** Ends it once its calls are over, and tells the client first, so that no call is lost that is on its way. */
+  end(): void {
+    if (this.#endingSince !== undefined || this.#session.destroyed) return;
+    this.#endingSince = performance.now();
+    const { closed } = this.#session;
+    // One that has not begun cannot have a call.
+    if (!this.#begun) return this.destroy();
+    if (closed) return;
+    const close = (): void => {
+      clearTimeout(timer);
+      if (!this.#session.closed) this.#session.close();
+    };
+    const timer = setTimeout(close, FAREWELL_MS);
+    this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
+    // Its answer says that the client knows: what it began before has arrived.
+    this.#session.ping(close);
+  }
+
+  /** Ends it at once, with its calls. */
+  destroy(): void {
+    this.#session.destroy();
+    this.#socket.destroy();
+  }
+
+  /** Looks whether it is still alive, and has not become too old; called every now and then. */
+  check(now: number): void {
+    const { beginMs, keepaliveMs, idleMs, maxAgeGraceMs } = this.#limits;
+    if (!this.#begun) {
+      if (now - this.#openedAt >= beginMs) this.destroy();
+      return;
+    }
+    if (this.#pingedAt !== undefined) {
+      if (now - this.#pingedAt >= keepaliveMs) return this.destroy();
+    } else if (now - this.#aliveAt >= keepaliveMs) this.#ping(now);
+    const isIdle = this.#idleSince !== undefined && idleMs !== undefined;
+    if (now >= this.#endsAt || (isIdle && now - (this.#idleSince as number) >= idleMs)) this.end();
+    if (this.#endingSince === undefined || maxAgeGraceMs === undefined) return;
+    if (now - this.#endingSince >= maxAgeGraceMs) this.destroy();
+  }
+
+  #ping(now: number): void {
+    if (this.#session.destroyed) return;
+    this.#pingedAt = now;
+    this.#session.ping(() => {
+      this.#pingedAt = undefined;
+      this.#aliveAt = performance.now();
+    });
+  }
+
+  #entered(stream: ServerHttp2Stream): void {
+    this.#streams++;
+    this.#idleSince = undefined;
+    // An error of one stream concerns that one only; it closes.
+    stream.on("error", ignore);
+    stream.once("close", () => {
+      if (--this.#streams === 0) this.#idleSince = performance.now();
+    });
+  }
+}
+
+function ignore(): void {}

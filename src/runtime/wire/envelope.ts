@@ -1,0 +1,100 @@
+import { ServiceError } from "../error/service-error.ts";
+
+/** The flags of a message, and its length. */
+export const PREFIX_BYTES = 5;
+
+/** The flags of an enveloped message, as gRPC, gRPC-Web and Connect have them. */
+export const flag = {
+  PLAIN: 0,
+  COMPRESSED: 1,
+  /** Connect: the last message of a stream. */
+  END_STREAM: 2,
+  /** gRPC-Web: the trailers. */
+  TRAILERS: 128,
+} as const;
+
+/** A message as it came over the wire. */
+export interface Envelope {
+  readonly isCompressed: boolean;
+  readonly data: Uint8Array;
+}
+
+/** A message as it goes over the wire. */
+export function envelopeOf(data: Uint8Array, flags: number = flag.PLAIN): Buffer {
+  const bytes = Buffer.allocUnsafe(PREFIX_BYTES + data.length);
+  bytes[0] = flags;
+  bytes.writeUInt32BE(data.length, 1);
+  bytes.set(data, PREFIX_BYTES);
+  return bytes;
+}
+
+/** So many pieces become one: each costs more than a hundred bytes, however short it is. */
+const PIECES = 1024;
+
+const NOTHING = Buffer.alloc(0);
+
+/** Takes the messages of a request out of its bytes, in whatever pieces they come. */
+export class EnvelopeParser {
+  readonly #limit: number;
+  #pieces: Buffer[] = [];
+  #size = 0;
+  /** How many bytes the next message has with its prefix; 0 while that is not known. */
+  #needed = 0;
+
+  /** @param limit the most bytes that a message may have */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether nothing is left of an unfinished message. */
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  push(piece: Buffer): void {
+    this.#size += piece.length;
+    if (this.#pieces.push(piece) === PIECES) this.#pieces = [Buffer.concat(this.#pieces)];
+  }
+
+  /**
+   * The next message; undefined where it has not come as a whole.
+   *
+   * @throws ServiceError PAYLOAD_TOO_LARGE by its announced length; INVALID_ARGUMENT for flags that no request has
+   */
+  next(): Envelope | undefined {
+    if (this.#size < PREFIX_BYTES || this.#size < this.#needed) return undefined;
+    const bytes = this.#joined();
+    const flags = bytes[0] as number;
+    if (this.#needed === 0) {
+      if (flags > flag.COMPRESSED) {
+        throw new ServiceError("INVALID_ARGUMENT", "a message has flags that no request may have");
+      }
+      const length = bytes.readUInt32BE(1);
+      if (length > this.#limit) throw tooLarge(this.#limit);
+      this.#needed = PREFIX_BYTES + length;
+      if (this.#size < this.#needed) return undefined;
+    }
+    const end = this.#needed;
+    this.#pieces = bytes.length === end ? [] : [bytes.subarray(end)];
+    this.#size -= end;
+    this.#needed = 0;
+    return {
+      isCompressed: flags === flag.COMPRESSED,
+      // As a plain array: what handlers get must not change its meaning of `slice`.
+      data: new Uint8Array(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, end - PREFIX_BYTES),
+    };
+  }
+
+  #joined(): Buffer {
+    const [first = NOTHING, ...others] = this.#pieces;
+    if (others.length === 0) return first;
+    const joined = Buffer.concat(this.#pieces);
+    this.#pieces = [joined];
+    return joined;
+  }
+}
+
+/** @param limit in bytes */
+export function tooLarge(limit: number): ServiceError {
+  return new ServiceError("PAYLOAD_TOO_LARGE", `a message is larger than ${limit} bytes`);
+}

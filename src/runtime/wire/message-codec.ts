@@ -1,0 +1,66 @@
+import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { ServiceError } from "../error/service-error.ts";
+import { tooLarge } from "./envelope.ts";
+import { countElements } from "./message-elements.ts";
+import type { MessageDecoder } from "./message-reader.ts";
+
+/** What messages may be. */
+export interface MessageLimits {
+  /** The most bytes of a message, unpacked. */
+  readonly maxBytes: number;
+  /** The most elements of a request message: see `countElements`. */
+  readonly maxElements: number;
+}
+
+/** The most elements of a request message where nothing else is said. */
+export const MAX_ELEMENTS = 65_536;
+
+/** How the messages of an RPC are encoded. */
+export interface MessageCodec extends MessageDecoder<Message> {
+  /** @throws ServiceError PAYLOAD_TOO_LARGE for a message that is larger than the limit */
+  encode(message: unknown): Uint8Array;
+}
+
+/** Fewer bytes cannot hold elements that are worth counting. */
+const COUNTED_FROM_BYTES = 1024;
+/** What an element takes in memory beside its bytes: an object with some fields, or an item of a list. */
+const ELEMENT_BYTES = 200;
+
+/** What nobody knows is not kept: it would be sent on unseen, and takes a hundred times its bytes. */
+const READ = { readUnknownFields: false } as const;
+
+/** The binary encoding of protobuf. */
+export function binaryCodec(
+  { input, output }: { readonly input: DescMessage; readonly output: DescMessage },
+  { maxBytes, maxElements }: MessageLimits,
+): MessageCodec {
+  return {
+    weigh(data) {
+      if (data.length < COUNTED_FROM_BYTES) return data.length;
+      const elements = countElements(input, data);
+      if (elements > maxElements) throw tooManyElements(maxElements);
+      return data.length + elements * ELEMENT_BYTES;
+    },
+    decode(data) {
+      try {
+        return fromBinary(input, data, READ);
+      } catch (error) {
+        throw new ServiceError("INVALID_ARGUMENT", `the request is not a valid ${input.typeName}`, {
+          cause: error,
+        });
+      }
+    },
+    encode(message) {
+      const data = toBinary(output, message as Message);
+      if (data.length <= maxBytes) return data;
+      throw tooLarge(maxBytes);
+    },
+  };
+}
+
+function tooManyElements(limit: number): ServiceError {
+  return new ServiceError(
+    "PAYLOAD_TOO_LARGE",
+    `a message has more than ${limit} elements (server.max_message_elements)`,
+  );
+}

@@ -1,0 +1,218 @@
+import type { Readable } from "node:stream";
+import { status } from "../error/grpc-status.ts";
+import { ServiceError } from "../error/service-error.ts";
+import { type Envelope, EnvelopeParser } from "./envelope.ts";
+import type { MessageAccount } from "./message-budget.ts";
+import { type MessageEncoding, unpack } from "./message-encoding.ts";
+
+/** What becomes of the bytes of a request message. */
+export interface MessageDecoder<Message> {
+  /**
+   * What a message takes in memory once it is decoded, roughly, in bytes.
+   *
+   * @throws ServiceError PAYLOAD_TOO_LARGE where it has too many elements
+   */
+  weigh(data: Uint8Array): number;
+  /** @throws ServiceError INVALID_ARGUMENT for what is not such a message */
+  decode(data: Uint8Array): Message;
+}
+
+/** Leaves messages as they are. */
+export const BYTES: MessageDecoder<Uint8Array> = {
+  weigh: ({ length }) => length,
+  decode: (data) => data,
+};
+
+/** How the request messages of a call are read. */
+export interface ReaderSettings<Message> {
+  readonly decoder: MessageDecoder<Message>;
+  readonly maxBytes: number;
+  /** How those are compressed that say so. */
+  readonly encoding: MessageEncoding | undefined;
+  /** What they take of the memory that there is for messages. */
+  readonly account: MessageAccount;
+  /** Is told of a message that is refused, so that the call ends though nobody waits for messages. */
+  readonly onRefused: (reason: ServiceError) => void;
+}
+
+interface Waiter {
+  /** Whether it waits for the end as well, and not for one message. */
+  readonly isSingle?: boolean;
+  readonly resolve: (envelope: Envelope | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Reads the enveloped messages of a request, one for each time that one is asked for. Until then
+ * flow control holds the client back.
+ */
+export class MessageReader<Message> {
+  readonly #source: Readable;
+  readonly #settings: ReaderSettings<Message>;
+  readonly #parser: EnvelopeParser;
+  #waiter: Waiter | undefined;
+  #isAttached = false;
+  #hasEnded = false;
+  #failure: ServiceError | undefined;
+
+  constructor(source: Readable, settings: ReaderSettings<Message>) {
+    this.#source = source;
+    this.#settings = settings;
+    this.#parser = new EnvelopeParser(settings.maxBytes);
+  }
+
+  /**
+   * The only message of the request: one promise for all of it, as most calls are these.
+   *
+   * @throws ServiceError INVALID_ARGUMENT where there is none or another one, or why the call was cancelled
+   */
+  single(): Promise<Message> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      let only: Envelope | undefined;
+      // It is asked anew after each piece, and only the end says that there is no other message.
+      this.#waiter = {
+        reject,
+        resolve: (envelope) => {
+          if (envelope === undefined) {
+            if (only === undefined) return reject(this.#refused(count("no")));
+            return this.#settle(only, resolve, reject);
+          }
+          if (only !== undefined) return reject(this.#refused(count("more than one")));
+          only = envelope;
+        },
+        isSingle: true,
+      };
+      this.#attach();
+    });
+  }
+
+  /** The messages one by one. */
+  async *messages(): AsyncGenerator<Message> {
+    for (let next = await this.#next(); next !== undefined; next = await this.#next()) {
+      // What came before was for whoever has it to hold.
+      this.#settings.account.release();
+      const envelope = next;
+      yield await new Promise<Message>((resolve, reject) =>
+        this.#settle(envelope, resolve, reject),
+      );
+    }
+  }
+
+  /** The call is over before its messages are. */
+  cancel(reason: ServiceError): void {
+    this.#failure ??= reason;
+    this.#detach();
+    this.#take()?.reject(reason);
+  }
+
+  /** The next message; undefined after the last. One is asked for at a time. */
+  #next(): Promise<Envelope | undefined> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    return new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject };
+      this.#advance();
+      if (this.#waiter === undefined) return;
+      if (this.#isAttached) this.#source.resume();
+      else this.#attach();
+    });
+  }
+
+  /** Decodes a message; only one that is compressed has to be waited for. */
+  #settle(
+    { isCompressed, data }: Envelope,
+    resolve: (message: Message) => void,
+    reject: (error: unknown) => void,
+  ): void {
+    const { maxBytes, encoding } = this.#settings;
+    const fail = (error: unknown): void => reject(this.#refused(error as ServiceError));
+    const decode = (plain: Uint8Array): void => {
+      try {
+        resolve(this.#decoded(plain));
+      } catch (error) {
+        fail(error);
+      }
+    };
+    if (!isCompressed) decode(data);
+    else if (encoding === undefined) fail(notSaid());
+    else unpack(encoding, data, maxBytes).then(decode, fail);
+  }
+
+  #decoded(data: Uint8Array): Message {
+    const { decoder, account } = this.#settings;
+    account.take(decoder.weigh(data));
+    return decoder.decode(data);
+  }
+
+  #attach(): void {
+    this.#isAttached = true;
+    this.#source.on("data", this.#onData).on("end", this.#onEnd);
+  }
+
+  #detach(): void {
+    if (this.#isAttached) this.#source.off("data", this.#onData).off("end", this.#onEnd);
+    this.#isAttached = false;
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#parser.push(chunk);
+    this.#advance();
+    if (this.#waiter === undefined) this.#source.pause();
+  };
+
+  readonly #onEnd = (): void => {
+    this.#hasEnded = true;
+    this.#advance();
+  };
+
+  /** Gives the waiter what there is for it. */
+  #advance(): void {
+    const waiter = this.#waiter;
+    if (waiter === undefined) return;
+    try {
+      let envelope = this.#parser.next();
+      while (envelope !== undefined) {
+        if (waiter.isSingle !== true) return this.#take()?.resolve(envelope);
+        waiter.resolve(envelope);
+        envelope = this.#failure === undefined ? this.#parser.next() : undefined;
+      }
+      if (!this.#hasEnded) return;
+      if (!this.#parser.isEmpty) {
+        throw new ServiceError("INVALID_ARGUMENT", "the request ends within a message");
+      }
+      this.#take()?.resolve(undefined);
+    } catch (error) {
+      this.#take()?.reject(this.#refused(error as ServiceError));
+    }
+  }
+
+  #refused(reason: ServiceError): ServiceError {
+    if (this.#failure === undefined) {
+      this.#failure = reason;
+      this.#detach();
+      this.#settings.onRefused(reason);
+    }
+    return reason;
+  }
+
+  #take(): Waiter | undefined {
+    const waiter = this.#waiter;
+    this.#waiter = undefined;
+    return waiter;
+  }
+}
+
+/** INTERNAL and UNIMPLEMENTED are what the specification of gRPC has for these, and Connect likewise. */
+function notSaid(): ServiceError {
+  return new ServiceError(
+    "INVALID_ARGUMENT",
+    "a message is compressed, and the request does not say how",
+    { grpcStatus: status.INTERNAL },
+  );
+}
+
+function count(what: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", `the request has ${what} message; it must have one`, {
+    grpcStatus: status.UNIMPLEMENTED,
+  });
+}
