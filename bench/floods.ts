@@ -1,0 +1,36 @@
+/**
+ * Floods against a service of its own process: `node bench/floods.ts [name…] [--times 1,10]`, all of
+ * them where none is named. Each is made as large as it was found, and ten times as large, and
+ * printed with what it may cost at most; the exit code says whether all of that is kept.
+ */
+import { parseArgs } from "node:util";
+import { describeFinding, type Flood, isKept } from "./floods/finding.ts";
+import { silentCalls, watchers } from "./floods/health.ts";
+import { reflection } from "./floods/reflection.ts";
+import { httpPort, metricsPort } from "./floods/silent-connections.ts";
+
+const FLOODS: Readonly<Record<string, Flood>> = {
+  "4-watchers": watchers,
+  "4-silent-calls": silentCalls,
+  "4-reflection": reflection,
+  "5-metrics": metricsPort,
+  "5-http": httpPort,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { times: { type: "string", default: "1,10" } },
+});
+for (const name of positionals.length === 0 ? Object.keys(FLOODS) : positionals) {
+  const flood = FLOODS[name];
+  if (flood === undefined) {
+    throw new Error(`there is no flood ${name}: name some of ${Object.keys(FLOODS).join(", ")}`);
+  }
+  for (const times of values.times.split(",").map(Number)) {
+    console.log(`${name}, ${times} times:`);
+    for (const finding of await flood(times)) {
+      console.log(`  ${describeFinding(finding)}`);
+      if (!isKept(finding.measured, finding.most)) process.exitCode = 1;
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const FRAME = { DATA: 0, HEADERS: 1, SETTINGS: 4, PING: 6 } as const;
+const END_STREAM = 1;
+const END_HEADERS = 4;
+const ACK = 1;
+
+/**
+ * A connection of HTTP/2 by hand: a client that keeps its books for each stream would be a larger
+ * flood than the server's. It answers pings and settings, and counts the streams that end.
+ */
+export class RawHttp2 {
+  ended = 0;
+  readonly #socket: Socket;
+  #next = 1;
+  #left = Buffer.alloc(0);
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("error", () => undefined).on("data", (data: Buffer) => this.#take(data));
+    socket.write(Buffer.concat([Buffer.from(PREFACE), frameOf(FRAME.SETTINGS, 0, 0)]));
+  }
+
+  static async connect(port: number): Promise<RawHttp2> {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    return new RawHttp2(socket);
+  }
+
+  /**
+   * Opens gRPC calls of a path.
+   *
+   * @param message is sent in each, behind its prefix; undefined leaves the request open and empty
+   */
+  async open(path: string, count: number, message?: Uint8Array): Promise<void> {
+    const headers = headersOf(path);
+    const frames: Buffer[] = [];
+    for (let index = 0; index < count; index++, this.#next += 2) {
+      frames.push(frameOf(FRAME.HEADERS, END_HEADERS, this.#next, headers));
+      if (message !== undefined) frames.push(frameOf(FRAME.DATA, END_STREAM, this.#next, message));
+    }
+    await new Promise((resolve) => this.#socket.write(Buffer.concat(frames), resolve));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(data: Buffer): void {
+    let left = Buffer.concat([this.#left, data]);
+    while (left.length >= 9 && left.length >= 9 + left.readUIntBE(0, 3)) {
+      const length = left.readUIntBE(0, 3);
+      const [type, flags] = [left[3], left[4] ?? 0];
+      if (type === FRAME.SETTINGS && (flags & ACK) === 0) {
+        this.#socket.write(frameOf(FRAME.SETTINGS, ACK, 0));
+      } else if (type === FRAME.PING && (flags & ACK) === 0) {
+        this.#socket.write(frameOf(FRAME.PING, ACK, 0, left.subarray(9, 9 + length)));
+      } else if (type === FRAME.HEADERS && (flags & END_STREAM) !== 0) {
+        this.ended++;
+      }
+      left = left.subarray(9 + length);
+    }
+    this.#left = left;
+  }
+}
+
+function frameOf(type: number, flags: number, stream: number, data: Uint8Array = new Uint8Array()) {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(data.length, 0, 3);
+  head[3] = type;
+  head[4] = flags;
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, data]);
+}
+
+/** In HPACK, without its table and without Huffman's code. */
+function headersOf(path: string): Buffer {
+  const literal = (name: string, value: string) => [0, name.length, name, value.length, value];
+  return Buffer.concat(
+    [
+      ...literal(":method", "POST"),
+      ...literal(":scheme", "http"),
+      ...literal(":path", path),
+      ...literal(":authority", "localhost"),
+      ...literal("content-type", "application/grpc"),
+      ...literal("te", "trailers"),
+    ].map((part) => (typeof part === "number" ? Buffer.of(part) : Buffer.from(part))),
+  );
+}
