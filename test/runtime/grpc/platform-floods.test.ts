@@ -96,7 +96,7 @@ describe("watchers of health", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
     let looks = 0;
     let ready = true;
-    const echo = await start({}, () => {
+    const echo = await start({ watchersOfConnection: 200 }, () => {
       looks++;
       return ready;
     });
@@ -189,6 +189,14 @@ describe("calls of the platform", () => {
     await Promise.all(waiting.slice(0, 2));
     expect(statuses).toEqual([RESOURCE_EXHAUSTED, RESOURCE_EXHAUSTED]);
     expect(await rawCall(session, CHECK)).toMatchObject({ grpcStatus: 0 });
+  });
+
+  test("many that come at once, each with its request, are all answered", async () => {
+    const session = sessionTo(await start({ unheard: 3 }));
+    const answers = Array.from({ length: 500 }, () => rawCall(session, CHECK));
+    expect(new Set((await Promise.all(answers)).map(({ grpcStatus }) => grpcStatus))).toEqual(
+      new Set([0]),
+    );
   });
 });
 

@@ -32,8 +32,9 @@ export function healthMethods(
   return [
     {
       path: "/grpc.health.v1.Health/Check",
-      async serve(exchange) {
+      async serve(exchange, call) {
         const status = statusOf(decodeRequest(await exchange.reader().single()));
+        call.heard();
         if (status === SERVICE_UNKNOWN) {
           throw new ServiceError("RESOURCE_NOT_FOUND", "the service is not served here");
         }
@@ -48,12 +49,12 @@ export function healthMethods(
         mostOfConnection: limits.watchersOfConnection,
         milliseconds: limits.streamMs,
       }),
-      async serve(exchange, signal, heard) {
+      async serve(exchange, call) {
         const service = decodeRequest(await exchange.reader().single());
-        heard();
+        call.heard();
         // The name of one that is not known is the client's, of any length: it is not kept.
         const name = known.has(service) ? service : undefined;
-        await watchers.watch(exchange, signal, () =>
+        await watchers.watch(exchange, call.signal, () =>
           name === undefined ? SERVICE_UNKNOWN : statusOf(name),
         );
       },

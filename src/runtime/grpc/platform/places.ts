@@ -19,35 +19,40 @@ export class Places {
   readonly milliseconds: number;
   readonly time: Deadlines;
   readonly silence: Deadlines | undefined;
-  readonly #options: PlacesOptions;
+  readonly #most: number;
+  readonly #mostOfConnection: number;
+  /** One object for all: where they are told, there are many of them. */
+  readonly #isFull: ServiceError;
+  readonly #connectionIsFull: ServiceError;
   readonly #taken = new Map<Peer, number>();
   #all = 0;
 
   constructor(options: PlacesOptions) {
-    this.#options = options;
-    this.milliseconds = options.milliseconds;
-    this.time = new Deadlines(options.milliseconds);
-    this.silence = options.silenceMs === undefined ? undefined : new Deadlines(options.silenceMs);
+    const { what, most, mostOfConnection, milliseconds, silenceMs } = options;
+    this.#most = most;
+    this.#mostOfConnection = mostOfConnection;
+    this.#isFull = full(`there are ${most} ${what}`);
+    this.#connectionIsFull = full(`this connection has ${mostOfConnection} ${what}`);
+    this.milliseconds = milliseconds;
+    this.time = new Deadlines(milliseconds);
+    this.silence = silenceMs === undefined ? undefined : new Deadlines(silenceMs);
+  }
+
+  /** Why a call of a connection would get no place; undefined where there is one. A connection has one peer. */
+  refusal(peer: Peer): ServiceError | undefined {
+    if ((this.#taken.get(peer) ?? 0) >= this.#mostOfConnection) return this.#connectionIsFull;
+    return this.#all >= this.#most ? this.#isFull : undefined;
   }
 
   /**
-   * Takes a place for a call of a connection, which has one peer.
+   * Takes a place for a call of a connection.
    *
    * @throws ServiceError RATE_LIMITED where none is left
    */
   take(peer: Peer): void {
-    const { what, most, mostOfConnection } = this.#options;
-    const own = this.#taken.get(peer) ?? 0;
-    if (own >= mostOfConnection) {
-      throw new ServiceError(
-        "RATE_LIMITED",
-        `this connection has ${own} ${what}, the most there may be`,
-      );
-    }
-    if (this.#all >= most) {
-      throw new ServiceError("RATE_LIMITED", `there are ${most} ${what}, the most there may be`);
-    }
-    this.#taken.set(peer, own + 1);
+    const refusal = this.refusal(peer);
+    if (refusal !== undefined) throw refusal;
+    this.#taken.set(peer, (this.#taken.get(peer) ?? 0) + 1);
     this.#all++;
   }
 
@@ -58,4 +63,8 @@ export class Places {
     else this.#taken.set(peer, left);
     this.#all--;
   }
+}
+
+function full(what: string): ServiceError {
+  return new ServiceError("RATE_LIMITED", `${what}, the most there may be`);
 }

@@ -2,28 +2,42 @@ import type { Deadlines, Timed } from "../../chain/deadlines.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { GrpcExchange } from "../grpc-exchange.ts";
 import type { Places } from "./places.ts";
+import type { OngoingCall } from "./platform-method.ts";
+
+/** Who keeps the calls under way. */
+export interface PlatformCallKeeper {
+  /** Of a call a message has come. */
+  heard(call: PlatformCall): void;
+  /** A call has ended, however it did; told once. */
+  over(call: PlatformCall): void;
+}
 
 /** One call of an RPC of the platform: its times, and its place where it lasts. */
-export class PlatformCall {
+export class PlatformCall implements OngoingCall {
   readonly #exchange: GrpcExchange;
   readonly #places: Places | undefined;
-  readonly #onOver: () => void;
-  readonly #abort = new AbortController();
-  readonly #time = new Alarm(() => this.end(late()));
-  readonly #silence = new Alarm(() => this.end(late()));
+  readonly #keeper: PlatformCallKeeper;
+  readonly #time = new Alarm(this);
+  readonly #silence = new Alarm(this);
+  /** Most calls end without anybody who waits for it. */
+  #abort: AbortController | undefined;
+  #reason: ServiceError | undefined;
   /** Of a client that waits for less. */
   #timer: NodeJS.Timeout | undefined;
   #hasPlace = false;
   #isOver = false;
 
-  /** @param onOver called once, however the call ends */
-  constructor(exchange: GrpcExchange, places: Places | undefined, onOver: () => void) {
+  constructor(exchange: GrpcExchange, places: Places | undefined, keeper: PlatformCallKeeper) {
     this.#exchange = exchange;
     this.#places = places;
-    this.#onOver = onOver;
+    this.#keeper = keeper;
   }
 
   get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#reason !== undefined) this.#abort.abort(this.#reason);
+    }
     return this.#abort.signal;
   }
 
@@ -48,7 +62,9 @@ export class PlatformCall {
    * @throws ServiceError where it may have no place
    */
   heard(): void {
-    if (this.#isOver || this.#places === undefined) return;
+    if (this.#isOver) return;
+    this.#keeper.heard(this);
+    if (this.#places === undefined) return;
     this.#silence.set(this.#places.silence);
     if (this.#hasPlace) return;
     this.#places.take(this.#exchange.peer);
@@ -57,12 +73,13 @@ export class PlatformCall {
 
   /** Has the one who serves it end it: the server drains. */
   abort(reason: ServiceError): void {
-    this.#abort.abort(reason);
+    this.#reason ??= reason;
+    this.#abort?.abort(reason);
   }
 
   /** Ends the call with an error, whatever the one who serves it waits for. */
   end(reason: ServiceError): void {
-    this.#abort.abort(reason);
+    this.abort(reason);
     this.#exchange.fail(reason);
     this.over();
   }
@@ -75,7 +92,7 @@ export class PlatformCall {
     this.#silence.set(undefined);
     clearTimeout(this.#timer);
     if (this.#hasPlace) this.#places?.free(this.#exchange.peer);
-    this.#onOver();
+    this.#keeper.over(this);
   }
 }
 
@@ -83,21 +100,25 @@ function late(): ServiceError {
   return new ServiceError("DEADLINE_EXCEEDED");
 }
 
-/** Goes off unless it is set anew. */
+/** Ends its call unless it is set anew. */
 class Alarm implements Timed {
   expiresAt = 0;
   previous: Timed | undefined = undefined;
   next: Timed | undefined = undefined;
-  readonly expire: () => void;
+  readonly #call: PlatformCall;
   #deadlines: Deadlines | undefined;
 
-  constructor(expire: () => void) {
-    this.expire = expire;
+  constructor(call: PlatformCall) {
+    this.#call = call;
   }
 
   set(deadlines: Deadlines | undefined): void {
     this.#deadlines?.remove(this);
     this.#deadlines = deadlines;
     deadlines?.add(this, performance.now());
+  }
+
+  expire(): void {
+    this.#call.end(late());
   }
 }

@@ -3,17 +3,21 @@ import { ServiceError } from "../../error/service-error.ts";
 import { toServiceError } from "../../error/to-service-error.ts";
 import { shuttingDown } from "../../server/shutting-down.ts";
 import type { GrpcExchange } from "../grpc-exchange.ts";
-import { PlatformCall } from "./platform-call.ts";
+import { PlatformCall, type PlatformCallKeeper } from "./platform-call.ts";
 import type { PlatformLimits } from "./platform-limits.ts";
 import type { PlatformMethod } from "./platform-method.ts";
 
+/** One object for all: where it is told, there are many of them. */
+const CROWDED_OUT = new ServiceError("RATE_LIMITED", "too many calls wait for their request");
+
 /** The calls of the platform's own RPCs: none goes on for ever, and no number of them costs more than some. */
-export class PlatformCalls {
+export class PlatformCalls implements PlatformCallKeeper {
   readonly #limits: PlatformLimits;
   readonly #request: Deadlines;
   readonly #underWay = new Set<PlatformCall>();
   /** Those of which no message has come, in the order in which they came. */
   readonly #unheard = new Set<PlatformCall>();
+  #isCrowded = false;
   #isDraining = false;
 
   constructor(limits: PlatformLimits) {
@@ -23,18 +27,15 @@ export class PlatformCalls {
 
   /** Answers a call, to its status. Does not reject. */
   async serve({ places, serve }: PlatformMethod, exchange: GrpcExchange): Promise<void> {
-    const call: PlatformCall = new PlatformCall(exchange, places, () => {
-      this.#underWay.delete(call);
-      this.#unheard.delete(call);
-    });
+    const refusal = places?.refusal(exchange.peer);
+    // At once: what waits for its message costs more.
+    if (refusal !== undefined) return exchange.fail(refusal);
+    const call = new PlatformCall(exchange, places, this);
     exchange.whenCancelled((reason) => call.end(reason));
     this.#enter(call);
     try {
       call.begin(this.#request);
-      await serve(exchange, call.signal, () => {
-        this.#unheard.delete(call);
-        call.heard();
-      });
+      await serve(exchange, call);
     } catch (error) {
       exchange.fail(toServiceError(error));
     } finally {
@@ -48,14 +49,31 @@ export class PlatformCalls {
     for (const call of this.#underWay) call.abort(shuttingDown());
   }
 
+  heard(call: PlatformCall): void {
+    this.#unheard.delete(call);
+  }
+
+  over(call: PlatformCall): void {
+    this.#underWay.delete(call);
+    this.#unheard.delete(call);
+  }
+
   #enter(call: PlatformCall): void {
-    // The oldest of them, not the newest: a client that means to ask has asked by then.
-    for (const silent of this.#unheard) {
-      if (this.#unheard.size < this.#limits.unheard) break;
-      silent.end(new ServiceError("RATE_LIMITED", "too many calls wait for their request"));
-    }
     this.#underWay.add(call);
     this.#unheard.add(call);
     if (this.#isDraining) call.abort(shuttingDown());
+    if (this.#isCrowded || this.#unheard.size <= this.#limits.unheard) return;
+    this.#isCrowded = true;
+    // The messages of those that came with them are read by then.
+    setImmediate(() => this.#thinOut());
+  }
+
+  /** Ends the oldest of them, not the newest: a client that means to ask has asked by then. */
+  #thinOut(): void {
+    this.#isCrowded = false;
+    for (const silent of this.#unheard) {
+      if (this.#unheard.size <= this.#limits.unheard) break;
+      silent.end(CROWDED_OUT);
+    }
   }
 }

@@ -25,8 +25,8 @@ export const DEFAULT_PLATFORM_LIMITS: PlatformLimits = {
   streamMs: 3_600_000,
   // A client watches once for each of its connections, a proxy for all clients behind it. Each
   // watcher costs up to 20 KiB.
-  watchers: 4096,
-  watchersOfConnection: 256,
+  watchers: 1024,
+  watchersOfConnection: 64,
   // Somebody at a console, who may think between questions; clients open another call then.
   reflectionMs: 300_000,
   silenceMs: 30_000,

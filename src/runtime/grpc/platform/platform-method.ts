@@ -7,12 +7,18 @@ export interface PlatformMethod {
   readonly path: string;
   /** Where calls last: how many there may be, and how long. Others end as soon as a unary request must have come. */
   readonly places?: Places;
+  /** Answers a call, to its status. What it throws becomes the status. */
+  serve(exchange: GrpcExchange, call: OngoingCall): Promise<void>;
+}
+
+/** What the one who serves a call sees of its bounds. */
+export interface OngoingCall {
+  /** Aborts when the client has gone, the time is up or the server drains; its reason is what the caller is told. */
+  readonly signal: AbortSignal;
   /**
-   * Answers a call, to its status. What it throws becomes the status.
+   * To be called when a message has come, or was taken.
    *
-   * @param signal aborts when the client has gone, the time is up or the server drains; its
-   * reason is what the caller is told
-   * @param heard to be called when a message has come or was taken; it throws where there are too many calls
+   * @throws ServiceError RATE_LIMITED where there are too many such calls
    */
-  serve(exchange: GrpcExchange, signal: AbortSignal, heard: () => void): Promise<void>;
+  heard(): void;
 }

@@ -2,7 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { GrpcExchange } from "../grpc-exchange.ts";
 import { Places } from "./places.ts";
 import type { PlatformLimits } from "./platform-limits.ts";
-import type { PlatformMethod } from "./platform-method.ts";
+import type { OngoingCall, PlatformMethod } from "./platform-method.ts";
 import { ReflectionAnswers } from "./reflection-answers.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
 
@@ -40,17 +40,17 @@ export function reflectionMethods(
   return PATHS.map((path) => ({
     path,
     places,
-    serve: (exchange, signal, heard) => converse(exchange, signal, heard, () => (index ??= load())),
+    serve: (exchange, call) => converse(exchange, call, () => (index ??= load())),
   }));
 }
 
 /** One answer to each query, in turn. */
 async function converse(
   exchange: GrpcExchange,
-  signal: AbortSignal,
-  heard: () => void,
+  call: OngoingCall,
   index: () => Promise<ReflectionIndex>,
 ): Promise<void> {
+  const { signal } = call;
   const queries = exchange.reader().messages();
   let answers: ReflectionAnswers | undefined;
   let aborted: (reason: unknown) => void = () => undefined;
@@ -62,10 +62,10 @@ async function converse(
       else queries.next().then(resolve, reject);
     });
     if (step.done === true) break;
-    heard();
+    call.heard();
     answers ??= new ReflectionAnswers(await index());
     await exchange.send(answers.to(step.value), () => signal);
-    heard();
+    call.heard();
   }
   exchange.succeed();
 }
