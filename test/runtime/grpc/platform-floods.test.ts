@@ -1,4 +1,5 @@
 /** What health and reflection take of callers who prove nothing: time, number and answers have bounds. */
+import { once } from "node:events";
 import { type ClientHttp2Stream, connect } from "node:http2";
 import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
@@ -235,6 +236,31 @@ describe("reflection", () => {
     expect(await rawCall(session, REFLECT, {}, frame(text(7, "")))).toMatchObject({
       grpcStatus: 0,
     });
+  });
+
+  test("answers so many calls at once: others wait until those end that take nothing", async () => {
+    const { port } = await start({ answersAtOnce: 1 });
+    const settings = { initialWindowSize: 0 };
+    const stuck = connect(`http://127.0.0.1:${port}`, { settings });
+    const other = rawSession(port);
+    opened.push(
+      () => stuck.destroy(),
+      () => other.destroy(),
+    );
+    const first = openCall(stuck, REFLECT);
+    // More than is kept for a client that takes nothing.
+    const query = frame(text(4, "fixture.v1.EchoService"));
+    first.stream.write(Buffer.concat(Array.from({ length: 100 }, () => query)));
+    await once(first.stream, "response");
+    let isAnswered = false;
+    const second = rawCall(other, REFLECT, {}, frame(text(7, "")));
+    void second.then(() => {
+      isAnswered = true;
+    });
+    await rawCall(other, CHECK);
+    expect(isAnswered).toBe(false);
+    first.stream.close();
+    expect(await second).toMatchObject({ grpcStatus: 0 });
   });
 
   test("sends what a file imports once for each call, and always the file itself", async () => {

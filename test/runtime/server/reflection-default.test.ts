@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { createLogger, createServer } from "../../../src/runtime/index.ts";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 import { frame, rawCall, rawSession } from "../grpc/support/raw-call.ts";
@@ -11,6 +11,11 @@ import { vaultConfiguration } from "../support/vault-server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-reflection-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
 
 const OK = 0;
 const UNIMPLEMENTED = 12;

@@ -15,6 +15,8 @@ export interface PlatformLimits {
   /** How many calls of reflection there may be: of the process, and of one connection. */
   readonly reflections: number;
   readonly reflectionsOfConnection: number;
+  /** How many of their answers may be under way; the others wait. */
+  readonly answersAtOnce: number;
 }
 
 export const DEFAULT_PLATFORM_LIMITS: PlatformLimits = {
@@ -30,7 +32,10 @@ export const DEFAULT_PLATFORM_LIMITS: PlatformLimits = {
   // Somebody at a console, who may think between questions; clients open another call then.
   reflectionMs: 300_000,
   silenceMs: 30_000,
-  // Each may have one answer under way, of some MiB where the services are many.
-  reflections: 64,
-  reflectionsOfConnection: 16,
+  // Some clients ask for all services at once, each in a call of its own, and a connection has
+  // 1000 calls at most.
+  reflections: 2048,
+  reflectionsOfConnection: 1024,
+  // An answer is of more than a MiB where the services are many.
+  answersAtOnce: 16,
 };

@@ -5,6 +5,7 @@ import type { PlatformLimits } from "./platform-limits.ts";
 import type { OngoingCall, PlatformMethod } from "./platform-method.ts";
 import { ReflectionAnswers } from "./reflection-answers.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
+import { Turns } from "./turns.ts";
 
 /** Both versions have the same messages. */
 const PATHS = [
@@ -37,10 +38,11 @@ export function reflectionMethods(
     milliseconds: Math.min(limits.reflectionMs, limits.streamMs),
     silenceMs: limits.silenceMs,
   });
+  const turns = new Turns(limits.answersAtOnce);
   return PATHS.map((path) => ({
     path,
     places,
-    serve: (exchange, call) => converse(exchange, call, () => (index ??= load())),
+    serve: (exchange, call) => converse(exchange, call, turns, () => (index ??= load())),
   }));
 }
 
@@ -48,6 +50,7 @@ export function reflectionMethods(
 async function converse(
   exchange: GrpcExchange,
   call: OngoingCall,
+  turns: Turns,
   index: () => Promise<ReflectionIndex>,
 ): Promise<void> {
   const { signal } = call;
@@ -64,7 +67,13 @@ async function converse(
     if (step.done === true) break;
     call.heard();
     answers ??= new ReflectionAnswers(await index());
-    await exchange.send(answers.to(step.value), () => signal);
+    await turns.begin(signal);
+    try {
+      call.heard();
+      await exchange.send(answers.to(step.value), () => signal);
+    } finally {
+      turns.end();
+    }
     call.heard();
   }
   exchange.succeed();
