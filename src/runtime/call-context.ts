@@ -25,6 +25,8 @@ export interface CallContext {
    * @throws TypeError for one that cannot be sent; Error once the response was begun
    */
   setResponseHeader(name: string, value: string): void;
+  /** Adds a value to a header of the response, beside those that it has; otherwise likewise. */
+  appendResponseHeader(name: string, value: string): void;
   /**
    * Sets trailing metadata of a gRPC response, which is sent with its status. Nobody would see it
    * over HTTP: there it is not sent.
@@ -32,4 +34,6 @@ export interface CallContext {
    * @throws TypeError for one that cannot be sent; Error once the response was ended
    */
   setResponseTrailer(name: string, value: string): void;
+  /** Adds a value to trailing metadata, beside those that it has; otherwise likewise. */
+  appendResponseTrailer(name: string, value: string): void;
 }

@@ -32,7 +32,11 @@ export type {
 } from "./configuration/load-service-config.ts";
 export type { ServiceConfig } from "./configuration/service-config.ts";
 export type { ErrorCode } from "./error/error-codes.ts";
-export { ServiceError, type ServiceErrorOptions } from "./error/service-error.ts";
+export {
+  ServiceError,
+  type ServiceErrorOptions,
+  type StatusDetail,
+} from "./error/service-error.ts";
 export type {
   BidiStreamingHandler,
   ClientStreamingHandler,

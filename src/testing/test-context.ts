@@ -29,9 +29,9 @@ export interface TestContextOptions extends Partial<TestUser> {
  * transports could not send.
  */
 export interface TestContext extends CallContext {
-  /** What the handler set by `setResponseHeader`, by names in lower case. */
+  /** What the handler set by `setResponseHeader`, by names in lower case; values that it appended are joined by `, `. */
   readonly responseHeaders: ReadonlyMap<string, string>;
-  /** What the handler set by `setResponseTrailer`, by names in lower case. */
+  /** What the handler set by `setResponseTrailer`, likewise. */
   readonly responseTrailers: ReadonlyMap<string, string>;
   /** What the handler recorded by `audit.record`. */
   readonly auditRecords: readonly AuditRecord[];
@@ -87,14 +87,27 @@ export function testContext(options: TestContextOptions = {}): TestContext {
       checkHeader("grpc", name, value);
       responseHeaders.set(name.toLowerCase(), value);
     },
+    appendResponseHeader(name, value) {
+      checkHeader("grpc", name, value);
+      append(responseHeaders, name.toLowerCase(), value);
+    },
     setResponseTrailer(name, value) {
       checkHeader("grpc", name, value);
       responseTrailers.set(name.toLowerCase(), value);
+    },
+    appendResponseTrailer(name, value) {
+      checkHeader("grpc", name, value);
+      append(responseTrailers, name.toLowerCase(), value);
     },
     abort(reason = new ServiceError("CANCELLED")) {
       abort.abort(reason);
     },
   };
+}
+
+function append(metadata: Map<string, string>, name: string, value: string): void {
+  const before = metadata.get(name);
+  metadata.set(name, before === undefined ? value : `${before}, ${value}`);
 }
 
 function callerOf({ principal, user, service, ...claims }: TestContextOptions) {

@@ -36,10 +36,13 @@ test("two callers are refused", () => {
 test("headers, trailers and the end of the call are seen", () => {
   const context = testContext();
   context.setResponseHeader("X-Total", "3");
+  context.appendResponseHeader("x-total", "4");
   context.setResponseTrailer("X-Cost", "1");
+  context.appendResponseTrailer("X-Unit", "s");
   expect([...context.responseHeaders, ...context.responseTrailers]).toEqual([
-    ["x-total", "3"],
+    ["x-total", "3, 4"],
     ["x-cost", "1"],
+    ["x-unit", "s"],
   ]);
   expect(context.signal.aborted).toBe(false);
   context.abort();
@@ -57,6 +60,8 @@ test.each([
   ["setResponseHeader", "a b", "x"],
   ["setResponseHeader", "x-a", "line\nbreak"],
   ["setResponseTrailer", "", "x"],
+  ["appendResponseHeader", "a b", "x"],
+  ["appendResponseTrailer", "", "x"],
 ] as const)("%s refuses what no transport can send: %j", (method, name, value) => {
   expect(() => testContext()[method](name, value)).toThrow(TypeError);
 });

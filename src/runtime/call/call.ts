@@ -28,6 +28,9 @@ export interface CallStart {
   readonly encodeResponse?: (response: unknown) => unknown;
 }
 
+/** Headers or trailers that a handler set, by names in lower case; one that was appended to has several values. */
+export type ResponseMetadata = ReadonlyMap<string, string | readonly string[]>;
+
 /** By which kind of credential the caller was identified. */
 export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" | "cookie";
 
@@ -83,9 +86,9 @@ export class Call implements CallContext {
   readonly #readRequest: () => unknown;
   readonly #encodeResponse: ((response: unknown) => unknown) | undefined;
   #audit: CallAudit | undefined;
-  #responseHeaders: Map<string, string> | undefined;
+  #responseHeaders: Map<string, string | readonly string[]> | undefined;
   #responseBegun = false;
-  #responseTrailers: Map<string, string> | undefined;
+  #responseTrailers: Map<string, string | readonly string[]> | undefined;
   #responseEnded = false;
   #abort: AbortController | undefined;
   #abortReason: ServiceError | undefined;
@@ -158,35 +161,60 @@ export class Call implements CallContext {
 
   /** @throws TypeError for a header that cannot be sent; Error where the response was begun */
   setResponseHeader(name: string, value: string): void {
-    if (this.#responseBegun) {
-      throw new Error(`the header ${name} comes too late: the response was begun`);
-    }
-    checkHeader(this.transport, name, value);
-    this.#responseHeaders ??= new Map();
-    this.#responseHeaders.set(name.toLowerCase(), value);
+    this.#headersToSet(name, value).set(name.toLowerCase(), value);
+  }
+
+  /** @throws TypeError for a header that cannot be sent; Error where the response was begun */
+  appendResponseHeader(name: string, value: string): void {
+    append(this.#headersToSet(name, value), name.toLowerCase(), value);
   }
 
   /** @throws TypeError for a trailer that cannot be sent; Error where the response was ended */
   setResponseTrailer(name: string, value: string): void {
-    if (this.#responseEnded) {
-      throw new Error(`the trailer ${name} comes too late: the response was ended`);
-    }
-    checkHeader(this.transport, name, value);
-    this.#responseTrailers ??= new Map();
-    this.#responseTrailers.set(name.toLowerCase(), value);
+    this.#trailersToSet(name, value).set(name.toLowerCase(), value);
+  }
+
+  /** @throws TypeError for a trailer that cannot be sent; Error where the response was ended */
+  appendResponseTrailer(name: string, value: string): void {
+    append(this.#trailersToSet(name, value), name.toLowerCase(), value);
   }
 
   /** For the adapter: the trailers to send. After it none can be set. */
-  endResponse(): ReadonlyMap<string, string> | undefined {
+  endResponse(): ResponseMetadata | undefined {
     this.#responseEnded = true;
     return this.#responseTrailers;
   }
 
   /** For the adapter: the headers to send. After it no header can be set. */
-  beginResponse(): ReadonlyMap<string, string> | undefined {
+  beginResponse(): ResponseMetadata | undefined {
     this.#responseBegun = true;
     return this.#responseHeaders;
   }
+
+  #headersToSet(name: string, value: string): Map<string, string | readonly string[]> {
+    if (this.#responseBegun) {
+      throw new Error(`the header ${name} comes too late: the response was begun`);
+    }
+    checkHeader(this.transport, name, value);
+    return (this.#responseHeaders ??= new Map());
+  }
+
+  #trailersToSet(name: string, value: string): Map<string, string | readonly string[]> {
+    if (this.#responseEnded) {
+      throw new Error(`the trailer ${name} comes too late: the response was ended`);
+    }
+    checkHeader(this.transport, name, value);
+    return (this.#responseTrailers ??= new Map());
+  }
+}
+
+function append(
+  metadata: Map<string, string | readonly string[]>,
+  name: string,
+  value: string,
+): void {
+  const before = metadata.get(name);
+  metadata.set(name, before === undefined ? value : [before, value].flat());
 }
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;

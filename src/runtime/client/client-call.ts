@@ -1,4 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
+import type { CallHeaders } from "../call/call-headers.ts";
 import type { CallContext } from "../call-context.ts";
 
 /** What a caller may say of one call. */
@@ -8,8 +9,12 @@ export interface ClientCallOptions {
   readonly signal?: AbortSignal;
   /** At most so long, in milliseconds, instead of the client's own timeout. */
   readonly timeoutMs?: number;
-  /** Headers of this call; names in any case, `-bin` values in base64. */
-  readonly metadata?: Readonly<Record<string, string>>;
+  /** Headers of this call; names in any case, `-bin` values in base64. Several values are sent joined by commas. */
+  readonly metadata?: Readonly<Record<string, string | readonly string[]>>;
+  /** Is given the headers of the response, or its initial metadata, as they come; of each attempt that gets any. */
+  readonly onHeaders?: (headers: CallHeaders) => void;
+  /** Is given the trailing metadata of gRPC, also of a call that failed, before the caller sees its end. */
+  readonly onTrailers?: (trailers: CallHeaders) => void;
 }
 
 /** A call on its way out, as client interceptors see it. */

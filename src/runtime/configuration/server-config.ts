@@ -1,6 +1,14 @@
 import * as z from "zod/mini";
 import { documented, path } from "../../config/config-values.ts";
-import { address, duration, file, origin, SECOND_NS, size } from "./service-config-values.ts";
+import {
+  address,
+  duration,
+  file,
+  origin,
+  SECOND_NS,
+  size,
+  sizeOf,
+} from "./service-config-values.ts";
 
 const MIB = 1024 * 1024;
 
@@ -60,6 +68,14 @@ export const server = z.strictObject({
   metrics: documented(
     "The server of metrics, on an address of its own; absent, none.",
     z.optional(metrics),
+  ),
+  max_response_bytes: documented(
+    "The largest message of a response over gRPC; absent, as large as that of a request.",
+    z.optional(sizeOf()),
+  ),
+  error_info: documented(
+    "Whether errors of gRPC tell their code and details in a google.rpc.ErrorInfo; without it, clients know their status and message only.",
+    z._default(z.boolean(), true),
   ),
   stream_timeout_ns: documented("How long a streaming call may take.", duration(3600 * SECOND_NS)),
   shutdown_timeout_ns: documented(

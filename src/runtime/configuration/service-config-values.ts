@@ -43,8 +43,10 @@ export const duration = (otherwise: number) =>
   );
 
 /** A number of bytes. */
-export const size = (otherwise: number) =>
-  z._default(z.int().check(z.minimum(1), z.maximum(GIB)), otherwise);
+export const size = (otherwise: number) => z._default(sizeOf(), otherwise);
+
+/** Likewise, without one that stands for it. */
+export const sizeOf = () => z.int().check(z.minimum(1), z.maximum(GIB));
 
 /** The path of a file; relative to the configuration's. */
 export const file = () =>

@@ -1,6 +1,14 @@
 import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
 import { grpcStatusOf, status } from "./grpc-status.ts";
 
+/** A message and its type, as `anyPack` of `@bufbuild/protobuf/wkt` gives them. */
+export interface StatusDetail {
+  /** Such as `type.googleapis.com/google.rpc.BadRequest`. */
+  readonly typeUrl: string;
+  /** The message in binary. */
+  readonly value: Uint8Array;
+}
+
 /** What an error may carry beside its message. */
 export interface ServiceErrorOptions extends ErrorOptions {
   /** What the caller is told in `details`; JSON, without secrets. */
@@ -11,6 +19,11 @@ export interface ServiceErrorOptions extends ErrorOptions {
   readonly isRemote?: boolean;
   /** The gRPC status, where that of the HTTP status is not meant: such as ABORTED (10), OUT_OF_RANGE (11), DATA_LOSS (15). */
   readonly grpcStatus?: number;
+  /**
+   * The details of the `google.rpc.Status`, exactly: they stand instead of the `ErrorInfo` and the
+   * `RetryInfo`, so callers over gRPC are not told `code` and `details`.
+   */
+  readonly statusDetails?: readonly StatusDetail[];
 }
 
 const GRPC_ERRORS: ReadonlySet<number> = new Set(
@@ -37,6 +50,8 @@ export class ServiceError extends Error {
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** The details of the `google.rpc.Status`: those to send, or all that another service sent. */
+  readonly statusDetails: readonly StatusDetail[] | undefined;
   /** Whether another service said so: its refusal of us is no refusal of our caller. */
   readonly isRemote: boolean;
 
@@ -63,6 +78,7 @@ export class ServiceError extends Error {
     this.grpcStatus = options.grpcStatus ?? known?.grpc ?? grpcStatusOf(this.status);
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.statusDetails = options.statusDetails;
     this.isRemote = options.isRemote ?? false;
   }
 

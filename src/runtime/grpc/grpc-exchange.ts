@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http2";
+import type { ResponseMetadata } from "../call/call.ts";
 import type { Peer } from "../call/peer.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
 import { ServiceError } from "../error/service-error.ts";
@@ -27,8 +28,8 @@ import { ResponseWriter } from "./response-writer.ts";
 
 /** What is the same for all calls of a server. */
 export interface ExchangeSettings {
-  /** The name of the deployed service: the domain of errors. */
-  readonly domain: string;
+  /** The name of the deployed service: the domain of errors; undefined where these have no `ErrorInfo`. */
+  readonly domain: string | undefined;
   /** Whether large responses are compressed for clients that understand it. */
   readonly compression: boolean;
   readonly maxMessageBytes: number;
@@ -104,7 +105,7 @@ export class GrpcExchange {
   }
 
   /** Sends the headers, in a response of many messages; without effect once they were sent. */
-  begin(own?: ReadonlyMap<string, string>): void {
+  begin(own?: ResponseMetadata): void {
     if (this.#response.hasBegun || !this.#response.isOpen) return;
     const headers = responseHeaders(this.requestId, own);
     this.#mayCompress(headers);
@@ -124,17 +125,13 @@ export class GrpcExchange {
   }
 
   /** Ends a call of many messages well. */
-  succeed(trailers?: ReadonlyMap<string, string>): void {
+  succeed(trailers?: ResponseMetadata): void {
     this.begin();
     if (this.#response.isOpen) this.#response.end(okTrailers(trailers));
   }
 
   /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
-  reply(
-    data: Uint8Array,
-    own?: ReadonlyMap<string, string>,
-    ownTrailers?: ReadonlyMap<string, string>,
-  ): void {
+  reply(data: Uint8Array, own?: ResponseMetadata, ownTrailers?: ResponseMetadata): void {
     const headers = responseHeaders(this.requestId, own);
     const trailers = okTrailers(ownTrailers);
     if (data.length < COMPRESS_FROM_BYTES) {
@@ -149,11 +146,7 @@ export class GrpcExchange {
   }
 
   /** Ends the call with an error; without effect once it has ended. */
-  fail(
-    error: ServiceError,
-    own?: ReadonlyMap<string, string>,
-    ownTrailers?: ReadonlyMap<string, string>,
-  ): void {
+  fail(error: ServiceError, own?: ResponseMetadata, ownTrailers?: ResponseMetadata): void {
     const response = this.#response;
     if (!response.isOpen) return;
     // After what the client does not take, it would not see the status either.
@@ -204,6 +197,6 @@ async function packed(encoding: MessageEncoding, data: Uint8Array): Promise<Buff
   return envelopeOf(await encoding.pack(data), flag.COMPRESSED);
 }
 
-function okTrailers(own: ReadonlyMap<string, string> | undefined): OutgoingHttpHeaders {
+function okTrailers(own: ResponseMetadata | undefined): OutgoingHttpHeaders {
   return own === undefined ? OK_TRAILERS : { ...ownMetadata(own), ...OK_TRAILERS };
 }

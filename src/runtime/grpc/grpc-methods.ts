@@ -32,7 +32,12 @@ export class GrpcMethods {
 
   constructor(options: GrpcServerOptions) {
     const { chain, config, logger, maxElements = MAX_ELEMENTS } = options;
-    const limits = { maxBytes: config.max_message_bytes, maxElements };
+    const maxBytes = config.max_message_bytes;
+    const limits = {
+      maxBytes,
+      maxElements,
+      maxResponseBytes: options.maxResponseBytes ?? maxBytes,
+    };
     this.#exchange = {
       domain: options.service,
       compression: config.compression,

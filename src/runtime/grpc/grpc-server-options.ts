@@ -16,8 +16,8 @@ export interface GrpcServerOptions {
   /** The RPCs that it serves. */
   readonly methods: readonly BoundMethod[];
   readonly config: GrpcServerConfig;
-  /** The name of the deployed service: the domain of its errors. */
-  readonly service: string;
+  /** The name of the deployed service: the domain of its errors; undefined where these have no `ErrorInfo`. */
+  readonly service: string | undefined;
   /** What the health service tells. */
   readonly isReady: () => boolean;
   /** Is told of requests that are calls of no RPC. Never throws. */
@@ -27,6 +27,8 @@ export interface GrpcServerOptions {
   readonly limits?: Partial<ConnectionLimits>;
   /** The most elements of a request message. */
   readonly maxElements?: number;
+  /** The most bytes of a response message; as many as of a request where absent. */
+  readonly maxResponseBytes?: number;
   /** What the request messages may take in memory; that of the process, which its transports share. */
   readonly budget?: RequestBudget;
   /** What calls of health and reflection may take. */

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http2";
+import type { ResponseMetadata } from "../call/call.ts";
 import { REQUEST_ID_HEADER } from "../call/request-id.ts";
 import { ENCODING_NAMES } from "../wire/message-encoding.ts";
 
@@ -21,7 +22,7 @@ const BINARY_SUFFIX = "-bin";
  */
 export function responseHeaders(
   requestId: string,
-  own: ReadonlyMap<string, string> | undefined,
+  own: ResponseMetadata | undefined,
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ":status": 200,
@@ -34,15 +35,23 @@ export function responseHeaders(
 }
 
 /** What the handler set, as it is sent. The call has refused what is no metadata. */
-export function ownMetadata(own: ReadonlyMap<string, string>): OutgoingHttpHeaders {
+export function ownMetadata(own: ResponseMetadata): OutgoingHttpHeaders {
   const metadata: OutgoingHttpHeaders = {};
   for (const [name, value] of own) {
-    if (!RESERVED.test(name) && name !== REQUEST_ID_HEADER) metadata[name] = sentAs(name, value);
+    if (RESERVED.test(name) || name === REQUEST_ID_HEADER) continue;
+    metadata[name] =
+      typeof value === "string" ? sentAs(name, value) : value.map((each) => sentAs(name, each));
   }
   return metadata;
 }
 
 /** Clients fail at a binary value that is no base64. */
 function sentAs(name: string, value: string): string {
-  return name.endsWith(BINARY_SUFFIX) ? Buffer.from(value, "base64").toString("base64") : value;
+  return name.endsWith(BINARY_SUFFIX) ? binaryValue(Buffer.from(value, "base64")) : value;
+}
+
+/** A binary value as gRPC has it sent: in base64 without padding. */
+export function binaryValue(bytes: Uint8Array): string {
+  const { buffer, byteOffset, length } = bytes;
+  return Buffer.from(buffer, byteOffset, length).toString("base64").replace(/=+$/, "");
 }

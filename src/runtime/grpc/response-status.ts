@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http2";
 import { toUSVString } from "node:util";
 import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
+import { binaryValue } from "./response-headers.ts";
 import {
   encodeStatusDetails,
   MAX_MESSAGE_CHARACTERS,
@@ -20,15 +21,16 @@ const PUSHBACK_HEADER = "grpc-retry-pushback-ms";
 /** The trailers of a call that went well. */
 export const OK_TRAILERS: OutgoingHttpHeaders = Object.freeze({ [STATUS_HEADER]: status.OK });
 
-/** The status of a call that failed, as trailers. Of INTERNAL nothing is told, whoever threw it. */
-export function statusTrailers(thrown: ServiceError, domain: string): OutgoingHttpHeaders {
+/** The status of a call that failed, as trailers; of its `ErrorInfo` only with a domain. Of INTERNAL nothing is told, whoever threw it. */
+export function statusTrailers(
+  thrown: ServiceError,
+  domain: string | undefined,
+): OutgoingHttpHeaders {
   const error = thrown.code === "INTERNAL" ? new ServiceError("INTERNAL") : thrown;
   const trailers: OutgoingHttpHeaders = {
     [STATUS_HEADER]: error.grpcStatus,
     [MESSAGE_HEADER]: encodedMessage(error.message),
-    [STATUS_DETAILS_HEADER]: Buffer.from(
-      encodeStatusDetails(error, domain, MAX_DETAILS_BYTES),
-    ).toString("base64"),
+    [STATUS_DETAILS_HEADER]: binaryValue(encodeStatusDetails(error, domain, MAX_DETAILS_BYTES)),
   };
   if (error.retryAfterSeconds !== undefined) {
     const seconds = Math.max(0, error.retryAfterSeconds);

@@ -1,6 +1,6 @@
 import { toUSVString } from "node:util";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { ServiceError } from "../error/service-error.ts";
+import type { ServiceError, StatusDetail } from "../error/service-error.ts";
 
 /** The trailer that holds a `google.rpc.Status`. */
 export const STATUS_DETAILS_HEADER = "grpc-status-details-bin";
@@ -19,36 +19,61 @@ export interface StatusDetails {
   /** `ErrorInfo.metadata`. */
   readonly metadata: Readonly<Record<string, string>>;
   readonly retryAfterSeconds: number | undefined;
+  /** All of them, as they were sent. */
+  readonly details: readonly StatusDetail[];
 }
 
 /**
- * The `google.rpc.Status` of an error, which holds an `ErrorInfo`, and a `RetryInfo`
- * where the caller may try again. These messages never change, and are so small that
+ * The `google.rpc.Status` of an error, which holds the details that the error says, or else an
+ * `ErrorInfo`, and a `RetryInfo` where the caller may try again. These messages never change, and are so small that
  * they are written by hand rather than generated.
  *
- * @param domain the name of the deployed service
+ * @param domain the name of the deployed service; without it, there is no `ErrorInfo`
  * @param maxBytes over which the error's details are left out
  */
 export function encodeStatusDetails(
   error: ServiceError,
-  domain: string,
+  domain: string | undefined,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Uint8Array {
-  const whole = encodeStatus(error, domain, error.details ?? {});
-  return whole.length <= maxBytes ? whole : encodeStatus(error, domain, {});
+  // What another service said in its details was for this one, not for its callers.
+  const own = error.isRemote ? undefined : error.statusDetails;
+  if (own !== undefined) {
+    const whole = encodeStatus(error, own);
+    return whole.length <= maxBytes ? whole : encodeStatus(error, []);
+  }
+  const whole = encodeStatus(error, usualDetails(error, domain, error.details ?? {}));
+  return whole.length <= maxBytes ? whole : encodeStatus(error, usualDetails(error, domain, {}));
 }
 
-function encodeStatus(error: ServiceError, domain: string, details: object): Uint8Array {
+function encodeStatus(error: ServiceError, details: readonly StatusDetail[]): Uint8Array {
   const status = new BinaryWriter();
   status.tag(1, WireType.Varint).int32(error.grpcStatus);
   status
     .tag(2, WireType.LengthDelimited)
     .string(toUSVString(error.message.slice(0, MAX_MESSAGE_CHARACTERS)));
-  writeAny(status, ERROR_INFO, errorInfo(error.code, domain, details));
-  if (error.retryAfterSeconds !== undefined) {
-    writeAny(status, RETRY_INFO, retryInfo(error.retryAfterSeconds));
+  for (const { typeUrl, value } of details) {
+    status.tag(3, WireType.LengthDelimited).fork();
+    status.tag(1, WireType.LengthDelimited).string(toUSVString(typeUrl));
+    status.tag(2, WireType.LengthDelimited).bytes(value);
+    status.join();
   }
   return status.finish();
+}
+
+function usualDetails(
+  { code, retryAfterSeconds }: ServiceError,
+  domain: string | undefined,
+  details: object,
+): StatusDetail[] {
+  const usual: StatusDetail[] = [];
+  if (domain !== undefined) usual.push(packed(ERROR_INFO, errorInfo(code, domain, details)));
+  if (retryAfterSeconds !== undefined) usual.push(packed(RETRY_INFO, retryInfo(retryAfterSeconds)));
+  return usual;
+}
+
+function packed(type: string, value: Uint8Array): StatusDetail {
+  return { typeUrl: TYPE_PREFIX + type, value };
 }
 
 function errorInfo(code: string, domain: string, details: object): Uint8Array {
@@ -84,24 +109,22 @@ function retryInfo(seconds: number): Uint8Array {
   return delay.join().finish();
 }
 
-function writeAny(status: BinaryWriter, type: string, value: Uint8Array): void {
-  status.tag(3, WireType.LengthDelimited).fork();
-  status.tag(1, WireType.LengthDelimited).string(TYPE_PREFIX + type);
-  status.tag(2, WireType.LengthDelimited).bytes(value);
-  status.join();
-}
-
 /** Reads the details of a status; undefined where they are none that can be read. */
 export function decodeStatusDetails(bytes: Uint8Array): StatusDetails | undefined {
   let reason: string | undefined;
   let retryAfterSeconds: number | undefined;
   const metadata: Record<string, string> = Object.create(null);
+  const details: StatusDetail[] = [];
   try {
     for (const [number, value] of fieldsOf(bytes)) {
       if (number !== 3) continue;
       const any = new Map(fieldsOf(value as Uint8Array));
       const type = bytesToText(any.get(1));
-      const inner = fieldsOf((any.get(2) as Uint8Array | undefined) ?? new Uint8Array());
+      const packed = (any.get(2) as Uint8Array | undefined) ?? new Uint8Array();
+      // A copy of its own: what was read may share the memory of a larger buffer.
+      details.push({ typeUrl: type, value: Uint8Array.from(packed) });
+      if (type !== TYPE_PREFIX + ERROR_INFO && type !== TYPE_PREFIX + RETRY_INFO) continue;
+      const inner = fieldsOf(packed);
       if (type === TYPE_PREFIX + ERROR_INFO) {
         for (const [field, part] of inner) {
           if (field === 1) reason = bytesToText(part);
@@ -109,7 +132,7 @@ export function decodeStatusDetails(bytes: Uint8Array): StatusDetails | undefine
           const entry = new Map(fieldsOf(part as Uint8Array));
           metadata[bytesToText(entry.get(1))] = bytesToText(entry.get(2));
         }
-      } else if (type === TYPE_PREFIX + RETRY_INFO) {
+      } else {
         const delay = new Map(fieldsOf((new Map(inner).get(1) as Uint8Array) ?? new Uint8Array()));
         retryAfterSeconds = Number(delay.get(1) ?? 0) + Number(delay.get(2) ?? 0) / 1e9;
       }
@@ -117,7 +140,7 @@ export function decodeStatusDetails(bytes: Uint8Array): StatusDetails | undefine
   } catch {
     return undefined;
   }
-  return { reason, metadata, retryAfterSeconds };
+  return { reason, metadata, retryAfterSeconds, details };
 }
 
 /** The fields of a message, undecoded: bytes, or a number that is told as such. */

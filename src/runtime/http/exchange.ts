@@ -103,7 +103,7 @@ export class Exchange implements OnConnection {
     if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
     for (const [name, value] of this.call?.beginResponse() ?? []) {
       // Whoever is refused for it wants to know the limit most.
-      if (name.startsWith("ratelimit-")) headers.push(name, value);
+      if (name.startsWith("ratelimit-")) pushHeader(headers, name, value);
     }
     if (error.retryAfterSeconds !== undefined) {
       headers.push("Retry-After", String(Math.max(0, Math.ceil(error.retryAfterSeconds))));
@@ -128,7 +128,7 @@ export class Exchange implements OnConnection {
     if (set !== undefined) {
       for (const [name, value] of set) {
         if (name === "cache-control") isCacheable = true;
-        if (!RESERVED.has(name)) headers.push(name, value);
+        if (!RESERVED.has(name)) pushHeader(headers, name, value);
       }
     }
     if (!isCacheable) headers.push("Cache-Control", "no-store");
@@ -195,4 +195,9 @@ function guard(response: ServerResponse, timeoutMs: number): void {
   const timer = setTimeout(() => response.destroy(), timeoutMs);
   timer.unref();
   response.once("close", () => clearTimeout(timer));
+}
+
+/** Each value as a header of its own. */
+function pushHeader(headers: string[], name: string, value: string | readonly string[]): void {
+  for (const each of typeof value === "string" ? [value] : value) headers.push(name, each);
 }

@@ -61,6 +61,7 @@ async function openGrpc(
   budget: RequestBudget,
 ): Promise<TransportServer> {
   const { plan, chainFor, readiness, logger } = parts;
+  const maxResponseBytes = parts.config.server.max_response_bytes;
   const { createGrpcServer } = await import("../grpc/grpc-server.ts");
   return createGrpcServer({
     chain: chainFor(config.timeout_ns),
@@ -68,7 +69,8 @@ async function openGrpc(
     // Who may read all that there is to call should be decided, not left to a default.
     config: { ...config, reflection: config.reflection ?? isForDevelopment(parts.config) },
     platform: { streamMs: parts.config.server.stream_timeout_ns / 1e6 },
-    service: parts.config.service,
+    service: parts.config.server.error_info ? parts.config.service : undefined,
+    ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
     isReady: () => readiness.state === "ready",
     onUnrouted: (request) => tellUnrouted(parts, request),
     logger,

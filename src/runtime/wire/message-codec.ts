@@ -6,10 +6,12 @@ import type { MessageDecoder } from "./message-reader.ts";
 
 /** What messages may be. */
 export interface MessageLimits {
-  /** The most bytes of a message, unpacked. */
+  /** The most bytes of a request message, unpacked. */
   readonly maxBytes: number;
   /** The most elements of a request message: see `countElements`. */
   readonly maxElements: number;
+  /** The most bytes of a response message. */
+  readonly maxResponseBytes: number;
 }
 
 /** The most elements of a request message where nothing else is said. */
@@ -32,7 +34,7 @@ const READ = { readUnknownFields: false } as const;
 /** The binary encoding of protobuf. */
 export function binaryCodec(
   { input, output }: { readonly input: DescMessage; readonly output: DescMessage },
-  { maxBytes, maxElements }: MessageLimits,
+  { maxElements, maxResponseBytes }: MessageLimits,
 ): MessageCodec {
   return {
     weigh(data) {
@@ -52,8 +54,8 @@ export function binaryCodec(
     },
     encode(message) {
       const data = toBinary(output, message as Message);
-      if (data.length <= maxBytes) return data;
-      throw tooLarge(maxBytes);
+      if (data.length <= maxResponseBytes) return data;
+      throw tooLarge(maxResponseBytes);
     },
   };
 }

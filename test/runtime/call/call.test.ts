@@ -78,6 +78,8 @@ describe("a header of the response, and a trailer,", () => {
     const call = callOf({ transport });
     expect(() => call.setResponseHeader(name, value as string)).toThrow(TypeError);
     expect(() => call.setResponseTrailer(name, value as string)).toThrow(TypeError);
+    expect(() => call.appendResponseHeader(name, value as string)).toThrow(TypeError);
+    expect(() => call.appendResponseTrailer(name, value as string)).toThrow(TypeError);
     expect(call.beginResponse()).toBeUndefined();
     expect(call.endResponse()).toBeUndefined();
   });
@@ -96,12 +98,29 @@ describe("a header of the response, and a trailer,", () => {
     expect([...(call.endResponse() ?? [])]).toEqual([[name.toLowerCase(), value]]);
   });
 
+  test("is appended to what there is, whatever the case of its name", () => {
+    const call = callOf({ transport: "grpc" });
+    call.setResponseHeader("a", "1");
+    call.appendResponseHeader("A", "2");
+    call.appendResponseHeader("a", "3");
+    call.appendResponseHeader("b", "4");
+    call.appendResponseTrailer("a", "5");
+    call.appendResponseTrailer("a", "6");
+    expect([...(call.beginResponse() ?? [])]).toEqual([
+      ["a", ["1", "2", "3"]],
+      ["b", "4"],
+    ]);
+    expect([...(call.endResponse() ?? [])]).toEqual([["a", ["5", "6"]]]);
+  });
+
   test("comes too late once the response was begun, or ended", () => {
     const call = callOf();
     call.beginResponse();
     expect(() => call.setResponseHeader("a", "v")).toThrow("comes too late");
+    expect(() => call.appendResponseHeader("a", "v")).toThrow("comes too late");
     call.setResponseTrailer("a", "v");
     call.endResponse();
     expect(() => call.setResponseTrailer("a", "v")).toThrow("comes too late");
+    expect(() => call.appendResponseTrailer("a", "v")).toThrow("comes too late");
   });
 });

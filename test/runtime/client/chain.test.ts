@@ -22,7 +22,9 @@ function contextOf(given: Partial<CallContext> & { spanId?: string } = {}): Call
     signal: new AbortController().signal,
     audit: NO_AUDIT,
     setResponseHeader() {},
+    appendResponseHeader() {},
     setResponseTrailer() {},
+    appendResponseTrailer() {},
     ...given,
   };
 }

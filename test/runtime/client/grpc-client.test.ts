@@ -2,6 +2,8 @@ import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Call } from "../../../src/runtime/call/call.ts";
+import type { CallContext } from "../../../src/runtime/call-context.ts";
+import type { ClientCallOptions } from "../../../src/runtime/client/client-call.ts";
 import { createGrpcClient } from "../../../src/runtime/client/grpc/grpc-client.ts";
 import type { GrpcClientOptions } from "../../../src/runtime/client/grpc/grpc-client-options.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
@@ -189,6 +191,84 @@ describe("our server", () => {
       details: { id: "s1" },
       retryAfterSeconds: 2.5,
     });
+  });
+
+  test("the details of an error come back, as they were sent", async () => {
+    const statusDetails = [{ typeUrl: "type.googleapis.com/a.B", value: new Uint8Array([8, 1]) }];
+    const handlers = {
+      echo: () => {
+        throw ServiceError.of(400, "OWN", "own", { statusDetails, grpcStatus: 11 });
+      },
+    };
+    const echo = await startEchoServer({ handlers });
+    closing.push(echo.close);
+    const answer = clientOf(echo.target).echo({});
+    await expect(answer).rejects.toMatchObject({ grpcStatus: 11, message: "own", statusDetails });
+  });
+
+  test.each(["echo", "expand", "collect", "chat"] as const)(
+    "the caller of %s is given headers and trailers",
+    async (name) => {
+      const say = (context: CallContext) => {
+        context.appendResponseHeader("x-head", "a");
+        context.appendResponseHeader("x-head", "b");
+        context.appendResponseHeader("x-head-bin", "AAE=");
+        context.appendResponseHeader("x-head-bin", "AAI=");
+        context.setResponseTrailer("x-tail", "c");
+      };
+      const echo = await startEchoServer({
+        handlers: {
+          echo: async (request, context) => (say(context), request),
+          async *expand(request, context) {
+            say(context);
+            yield request;
+            throw new ServiceError("FORBIDDEN");
+          },
+          collect: async (_requests, context) => {
+            say(context);
+            throw new ServiceError("FORBIDDEN");
+          },
+          async *chat(requests, context) {
+            say(context);
+            yield* requests;
+          },
+        },
+      });
+      closing.push(echo.close);
+      const seen: unknown[] = [];
+      const options: ClientCallOptions = {
+        onHeaders: (headers) =>
+          void seen.push(headers.all("x-head"), headers.all("x-head-bin"), headers.all("x-tail")),
+        onTrailers: (trailers) => void seen.push(trailers.all("x-tail"), [...trailers.names()]),
+      };
+      const client = clientOf(echo.target);
+      async function* requests() {
+        yield {};
+      }
+      const read = async (responses: AsyncIterable<unknown>) => {
+        for await (const _ of responses);
+      };
+      const called = {
+        echo: () => client.echo({}, options),
+        expand: () => read(client.expand({}, options)),
+        collect: () => client.collect(requests(), options),
+        chat: () => read(client.chat(requests(), options)),
+      };
+      const end = await called[name]().catch((error: unknown) => error);
+      if (name === "expand" || name === "collect") expect(end).toMatchObject({ code: "FORBIDDEN" });
+      expect(seen.slice(0, 4)).toEqual([["a, b"], ["AAE=", "AAI="], [], ["c"]]);
+      expect(seen[4]).toContain("x-tail");
+    },
+  );
+
+  test("several values of one name are sent", async () => {
+    let seen: Call | undefined;
+    const echo = await startEchoServer({ chain: { requestInfo: (call) => void (seen = call) } });
+    closing.push(echo.close);
+    const metadata = { "X-Own": ["a", "b"], "x-own-bin": ["AAE=", "AAI="] };
+    await clientOf(echo.target).echo({}, { metadata });
+    expect(seen?.headers.all("x-own")).toEqual(["a,b"]);
+    expect(seen?.headers.all("x-own-bin")).toEqual(["AAE=", "AAI="]);
   });
 
   test("the chain sees what was sent along, and the deadline", async () => {

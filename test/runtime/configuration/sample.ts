@@ -30,6 +30,8 @@ export function fullService() {
         tls: tls(),
       },
       metrics: { address: "127.0.0.1:19180", path: "/metrics" },
+      max_response_bytes: 65536,
+      error_info: false,
       stream_timeout_ns: 60_000_000_000,
       shutdown_timeout_ns: 10_000_000_000,
     },

@@ -13,7 +13,9 @@ const MAX_ANSWER = 128 * 1024;
 const STATUSES: readonly number[] = [0, 1, 3, 4, 5, 7, 8, 12, 16];
 
 /** What grpc-js itself tells of a message that it cannot decompress, by a status that is not ours to choose. */
-const OF_GRPC_JS = /^(?:Failed%20to%20decompress|Received%20compressed)/;
+const OF_GRPC_JS = /^(?:Failed to decompress|Received compressed)/;
+/** Of a message that says that it is compressed and is not, or by nothing known: gRPC has INTERNAL for it. */
+const UNREADABLE = "a message cannot be read";
 
 /** A lane has a connection of its own, which is kept as long as the server keeps it. */
 export function grpcLane(
@@ -97,8 +99,9 @@ function problemOf(answer: GrpcAnswer, input: GrpcInput, pending: Pending): stri
     return [400, 404, 405, 415, 431].includes(httpStatus) ? undefined : "no status";
   }
   const status = Number(headers["grpc-status"]);
-  const isOfGrpcJs = status === 13 && OF_GRPC_JS.test(String(headers["grpc-message"]));
-  if (httpStatus !== 200 || !(STATUSES.includes(status) || isOfGrpcJs))
+  const message = decodeURIComponent(String(headers["grpc-message"]));
+  const isUnreadable = status === 13 && (OF_GRPC_JS.test(message) || message === UNREADABLE);
+  if (httpStatus !== 200 || !(STATUSES.includes(status) || isUnreadable))
     return "a status that nothing here declares";
   if (headers["x-request-id"] !== undefined && headers["x-request-id"] !== input.requestId) {
     return "another's request id";

@@ -1,13 +1,18 @@
 import type { ClientHttp2Session } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CallContext } from "../../../src/runtime/call-context.ts";
-import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import {
+  ServiceError,
+  type ServiceErrorOptions,
+  type StatusDetail,
+} from "../../../src/runtime/error/service-error.ts";
 import { decodeStatusDetails } from "../../../src/runtime/grpc/status-details.ts";
 import { type EchoRequest, EchoRequestSchema } from "./fixture/gen/fixture/v1/fixture_pb.ts";
 import { type EchoServer, startEchoServer } from "./support/echo-server.ts";
 import { frame, rawCall, rawSession } from "./support/raw-call.ts";
 
+const ERROR_INFO = "type.googleapis.com/google.rpc.ErrorInfo";
 const ECHO = "/fixture.v1.EchoService/Echo";
 let echo: EchoServer;
 let session: ClientHttp2Session;
@@ -144,6 +149,86 @@ test.each([
 ])("a handler that returns $name", async ({ response }) => {
   behave = () => response;
   expect(await call()).toMatchObject({ grpcStatus: 13, message: "internal error" });
+});
+
+describe("the details that an error says", () => {
+  const detail = { typeUrl: "type.googleapis.com/a.v1.B", value: new Uint8Array([10, 1, 97]) };
+  const thrown = (options: ServiceErrorOptions) => async () => {
+    behave = () => {
+      throw ServiceError.of(409, "OWN", "own", options);
+    };
+    const { headers } = await call();
+    const bytes = Buffer.from(String(headers["grpc-status-details-bin"]), "base64");
+    return decodeStatusDetails(bytes);
+  };
+
+  test.each<[string, StatusDetail[]]>([
+    ["none", []],
+    ["one", [detail]],
+    ["several", [detail, { ...detail, typeUrl: "b" }]],
+  ])("stand instead of the ErrorInfo: %s", async (_name, statusDetails) => {
+    const read = await thrown({ statusDetails, retryAfterSeconds: 1, details: { id: "1" } })();
+    expect(read).toMatchObject({ reason: undefined, retryAfterSeconds: undefined });
+    expect(read?.details).toEqual(statusDetails);
+  });
+
+  test("are left out where they are too large for trailers", async () => {
+    const large = { ...detail, value: new Uint8Array(8000) };
+    expect((await thrown({ statusDetails: [large] })())?.details).toEqual([]);
+  });
+
+  test("are not told on where another service said them", async () => {
+    const read = await thrown({ statusDetails: [detail], isRemote: true })();
+    expect(read).toMatchObject({ reason: "OWN", details: [{ typeUrl: ERROR_INFO }] });
+  });
+
+  test("are not told of INTERNAL", async () => {
+    behave = () => {
+      throw new ServiceError("INTERNAL", "x", { statusDetails: [detail] });
+    };
+    const { headers } = await call();
+    const bytes = Buffer.from(String(headers["grpc-status-details-bin"]), "base64");
+    expect(decodeStatusDetails(bytes)?.details).toMatchObject([{ typeUrl: ERROR_INFO }]);
+  });
+});
+
+test("a server may tell nothing in an ErrorInfo", async () => {
+  const silent = await startEchoServer({
+    handlers: {
+      echo: async () => {
+        throw new ServiceError("RATE_LIMITED", undefined, { retryAfterSeconds: 2 });
+      },
+    },
+    options: { service: undefined },
+  });
+  const other = rawSession(silent.port);
+  const { headers } = await rawCall(other, ECHO);
+  other.destroy();
+  await silent.close();
+  const bytes = Buffer.from(String(headers["grpc-status-details-bin"]), "base64");
+  expect(decodeStatusDetails(bytes)).toMatchObject({
+    reason: undefined,
+    retryAfterSeconds: 2,
+    details: [{ typeUrl: "type.googleapis.com/google.rpc.RetryInfo" }],
+  });
+});
+
+test("responses may be larger than requests", async () => {
+  const large = await startEchoServer({
+    config: { max_message_bytes: 1024 },
+    options: { maxResponseBytes: 4096 },
+    handlers: { echo: async ({ count }) => ({ data: new Uint8Array(count) }) },
+  });
+  const other = rawSession(large.port);
+  const ask = (count: number, data = 0) => {
+    const request = create(EchoRequestSchema, { count, data: new Uint8Array(data) });
+    return rawCall(other, ECHO, {}, frame(toBinary(EchoRequestSchema, request)));
+  };
+  expect((await ask(4000)).grpcStatus).toBe(0);
+  expect((await ask(4097)).grpcStatus).toBe(8);
+  expect((await ask(0, 1025)).grpcStatus).toBe(8);
+  other.destroy();
+  await large.close();
 });
 
 test("a response over the limit", async () => {

@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from "vitest";
+import type { CallContext } from "../../../src/runtime/call-context.ts";
+import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { type EchoServer, startEchoServer } from "./support/echo-server.ts";
 import { rawCall, rawSession } from "./support/raw-call.ts";
 
@@ -30,11 +32,11 @@ test.each([
 });
 
 test.each([
-  ["YWI=", "YWI="],
-  ["YWI", "YWI="],
+  ["YWI=", "YWI"],
+  ["YWI", "YWI"],
   ["no base64!", "nobase64"],
   ["\u007e", ""],
-])("a binary value %j of a handler is sent as base64: %j", async (value, sent) => {
+])("a binary value %j of a handler is sent as base64 without padding: %j", async (value, sent) => {
   server = await startEchoServer({
     handlers: {
       echo: async (request, context) => {
@@ -49,4 +51,51 @@ test.each([
   session.destroy();
   expect(headers?.["x-own-bin"]).toBe(sent);
   expect(trailers?.["x-own-trailing-bin"]).toBe(sent);
+});
+
+test("each value that a handler appends is sent as one of its own", async () => {
+  server = await startEchoServer({
+    handlers: {
+      echo: async (request, context) => {
+        context.appendResponseHeader("x-own", "a");
+        context.appendResponseHeader("X-Own", "b");
+        context.setResponseTrailer("x-own-bin", "YWI=");
+        context.appendResponseTrailer("x-own-bin", "YWJj");
+        context.appendResponseTrailer("grpc-status", "7");
+        return request;
+      },
+    },
+  });
+  const session = rawSession(server.port);
+  const { grpcStatus, headers, trailers } = await rawCall(session, "/fixture.v1.EchoService/Echo");
+  session.destroy();
+  expect(grpcStatus).toBe(0);
+  // As Node joins them.
+  expect([headers["x-own"], trailers["x-own-bin"]]).toEqual(["a, b", "YWI, YWJj"]);
+});
+
+test.each([
+  ["of one response", "/fixture.v1.EchoService/Echo"],
+  ["of a stream", "/fixture.v1.EchoService/Expand"],
+])("the headers of a handler %s that fails are no trailers", async (_what, path) => {
+  const fail = (context: CallContext) => {
+    context.setResponseHeader("x-own", "head");
+    context.setResponseTrailer("x-own-trailing", "tail");
+    throw new ServiceError("FORBIDDEN");
+  };
+  server = await startEchoServer({
+    handlers: {
+      echo: async (_request, context) => fail(context),
+      async *expand(_request, context) {
+        fail(context);
+      },
+    },
+  });
+  const session = rawSession(server.port);
+  const { headers, trailers } = await rawCall(session, path);
+  session.destroy();
+  expect(headers).toMatchObject({ "x-own": "head" });
+  expect(headers["grpc-status"]).toBeUndefined();
+  expect(trailers).toMatchObject({ "x-own-trailing": "tail", "grpc-status": "7" });
+  expect(trailers["x-own"]).toBeUndefined();
 });

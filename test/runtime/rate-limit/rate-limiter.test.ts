@@ -26,7 +26,7 @@ test("an RPC without a limit has none, and says nothing of it", () => {
 
 test("responses tell what is left, and refusals when to come again", () => {
   const { limit, clock, refused } = limiter();
-  const seen: [string | undefined, string | undefined][] = [];
+  const seen: [unknown, unknown][] = [];
   for (let count = 0; count < 3; count++) {
     const call = callOf(limited);
     limit(call);

@@ -38,7 +38,10 @@ export function metadata(options: ClientOptions): ClientInterceptor {
       call.headers.set(tokenHeader, token);
     }
     for (const entry of Object.entries(call.options.metadata ?? {})) {
-      call.headers.set(...lowerCased(entry));
+      const [name, values] = entry;
+      call.headers.set(
+        ...lowerCased([name, typeof values === "string" ? values : values.join(",")]),
+      );
     }
     for (const [name, value] of call.headers) checkSendable(call.transport, name, value);
     return next();

@@ -82,6 +82,7 @@ function optionsOf(
       ? { grpcStatus: code }
       : {}),
     ...(hasDetails ? { details: { ...info.metadata } } : {}),
+    ...(info === undefined ? {} : { statusDetails: info.details }),
     ...(info?.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: info.retryAfterSeconds }),
   };
 }

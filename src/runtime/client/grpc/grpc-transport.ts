@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import {
@@ -7,6 +8,7 @@ import {
   type ClientUnaryCall,
   credentials,
   Metadata,
+  type StatusObject,
 } from "@grpc/grpc-js";
 import { streamsRequest, streamsResponse } from "../../binding/method-kind.ts";
 import type { ClientCall, ClientTransport } from "../client-call.ts";
@@ -15,6 +17,7 @@ import { checkClientTls } from "../client-tls.ts";
 import type { GrpcClientOptions } from "./grpc-client-options.ts";
 import { isGrpcError, toClientError } from "./grpc-error.ts";
 import { encodeRequest as encode, pumpRequests } from "./request-pump.ts";
+import { ResponseHeaders } from "./response-headers.ts";
 import {
   decodeResponse as decode,
   decodeResponses,
@@ -23,6 +26,8 @@ import {
 
 /** What grpc-js sends and gives; messages are encoded and decoded here. */
 const AS_IS = (bytes: Buffer): Buffer => bytes;
+/** The suffix of names whose values are binary. */
+const BINARY_SUFFIX = "-bin";
 /** Calls that have to wait for a server that is gone without a word time out one after the other. */
 const KEEPALIVE_MS = 30_000;
 /** Servers end a connection that is asked more often than every five minutes while it is idle (gRPC's A8). */
@@ -109,6 +114,7 @@ export class GrpcTransport implements ClientTransport {
       }
       // Until there is a connection, the peer is the target as it was given.
       const target = sent.getPeer();
+      tellMetadata(call, sent);
       const cancel = (): void => sent.cancel();
       signal?.addEventListener("abort", cancel);
     });
@@ -135,6 +141,7 @@ export class GrpcTransport implements ClientTransport {
       received = this.#streams.makeServerStreamRequest(path, AS_IS, AS_IS, request, ...args);
     }
     const target = received.getPeer();
+    tellMetadata(call, received);
     const cancel = (): void => received.cancel();
     signal?.addEventListener("abort", cancel);
     const end = (): void => {
@@ -174,9 +181,24 @@ function metadataOf({ headers }: ClientCall): Metadata {
   for (const [name, value] of headers) {
     // That is the channel's own.
     if (name === "user-agent") continue;
-    metadata.set(name, name.endsWith("-bin") ? Buffer.from(value, "base64") : value);
+    if (!name.endsWith(BINARY_SUFFIX)) metadata.set(name, value);
+    // Several are joined by commas, which base64 has none of.
+    else for (const each of value.split(",")) metadata.add(name, Buffer.from(each, "base64"));
   }
   return metadata;
+}
+
+/** Tells the caller of the metadata of the response, if it has asked for them. */
+function tellMetadata(
+  { options: { onHeaders, onTrailers } }: ClientCall,
+  sent: Pick<EventEmitter, "once">,
+): void {
+  if (onHeaders !== undefined) {
+    sent.once("metadata", (metadata: Metadata) => onHeaders(new ResponseHeaders(metadata)));
+  }
+  if (onTrailers !== undefined) {
+    sent.once("status", (end: StatusObject) => onTrailers(new ResponseHeaders(end.metadata)));
+  }
 }
 
 function callOptionsOf({ deadline }: ClientCall): CallOptions {

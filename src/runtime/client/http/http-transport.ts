@@ -4,6 +4,7 @@ import { create, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import { streamsRequest, streamsResponse } from "../../binding/method-kind.ts";
 import { ServiceError } from "../../error/service-error.ts";
+import { HttpHeaders } from "../../http/http-headers.ts";
 import type { HttpRoute } from "../../service-binding.ts";
 import type { ClientCall, ClientTransport } from "../client-call.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES } from "../client-options.ts";
@@ -137,7 +138,10 @@ export class HttpTransport implements ClientTransport {
       request.on("error", (error) => {
         reject(signal?.aborted === true ? signal.reason : networkError(error));
       });
-      request.on("response", resolve);
+      request.on("response", (response) => {
+        call.options.onHeaders?.(new HttpHeaders(response.rawHeaders));
+        resolve(response);
+      });
       request.on("close", () => signal?.removeEventListener("abort", cancel));
       request.end(body);
     });
