@@ -7,7 +7,7 @@ export interface ClientCallOptions {
   /** The call that is being served: its request id, trace, deadline and cancellation go on. Its identity does not. */
   readonly context?: CallContext;
   readonly signal?: AbortSignal;
-  /** At most so long, in milliseconds, instead of the client's own timeout. */
+  /** At most so long, in milliseconds, instead of the client's own timeout; Infinity for as long as it takes. */
   readonly timeoutMs?: number;
   /** Headers of this call; names in any case, `-bin` values in base64. Several values are sent joined by commas. */
   readonly metadata?: Readonly<Record<string, string | readonly string[]>>;

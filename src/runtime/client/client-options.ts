@@ -2,9 +2,9 @@ import type { ClientInterceptor } from "./client-call.ts";
 
 /** What clients of both transports may be told. */
 export interface ClientOptions {
-  /** How long a call with one response may take, in milliseconds; 5000 where absent. */
+  /** How long a call with one response may take, in milliseconds; 5000 where absent, Infinity for as long as it takes. */
   readonly timeoutMs?: number;
-  /** How long a streaming call may take, in milliseconds; an hour where absent. */
+  /** How long a streaming call may take, in milliseconds; an hour where absent, Infinity likewise. */
   readonly streamTimeoutMs?: number;
   /** How this program names itself; `svc-access` where absent. */
   readonly userAgent?: string;

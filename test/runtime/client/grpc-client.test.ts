@@ -72,6 +72,20 @@ describe("a target that cannot be reached", () => {
   });
 });
 
+test("a server that answers one request twice is not waited for", async () => {
+  const { target } = await foreignServer((stream) => {
+    stream.respond(
+      { ":status": 200, "content-type": "application/grpc" },
+      { waitForTrailers: true },
+    );
+    stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": 0 }));
+    const response = frame(toBinary(EchoResponseSchema, create(EchoResponseSchema)));
+    stream.end(Buffer.concat([response, response]));
+  });
+  const answer = clientOf(target).echo({}, { timeoutMs: 60_000 });
+  await expect(answer).rejects.toMatchObject({ code: "UNIMPLEMENTED" });
+});
+
 test("a server that drops the connection has not answered", async () => {
   const { target } = await foreignServer((stream) => stream.session?.destroy());
   const error = await clientOf(target)
@@ -269,6 +283,17 @@ describe("our server", () => {
     await clientOf(echo.target).echo({}, { metadata });
     expect(seen?.headers.all("x-own")).toEqual(["a,b"]);
     expect(seen?.headers.all("x-own-bin")).toEqual(["AAE=", "AAI="]);
+  });
+
+  test("a call may take as long as it takes", async () => {
+    let seen: Call | undefined;
+    const echo = await startEchoServer({ chain: { requestInfo: (call) => void (seen = call) } });
+    closing.push(echo.close);
+    const client = clientOf(echo.target, { timeoutMs: Number.POSITIVE_INFINITY });
+    await client.echo({});
+    expect(seen).toMatchObject({ clientTimeoutMs: undefined });
+    await client.echo({}, { timeoutMs: 2 ** 40 });
+    expect(seen?.clientTimeoutMs).toBeGreaterThan(2 ** 39);
   });
 
   test("the chain sees what was sent along, and the deadline", async () => {

@@ -5,6 +5,8 @@ import type { ClientOptions } from "../client-options.ts";
 
 const DEFAULT_TIMEOUT_MS = 5000;
 const DEFAULT_STREAM_TIMEOUT_MS = 3_600_000;
+/** Timers of Node take no more, and would go off at once. */
+const MAX_TIMER_MS = 2_147_483_647;
 /** What is kept of the time that the served call has left, to answer its own caller. */
 const MARGIN_MS = 20;
 
@@ -44,7 +46,7 @@ export function timeout({ timeoutMs, streamTimeoutMs }: ClientOptions): ClientIn
 class CallWatch {
   readonly #call: ClientCall;
   readonly #abort = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout | undefined;
   readonly #callers: readonly AbortSignal[];
 
   constructor(call: ClientCall, limit: number) {
@@ -52,7 +54,8 @@ class CallWatch {
     this.#call = call;
     this.#callers = [context?.signal, signal].filter((each) => each !== undefined);
     call.signal = this.#abort.signal;
-    this.#timer = setTimeout(() => this.#give(new ServiceError("DEADLINE_EXCEEDED")), limit);
+    const expire = () => this.#give(new ServiceError("DEADLINE_EXCEEDED"));
+    this.#timer = limit <= MAX_TIMER_MS ? setTimeout(expire, limit) : undefined;
     for (const caller of this.#callers) {
       caller.addEventListener("abort", this.#onAbort);
       if (caller.aborted) this.#give(reasonOf(caller));

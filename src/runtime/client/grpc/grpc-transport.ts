@@ -110,7 +110,12 @@ export class GrpcTransport implements ClientTransport {
         sent = writable;
       } else {
         const request = encode(method.input, call.request);
-        sent = this.#unary.makeUnaryRequest(path, AS_IS, AS_IS, request, ...args, answered);
+        // grpc-js asks for one message only, and would wait to the deadline for the end of two.
+        const asksOn = (bytes: Buffer): Buffer => {
+          process.nextTick(() => sent.call?.startRead());
+          return bytes;
+        };
+        sent = this.#unary.makeUnaryRequest(path, AS_IS, asksOn, request, ...args, answered);
       }
       // Until there is a connection, the peer is the target as it was given.
       const target = sent.getPeer();

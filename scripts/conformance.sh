@@ -1,0 +1,27 @@
+#!/bin/sh
+# Runs connectrpc's conformance suite against our server and our gRPC client, and prints its totals.
+# Succeeds only where all cases pass, but for those of test/conformance/known-failing.txt, which must fail.
+# Options are the suite's, such as --run 'Basic/**' or --trace, for both.
+set -eu
+cd "$(dirname "$0")/.."
+export PATH="$PWD/node_modules/.bin:$PATH"
+
+suite="${CONFORMANCE:-$(scripts/build-conformance.sh)}"
+here=test/conformance
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT HUP INT TERM
+
+echo "== the service of the suite, with our annotations" >&2
+# The programs are users of the package: they run on what is built.
+node scripts/build.ts
+sh "$here/generate.sh" "$suite/proto"
+tsc -p "$here"
+
+status=0
+for mode in server client; do
+  echo "== $mode" >&2
+  sed -n "s/^$mode: //p" "$here/known-failing.txt" > "$work/$mode.txt"
+  "$suite/connectconformance" --mode "$mode" --conf "$here/$mode.yaml" \
+    --known-failing "@$work/$mode.txt" "$@" -- node "$here/programs/$mode.ts" || status=1
+done
+exit "$status"
