@@ -14,6 +14,8 @@ const MEASURED_MS = 10_000;
 
 const CPU_PERCENT = 5;
 const MEGABYTES = 150;
+/** Of one that is larger: what V8 leaves uncollected, however much larger it is. */
+const MEGABYTES_AT_MOST = 500;
 const PROBE_SECONDS = 1;
 
 /** An empty message: the health of the process. */
@@ -48,7 +50,12 @@ async function flood(path: string, times: number, message?: Uint8Array): Promise
     const { failed, longestSeconds } = await probes();
     return [
       { what: "CPU", measured: cpuPercent, most: CPU_PERCENT, unit: "%" },
-      { what: "memory", measured: target.megabytes, most: MEGABYTES, unit: "MiB" },
+      {
+        what: "memory",
+        measured: target.megabytes,
+        most: times === 1 ? MEGABYTES : MEGABYTES_AT_MOST,
+        unit: "MiB",
+      },
       { what: "failed probes", measured: failed, most: 0, unit: "" },
       { what: "longest probe", measured: longestSeconds, most: PROBE_SECONDS * times, unit: "s" },
     ];
