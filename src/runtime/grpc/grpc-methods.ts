@@ -1,7 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { DEFAULT_MAX_MESSAGE_ELEMENTS } from "../configuration/server-config.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
-import { MAX_ELEMENTS } from "../wire/message-codec.ts";
 import { type ExchangeSettings, GrpcExchange } from "./grpc-exchange.ts";
 import type { GrpcHeaders } from "./grpc-headers.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
@@ -31,7 +31,7 @@ export class GrpcMethods {
   #draining = false;
 
   constructor(options: GrpcServerOptions) {
-    const { chain, config, logger, maxElements = MAX_ELEMENTS } = options;
+    const { chain, config, logger, maxElements = DEFAULT_MAX_MESSAGE_ELEMENTS } = options;
     const maxBytes = config.max_message_bytes;
     const limits = {
       maxBytes,

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
-import type { ServerConfig } from "../configuration/server-config.ts";
+import { DEFAULT_MAX_MESSAGE_ELEMENTS, type ServerConfig } from "../configuration/server-config.ts";
 import { messageRegistry } from "../json/message-registry.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { UnroutedObserver } from "../operation/unrouted-request.ts";
@@ -32,6 +32,8 @@ export interface HttpServerOptions {
   readonly methods: readonly BoundMethod[];
   readonly rawMethods?: readonly RawMethod[];
   readonly config: Pick<HttpConfig, "address" | "max_body_bytes" | "cors" | "tls">;
+  /** The most elements of a request message. */
+  readonly maxElements?: number;
   readonly probes?: readonly Probe[];
   /** Hears of requests that never reach the chain. */
   readonly onUnrouted?: UnroutedObserver;
@@ -79,17 +81,18 @@ export function createHttpServer(options: HttpServerOptions): TransportServer {
 
 function routerEntries(options: HttpServerOptions): RouterEntry<RouteService>[] {
   const { methods, rawMethods = [], config } = options;
+  const { maxElements = DEFAULT_MAX_MESSAGE_ELEMENTS } = options;
   const registry = messageRegistry(methods);
   const rpcs = methods.flatMap((method) =>
     method.routes.flatMap((route): RouterEntry<RouteService>[] => {
       const { descriptor } = method;
       if (descriptor === undefined) return [];
-      const limit = config.max_body_bytes;
+      const limits = { maxElements, maxBodyBytes: config.max_body_bytes };
       return [
         {
           shape: route,
           name: `${route.method} ${route.path} of ${route.rpc}`,
-          value: compileRpcRoute(method, route, descriptor, registry, limit),
+          value: compileRpcRoute(method, route, descriptor, registry, limits),
         },
       ];
     }),

@@ -5,6 +5,7 @@ import {
   type Message,
   type Registry,
 } from "@bufbuild/protobuf";
+import type { MessageLimits } from "../json/element-budget.ts";
 import { fieldsByName } from "../json/field-names.ts";
 import { invalidArgument } from "../json/invalid-argument.ts";
 import { compileJsonField, compileJsonMessage, type JsonDecoder } from "../json/json-message.ts";
@@ -30,6 +31,7 @@ export function compileRequest(
   route: HttpRoute,
   input: DescMessage,
   registry: Registry,
+  limits: MessageLimits,
 ): RequestDecoder {
   const bindPath = compilePathVariables(route, input);
   const bindQuery = compileQuery(route, input);
@@ -46,7 +48,7 @@ export function compileRequest(
   }
   const rawBody = compileRawBody(route.body, input);
   if (rawBody !== undefined) return async (parts) => finish(await rawBody(parts), parts);
-  const decodeBody = compileBody(route.body, input, registry);
+  const decodeBody = compileBody(route.body, input, registry, limits);
   return async (parts) => {
     if (!parts.hasBody) return finish(create(input), parts);
     requireJson(parts.headers);
@@ -61,10 +63,15 @@ async function refuseBody(parts: RequestParts): Promise<void> {
   if (bytes.length > 0) throw invalidArgument("the request takes no body");
 }
 
-function compileBody(body: string, input: DescMessage, registry: Registry): JsonDecoder {
+function compileBody(
+  body: string,
+  input: DescMessage,
+  registry: Registry,
+  limits: MessageLimits,
+): JsonDecoder {
   return body === "*"
-    ? compileJsonMessage(input, registry)
-    : compileJsonField(fieldOf(body, input), registry);
+    ? compileJsonMessage(input, registry, limits)
+    : compileJsonField(fieldOf(body, input), registry, limits);
 }
 
 function fieldOf(body: string, input: DescMessage): DescField {

@@ -3,6 +3,7 @@ import type { DescMethod, Message, Registry } from "@bufbuild/protobuf";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import { streamsRequest, streamsResponse } from "../binding/method-kind.ts";
 import { ServiceError } from "../error/service-error.ts";
+import type { MessageLimits } from "../json/element-budget.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute } from "../service-binding.ts";
 import type { Exchange } from "./exchange.ts";
@@ -18,6 +19,11 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set(
   ["*", ...METHODS].filter((method) => method !== "CONNECT"),
 );
 
+/** How much a request of a route may hold. */
+export interface RouteLimits extends MessageLimits {
+  readonly maxBodyBytes: number;
+}
+
 /**
  * Compiles a route of an RPC: all that its messages say about it is worked out here, once.
  *
@@ -28,7 +34,7 @@ export function compileRpcRoute(
   route: HttpRoute,
   { input, output }: DescMethod,
   registry: Registry,
-  maxBodyBytes: number,
+  limits: RouteLimits,
 ): RouteService {
   if (!KNOWN_METHODS.has(route.method)) {
     throw new StartUpError([
@@ -37,10 +43,11 @@ export function compileRpcRoute(
   }
   const { path } = route;
   if (streamsRequest(method.kind)) return withoutHttpForm(method, path);
-  const decode = compileRequest(route, input, registry);
+  const decode = compileRequest(route, input, registry, limits);
   const { isRaw, encode } = compileResponse(route.responseBody, output, registry);
   const encodeMessage = (response: unknown) => encode(response as Message);
-  const read = (arrival: Arrival): unknown => decode(new ArrivalParts(arrival, maxBodyBytes));
+  const read = (arrival: Arrival): unknown =>
+    decode(new ArrivalParts(arrival, limits.maxBodyBytes));
   if (streamsResponse(method.kind)) {
     const send = isRaw ? sendBytes : sendLines;
     return {

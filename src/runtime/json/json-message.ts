@@ -7,39 +7,56 @@ import {
   mergeFromJson,
   type Registry,
 } from "@bufbuild/protobuf";
+import { ServiceError } from "../error/service-error.ts";
+import { ElementBudget, type MessageLimits } from "./element-budget.ts";
 import { exactMessage, isLoose } from "./exact-json.ts";
 import { invalidArgument } from "./invalid-argument.ts";
 import { describeJsonProblem } from "./json-problem.ts";
-import { type ParsedJson, parseJson } from "./parse-json.ts";
+import { mostElements } from "./message-weight.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** Makes a message from JSON text in UTF-8; throws `ServiceError`, which says what is wrong with it. */
 export type JsonDecoder = (bytes: Uint8Array) => Message;
 
-/** Compiles how messages are read from JSON. */
-export function compileJsonMessage(message: DescMessage, registry: Registry): JsonDecoder {
-  const read = compileRead(message, registry);
-  return (bytes) => read(parseJson(bytes));
+/** Compiles how messages are read from JSON, and bounds what that costs. */
+export function compileJsonMessage(
+  message: DescMessage,
+  registry: Registry,
+  limits: MessageLimits,
+): JsonDecoder {
+  return compile(message, registry, limits, (json) => json);
 }
 
 /** Compiles how messages are read from the JSON of one of their fields. */
-export function compileJsonField(field: DescField, registry: Registry): JsonDecoder {
-  const read = compileRead(field.parent, registry);
-  return (bytes) => {
-    const { value, hasLongNumbers } = parseJson(bytes);
-    return read({ value: { [field.jsonName]: value }, hasLongNumbers });
-  };
+export function compileJsonField(
+  field: DescField,
+  registry: Registry,
+  limits: MessageLimits,
+): JsonDecoder {
+  return compile(field.parent, registry, limits, (json) => ({ [field.jsonName]: json }));
 }
 
-function compileRead(message: DescMessage, registry: Registry): (json: ParsedJson) => Message {
+function compile(
+  message: DescMessage,
+  registry: Registry,
+  limits: MessageLimits,
+  whole: (json: JsonValue) => JsonValue,
+): JsonDecoder {
   const isLooseMessage = isLoose(message);
+  const most = mostElements(message);
   const options = { registry };
-  return ({ value, hasLongNumbers }) => {
-    let json: JsonValue = value;
+  return (bytes) => {
+    const elements = new ElementBudget(limits);
+    const { value, hasLongNumbers } = parseJson(bytes, elements);
+    let json = whole(value);
     try {
-      if (hasLongNumbers || isLooseMessage) json = exactMessage(message, json, registry);
+      if (hasLongNumbers || isLooseMessage || elements.isShortOf(most)) {
+        json = exactMessage(message, json, { registry, elements });
+      }
       return mergeFromJson(message, create(message), json, options);
     } catch (cause) {
-      throw invalidArgument(describeJsonProblem(message, json, registry), cause);
+      if (cause instanceof ServiceError) throw cause;
+      throw invalidArgument(describeJsonProblem(message, json, registry, limits), cause);
     }
   };
 }

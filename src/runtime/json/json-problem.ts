@@ -5,137 +5,164 @@ import {
   type JsonValue,
   mergeFromJson,
   type Registry,
+  ScalarType,
 } from "@bufbuild/protobuf";
-import { exactMessage } from "./exact-json.ts";
-import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
+import { ServiceError } from "../error/service-error.ts";
+import { ElementBudget, type MessageLimits } from "./element-budget.ts";
+import { exactMessage, type JsonReading } from "./exact-json.ts";
 import { fieldText } from "./field-text.ts";
-import { shown } from "./invalid-argument.ts";
+import {
+  holdsFields,
+  type JsonObject,
+  type JsonPart,
+  jsonParts,
+  MANY,
+  named,
+} from "./json-parts.ts";
 
-type JsonObject = { [key: string]: JsonValue };
+/** How often a part is tried at most: with its message, among its fields, among its items, alone. */
+const TRIES = 4;
 
 /**
  * Says what of a JSON value is not of a message, by the path of the field as it was
  * sent. Only asked once decoding has failed: protobuf-es names the message and not
- * the way to it, in words that are not for callers. Each part is looked at once, so
- * that a wrong body costs no more than a right one.
+ * the way to it, in words that are not for callers. What has no fields of its own is
+ * tried, many at once, and by halves where these fail; messages are entered. So each part is tried a few times at most, however deep it is.
+ *
+ * @throws ServiceError PAYLOAD_TOO_LARGE where it holds too much
  */
 export function describeJsonProblem(
   message: DescMessage,
   json: JsonValue,
   registry: Registry,
+  limits: MessageLimits,
 ): string {
-  return (
-    new Search(registry).message(message, json, "") ?? "the body does not fit the fields it is for"
-  );
+  const search = new Search({ registry, elements: new ElementBudget(limits, TRIES) });
+  return search.message(message, json, "") ?? "the body does not fit the fields it is for";
 }
 
 class Search {
-  readonly #registry: Registry;
+  readonly #reading: JsonReading;
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
+  constructor(reading: JsonReading) {
+    this.#reading = reading;
   }
 
-  /** What is wrong with a message at a path; undefined where nothing is. */
+  /** What is wrong with a message at a path: the first such part as it was sent; undefined where nothing is. */
   message(message: DescMessage, json: JsonValue, path: string): string | undefined {
-    if (!isObject(json)) return `${named(path)} must be an object`;
-    const fields = fieldsByName(message);
-    const given = new Map<string, string>();
-    for (const [key, value] of Object.entries(json)) {
-      const field = fields.get(key);
-      const at = path === "" ? key : `${path}.${key}`;
-      if (field === undefined) {
-        if (isExtensionOf(message, key, this.#registry)) {
-          if (this.#fails(message, { [key]: value })) return `${named(at)} is not valid`;
-          continue;
-        }
-        return `${named(at)} is not known`;
+    const { leaves, inner, problem } = jsonParts(message, json, path, this.#reading.registry);
+    const wrong = firstWrong(leaves, (some) => this.#fails(message, objectOf(some)));
+    for (const part of inner) {
+      if (wrong !== undefined && part.index > wrong.index) break;
+      const found = this.#inside(part);
+      if (found !== undefined) return found;
+    }
+    if (wrong === undefined) return problem;
+    const kind = wrong.field?.fieldKind;
+    const hasItems = kind === "list" || kind === "map";
+    return hasItems ? this.#wrongItem(wrong) : isNot(wrong.field, wrong.path);
+  }
+
+  /** Of a part that is entered. */
+  #inside(part: JsonPart): string | undefined {
+    const { field, value, path, keys } = part;
+    const message = field?.message;
+    if (field === undefined || message === undefined || !holdsFields(field)) {
+      return this.#wrongItem(part);
+    }
+    if (field.fieldKind === "message") return this.message(message, value, path);
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        const found = this.message(message, item, `${path}[${index}]`);
+        if (found !== undefined) return found;
       }
-      const isAbsent = value === null && !takesNull(field);
-      const name = field.oneof === undefined || isAbsent ? field.name : field.oneof.name;
-      const other = given.get(name);
-      if (other !== undefined) return `${named(at)} and ${shown(other)} cannot both be given`;
-      given.set(name, key);
-      const problem = value === null ? undefined : this.#field(field, value, at);
-      if (problem !== undefined) return problem;
+      return undefined;
+    }
+    const map = value as JsonObject;
+    const wrongKey = this.#wrongKey(field, part);
+    for (const name of keys) {
+      const at = entryPath(path, name);
+      const found = this.message(message, map[name] as JsonValue, at);
+      if (found !== undefined) return found;
+      if (name === wrongKey) return isNot(field, at);
     }
     return undefined;
   }
 
-  #field(field: DescField, json: JsonValue, path: string): string | undefined {
-    switch (field.fieldKind) {
-      case "list":
-        if (!Array.isArray(json)) return `${named(path)} must be a list`;
-        return first(json, (item, index) => {
-          const at = `${path}[${index}]`;
-          return field.listKind === "message" && !hasOwnJsonForm(field.message)
-            ? this.message(field.message, item, at)
-            : this.#leaf(field, [item], at);
-        });
-      case "map":
-        if (!isObject(json)) return `${named(path)} must be an object`;
-        return first(Object.entries(json), ([key, item]) => {
-          const at = `${path}[${JSON.stringify(key)}]`;
-          if (field.mapKind !== "message" || hasOwnJsonForm(field.message)) {
-            return this.#leaf(field, { [key]: item }, at);
-          }
-          return this.message(field.message, item, at) ?? this.#leaf(field, { [key]: {} }, at);
-        });
-      case "message":
-        return hasOwnJsonForm(field.message)
-          ? this.#leaf(field, json, path)
-          : this.message(field.message, json, path);
-      default:
-        return this.#leaf(field, json, path);
-    }
+  /** The first key of a map of messages that is none. */
+  #wrongKey(field: DescField, { key, keys }: JsonPart): string | undefined {
+    if (field.fieldKind !== "map" || field.mapKey === ScalarType.STRING) return undefined;
+    return firstWrong(keys, (some) => {
+      const empty = Object.fromEntries(some.map((name) => [name, {}]));
+      return this.#fails(field.parent, { [key]: empty });
+    });
   }
 
-  /** Tries a value that has no fields of its own. */
-  #leaf(field: DescField, json: JsonValue, path: string): string | undefined {
-    if (!this.#fails(field.parent, { [field.jsonName]: json })) return undefined;
-    const expected = fieldText(field)?.expected;
-    return `${named(path)} ${expected === undefined ? "is not valid" : `must be ${expected}`}`;
+  /** The first item of a list or a map that is wrong. */
+  #wrongItem({ field, key, value, path, keys }: JsonPart): string | undefined {
+    const message = field?.parent;
+    if (message === undefined) return undefined;
+    if (field?.fieldKind === "list") {
+      const items = (value as JsonValue[]).map((item, index) => ({ item, index }));
+      const wrong = firstWrong(items, (some) =>
+        this.#fails(message, { [key]: some.map(({ item }) => item) }),
+      );
+      return wrong && isNot(field, `${path}[${wrong.index}]`);
+    }
+    if (field?.fieldKind !== "map") return undefined;
+    const map = value as JsonObject;
+    const wrong = firstWrong(keys, (some) => this.#fails(message, { [key]: pick(map, some) }));
+    return wrong === undefined ? undefined : isNot(field, entryPath(path, wrong));
   }
 
   #fails(message: DescMessage, json: JsonObject): boolean {
-    const registry = this.#registry;
+    const reading = this.#reading;
     try {
-      mergeFromJson(message, create(message), exactMessage(message, json, registry), { registry });
+      const { registry } = reading;
+      mergeFromJson(message, create(message), exactMessage(message, json, reading), { registry });
       return false;
-    } catch {
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
       return true;
     }
   }
 }
 
-/** Whether null is a value of a field, and not its absence. */
-function takesNull(field: DescField): boolean {
-  const type = field.enum ?? field.message;
-  return (
-    type?.typeName === "google.protobuf.NullValue" || type?.typeName === "google.protobuf.Value"
-  );
-}
-
-function isExtensionOf({ typeName }: DescMessage, key: string, registry: Registry): boolean {
-  if (!key.startsWith("[") || !key.endsWith("]")) return false;
-  return registry.getExtension(key.slice(1, -1))?.extendee.typeName === typeName;
-}
-
-function first<Item>(
-  items: readonly Item[],
-  look: (item: Item, index: number) => string | undefined,
-): string | undefined {
-  for (const [index, item] of items.entries()) {
-    const problem = look(item, index);
-    if (problem !== undefined) return problem;
+/**
+ * The first of some things that is wrong, looked at many at once, and by halves where these fail.
+ *
+ * @param fail whether any of these is wrong
+ */
+function firstWrong<Thing>(
+  things: readonly Thing[],
+  fail: (some: readonly Thing[]) => boolean,
+): Thing | undefined {
+  for (let start = 0; start < things.length; start += MANY) {
+    let some = things.slice(start, start + MANY);
+    if (!fail(some)) continue;
+    while (some.length > 1) {
+      const half = some.slice(0, some.length >>> 1);
+      some = fail(half) ? half : some.slice(half.length);
+    }
+    // Two may be wrong only together.
+    if (things.length === 1 || fail(some)) return some[0];
   }
   return undefined;
 }
 
-function isObject(json: JsonValue): json is JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
+function objectOf(parts: readonly JsonPart[]): JsonObject {
+  return Object.fromEntries(parts.map(({ key, value }) => [key, value]));
 }
 
-function named(path: string): string {
-  return path === "" ? "the body" : `the field ${shown(path)}`;
+function pick(map: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.map((key) => [key, map[key] as JsonValue]));
+}
+
+function entryPath(path: string, key: string): string {
+  return `${path}[${JSON.stringify(key)}]`;
+}
+
+function isNot(field: DescField | undefined, path: string): string {
+  const expected = field === undefined ? undefined : fieldText(field)?.expected;
+  return `${named(path)} ${expected === undefined ? "is not valid" : `must be ${expected}`}`;
 }

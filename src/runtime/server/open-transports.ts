@@ -45,6 +45,7 @@ async function openHttp(
     methods: plan.methods,
     rawMethods: plan.rawMethods,
     config,
+    maxElements: parts.config.server.max_message_elements,
     probes: readiness.probes(),
     logger,
     onUnrouted: (request) => tellUnrouted(parts, request),
@@ -68,6 +69,7 @@ async function openGrpc(
     methods: plan.methods,
     // Who may read all that there is to call should be decided, not left to a default.
     config: { ...config, reflection: config.reflection ?? isForDevelopment(parts.config) },
+    maxElements: parts.config.server.max_message_elements,
     platform: { streamMs: parts.config.server.stream_timeout_ns / 1e6 },
     service: parts.config.server.error_info ? parts.config.service : undefined,
     ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),

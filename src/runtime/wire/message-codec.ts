@@ -14,9 +14,6 @@ export interface MessageLimits {
   readonly maxResponseBytes: number;
 }
 
-/** The most elements of a request message where nothing else is said. */
-export const MAX_ELEMENTS = 65_536;
-
 /** How the messages of an RPC are encoded. */
 export interface MessageCodec extends MessageDecoder<Message> {
   /** @throws ServiceError PAYLOAD_TOO_LARGE for a message that is larger than the limit */

@@ -111,6 +111,13 @@ describe("a value", () => {
     ["server.http.timeout_ns", "5s", "timeout_ns must be a whole number, not text"],
     ["server.http.timeout_ns", 9e15, "at most 1728000000000000 nanoseconds (20 days)"],
     ["server.http.max_body_bytes", 0, "server.http.max_body_bytes must be at least 1"],
+    ["server.max_message_elements", 999, "server.max_message_elements must be at least 1000"],
+    [
+      "server.max_message_elements",
+      2 ** 30,
+      "server.max_message_elements must be at most 16777216",
+    ],
+    ["server.max_message_elements", 5e3 + 0.5, "max_message_elements must be a whole number"],
     ["server.http.cors.allowed_origins", ["*"], "allowed_origins[0] must be an origin"],
     ["server.http.cors.allowed_origins", ["null"], "allowed_origins[0] must be an origin"],
     ["server.http.cors.allowed_origins", ["https://a.b/"], "allowed_origins[0] must be an origin"],

@@ -32,6 +32,7 @@ export function fullService() {
       metrics: { address: "127.0.0.1:19180", path: "/metrics" },
       max_response_bytes: 65536,
       error_info: false,
+      max_message_elements: 1_000,
       stream_timeout_ns: 60_000_000_000,
       shutdown_timeout_ns: 10_000_000_000,
     },

@@ -92,6 +92,7 @@ describe("a number or an enum in an object id", () => {
     { rpc: "", method: "POST", path: "/v1/x", segments: ["v1", "x"], variables: [], body: "*" },
     REQUEST,
     createRegistry(REQUEST),
+    { maxElements: 1_000 },
   );
   const read = async (json: string): Promise<Message | undefined> => {
     const headers = {

@@ -31,10 +31,16 @@ export interface StrangeServer {
   stop(): Promise<void>;
 }
 
-/** Serves services on free ports, each RPC by `answer`. */
+/**
+ * Serves services on free ports, each RPC by `answer`.
+ *
+ * @param limits keys of `server.http`
+ * @param ofBoth keys of `server`
+ */
 export async function startStrange(
   bind: readonly ((handlers: any) => ServiceBinding)[],
   limits: object = {},
+  ofBoth: object = {},
 ): Promise<StrangeServer> {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-strange-"));
   const lines: string[] = [];
@@ -48,7 +54,7 @@ export async function startStrange(
         };
   const server = await createServer({
     configuration: parseServiceConfig(
-      JSON.stringify(configuration(limits)),
+      JSON.stringify(configuration(limits, ofBoth)),
       join(folder, "strange.yaml"),
       {
         variables: {},
@@ -73,13 +79,14 @@ export async function startStrange(
   return strange;
 }
 
-function configuration(limits: object) {
+function configuration(limits: object, ofBoth: object) {
   return {
     environment: "development",
     service: "strange",
     server: {
       http: { address: "127.0.0.1:0", ...limits },
       grpc: { address: "127.0.0.1:0" },
+      ...ofBoth,
     },
     security: {
       authn: { mode: "gateway_trusted" },

@@ -1,0 +1,37 @@
+import { ServiceError } from "../error/service-error.ts";
+
+/** How much one message may hold. */
+export interface MessageLimits {
+  /**
+   * The most elements: each value of an object, item of a list and word of a field mask, at any
+   * depth. A message counts at least one for each 16 of its fields, given or not. What a message
+   * costs to read grows with them, not with its bytes.
+   */
+  readonly maxElements: number;
+}
+
+/** The elements that a message may still have. */
+export class ElementBudget {
+  readonly #limit: number;
+  #left: number;
+
+  constructor({ maxElements }: MessageLimits, times = 1) {
+    this.#limit = maxElements;
+    this.#left = maxElements * times;
+  }
+
+  /** Whether they could be too many if each that was taken, and the whole, counted as several. */
+  isShortOf(several: number): boolean {
+    return (this.#limit - this.#left + 1) * several > this.#limit;
+  }
+
+  /** @throws ServiceError PAYLOAD_TOO_LARGE once they are too many */
+  take(count: number): void {
+    this.#left -= count;
+    if (this.#left >= 0) return;
+    throw new ServiceError(
+      "PAYLOAD_TOO_LARGE",
+      `the body has more than ${this.#limit} elements (server.max_message_elements)`,
+    );
+  }
+}

@@ -1,0 +1,108 @@
+import type { DescField, DescMessage, JsonValue, Registry } from "@bufbuild/protobuf";
+import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
+import { shown } from "./invalid-argument.ts";
+
+export type JsonObject = { [key: string]: JsonValue };
+
+/** As many parts are looked at at once. */
+export const MANY = 128;
+
+/** A field of a message as JSON gives it. */
+export interface JsonPart {
+  /** How many come before it. */
+  readonly index: number;
+  readonly key: string;
+  readonly value: JsonValue;
+  /** Undefined for an extension. */
+  readonly field: DescField | undefined;
+  readonly path: string;
+  /** The keys of a map; to ask an object of many for them again takes long. */
+  readonly keys: readonly string[];
+}
+
+/** The JSON of a message, taken apart. */
+export interface JsonParts {
+  /** What is looked at as a whole: it has no fields of its own, and few items. */
+  readonly leaves: readonly JsonPart[];
+  /** What is entered: messages that have fields of their own, lists and maps of such, and long ones. */
+  readonly inner: readonly JsonPart[];
+  /** What is wrong behind all of these, whatever the fields hold. */
+  readonly problem: string | undefined;
+}
+
+/** Takes the JSON of a message at a path apart, up to the first part that cannot be one. */
+export function jsonParts(
+  message: DescMessage,
+  json: JsonValue,
+  path: string,
+  registry: Registry,
+): JsonParts {
+  const leaves: JsonPart[] = [];
+  const inner: JsonPart[] = [];
+  const until = (problem: string | undefined): JsonParts => ({ leaves, inner, problem });
+  if (!isObject(json)) return until(`${named(path)} must be an object`);
+  const fields = fieldsByName(message);
+  const given = new Map<string, string>();
+  for (const [index, key] of Object.keys(json).entries()) {
+    const value = json[key] as JsonValue;
+    const field = fields.get(key);
+    const at = path === "" ? key : `${path}.${key}`;
+    const keys = field?.fieldKind === "map" && isObject(value) ? Object.keys(value) : [];
+    const part = { index, key, value, field, path: at, keys };
+    if (field === undefined) {
+      if (!isExtensionOf(message, key, registry)) return until(`${named(at)} is not known`);
+      leaves.push(part);
+      continue;
+    }
+    const isAbsent = value === null && !takesNull(field);
+    const name = field.oneof === undefined || isAbsent ? field.name : field.oneof.name;
+    const other = given.get(name);
+    if (other !== undefined) {
+      return until(`${named(at)} and ${shown(other)} cannot both be given`);
+    }
+    given.set(name, key);
+    if (value === null) continue;
+    const form = formProblem(field, value);
+    if (form !== undefined) return until(`${named(at)} ${form}`);
+    (holdsFields(field) || isLong(part) ? inner : leaves).push(part);
+  }
+  return until(undefined);
+}
+
+/** Whether a field holds messages that have fields of their own. */
+export function holdsFields({ message }: DescField): boolean {
+  return message !== undefined && !hasOwnJsonForm(message);
+}
+
+/** How messages name what is at a path. */
+export function named(path: string): string {
+  return path === "" ? "the body" : `the field ${shown(path)}`;
+}
+
+function isLong({ field, value, keys }: JsonPart): boolean {
+  if (field?.fieldKind === "list") return (value as JsonValue[]).length > MANY;
+  return keys.length > MANY;
+}
+
+function formProblem({ fieldKind }: DescField, value: JsonValue): string | undefined {
+  if (fieldKind === "list" && !Array.isArray(value)) return "must be a list";
+  if (fieldKind === "map" && !isObject(value)) return "must be an object";
+  return undefined;
+}
+
+/** Whether null is a value of a field, and not its absence. */
+function takesNull(field: DescField): boolean {
+  const type = field.enum ?? field.message;
+  return (
+    type?.typeName === "google.protobuf.NullValue" || type?.typeName === "google.protobuf.Value"
+  );
+}
+
+function isExtensionOf({ typeName }: DescMessage, key: string, registry: Registry): boolean {
+  if (!key.startsWith("[") || !key.endsWith("]")) return false;
+  return registry.getExtension(key.slice(1, -1))?.extendee.typeName === typeName;
+}
+
+function isObject(json: JsonValue): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}

@@ -1,0 +1,79 @@
+/** What a wrong body costs, against what a right one does in the same run. */
+import type { DescMessage } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { compileJsonMessage } from "../../../src/runtime/json/json-message.ts";
+import { registryOf } from "../../../src/runtime/json/message-registry.ts";
+import { cpuMilliseconds } from "../../support/cpu-time.ts";
+import { AllSchema, FlatSchema } from "../http/strange/gen/strange/kinds/v1/kinds_pb.ts";
+import { repeat } from "./decoding.ts";
+
+/** Looking for the place once more, and once more within what fails; before, it was 7 to 28 times. */
+const TIMES = 5;
+const RUNS = 5;
+/** Below, the clock of the processor tells nothing. */
+const LEAST_MILLISECONDS = 4;
+
+/** The least that decoding takes, of some runs; the collector strikes at random. */
+function cost(message: DescMessage, text: string): number {
+  const decode = compileJsonMessage(message, registryOf([message.file]), {
+    maxElements: 1_000_000,
+  });
+  const bytes = Buffer.from(text);
+  const run = (): void => {
+    try {
+      decode(bytes);
+    } catch {
+      // Of a wrong one only the cost counts.
+    }
+  };
+  return Math.min(...Array.from({ length: RUNS }, () => cpuMilliseconds(run)));
+}
+
+const levels = (count: number, inner: string): string => {
+  let text = inner;
+  for (let level = 0; level < count; level++) {
+    text = `{"smalls":[${repeat(600, String)}],"texts":[${repeat(60, () => '"a"')}],"flat":${text}}`;
+  }
+  return text;
+};
+
+describe("a body whose last part is wrong costs about what a right one does", {
+  timeout: 60_000,
+}, () => {
+  test.each<[string, DescMessage, (last: string) => string, string, string]>([
+    ["numbers", FlatSchema, (last) => `{"smalls":[${repeat(60_000, String)},${last}]}`, "1", '"x"'],
+    [
+      "texts",
+      FlatSchema,
+      (last) => `{"texts":[${repeat(60_000, () => '"a"')},${last}]}`,
+      '"a"',
+      "1",
+    ],
+    [
+      "enums",
+      FlatSchema,
+      (last) => `{"shades":[${repeat(60_000, () => '"SHADE_DARK"')},${last}]}`,
+      "1",
+      '"x"',
+    ],
+    [
+      "a map",
+      AllSchema,
+      (last) => `{"datas":{${repeat(20_000, (index) => `"${index}":""`)},"99999":${last}}}`,
+      '""',
+      "1",
+    ],
+    [
+      "messages inside of each other",
+      FlatSchema,
+      (last) => levels(90, `{"text":${last}}`),
+      '""',
+      "1",
+    ],
+  ])("%s", (_name, message, body, right, wrong) => {
+    const least = Math.max(LEAST_MILLISECONDS, cost(message, body(right)));
+    if (process.env["SHOW"])
+      console.log(_name, cost(message, body(right)), cost(message, body(wrong)));
+    expect(cost(message, body(wrong))).toBeLessThan(least * TIMES);
+  });
+});

@@ -1,0 +1,25 @@
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { compileJsonMessage } from "../../../src/runtime/json/json-message.ts";
+import { registryOf } from "../../../src/runtime/json/message-registry.ts";
+
+/** Decodes JSON text as a message of some type, within a limit. */
+export function decode(message: DescMessage, text: string, maxElements = 1_000_000): Message {
+  return compileJsonMessage(message, registryOf([message.file]), { maxElements })(
+    Buffer.from(text),
+  );
+}
+
+/** What a caller is told of JSON text; "ok" where nothing is wrong with it. */
+export function told(message: DescMessage, text: string, maxElements?: number): string {
+  try {
+    decode(message, text, maxElements);
+    return "ok";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** So many pieces of JSON in a row. */
+export function repeat(count: number, piece: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => piece(index)).join(",");
+}
