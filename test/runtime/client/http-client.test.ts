@@ -186,6 +186,20 @@ describe("requests", () => {
     ]);
   });
 
+  test("several values of one name are sent, and the headers of the response are told", async () => {
+    const { client, received } = await start(json({}));
+    let type: readonly string[] = [];
+    await client.echo(
+      {},
+      {
+        metadata: { "X-Own": ["a", "b"] },
+        onHeaders: (headers) => void (type = headers.all("content-type")),
+      },
+    );
+    expect(received[0]?.headers).toMatchObject({ "x-own": "a,b" });
+    expect(type).toEqual(["application/json"]);
+  });
+
   test("request id, trace and token go along; connections are kept", async () => {
     const { client, received, server } = await start(json({}), { internalToken: "t".repeat(20) });
     let connections = 0;

@@ -175,6 +175,19 @@ describe("calls", () => {
     expect(response.headers.get("vary")).toBe("Accept, Origin");
   });
 
+  it("have each value that the handler appends as a header of its own, and no trailers", async () => {
+    const handler = async (_request: Thing, context: CallContext) => {
+      context.setResponseHeader("Set-Cookie", "a=1");
+      context.appendResponseHeader("set-cookie", "b=2");
+      context.appendResponseTrailer("x-trailer", "1");
+      return {};
+    };
+    const { port } = await start({ methods: [thingMethod("getThing", GET_THING, handler)] });
+    const response = await sendRaw(port, get("/v1/things/a"));
+    expect(response.match(/^set-cookie: .*$/gim)).toEqual(["set-cookie: a=1", "set-cookie: b=2"]);
+    expect(response).not.toContain("x-trailer");
+  });
+
   it("end when the client goes", async () => {
     let reason: unknown;
     let isBegun = false;
