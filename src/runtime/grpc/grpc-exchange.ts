@@ -5,6 +5,7 @@ import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
+import type { Http2Headers } from "../http2/http2-headers.ts";
 import { Turn } from "../server/turn.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import { MessageAccount } from "../wire/message-budget.ts";
@@ -15,7 +16,6 @@ import {
   responseEncoding,
 } from "../wire/message-encoding.ts";
 import { BYTES, type MessageDecoder, MessageReader } from "../wire/message-reader.ts";
-import type { GrpcHeaders } from "./grpc-headers.ts";
 import { clientTimeoutOf, TIMEOUT_HEADER } from "./grpc-timeout.ts";
 import {
   ACCEPT_ENCODING_HEADER,
@@ -41,7 +41,7 @@ const turn = new Turn();
 export class GrpcExchange {
   /** As it was sent. */
   readonly path: string;
-  readonly headers: GrpcHeaders;
+  readonly headers: Http2Headers;
   readonly peer: Peer;
   readonly requestId: string;
 
@@ -56,7 +56,7 @@ export class GrpcExchange {
   constructor(
     arrived: ArrivedStream,
     path: string,
-    headers: GrpcHeaders,
+    headers: Http2Headers,
     settings: ExchangeSettings,
   ) {
     const { stream, connection } = arrived;

@@ -2,9 +2,9 @@ import type { DescService } from "@bufbuild/protobuf";
 import { DEFAULT_MAX_MESSAGE_ELEMENTS } from "../configuration/server-config.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
+import type { Http2Headers } from "../http2/http2-headers.ts";
 import { type ExchangeSettings, GrpcExchange } from "./grpc-exchange.ts";
-import type { GrpcHeaders } from "./grpc-headers.ts";
-import type { GrpcServerOptions } from "./grpc-server-options.ts";
+import type { GrpcMethodsOptions } from "./grpc-server-options.ts";
 import { healthMethods } from "./platform/health.ts";
 import { PlatformCalls } from "./platform/platform-calls.ts";
 import { DEFAULT_PLATFORM_LIMITS } from "./platform/platform-limits.ts";
@@ -30,7 +30,7 @@ export class GrpcMethods {
   readonly #platform: PlatformCalls;
   #draining = false;
 
-  constructor(options: GrpcServerOptions) {
+  constructor(options: GrpcMethodsOptions) {
     const { chain, config, logger, maxElements = DEFAULT_MAX_MESSAGE_ELEMENTS } = options;
     const maxBytes = config.max_message_bytes;
     const limits = {
@@ -80,7 +80,7 @@ export class GrpcMethods {
   }
 
   /** Serves a stream that is a gRPC call. */
-  serve(arrived: ArrivedStream, headers: GrpcHeaders): void {
+  serve(arrived: ArrivedStream, headers: Http2Headers): void {
     const path = headers.pseudo(":path");
     const exchange = new GrpcExchange(arrived, path, headers, this.#exchange);
     void (this.#endpoints.get(path) ?? this.#unknown)(exchange);

@@ -10,12 +10,14 @@ import type { PlatformLimits } from "./platform/platform-limits.ts";
 /** The part `server.grpc` of a service's configuration. */
 export type GrpcServerConfig = NonNullable<ServiceConfig["server"]["grpc"]>;
 
-/** What a gRPC server is made of. */
-export interface GrpcServerOptions {
+/** How RPCs are served by gRPC. */
+export interface GrpcMethodsOptions {
   readonly chain: ServerChain;
   /** The RPCs that it serves. */
   readonly methods: readonly BoundMethod[];
-  readonly config: GrpcServerConfig;
+  readonly config: Required<
+    Pick<GrpcServerConfig, "max_message_bytes" | "compression" | "reflection">
+  >;
   /** The name of the deployed service: the domain of its errors; undefined where these have no `ErrorInfo`. */
   readonly service: string | undefined;
   /** What the health service tells. */
@@ -24,13 +26,18 @@ export interface GrpcServerOptions {
   readonly onUnrouted?: UnroutedObserver | undefined;
   /** Is told of what goes wrong here, not of calls. */
   readonly logger?: Logger;
-  readonly limits?: Partial<ConnectionLimits>;
-  /** The most elements of a request message. */
-  readonly maxElements?: number;
   /** The most bytes of a response message; as many as of a request where absent. */
   readonly maxResponseBytes?: number;
-  /** What the request messages may take in memory; that of the process, which its transports share. */
-  readonly budget?: RequestBudget;
   /** What calls of health and reflection may take. */
   readonly platform?: Partial<PlatformLimits>;
+  /** The most elements of a request message. */
+  readonly maxElements?: number;
+}
+
+/** What a gRPC server is made of. */
+export interface GrpcServerOptions extends GrpcMethodsOptions {
+  readonly config: GrpcMethodsOptions["config"] & GrpcServerConfig;
+  readonly limits?: Partial<ConnectionLimits>;
+  /** What the request messages may take in memory; that of the process, which its transports share. */
+  readonly budget?: RequestBudget;
 }

@@ -2,12 +2,12 @@ import { requestIdOf } from "../call/request-id.ts";
 import { DEFAULT_CONNECTION_LIMITS } from "../http2/connection-limits.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
 import { Http2Connections } from "../http2/http2-connections.ts";
+import { Http2Headers } from "../http2/http2-headers.ts";
 import { Port } from "../port/port.ts";
 import { listen } from "../server/listen.ts";
 import { parseAddress } from "../server/server-address.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { requestBudget } from "../wire/message-budget.ts";
-import { GrpcHeaders } from "./grpc-headers.ts";
 import { GrpcMethods, isGrpc } from "./grpc-methods.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
 
@@ -83,7 +83,7 @@ class GrpcServer implements TransportServer {
   }
 
   #serve(arrived: ArrivedStream): void {
-    const headers = new GrpcHeaders(arrived.headers);
+    const headers = new Http2Headers(arrived.headers);
     const method = headers.pseudo(":method");
     if (method !== "POST") return this.#refuse(arrived, headers, 405, "METHOD_NOT_ALLOWED");
     // Of two the first counts, as Node has it.
@@ -96,7 +96,7 @@ class GrpcServer implements TransportServer {
   /** What is not gRPC is told so in plain HTTP. */
   #refuse(
     { stream, connection }: ArrivedStream,
-    headers: GrpcHeaders,
+    headers: Http2Headers,
     status: number,
     code: string,
   ): void {

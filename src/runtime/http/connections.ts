@@ -14,14 +14,15 @@ export interface OnConnection {
 export interface Connection {
   readonly peer: Peer;
   readonly active: Set<OnConnection>;
-  /** Whether a response says that the connection ends: what comes behind it is not served. */
+  /** Whether requests are apart from each other, as over HTTP/2: the end of one says nothing of the others. */
+  readonly isMultiplexed: boolean;
+  /** Whether a response says that the connection ends: what comes after it is not served. */
   isClosing: boolean;
 }
 
 /** The connections of a server, each known from its first request on. */
 export class Connections {
   readonly #known = new WeakMap<Socket, Connection>();
-  readonly #silent = new Set<Socket>();
   #active = 0;
 
   /** How many requests are under way. */
@@ -29,19 +30,13 @@ export class Connections {
     return this.#active;
   }
 
-  /** A connection was made. Node takes one that has sent nothing for a busy one, so they are kept here. */
-  opened(socket: Socket): void {
-    this.#silent.add(socket);
-    socket.once("close", () => this.#silent.delete(socket));
-  }
-
-  /** Ends the connections on which nothing was ever asked. */
-  closeSilent(): void {
-    for (const socket of this.#silent) if (socket.bytesRead === 0) socket.destroy();
-  }
-
   of(socket: Socket): Connection {
     return this.#known.get(socket) ?? this.#begin(socket);
+  }
+
+  /** One of HTTP/2: who makes exchanges on it tells them when their streams close. */
+  multiplexed(peer: Peer): Connection {
+    return { peer, active: new Set(), isMultiplexed: true, isClosing: false };
   }
 
   /** That of a socket which had a request; undefined otherwise. */
@@ -59,10 +54,10 @@ export class Connections {
   }
 
   #begin(socket: Socket): Connection {
-    this.#silent.delete(socket);
     const connection: Connection = {
       peer: peerOfSocket(socket),
       active: new Set(),
+      isMultiplexed: false,
       isClosing: false,
     };
     this.#known.set(socket, connection);

@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 import { Call } from "../call/call.ts";
+import type { CallHeaders } from "../call/call-headers.ts";
 import { requestIdOf } from "../call/request-id.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
+import { Http2Headers } from "../http2/http2-headers.ts";
 import type { UnroutedObserver } from "../operation/unrouted-request.ts";
+import type { Connection } from "./connections.ts";
 import { Exchange } from "./exchange.ts";
 import { HttpHeaders } from "./http-headers.ts";
 import { answerProbe, type Probe } from "./probe.ts";
@@ -34,19 +38,46 @@ export class Dispatcher {
     this.#probes = new Map(parts.probes.map((probe) => [probe.path, probe]));
   }
 
-  /** Serves a request; never throws. */
+  /** Serves a request of HTTP/1; never throws. */
   dispatch(incoming: IncomingMessage, response: ServerResponse): void {
-    const { state } = this.#parts;
+    const { connections } = this.#parts.state;
+    const connection = connections.of(incoming.socket);
     // The client was told that it ends here, and may send again elsewhere what is not answered.
-    if (state.connections.known(incoming.socket)?.isClosing === true) return;
-    const headers = new HttpHeaders(incoming.rawHeaders);
-    const exchange = new Exchange(state, incoming, response, headers, requestIdOf(headers));
+    if (connection.isClosing) return;
+    this.#dispatch(connection, incoming, response, new HttpHeaders(incoming.rawHeaders));
+  }
+
+  /** Serves a request of HTTP/2; never throws. */
+  dispatchStream(
+    connection: Connection,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    stream: ServerHttp2Stream,
+  ): void {
+    const headers = new Http2Headers(incoming.rawHeaders);
+    const exchange = this.#dispatch(connection, incoming, response, headers);
+    stream.once("close", () => {
+      this.#parts.state.connections.leave(connection, exchange);
+      if (!response.writableEnded) exchange.lost();
+    });
+  }
+
+  #dispatch(
+    connection: Connection,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    headers: CallHeaders,
+  ): Exchange {
+    const { state } = this.#parts;
+    const requestId = requestIdOf(headers);
+    const exchange = new Exchange(state, connection, incoming, response, headers, requestId);
     try {
       checkHead(incoming, headers, state.limits.maxHeaders);
       this.#route(exchange);
     } catch (error) {
       this.#refuse(exchange, toServiceError(error));
     }
+    return exchange;
   }
 
   #route(exchange: Exchange): void {

@@ -45,6 +45,7 @@ export class Exchange implements OnConnection {
 
   constructor(
     state: ServerState,
+    connection: Connection,
     incoming: IncomingMessage,
     response: ServerResponse,
     headers: CallHeaders,
@@ -55,11 +56,11 @@ export class Exchange implements OnConnection {
     this.response = response;
     this.headers = headers;
     this.requestId = requestId;
-    this.connection = state.connections.of(incoming.socket);
-    state.connections.enter(this.connection, this);
+    this.connection = connection;
+    state.connections.enter(connection, this);
     // The client is told to send the rest on another connection.
-    this.#isLast = this.connection.active.size >= state.limits.maxPipelined;
-    if (this.#isLast) this.connection.isClosing = true;
+    this.#isLast = !connection.isMultiplexed && connection.active.size >= state.limits.maxPipelined;
+    if (this.#isLast) connection.isClosing = true;
   }
 
   get isReceiving(): boolean {
@@ -156,7 +157,10 @@ export class Exchange implements OnConnection {
         response.end(body);
         const { socket } = response;
         // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
-        if (socket !== null && socket.writableLength > 0) guard(response, limits.sendTimeoutMs);
+        const isTaken = this.connection.isMultiplexed
+          ? response.writableFinished
+          : socket === null || socket.writableLength === 0;
+        if (!isTaken) guard(response, limits.sendTimeoutMs);
         this.leave();
       });
     }
@@ -165,6 +169,8 @@ export class Exchange implements OnConnection {
   /** Whether a body comes that nobody will read. What is left of a short one Node swallows itself. */
   #hasRest(): boolean {
     const { incoming } = this;
+    // A stream is ended by itself.
+    if (this.connection.isMultiplexed) return false;
     if (incoming.complete || !declaresBody(incoming)) return false;
     const length = Number(incoming.headers["content-length"] ?? Number.POSITIVE_INFINITY);
     return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
@@ -174,6 +180,7 @@ export class Exchange implements OnConnection {
     headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
     const cors = this.#state.cors.responseHeaders(this.headers);
     if (cors.length > 0) addVarying(headers, cors);
+    if (this.connection.isMultiplexed) return;
     if (this.#state.isDraining || hasRest || this.#isLast) {
       headers.push("Connection", "close");
       this.connection.isClosing = true;

@@ -1,18 +1,26 @@
-import type { Socket } from "node:net";
+import type { Server as Http1Server } from "node:http";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import { DEFAULT_MAX_MESSAGE_ELEMENTS, type ServerConfig } from "../configuration/server-config.ts";
+import { type GrpcMethods, isGrpc } from "../grpc/grpc-methods.ts";
+import { DEFAULT_CONNECTION_LIMITS } from "../http2/connection-limits.ts";
+import type { ArrivedStream, Http2Connection } from "../http2/http2-connection.ts";
+import { Http2Connections } from "../http2/http2-connections.ts";
+import { Http2Headers } from "../http2/http2-headers.ts";
 import { messageRegistry } from "../json/message-registry.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { UnroutedObserver } from "../operation/unrouted-request.ts";
+import { Port } from "../port/port.ts";
 import { listen } from "../server/listen.ts";
 import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
 import { Turn } from "../server/turn.ts";
-import { Connections } from "./connections.ts";
+import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
+import { type Connection, Connections } from "./connections.ts";
 import { Cors } from "./cors.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import { type App, createApp } from "./fastify-app.ts";
+import { createHttp1Server } from "./http1-server.ts";
+import { http2Requests } from "./http2-requests.ts";
 import { answerMalformed } from "./malformed-request.ts";
 import type { Probe } from "./probe.ts";
 import { type RawMethod, rawRoute, rawShapes } from "./raw-route.ts";
@@ -42,6 +50,10 @@ export interface HttpServerOptions {
   /** Is told of certificates that are renewed, have expired, or cannot be served, and of connections that cannot be taken. */
   readonly logger?: Logger;
   readonly limits?: Partial<TransportLimits>;
+  /** What serves the gRPC calls that come over HTTP/2; absent, none are. */
+  readonly grpc?: GrpcMethods | undefined;
+  /** What the request messages may take in memory; that of the process, which its transports share. */
+  readonly budget?: RequestBudget;
 }
 
 /**
@@ -52,31 +64,7 @@ export interface HttpServerOptions {
  * or do not fit their messages
  */
 export function createHttpServer(options: HttpServerOptions): TransportServer {
-  const { config, probes = [], onUnrouted = () => undefined, onFault = () => undefined } = options;
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const connections = new Connections();
-  const state: ServerState = {
-    cors: new Cors(config.cors),
-    limits,
-    turn: new Turn(),
-    connections,
-    isDraining: false,
-  };
-  const router = new Router(routerEntries(options));
-  const dispatcher = new Dispatcher({
-    chain: options.chain,
-    state,
-    router,
-    probes,
-    onUnrouted,
-    onFault,
-  });
-  const onClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
-    answerMalformed(error, socket, connections, onUnrouted);
-  };
-  const { tls } = config;
-  const app = createApp(tls, limits, connections, dispatcher, onClientError, options.logger);
-  return new HttpServer(app, config.address, state, options.logger);
+  return new HttpServer(options);
 }
 
 function routerEntries(options: HttpServerOptions): RouterEntry<RouteService>[] {
@@ -115,63 +103,133 @@ const MAX_TURNS = 100;
 
 class HttpServer implements TransportServer {
   readonly name = "http";
-  readonly #app: App;
-  readonly #address: string;
+  readonly #options: HttpServerOptions;
   readonly #state: ServerState;
-  readonly #logger: Logger | undefined;
+  readonly #dispatcher: Dispatcher;
+  readonly #port: Port;
+  readonly #http1: Http1Server;
+  readonly #http2: Http2Connections;
+  readonly #serveStream: (arrived: ArrivedStream) => void;
+  readonly #multiplexed = new WeakMap<Http2Connection, Connection>();
   #closed: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(app: App, address: string, state: ServerState, logger: Logger | undefined) {
-    this.#app = app;
-    this.#address = address;
-    this.#state = state;
-    this.#logger = logger;
+  constructor(options: HttpServerOptions) {
+    const {
+      config,
+      probes = [],
+      onUnrouted = () => undefined,
+      onFault = () => undefined,
+    } = options;
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#options = options;
+    this.#state = {
+      cors: new Cors(config.cors),
+      limits,
+      turn: new Turn(),
+      connections: new Connections(),
+      isDraining: false,
+    };
+    this.#dispatcher = new Dispatcher({
+      chain: options.chain,
+      state: this.#state,
+      router: new Router(routerEntries(options)),
+      probes,
+      onUnrouted,
+      onFault,
+    });
+    this.#http1 = createHttp1Server(limits, {
+      onRequest: (request, response) => this.#dispatcher.dispatch(request, response),
+      onMalformed: (error, socket) =>
+        answerMalformed(error, socket, this.#state.connections, onUnrouted),
+    });
+    this.#serveStream = http2Requests((request, response, stream, connection) =>
+      this.#dispatcher.dispatchStream(this.#multiplex(connection), request, response, stream),
+    );
+    this.#http2 = new Http2Connections({
+      limits: { ...DEFAULT_CONNECTION_LIMITS, idleMs: limits.keepAliveTimeoutMs },
+      budget: options.budget ?? requestBudget(),
+      onStream: (arrived) => this.#serve(arrived),
+    });
+    this.#port = new Port({
+      tls: config.tls,
+      tlsKey: "server.http.tls",
+      protocols: ["h2", "http/1.1"],
+      beginMs: limits.headersTimeoutMs,
+      accept: (socket, protocol) => {
+        if (protocol === "h2") this.#http2.accept(socket);
+        else this.#http1.emit("connection", socket);
+      },
+      logger: options.logger,
+    });
   }
 
   async listen(): Promise<ListeningAddress> {
-    await this.#app.ready();
-    const { address: host, port } = await listen(this.#app.server, {
+    const { config, logger } = this.#options;
+    const { address: host, port } = await listen(this.#port.server, {
       what: "HTTP",
       key: "server.http.address",
-      address: this.#address,
-      logger: this.#logger,
+      address: config.address,
+      logger,
     });
     return { host, port };
   }
 
   async drain(): Promise<void> {
-    this.#state.isDraining = true;
-    void this.#stopListening();
+    this.#stop();
+    const http2 = this.#http2.drain();
     let quiet = 0;
     while (!this.#isClosed && quiet < QUIET_ROUNDS) {
       // Also those whose last response went out before draining began.
-      this.#app.server.closeIdleConnections();
-      this.#state.connections.closeSilent();
+      this.#http1.closeIdleConnections();
+      this.#port.closeSilent();
       await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
       quiet = this.#state.connections.active === 0 ? quiet + 1 : 0;
     }
+    await http2;
   }
 
   async close(): Promise<void> {
-    this.#state.isDraining = true;
-    const closed = this.#stopListening();
-    this.#app.server.closeAllConnections();
+    const closed = this.#stop();
+    this.#http2.close();
+    this.#port.closeSilent();
+    this.#http1.closeAllConnections();
     await closed;
     // Node tells that the server is closed before its connections do, and calls hear it from those.
     for (let turn = 0; turn < MAX_TURNS && this.#state.connections.active > 0; turn++) {
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await this.#app.close();
+    // It never listened by itself, and says so; what it looks after by time ends with it.
+    this.#http1.close(() => undefined);
   }
 
-  #stopListening(): Promise<void> {
+  /** Takes no more connections; resolves when there are none. */
+  #stop(): Promise<void> {
+    this.#state.isDraining = true;
+    this.#options.grpc?.drain();
     return (this.#closed ??= new Promise((resolve) => {
       // It answers with an error where it did not listen: then nothing is to be closed.
-      this.#app.server.close(() => {
+      this.#port.server.close(() => {
         this.#isClosed = true;
         resolve();
       });
     }));
+  }
+
+  #serve(arrived: ArrivedStream): void {
+    const { grpc } = this.#options;
+    const { ":method": method, "content-type": type } = arrived.fields;
+    if (grpc === undefined || method !== "POST" || !isGrpc(type)) this.#serveStream(arrived);
+    else grpc.serve(arrived, new Http2Headers(arrived.headers));
+  }
+
+  /** One value for all requests of a connection. */
+  #multiplex(connection: Http2Connection): Connection {
+    let known = this.#multiplexed.get(connection);
+    if (known === undefined) {
+      known = this.#state.connections.multiplexed(connection.peer);
+      this.#multiplexed.set(connection, known);
+    }
+    return known;
   }
 }

@@ -150,10 +150,10 @@ class ArrivedRawRequest implements RawRequest {
 /** Has Node's own request say no more than the call does: libraries read that one. */
 function hideFrom(incoming: IncomingMessage, kept: ReadonlySet<string>): void {
   const { rawHeaders: raw, headers, headersDistinct } = incoming;
-  incoming.rawHeaders = raw.filter((_, index) =>
-    kept.has((raw[index & ~1] as string).toLowerCase()),
-  );
+  // HTTP/2 has the request line in headers, with names that no other header can have.
+  const isKept = (name: string): boolean => kept.has(name) || name.startsWith(":");
+  incoming.rawHeaders = raw.filter((_, index) => isKept((raw[index & ~1] as string).toLowerCase()));
   for (const table of [headers, headersDistinct]) {
-    for (const name of Object.keys(table)) if (!kept.has(name)) delete table[name];
+    for (const name of Object.keys(table)) if (!isKept(name)) delete table[name];
   }
 }

@@ -22,11 +22,11 @@ export function checkHead(
   if (incoming.rawHeaders.length > 2 * maxHeaders) {
     throw ServiceError.of(431, "REQUEST_HEADERS_TOO_LARGE", "the request has too many headers");
   }
-  if (incoming.httpVersionMajor !== 1) {
+  if (incoming.httpVersionMajor === 0) {
     throw invalidArgument("the request must say its version, HTTP/1.0 or HTTP/1.1");
   }
   const hosts = headers.all("host");
-  if (hosts.length > 1 || (hosts.length === 0 && incoming.httpVersion === "1.1")) {
+  if (hosts.length > 1 || (hosts.length === 0 && incoming.httpVersion !== "1.0")) {
     throw invalidArgument("the request must have one Host header");
   }
   if (!hosts.every((host) => HOST.test(host))) {

@@ -93,9 +93,11 @@ async function sendStream(
 }
 
 /** Ends a response without its end, behind what was written of it. */
-function cutOff({ response, incoming }: Exchange): void {
+function cutOff({ response, incoming, connection }: Exchange): void {
   const { socket } = response;
-  if (socket === null || response.writableNeedDrain) response.destroy();
+  // A stream is reset, and its connection goes on.
+  if (connection.isMultiplexed) response.destroy(new Error("the response is cut off"));
+  else if (socket === null || response.writableNeedDrain) response.destroy();
   // Of a client that knows no chunks the end of the connection is that of the response.
   else if (incoming.httpVersion === "1.0") socket.resetAndDestroy();
   else socket.destroySoon();

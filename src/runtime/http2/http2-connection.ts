@@ -1,5 +1,6 @@
 import {
   constants,
+  type IncomingHttpHeaders,
   performServerHandshake,
   type ServerHttp2Session,
   type ServerHttp2Stream,
@@ -15,14 +16,17 @@ export interface ArrivedStream {
   readonly stream: ServerHttp2Stream;
   /** Names and values in turn, as they came over the wire. */
   readonly headers: readonly string[];
+  /** The same as Node has them: what occurs twice is joined, or there once. */
+  readonly fields: IncomingHttpHeaders;
+  readonly flags: number;
   readonly connection: Http2Connection;
 }
 
 type StreamListener = (
   stream: ServerHttp2Stream,
-  headers: object,
+  fields: IncomingHttpHeaders,
   flags: number,
-  raw: readonly string[],
+  headers: readonly string[],
 ) => void;
 
 /** The highest number of a stream: a GOAWAY with it says that the end comes, and takes what is on its way. */
@@ -80,9 +84,9 @@ export class Http2Connection {
     session.on("error", ignore);
     session.once("close", () => onClose(this));
     // The types of Node leave out the raw header list, which its documentation has.
-    const listener: StreamListener = (stream, _headers, _flags, raw) => {
+    const listener: StreamListener = (stream, fields, flags, headers) => {
       this.#entered(stream);
-      onStream({ stream, headers: raw, connection: this });
+      onStream({ stream, headers, fields, flags, connection: this });
     };
     session.on("stream", listener as (stream: ServerHttp2Stream) => void);
   }

@@ -1,6 +1,7 @@
 import type { ServerChain } from "../chain/server-chain.ts";
 import { isForDevelopment } from "../configuration/environment.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
+import type { GrpcMethodsOptions } from "../grpc/grpc-server-options.ts";
 import type { HttpServerOptions } from "../http/http-server.ts";
 import type { AccessLog } from "../operation/access-log/access-log.ts";
 import type { Logger } from "../operation/logger.ts";
@@ -28,7 +29,7 @@ export async function openTransports(parts: TransportParts): Promise<readonly Tr
   const { http, grpc, metrics } = parts.config.server;
   const budget = requestBudget();
   return Promise.all([
-    ...(http === undefined ? [] : [openHttp(parts, http)]),
+    ...(http === undefined ? [] : [openHttp(parts, http, budget)]),
     ...(grpc === undefined ? [] : [openGrpc(parts, grpc, budget)]),
     ...(metrics === undefined ? [] : [openMetrics(parts, metrics)]),
   ]);
@@ -37,9 +38,14 @@ export async function openTransports(parts: TransportParts): Promise<readonly Tr
 async function openHttp(
   parts: TransportParts,
   config: NonNullable<ServiceConfig["server"]["http"]>,
+  budget: RequestBudget,
 ): Promise<TransportServer> {
   const { plan, chainFor, readiness, logger } = parts;
-  const { createHttpServer } = await import("../http/http-server.ts");
+  const [{ createHttpServer }, { GrpcMethods }] = await Promise.all([
+    import("../http/http-server.ts"),
+    import("../grpc/grpc-methods.ts"),
+  ]);
+  const grpc = grpcOptions(parts, config.timeout_ns, { max_message_bytes: config.max_body_bytes });
   const options: HttpServerOptions = {
     chain: chainFor(config.timeout_ns),
     methods: plan.methods,
@@ -47,6 +53,8 @@ async function openHttp(
     config,
     maxElements: parts.config.server.max_message_elements,
     probes: readiness.probes(),
+    grpc: new GrpcMethods(grpc),
+    budget,
     logger,
     onUnrouted: (request) => tellUnrouted(parts, request),
     onFault: (error, call) => {
@@ -61,23 +69,36 @@ async function openGrpc(
   config: NonNullable<ServiceConfig["server"]["grpc"]>,
   budget: RequestBudget,
 ): Promise<TransportServer> {
-  const { plan, chainFor, readiness, logger } = parts;
-  const maxResponseBytes = parts.config.server.max_response_bytes;
   const { createGrpcServer } = await import("../grpc/grpc-server.ts");
-  return createGrpcServer({
-    chain: chainFor(config.timeout_ns),
+  const methods = grpcOptions(parts, config.timeout_ns, config);
+  return createGrpcServer({ ...methods, config: { ...config, ...methods.config }, budget });
+}
+
+/** How RPCs are served by gRPC, on whichever port; `server.grpc` says more of it than that of HTTP. */
+function grpcOptions(
+  parts: TransportParts,
+  timeoutNs: number,
+  { max_message_bytes }: { readonly max_message_bytes: number },
+): GrpcMethodsOptions {
+  const { config, plan, chainFor, readiness, logger } = parts;
+  const { grpc, max_response_bytes, stream_timeout_ns } = config.server;
+  return {
+    chain: chainFor(timeoutNs),
     methods: plan.methods,
-    // Who may read all that there is to call should be decided, not left to a default.
-    config: { ...config, reflection: config.reflection ?? isForDevelopment(parts.config) },
-    maxElements: parts.config.server.max_message_elements,
-    platform: { streamMs: parts.config.server.stream_timeout_ns / 1e6 },
-    service: parts.config.server.error_info ? parts.config.service : undefined,
-    ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
+    config: {
+      max_message_bytes,
+      compression: grpc?.compression ?? true,
+      // Who may read all that there is to call should be decided, not left to a default.
+      reflection: grpc?.reflection ?? isForDevelopment(config),
+    },
+    maxElements: config.server.max_message_elements,
+    ...(max_response_bytes === undefined ? {} : { maxResponseBytes: max_response_bytes }),
+    platform: { streamMs: stream_timeout_ns / 1e6 },
+    service: config.server.error_info ? config.service : undefined,
     isReady: () => readiness.state === "ready",
     onUnrouted: (request) => tellUnrouted(parts, request),
     logger,
-    budget,
-  });
+  };
 }
 
 async function openMetrics(

@@ -25,14 +25,17 @@ const COUNTED_FROM_BYTES = 1024;
 /** What an element takes in memory beside its bytes: an object with some fields, or an item of a list. */
 const ELEMENT_BYTES = 200;
 
-/** What nobody knows is not kept: it would be sent on unseen, and takes a hundred times its bytes. */
-const READ = { readUnknownFields: false } as const;
+/** What nobody knows is not kept: it would be sent on unseen, and takes many times its bytes. */
+const WITHOUT_UNKNOWN = { readUnknownFields: false } as const;
+/** protobuf-es has the values of extensions among the unknown fields. */
+const WITH_EXTENSIONS = { readUnknownFields: true } as const;
 
 /** The binary encoding of protobuf. */
 export function binaryCodec(
   { input, output }: { readonly input: DescMessage; readonly output: DescMessage },
   { maxElements, maxResponseBytes }: MessageLimits,
 ): MessageCodec {
+  const options = mayHoldExtensions(input) ? WITH_EXTENSIONS : WITHOUT_UNKNOWN;
   return {
     weigh(data) {
       if (data.length < COUNTED_FROM_BYTES) return data.length;
@@ -42,7 +45,7 @@ export function binaryCodec(
     },
     decode(data) {
       try {
-        return fromBinary(input, data, READ);
+        return fromBinary(input, data, options);
       } catch (error) {
         throw new ServiceError("INVALID_ARGUMENT", `the request is not a valid ${input.typeName}`, {
           cause: error,
@@ -61,5 +64,15 @@ function tooManyElements(limit: number): ServiceError {
   return new ServiceError(
     "PAYLOAD_TOO_LARGE",
     `a message has more than ${limit} elements (server.max_message_elements)`,
+  );
+}
+
+/** Whether a message, or one within it, can be extended. */
+function mayHoldExtensions(message: DescMessage, seen = new Set<DescMessage>()): boolean {
+  if (message.proto.extensionRange.length > 0) return true;
+  if (seen.has(message)) return false;
+  seen.add(message);
+  return message.fields.some(
+    ({ message: inner }) => inner !== undefined && mayHoldExtensions(inner, seen),
   );
 }

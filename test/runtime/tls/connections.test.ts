@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { TlsHttpServer } from "../../../src/runtime/http/tls-http-server.ts";
-import { ServerTls } from "../../../src/runtime/tls/server-tls.ts";
+import { Port } from "../../../src/runtime/port/port.ts";
 import { rawCall, rawSession } from "../grpc/support/raw-call.ts";
 import type { RunningVault } from "../support/vault-server.ts";
 import {
@@ -118,7 +117,8 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
   test.each<[Transport, string[] | undefined, string | false]>([
     ["http", undefined, false],
     ["http", ["http/1.1"], "http/1.1"],
-    ["http", ["h2", "http/1.1"], "http/1.1"],
+    ["http", ["h2", "http/1.1"], "h2"],
+    ["http", ["h2"], "h2"],
     ["grpc", ["h2"], "h2"],
     ["grpc", ["http/1.1", "h2"], "h2"],
   ])("%s with the protocols %j agrees on %j", async (transport, ALPNProtocols, agreed) => {
@@ -128,7 +128,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
   });
 
   test.each<[Transport, string[]]>([
-    ["http", ["h2"]],
+    ["http", ["h3"]],
     ["grpc", ["http/1.1"]],
     ["grpc", ["h3"]],
   ])("%s with the protocols %j agrees on none", async (transport, ALPNProtocols) => {
@@ -160,31 +160,25 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
     expect(own.lines.filter((line) => line.includes("still under way"))).toEqual([]);
   });
 
-  test("HTTP closes with handshakes under way, whatever time they have", async () => {
-    const tls = new ServerTls("server.http.tls", {
-      certificate_file: server.certificateFile,
-      key_file: server.keyFile,
+  test("whose handshakes are under way closes with them, whatever time they have", async () => {
+    const port = new Port({
+      tls: { certificate_file: server.certificateFile, key_file: server.keyFile },
+      tlsKey: "server.http.tls",
+      protocols: ["h2", "http/1.1"],
+      beginMs: 3_600_000,
+      accept: () => undefined,
     });
-    const { context } = tls;
-    const handshake = { ...tls.handshake, handshakeTimeout: 3_600_000 };
-    for (const end of ["closeIdleConnections", "closeAllConnections"] as const) {
-      const http = new TlsHttpServer(
-        {},
-        { context, handshake, follow: (apply) => tls.follow(apply) },
-      );
-      http.listen(0, "127.0.0.1");
-      await once(http, "listening");
-      const { port } = http.address() as AddressInfo;
-      const begun = once(http, "connection");
-      const socket = connect(port, "127.0.0.1");
-      socket.on("error", () => undefined).write(HALF_HELLO);
-      await begun;
-      const closed = once(http, "close");
-      http.close();
-      http[end]();
-      await closed;
-      socket.destroy();
-    }
+    port.server.listen(0, "127.0.0.1");
+    await once(port.server, "listening");
+    const begun = once(port.server, "connection");
+    const socket = connect((port.server.address() as AddressInfo).port, "127.0.0.1");
+    socket.on("error", () => undefined).write(HALF_HELLO);
+    await begun;
+    const closed = once(port.server, "close");
+    port.server.close();
+    port.closeSilent();
+    await closed;
+    socket.destroy();
   });
 
   function secured(transport: Transport, options: ConnectionOptions): Promise<TLSSocket> {

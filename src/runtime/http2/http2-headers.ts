@@ -8,7 +8,7 @@ const NONE: readonly string[] = Object.freeze([]);
  * The metadata of a gRPC call, from the header list as it came over the wire. Node's
  * header object joins what occurs twice, or keeps the first only.
  */
-export class GrpcHeaders implements CallHeaders {
+export class Http2Headers implements CallHeaders {
   readonly #raw: readonly string[];
   #names: readonly string[] | undefined;
 
