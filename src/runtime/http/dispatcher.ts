@@ -72,7 +72,7 @@ export class Dispatcher {
     const requestId = requestIdOf(headers);
     const exchange = new Exchange(state, connection, incoming, response, headers, requestId);
     try {
-      checkHead(incoming, headers, state.limits.maxHeaders);
+      checkHead(incoming, headers, state.limits.maxHeaders, connection.isMultiplexed);
       this.#route(exchange);
     } catch (error) {
       this.#refuse(exchange, toServiceError(error));

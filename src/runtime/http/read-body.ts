@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest } from "node:http2";
 import { ServiceError } from "../error/service-error.ts";
 
 /** The body of one request, and the most bytes that it may have. */
@@ -16,7 +17,11 @@ const PIECES = 1024;
 const EMPTY: Buffer = Buffer.alloc(0);
 
 /** Whether a request has a body, or says that it may have one. */
-export function declaresBody({ headers }: IncomingMessage): boolean {
+export function declaresBody(incoming: IncomingMessage): boolean {
+  const { headers } = incoming;
+  const { stream } = incoming as Partial<Pick<Http2ServerRequest, "stream">>;
+  // HTTP/2 says so by not ending the stream with the headers.
+  if (stream !== undefined) return !stream.endAfterHeaders;
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && Number(length) > 0);
 }

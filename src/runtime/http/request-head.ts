@@ -12,17 +12,20 @@ const HOST = /^(?:\[[\w:.%-]+\]|[\w.~%-]*)(?::\d*)?$/;
  * way may not (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 10.1.1). A host that is none
  * could be taken apart differently by whoever looks at it next.
  *
+ * @param isMultiplexed whether it came over HTTP/2
  * @throws ServiceError INVALID_ARGUMENT, and those of HTTP's own statuses
  */
 export function checkHead(
   incoming: IncomingMessage,
   headers: CallHeaders,
   maxHeaders: number,
+  isMultiplexed: boolean,
 ): void {
   if (incoming.rawHeaders.length > 2 * maxHeaders) {
     throw ServiceError.of(431, "REQUEST_HEADERS_TOO_LARGE", "the request has too many headers");
   }
-  if (incoming.httpVersionMajor === 0) {
+  // The parser of HTTP/1 takes other numbers, too.
+  if (incoming.httpVersionMajor !== (isMultiplexed ? 2 : 1)) {
     throw invalidArgument("the request must say its version, HTTP/1.0 or HTTP/1.1");
   }
   const hosts = headers.all("host");

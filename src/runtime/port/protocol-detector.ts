@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Protocol } from "./port.ts";
 
 /** With these bytes every HTTP/2 connection begins, and no request of HTTP/1.1 (RFC 9113, section 3.4). */
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 /** How often the time of silent connections is looked at, in milliseconds. */
 const CHECK_EVERY_MS = 1000;
 

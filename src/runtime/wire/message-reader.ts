@@ -147,6 +147,8 @@ export class MessageReader<Message> {
   #attach(): void {
     this.#isAttached = true;
     this.#source.on("data", this.#onData).on("end", this.#onEnd);
+    // Of a request without messages Node tells the end also when nobody listens yet.
+    if (this.#source.readableEnded) this.#onEnd();
   }
 
   #detach(): void {

@@ -10,12 +10,7 @@ import type { Pending, Subject } from "./subject.ts";
 /** A stream of which so much was read is left. */
 const MAX_ANSWER = 128 * 1024;
 /** OK, CANCELLED, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAUTHENTICATED. */
-const STATUSES: readonly number[] = [0, 1, 3, 4, 5, 7, 8, 12, 16];
-
-/** What grpc-js itself tells of a message that it cannot decompress, by a status that is not ours to choose. */
-const OF_GRPC_JS = /^(?:Failed to decompress|Received compressed)/;
-/** Of a message that says that it is compressed and is not, or by nothing known: gRPC has INTERNAL for it. */
-const UNREADABLE = "a message cannot be read";
+const STATUSES: readonly number[] = [0, 1, 3, 4, 5, 7, 8, 12, 13, 16];
 
 /** A lane has a connection of its own, which is kept as long as the server keeps it. */
 export function grpcLane(
@@ -99,9 +94,7 @@ function problemOf(answer: GrpcAnswer, input: GrpcInput, pending: Pending): stri
     return [400, 404, 405, 415, 431].includes(httpStatus) ? undefined : "no status";
   }
   const status = Number(headers["grpc-status"]);
-  const message = decodeURIComponent(String(headers["grpc-message"]));
-  const isUnreadable = status === 13 && (OF_GRPC_JS.test(message) || message === UNREADABLE);
-  if (httpStatus !== 200 || !(STATUSES.includes(status) || isUnreadable))
+  if (httpStatus !== 200 || !STATUSES.includes(status))
     return "a status that nothing here declares";
   if (headers["x-request-id"] !== undefined && headers["x-request-id"] !== input.requestId) {
     return "another's request id";
@@ -119,9 +112,9 @@ function problemOf(answer: GrpcAnswer, input: GrpcInput, pending: Pending): stri
     return undefined;
   }
   const details = headers["grpc-status-details-bin"];
-  // What grpc-js refuses by itself has none: frames too large, or compressed by nothing known.
-  const byGrpcJs = status === 8 || status === 12 || status === 13;
-  if (typeof details !== "string") return byGrpcJs ? undefined : "no details";
+  if (typeof details !== "string") return "no details";
   const reason = decodeStatusDetails(Buffer.from(details, "base64"))?.reason;
+  // gRPC has INTERNAL for a message that is compressed without saying how.
+  if (status === 13 && reason !== "INVALID_ARGUMENT") return "an error of the server";
   return reason !== undefined && /^[A-Z_]+$/.test(reason) ? undefined : "no reason";
 }
