@@ -28,8 +28,8 @@ export interface CallContext {
   /** Adds a value to a header of the response, beside those that it has; otherwise likewise. */
   appendResponseHeader(name: string, value: string): void;
   /**
-   * Sets trailing metadata of a gRPC response, which is sent with its status. Nobody would see it
-   * over HTTP: there it is not sent.
+   * Sets trailing metadata of the response, which gRPC, gRPC-Web and Connect send with its status.
+   * Nobody would see it over a route of HTTP: there it is not sent.
    *
    * @throws TypeError for one that cannot be sent; Error once the response was ended
    */

@@ -1,4 +1,5 @@
 import type { RiskLevel } from "../../api/policy.ts";
+import type { Transport } from "../call/transport.ts";
 
 export type { RiskLevel };
 
@@ -36,7 +37,7 @@ export interface AuditData {
   /** Absent where nobody was identified. */
   readonly principal?: AuditPrincipal;
   readonly rpc: string;
-  readonly transport: "http" | "grpc";
+  readonly transport: Transport;
   /**
    * The object that the event is about, as `type:id`: the one that the handler named by
    * `context.audit.setResource`, else that of the policy's `audit.resource`, else the one that was

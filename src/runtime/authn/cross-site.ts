@@ -21,7 +21,8 @@ export class CrossSiteGuard {
 
   /** @throws ServiceError FORBIDDEN where another site is behind the call */
   check(call: Call): void {
-    if (call.transport !== "http" || isSafe(call)) return;
+    // A page cannot speak gRPC; it can speak all else.
+    if (call.transport === "grpc" || isSafe(call)) return;
     const { credential, headers } = call;
     // The gateway may turn its session into an access token; a page cannot send one without CORS.
     const isForwarded = credential === "jwt" && call.peerIsTrusted;

@@ -5,11 +5,12 @@ import type { ServiceError } from "../error/service-error.ts";
 import type { Principal } from "../principal.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import type { Peer } from "./peer.ts";
+import type { Transport } from "./transport.ts";
 
 /** What an adapter knows of a call when it begins. */
 export interface CallStart {
   readonly method: BoundMethod;
-  readonly transport: "http" | "grpc";
+  readonly transport: Transport;
   /** Of the adapter's choice, by `requestIdOf`. */
   readonly requestId: string;
   readonly headers: CallHeaders;
@@ -18,7 +19,7 @@ export interface CallStart {
   readonly target: string;
   /** Over HTTP, the template of the path that the call came by, or the declared path of a raw handler. */
   readonly route?: string;
-  /** The HTTP method as it was sent; `POST` over gRPC. */
+  /** The HTTP method as it was sent; `POST` over gRPC and gRPC-Web. */
   readonly httpMethod: string;
   /** How long the client waits, in milliseconds; absent where it does not say. */
   readonly clientTimeoutMs?: number;
@@ -40,7 +41,7 @@ export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" 
  */
 export class Call implements CallContext {
   readonly method: BoundMethod;
-  readonly transport: "http" | "grpc";
+  readonly transport: Transport;
   /** Without the identity headers of a peer that is not trusted, once the metadata stage was there. */
   headers: CallHeaders;
   readonly peer: Peer;
@@ -223,12 +224,13 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const METADATA_VALUE = /^[\x20-\x7e]*$/;
 
 /** Here, so that a header that cannot be sent is an error of the handler, and is logged as that. */
-export function checkHeader(transport: Call["transport"], name: string, value: string): void {
-  const isGrpc = transport === "grpc";
-  if (!(isGrpc ? METADATA_NAME : HEADER_NAME).test(name)) {
+export function checkHeader(transport: Transport, name: string, value: string): void {
+  // The others have metadata, which must fit into text as well.
+  const isHttp = transport === "http";
+  if (!(isHttp ? HEADER_NAME : METADATA_NAME).test(name)) {
     throw new TypeError(`${JSON.stringify(name)} is no name of a response header`);
   }
-  if (typeof value !== "string" || !(isGrpc ? METADATA_VALUE : HEADER_VALUE).test(value)) {
+  if (typeof value !== "string" || !(isHttp ? HEADER_VALUE : METADATA_VALUE).test(value)) {
     throw new TypeError(`the response header ${name} has a value that cannot be sent`);
   }
 }

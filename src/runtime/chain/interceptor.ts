@@ -1,9 +1,11 @@
 import type { CallHeaders } from "../call/call-headers.ts";
+import type { Transport } from "../call/transport.ts";
 import type { CallContext } from "../call-context.ts";
 
 /** A call as interceptors and admission checks see it. */
 export interface InterceptedCall extends CallContext {
-  readonly transport: "http" | "grpc";
+  /** The protocol that the call came by. */
+  readonly transport: Transport;
   /**
    * As they were sent, at the place `before`: nobody has checked them there, and whoever calls
    * may have written them. Behind it without the identity headers of peers that are not trusted.

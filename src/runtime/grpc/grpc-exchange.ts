@@ -6,6 +6,7 @@ import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
 import type { Http2Headers } from "../http2/http2-headers.ts";
+import type { RpcExchange } from "../rpc/rpc-exchange.ts";
 import { Turn } from "../server/turn.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import { MessageAccount } from "../wire/message-budget.ts";
@@ -38,7 +39,10 @@ export interface ExchangeSettings {
 const turn = new Turn();
 
 /** One gRPC call: its headers, its messages and its response on an HTTP/2 stream. It knows nothing of policies. */
-export class GrpcExchange {
+export class GrpcExchange implements RpcExchange {
+  readonly transport = "grpc";
+  readonly codec = "proto";
+  readonly httpMethod = "POST";
   /** As it was sent. */
   readonly path: string;
   readonly headers: Http2Headers;

@@ -1,18 +1,17 @@
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescService, Registry } from "@bufbuild/protobuf";
+import { isStreaming as isStreamingKind } from "../binding/method-kind.ts";
 import { DEFAULT_MAX_MESSAGE_ELEMENTS } from "../configuration/server-config.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
 import type { Http2Headers } from "../http2/http2-headers.ts";
+import { messageRegistry } from "../json/message-registry.ts";
+import { type Endpoint, endpointOf, type ServedRpc } from "../rpc/serve-call.ts";
 import { type ExchangeSettings, GrpcExchange } from "./grpc-exchange.ts";
 import type { GrpcMethodsOptions } from "./grpc-server-options.ts";
 import { healthMethods } from "./platform/health.ts";
 import { PlatformCalls } from "./platform/platform-calls.ts";
 import { DEFAULT_PLATFORM_LIMITS } from "./platform/platform-limits.ts";
 import { reflectionMethods } from "./platform/reflection.ts";
-import { endpointOf } from "./serve-call.ts";
-
-/** Answers a call, to its status; does not throw or reject. */
-type Endpoint = (exchange: GrpcExchange) => void | Promise<void>;
 
 /** `application/grpc`, also with the name of the codec, and with parameters. */
 const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
@@ -25,7 +24,7 @@ export function isGrpc(contentType: string | undefined): boolean {
 /** All that a server serves by gRPC, by path: the RPCs, health and reflection. */
 export class GrpcMethods {
   readonly #exchange: ExchangeSettings;
-  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #endpoints = new Map<string, ServedRpc>();
   readonly #unknown: Endpoint;
   readonly #platform: PlatformCalls;
   #draining = false;
@@ -43,8 +42,10 @@ export class GrpcMethods {
       compression: config.compression,
       maxMessageBytes: limits.maxBytes,
     };
+    let registry: Registry | undefined;
     const settings = {
       chain,
+      registry: () => (registry ??= messageRegistry(options.methods)),
       onDefect: (error: unknown, rpc: string) =>
         logger?.error({ err: error, rpc }, "the response of a call could not be sent"),
     };
@@ -52,7 +53,9 @@ export class GrpcMethods {
     for (const method of options.methods) {
       if (method.descriptor === undefined) continue;
       services.add(method.descriptor.parent);
-      this.#endpoints.set(`/${method.rpc}`, endpointOf(method, settings, limits));
+      const serve = endpointOf(method, settings, limits);
+      const isStreaming = isStreamingKind(method.kind);
+      this.#endpoints.set(`/${method.rpc}`, { serve, isStreaming, method });
     }
     const names = [...services].map(({ typeName }) => typeName);
     const isReady = () => !this.#draining && options.isReady();
@@ -61,7 +64,11 @@ export class GrpcMethods {
     const platform = [...healthMethods(names, isReady, platformLimits)];
     if (config.reflection) platform.push(...reflectionMethods([...services], platformLimits));
     for (const method of platform) {
-      this.#endpoints.set(method.path, (exchange) => this.#platform.serve(method, exchange));
+      this.#endpoints.set(method.path, {
+        serve: (exchange) => this.#platform.serve(method, exchange),
+        isStreaming: method.places !== undefined,
+        method: undefined,
+      });
     }
     this.#unknown = (exchange) => {
       const { path, peer, requestId } = exchange;
@@ -83,7 +90,12 @@ export class GrpcMethods {
   serve(arrived: ArrivedStream, headers: Http2Headers): void {
     const path = headers.pseudo(":path");
     const exchange = new GrpcExchange(arrived, path, headers, this.#exchange);
-    void (this.#endpoints.get(path) ?? this.#unknown)(exchange);
+    void (this.#endpoints.get(path)?.serve ?? this.#unknown)(exchange);
+  }
+
+  /** The RPC of a path, which other protocols serve as well; undefined where there is none. */
+  find(path: string): ServedRpc | undefined {
+    return this.#endpoints.get(path);
   }
 
   /** Has endless calls of the platform end, and health say so. */

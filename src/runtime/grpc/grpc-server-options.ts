@@ -26,12 +26,12 @@ export interface GrpcMethodsOptions {
   readonly onUnrouted?: UnroutedObserver | undefined;
   /** Is told of what goes wrong here, not of calls. */
   readonly logger?: Logger;
-  /** The most bytes of a response message; as many as of a request where absent. */
-  readonly maxResponseBytes?: number;
   /** What calls of health and reflection may take. */
   readonly platform?: Partial<PlatformLimits>;
   /** The most elements of a request message. */
   readonly maxElements?: number;
+  /** The most bytes of a response message; as many as of a request where absent. */
+  readonly maxResponseBytes?: number;
 }
 
 /** What a gRPC server is made of. */

@@ -36,14 +36,32 @@ export function encodeStatusDetails(
   domain: string | undefined,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Uint8Array {
+  const whole = encodeStatus(error, errorDetails(error, domain));
+  if (whole.length <= maxBytes) return whole;
+  return encodeStatus(error, shortDetails(error, domain));
+}
+
+/**
+ * The details of an error, each by itself: those that it says, or else an `ErrorInfo`, and a
+ * `RetryInfo` where the caller may try again.
+ *
+ * @param domain the name of the deployed service; without it, there is no `ErrorInfo`
+ * @param maxBytes over which the error's own details are left out
+ */
+export function errorDetails(
+  error: ServiceError,
+  domain: string | undefined,
+  maxBytes = Number.POSITIVE_INFINITY,
+): readonly StatusDetail[] {
   // What another service said in its details was for this one, not for its callers.
   const own = error.isRemote ? undefined : error.statusDetails;
-  if (own !== undefined) {
-    const whole = encodeStatus(error, own);
-    return whole.length <= maxBytes ? whole : encodeStatus(error, []);
-  }
-  const whole = encodeStatus(error, usualDetails(error, domain, error.details ?? {}));
-  return whole.length <= maxBytes ? whole : encodeStatus(error, usualDetails(error, domain, {}));
+  const whole = own ?? usualDetails(error, domain, error.details ?? {});
+  const size = whole.reduce((sum, { value }) => sum + value.length, 0);
+  return size <= maxBytes ? whole : shortDetails(error, domain);
+}
+
+function shortDetails(error: ServiceError, domain: string | undefined): readonly StatusDetail[] {
+  return error.isRemote || error.statusDetails === undefined ? usualDetails(error, domain, {}) : [];
 }
 
 function encodeStatus(error: ServiceError, details: readonly StatusDetail[]): Uint8Array {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Peer } from "../call/peer.ts";
 import { peerOfSocket } from "../call/peer-of-socket.ts";
+import { type MessageBudget, type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 
 /** What must hear of the end of its connection. */
 export interface OnConnection {
@@ -14,6 +15,8 @@ export interface OnConnection {
 export interface Connection {
   readonly peer: Peer;
   readonly active: Set<OnConnection>;
+  /** What the request messages of its RPCs may take in memory. */
+  readonly budget: MessageBudget;
   /** Whether requests are apart from each other, as over HTTP/2: the end of one says nothing of the others. */
   readonly isMultiplexed: boolean;
   /** Whether a response says that the connection ends: what comes after it is not served. */
@@ -23,7 +26,12 @@ export interface Connection {
 /** The connections of a server, each known from its first request on. */
 export class Connections {
   readonly #known = new WeakMap<Socket, Connection>();
+  readonly #budget: RequestBudget;
   #active = 0;
+
+  constructor(budget: RequestBudget = requestBudget()) {
+    this.#budget = budget;
+  }
 
   /** How many requests are under way. */
   get active(): number {
@@ -35,8 +43,8 @@ export class Connections {
   }
 
   /** One of HTTP/2: who makes exchanges on it tells them when their streams close. */
-  multiplexed(peer: Peer): Connection {
-    return { peer, active: new Set(), isMultiplexed: true, isClosing: false };
+  multiplexed({ peer, budget }: Pick<Connection, "peer" | "budget">): Connection {
+    return { peer, budget, active: new Set(), isMultiplexed: true, isClosing: false };
   }
 
   /** That of a socket which had a request; undefined otherwise. */
@@ -56,6 +64,7 @@ export class Connections {
   #begin(socket: Socket): Connection {
     const connection: Connection = {
       peer: peerOfSocket(socket),
+      budget: this.#budget.process.within(this.#budget.connectionBytes),
       active: new Set(),
       isMultiplexed: false,
       isClosing: false,

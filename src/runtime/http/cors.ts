@@ -9,8 +9,32 @@ export interface CorsConfig {
 
 // The lists of spec 8.
 const METHODS = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
-const HEADERS = "Authorization, Content-Type, X-Request-ID, X-Trace-ID";
-const EXPOSED = "X-Request-ID";
+const OWN_HEADERS = ["Authorization", "Content-Type", "X-Request-ID", "X-Trace-ID"];
+/** Those of Connect and gRPC-Web, as their clients in browsers send them. */
+const RPC_HEADERS = [
+  "Connect-Protocol-Version",
+  "Connect-Timeout-Ms",
+  "Connect-Content-Encoding",
+  "Connect-Accept-Encoding",
+  "Content-Encoding",
+  "Grpc-Timeout",
+  "Grpc-Encoding",
+  "Grpc-Accept-Encoding",
+  "X-Grpc-Web",
+  "X-User-Agent",
+];
+const HEADERS = [...OWN_HEADERS, ...RPC_HEADERS].join(", ");
+const EXPOSED = [
+  "X-Request-ID",
+  "Content-Encoding",
+  "Connect-Content-Encoding",
+  "Connect-Accept-Encoding",
+  "Grpc-Status",
+  "Grpc-Message",
+  "Grpc-Status-Details-Bin",
+  "Grpc-Encoding",
+  "Grpc-Accept-Encoding",
+].join(", ");
 
 /**
  * Cross-origin requests (spec 8). An origin is allowed where the list has it to the
@@ -39,8 +63,12 @@ export class Cors {
     );
   }
 
-  /** The headers of a response, names and values in turn. */
-  responseHeaders(headers: CallHeaders): string[] {
+  /**
+   * The headers of a response, names and values in turn.
+   *
+   * @param own names of further headers that the page may read: with credentials there is no wildcard
+   */
+  responseHeaders(headers: CallHeaders, own: readonly string[] = []): string[] {
     if (!this.isEnabled) return [];
     const origin = this.#allowedOrigin(headers);
     if (origin === undefined) return ["Vary", "Origin"];
@@ -52,7 +80,7 @@ export class Cors {
       "Access-Control-Allow-Credentials",
       "true",
       "Access-Control-Expose-Headers",
-      EXPOSED,
+      own.length === 0 ? EXPOSED : [EXPOSED, ...own].join(", "),
     ];
   }
 

@@ -16,6 +16,7 @@ import { checkHead } from "./request-head.ts";
 import { parseTarget, type RequestTarget } from "./request-target.ts";
 import type { RouteService } from "./route-service.ts";
 import { type Router, segmentsOf } from "./router.ts";
+import type { RpcProtocols } from "./rpc-protocols.ts";
 import type { ServerState } from "./server-state.ts";
 
 /** What a dispatcher is made of. */
@@ -24,6 +25,7 @@ export interface DispatcherParts {
   readonly state: ServerState;
   readonly router: Router<RouteService>;
   readonly probes: readonly Probe[];
+  readonly protocols: RpcProtocols | undefined;
   readonly onUnrouted: UnroutedObserver;
   readonly onFault: (error: unknown, call: Call) => void;
 }
@@ -81,7 +83,7 @@ export class Dispatcher {
   }
 
   #route(exchange: Exchange): void {
-    const { state, router } = this.#parts;
+    const { state, router, protocols } = this.#parts;
     const { incoming, headers } = exchange;
     const method = incoming.method as string;
     if (method === "OPTIONS" && state.cors.isPreflight(method, headers)) {
@@ -95,10 +97,13 @@ export class Dispatcher {
     const target = parseTarget(incoming.url as string);
     const probe = this.#probes.get(target.path);
     if (probe !== undefined) return this.#probe(exchange, probe, method);
+    if (protocols?.serve(exchange, target) === true) return;
     const segments = segmentsOf(target.path);
     const service = router.find(method, segments);
     if (service !== undefined) return this.#call(exchange, service, target, segments);
-    const allow = router.allow(segments);
+    const others = protocols?.methods(target.path);
+    if (others?.includes(method) === true) throw notSpoken();
+    const allow = router.allow(segments, others);
     if (allow === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "no route has this path");
     this.#methodMissing(exchange, method, allow);
   }
@@ -187,4 +192,12 @@ export class Dispatcher {
       peer: connection.peer,
     });
   }
+}
+
+/** The path is an RPC's, and what was sent is no protocol of RPCs, or none for RPCs of this kind. */
+function notSpoken(): ServiceError {
+  return new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    "no protocol that this RPC is served by has this Content-Type",
+  );
 }

@@ -25,6 +25,8 @@ const RESERVED: ReadonlySet<string> = new Set([
 /** The bytes of a body that are worth less than a new connection. */
 const SHORT_REST = 16 * 1024;
 
+const NONE: readonly string[] = Object.freeze([]);
+
 const JSON_TYPE = "application/json";
 
 /** One request and its response, from the first byte to the last. */
@@ -38,6 +40,10 @@ export class Exchange implements OnConnection {
   call: Call | undefined;
   /** Whether the client is gone. */
   isLost = false;
+  /** Hears when it is, where it is no call of a route. */
+  onLost: (() => void) | undefined;
+  /** The names of further response headers that pages of allowed origins may read. */
+  exposed: readonly string[] = NONE;
 
   readonly #state: ServerState;
   /** Whether what comes behind it on its connection is not served. */
@@ -70,6 +76,7 @@ export class Exchange implements OnConnection {
   lost(): void {
     this.isLost = true;
     this.call?.abort(new ServiceError("CANCELLED"));
+    this.onLost?.();
   }
 
   /** Sends a response as a whole. */
@@ -114,9 +121,28 @@ export class Exchange implements OnConnection {
 
   /** Begins a response of several parts. */
   begin(contentType: string): void {
-    const headers = this.callHeaders(contentType);
+    this.open(this.callHeaders(contentType));
+  }
+
+  /** The same, with these headers. */
+  open(headers: string[]): void {
     this.#addCommon(headers);
     this.response.writeHead(200, headers);
+  }
+
+  /** Ends a response of several parts. What the client still sends nobody reads. */
+  close(last: string | Uint8Array): void {
+    const { response, incoming, connection } = this;
+    const { limits } = this.#state;
+    response.end(last);
+    if (!response.writableFinished) guard(response, limits.sendTimeoutMs);
+    // A stream of HTTP/2 is ended by itself.
+    if (!connection.isMultiplexed && !incoming.complete) {
+      linger(incoming, limits, () => {
+        if (!incoming.complete) incoming.destroy();
+      });
+    }
+    this.leave();
   }
 
   /** The headers of a call's response: those that the handler set, and what they may not be without. */
@@ -178,7 +204,7 @@ export class Exchange implements OnConnection {
 
   #addCommon(headers: string[], hasRest = false): void {
     headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
-    const cors = this.#state.cors.responseHeaders(this.headers);
+    const cors = this.#state.cors.responseHeaders(this.headers, this.exposed);
     if (cors.length > 0) addVarying(headers, cors);
     if (this.connection.isMultiplexed) return;
     if (this.#state.isDraining || hasRest || this.#isLast) {

@@ -26,6 +26,7 @@ import type { Probe } from "./probe.ts";
 import { type RawMethod, rawRoute, rawShapes } from "./raw-route.ts";
 import type { RouteService } from "./route-service.ts";
 import { Router, type RouterEntry } from "./router.ts";
+import type { RpcProtocols } from "./rpc-protocols.ts";
 import { compileRpcRoute } from "./rpc-route.ts";
 import type { ServerState } from "./server-state.ts";
 import { DEFAULT_LIMITS, type TransportLimits } from "./transport-limits.ts";
@@ -52,6 +53,8 @@ export interface HttpServerOptions {
   readonly limits?: Partial<TransportLimits>;
   /** What serves the gRPC calls that come over HTTP/2; absent, none are. */
   readonly grpc?: GrpcMethods | undefined;
+  /** What serves RPCs by other protocols than HTTP's routes; absent, nothing does. */
+  readonly protocols?: RpcProtocols | undefined;
   /** What the request messages may take in memory; that of the process, which its transports share. */
   readonly budget?: RequestBudget;
 }
@@ -122,18 +125,20 @@ class HttpServer implements TransportServer {
       onFault = () => undefined,
     } = options;
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const budget = options.budget ?? requestBudget();
     this.#options = options;
     this.#state = {
       cors: new Cors(config.cors),
       limits,
       turn: new Turn(),
-      connections: new Connections(),
+      connections: new Connections(budget),
       isDraining: false,
     };
     this.#dispatcher = new Dispatcher({
       chain: options.chain,
       state: this.#state,
       router: new Router(routerEntries(options)),
+      protocols: options.protocols,
       probes,
       onUnrouted,
       onFault,
@@ -148,7 +153,7 @@ class HttpServer implements TransportServer {
     );
     this.#http2 = new Http2Connections({
       limits: { ...DEFAULT_CONNECTION_LIMITS, idleMs: limits.keepAliveTimeoutMs },
-      budget: options.budget ?? requestBudget(),
+      budget,
       onStream: (arrived) => this.#serve(arrived),
     });
     this.#port = new Port({
@@ -227,7 +232,7 @@ class HttpServer implements TransportServer {
   #multiplex(connection: Http2Connection): Connection {
     let known = this.#multiplexed.get(connection);
     if (known === undefined) {
-      known = this.#state.connections.multiplexed(connection.peer);
+      known = this.#state.connections.multiplexed(connection);
       this.#multiplexed.set(connection, known);
     }
     return known;

@@ -33,9 +33,13 @@ export class Router<Value> {
     return this.#trie.search(segments, (methods) => chooseMethod(methods, method))?.value;
   }
 
-  /** The value of `Allow` for a path; undefined where no route matches it, with any method. */
-  allow(segments: readonly string[]): string | undefined {
-    const methods = new Set<string>();
+  /**
+   * The value of `Allow` for a path; undefined where no route matches it, with any method.
+   *
+   * @param others methods that the path takes without a route
+   */
+  allow(segments: readonly string[], others: readonly string[] = []): string | undefined {
+    const methods = new Set(others);
     this.#trie.search(segments, (found) => {
       for (const method of found.keys()) methods.add(method);
       return undefined;

@@ -1,8 +1,9 @@
 import type { Peer } from "../call/peer.ts";
+import type { Transport } from "../call/transport.ts";
 
 /** A request that was answered before it could become a call: no route, a preflight, too large, malformed. */
 export interface UnroutedRequest {
-  readonly transport: "http" | "grpc";
+  readonly transport: Transport;
   /** The HTTP method; empty where it could not be read. */
   readonly httpMethod: string;
   /** The path as it was sent, without query, for the log only. */

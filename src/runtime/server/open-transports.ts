@@ -41,11 +41,13 @@ async function openHttp(
   budget: RequestBudget,
 ): Promise<TransportServer> {
   const { plan, chainFor, readiness, logger } = parts;
-  const [{ createHttpServer }, { GrpcMethods }] = await Promise.all([
+  const [{ createHttpServer }, { GrpcMethods }, { WebProtocols }] = await Promise.all([
     import("../http/http-server.ts"),
     import("../grpc/grpc-methods.ts"),
+    import("../connect/web-protocols.ts"),
   ]);
   const grpc = grpcOptions(parts, config.timeout_ns, { max_message_bytes: config.max_body_bytes });
+  const rpcs = new GrpcMethods(grpc);
   const options: HttpServerOptions = {
     chain: chainFor(config.timeout_ns),
     methods: plan.methods,
@@ -53,7 +55,14 @@ async function openHttp(
     config,
     maxElements: parts.config.server.max_message_elements,
     probes: readiness.probes(),
-    grpc: new GrpcMethods(grpc),
+    grpc: rpcs,
+    protocols: new WebProtocols({
+      methods: plan.methods,
+      find: (path) => rpcs.find(path),
+      domain: grpc.service,
+      compression: grpc.config.compression,
+      limits: { maxBytes: config.max_body_bytes },
+    }),
     budget,
     logger,
     onUnrouted: (request) => tellUnrouted(parts, request),
@@ -81,7 +90,7 @@ function grpcOptions(
   { max_message_bytes }: { readonly max_message_bytes: number },
 ): GrpcMethodsOptions {
   const { config, plan, chainFor, readiness, logger } = parts;
-  const { grpc, max_response_bytes, stream_timeout_ns } = config.server;
+  const { grpc, stream_timeout_ns, max_response_bytes: maxResponseBytes } = config.server;
   return {
     chain: chainFor(timeoutNs),
     methods: plan.methods,
@@ -91,10 +100,10 @@ function grpcOptions(
       // Who may read all that there is to call should be decided, not left to a default.
       reflection: grpc?.reflection ?? isForDevelopment(config),
     },
-    maxElements: config.server.max_message_elements,
-    ...(max_response_bytes === undefined ? {} : { maxResponseBytes: max_response_bytes }),
     platform: { streamMs: stream_timeout_ns / 1e6 },
+    maxElements: config.server.max_message_elements,
     service: config.server.error_info ? config.service : undefined,
+    ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
     isReady: () => readiness.state === "ready",
     onUnrouted: (request) => tellUnrouted(parts, request),
     logger,

@@ -44,7 +44,7 @@ export function planServer(options: ServerOptions, probes: readonly string[]): S
     ...routeProblems(routes, methods, rpcs, config.service),
     ...checkAuthnConfig(config).map(({ message }) => message),
     ...auditProblems([...methods, ...raw.methods.map(({ method }) => method)], config.database),
-    ...transportProblems(options, methods),
+    ...transportProblems(options),
     ...tlsProblems(config.server),
     // A service without AUTHORIZED RPCs needs no engine.
     ...(needsEngine && options.engine === undefined
@@ -156,10 +156,7 @@ function packageOf(rpc: string): string {
   return service.slice(0, Math.max(service.lastIndexOf("."), 0));
 }
 
-function transportProblems(
-  { configuration, rawHandlers = [] }: ServerOptions,
-  methods: readonly BoundMethod[],
-): string[] {
+function transportProblems({ configuration, rawHandlers = [] }: ServerOptions): string[] {
   const { http, grpc } = configuration.config.server;
   if (http === undefined && grpc === undefined) {
     return ["server.http or server.grpc is needed: without one nothing is served"];
@@ -167,11 +164,6 @@ function transportProblems(
   const problems: string[] = [];
   if (http === undefined && rawHandlers.length > 0) {
     problems.push("there are raw handlers and no server.http to serve them");
-  }
-  if (grpc === undefined) {
-    for (const { rpc } of methods.filter(({ routes }) => routes.length === 0)) {
-      problems.push(`${rpc} has no HTTP route, and there is no server.grpc to serve it`);
-    }
   }
   return problems;
 }

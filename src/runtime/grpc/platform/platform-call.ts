@@ -1,6 +1,6 @@
 import type { Deadlines, Timed } from "../../chain/deadlines.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import type { GrpcExchange } from "../grpc-exchange.ts";
+import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { Places } from "./places.ts";
 import type { OngoingCall } from "./platform-method.ts";
 
@@ -14,7 +14,7 @@ export interface PlatformCallKeeper {
 
 /** One call of an RPC of the platform: its times, and its place where it lasts. */
 export class PlatformCall implements OngoingCall {
-  readonly #exchange: GrpcExchange;
+  readonly #exchange: RpcExchange;
   readonly #places: Places | undefined;
   readonly #keeper: PlatformCallKeeper;
   readonly #time = new Alarm(this);
@@ -27,7 +27,7 @@ export class PlatformCall implements OngoingCall {
   #hasPlace = false;
   #isOver = false;
 
-  constructor(exchange: GrpcExchange, places: Places | undefined, keeper: PlatformCallKeeper) {
+  constructor(exchange: RpcExchange, places: Places | undefined, keeper: PlatformCallKeeper) {
     this.#exchange = exchange;
     this.#places = places;
     this.#keeper = keeper;

@@ -1,8 +1,8 @@
 import { Deadlines } from "../../chain/deadlines.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import { toServiceError } from "../../error/to-service-error.ts";
+import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { shuttingDown } from "../../server/shutting-down.ts";
-import type { GrpcExchange } from "../grpc-exchange.ts";
 import { PlatformCall, type PlatformCallKeeper } from "./platform-call.ts";
 import type { PlatformLimits } from "./platform-limits.ts";
 import type { PlatformMethod } from "./platform-method.ts";
@@ -26,7 +26,7 @@ export class PlatformCalls implements PlatformCallKeeper {
   }
 
   /** Answers a call, to its status. Does not reject. */
-  async serve({ places, serve }: PlatformMethod, exchange: GrpcExchange): Promise<void> {
+  async serve({ places, serve }: PlatformMethod, exchange: RpcExchange): Promise<void> {
     const refusal = places?.refusal(exchange.peer);
     // At once: what waits for its message costs more.
     if (refusal !== undefined) return exchange.fail(refusal);

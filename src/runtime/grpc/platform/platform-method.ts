@@ -1,4 +1,4 @@
-import type { GrpcExchange } from "../grpc-exchange.ts";
+import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { Places } from "./places.ts";
 
 /** An RPC of the platform itself, such as health: served without the policy chain, from the bytes of its messages. */
@@ -8,7 +8,7 @@ export interface PlatformMethod {
   /** Where calls last: how many there may be, and how long. Others end as soon as a unary request must have come. */
   readonly places?: Places;
   /** Answers a call, to its status. What it throws becomes the status. */
-  serve(exchange: GrpcExchange, call: OngoingCall): Promise<void>;
+  serve(exchange: RpcExchange, call: OngoingCall): Promise<void>;
 }
 
 /** What the one who serves a call sees of its bounds. */

@@ -1,5 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { GrpcExchange } from "../grpc-exchange.ts";
+import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { Places } from "./places.ts";
 import type { PlatformLimits } from "./platform-limits.ts";
 import type { OngoingCall, PlatformMethod } from "./platform-method.ts";
@@ -48,7 +48,7 @@ export function reflectionMethods(
 
 /** One answer to each query, in turn. */
 async function converse(
-  exchange: GrpcExchange,
+  exchange: RpcExchange,
   call: OngoingCall,
   turns: Turns,
   index: () => Promise<ReflectionIndex>,

@@ -29,7 +29,7 @@ export function callLine(call: Call, error: ServiceError | undefined, durationMs
   if (transport === "http") {
     line += `"transport":"http","method":"${call.httpMethod}","path":${quotedPath(call.target)},"status":${error?.status ?? call.responseStatus}`;
   } else {
-    line += `"transport":"grpc","grpc_status":${error?.grpcStatus ?? 0}`;
+    line += `"transport":"${transport}","grpc_status":${error?.grpcStatus ?? 0}`;
   }
   line += error === undefined ? ',"code":"OK"' : `,"code":${quoted(error.code, MAX_NAME)}`;
   line += `,"duration_ms":${rounded(durationMs)},"request_id":"${call.requestId}"`;

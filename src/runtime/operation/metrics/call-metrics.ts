@@ -1,6 +1,7 @@
 import type { Registry } from "prom-client";
 import type { BoundMethod } from "../../binding/bound-method.ts";
 import type { Call } from "../../call/call.ts";
+import { TRANSPORTS, type Transport } from "../../call/transport.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { registerOwnMetric, type Sample } from "./own-metric.ts";
@@ -14,7 +15,7 @@ const DURATION = "rpc_server_duration_seconds";
 /** What was counted of one method over one transport. */
 interface MethodCounts {
   readonly rpc: string;
-  readonly transport: "http" | "grpc";
+  readonly transport: Transport;
   active: number;
   readonly codes: Map<string, CodeCounts>;
 }
@@ -29,7 +30,7 @@ interface CodeCounts {
 
 /** Counts calls, how long they took and how many are under way. */
 export class CallMetrics implements CallObserver {
-  /** By twice the index of the method, gRPC one behind HTTP. */
+  /** Those of a method together, in the order of the transports. */
   readonly #methods: (MethodCounts | undefined)[] = [];
 
   constructor(registry: Registry) {
@@ -60,12 +61,12 @@ export class CallMetrics implements CallObserver {
     code.buckets[bucket] = (code.buckets[bucket] as number) + 1;
   }
 
-  #of(method: BoundMethod, transport: "http" | "grpc"): MethodCounts {
-    const place = 2 * method.index + (transport === "grpc" ? 1 : 0);
+  #of(method: BoundMethod, transport: Transport): MethodCounts {
+    const place = TRANSPORTS.length * method.index + TRANSPORTS.indexOf(transport);
     return this.#methods[place] ?? this.#add(place, method.rpc, transport);
   }
 
-  #add(place: number, rpc: string, transport: "http" | "grpc"): MethodCounts {
+  #add(place: number, rpc: string, transport: Transport): MethodCounts {
     const counts: MethodCounts = { rpc, transport, active: 0, codes: new Map() };
     this.#methods[place] = counts;
     return counts;

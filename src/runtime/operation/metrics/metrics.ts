@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
+import type { Transport } from "../../call/transport.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { RuntimeEvents } from "../runtime-events.ts";
 import { CallMetrics } from "./call-metrics.ts";
@@ -20,7 +21,7 @@ export interface Metrics {
   /** For the chain. */
   readonly observer: CallObserver;
   /** Counts a request that was answered before it was a call; its path is no label. */
-  unrouted(transport: "http" | "grpc", code: string): void;
+  unrouted(transport: Transport, code: string): void;
   /** Adds the state of a database's connections. */
   databasePool(name: string, state: () => PoolState): void;
   /** Says how far the clock is ahead of the time that is certain for the retention of audit events, in milliseconds. */

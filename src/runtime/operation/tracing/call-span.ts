@@ -13,8 +13,8 @@ import type { Call } from "../../call/call.ts";
 import { type CallHeaders, single } from "../../call/call-headers.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { redactText } from "../redaction/redact-text.ts";
-import { endOfGrpc, grpcAttributes } from "./grpc-attributes.ts";
 import { endOfHttp, httpAttributes } from "./http-attributes.ts";
+import { endOfRpc, rpcAttributes } from "./rpc-attributes.ts";
 
 /** Headers that may come in several pieces, which stand for one list. */
 const LISTS: ReadonlySet<string> = new Set(["tracestate", "baggage"]);
@@ -37,13 +37,16 @@ export function attributesAtBegin(call: Call): Attributes {
   const { method, transport, peer } = call;
   const attributes: Attributes = { "network.peer.address": peer.address };
   if (method.descriptor !== undefined) attributes["rpc.method"] = method.rpc;
-  return Object.assign(attributes, transport === "grpc" ? grpcAttributes() : httpAttributes(call));
+  return Object.assign(
+    attributes,
+    transport === "http" ? httpAttributes(call) : rpcAttributes(transport),
+  );
 }
 
 /** Writes what became of a call to its span, and ends that. */
 export function endSpan(span: Span, call: Call, error: ServiceError | undefined): void {
   const { attributes, errorType } =
-    call.transport === "grpc" ? endOfGrpc(error) : endOfHttp(call, error);
+    call.transport === "http" ? endOfHttp(call, error) : endOfRpc(call.transport, error);
   span.setAttributes(attributes);
   if (call.clientAddress !== "") span.setAttribute("client.address", call.clientAddress);
   if (error !== undefined) span.setAttribute("svc_access.code", error.code);

@@ -13,9 +13,9 @@ import { streamsResponse } from "../../binding/method-kind.ts";
 import type { ClientCall, ClientInterceptor } from "../../client/client-call.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { ClientTarget } from "./client-target.ts";
-import { grpcAttributes, statusName } from "./grpc-attributes.ts";
 import { eachInside } from "./inside-context.ts";
 import { registeredTracer } from "./registered-tracer.ts";
+import { rpcAttributes, statusName } from "./rpc-attributes.ts";
 import { tracedCalls } from "./traced-calls.ts";
 
 const HEADERS: TextMapSetter<Map<string, string>> = {
@@ -61,7 +61,7 @@ function attributesOf(call: ClientCall, { address, port }: ClientTarget): Attrib
     "rpc.method": call.rpc,
     "server.address": address,
     ...(port === undefined ? {} : { "server.port": port }),
-    ...(call.transport === "grpc" ? grpcAttributes() : {}),
+    ...(call.transport === "grpc" ? rpcAttributes("grpc") : {}),
   };
 }
 

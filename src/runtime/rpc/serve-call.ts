@@ -1,3 +1,4 @@
+import type { Registry } from "@bufbuild/protobuf";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import { streamsRequest, streamsResponse } from "../binding/method-kind.ts";
 import { Call } from "../call/call.ts";
@@ -5,24 +6,43 @@ import type { ServerChain } from "../chain/server-chain.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import { binaryCodec, type MessageCodec, type MessageLimits } from "../wire/message-codec.ts";
-import type { GrpcExchange } from "./grpc-exchange.ts";
+import { jsonCodec } from "./json-codec.ts";
+import type { CodecName, RpcExchange } from "./rpc-exchange.ts";
+
+/** Answers a call, to its status; does not throw or reject. */
+export type Endpoint = (exchange: RpcExchange) => void | Promise<void>;
+
+/** An RPC that is served, also one of the platform itself. */
+export interface ServedRpc {
+  readonly serve: Endpoint;
+  /** Whether there are many messages, in either direction. */
+  readonly isStreaming: boolean;
+  /** Undefined for an RPC of the platform. */
+  readonly method: BoundMethod | undefined;
+}
 
 /** What is the same for all calls of a server. */
 export interface CallSettings {
   readonly chain: ServerChain;
+  /** What an Any may hold in JSON; made when the first call has JSON. */
+  readonly registry: () => Registry;
   /** Is told of what went wrong behind the chain, which nobody else logs. */
   readonly onDefect: (error: unknown, rpc: string) => void;
 }
 
-/** What serves the calls of an RPC; what it gives does not reject. */
+/** What serves the calls of an RPC. */
 export function endpointOf(
   method: BoundMethod,
   settings: CallSettings,
   limits: MessageLimits,
-): (exchange: GrpcExchange) => Promise<void> {
-  if (method.descriptor === undefined) throw new Error(`${method.rpc} is not an RPC`);
-  const codec = binaryCodec(method.descriptor, limits);
-  return (exchange) => serveCall(exchange, method, codec, settings);
+): Endpoint {
+  const { descriptor } = method;
+  if (descriptor === undefined) throw new Error(`${method.rpc} is not an RPC`);
+  const binary = binaryCodec(descriptor, limits);
+  let json: MessageCodec | undefined;
+  const codecOf = (name: CodecName): MessageCodec =>
+    name === "proto" ? binary : (json ??= jsonCodec(descriptor, settings.registry(), limits));
+  return (exchange) => serveCall(exchange, method, codecOf(exchange.codec), settings);
 }
 
 /**
@@ -30,7 +50,7 @@ export function endpointOf(
  * messages and a status. Does not reject.
  */
 async function serveCall(
-  exchange: GrpcExchange,
+  exchange: RpcExchange,
   method: BoundMethod,
   codec: MessageCodec,
   settings: CallSettings,
@@ -55,17 +75,17 @@ async function serveCall(
 }
 
 /** @throws ServiceError for headers that cannot be understood */
-function callOf(exchange: GrpcExchange, method: BoundMethod, codec: MessageCodec): Call {
+function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec): Call {
   const timeout = exchange.clientTimeout();
   const reader = exchange.reader(codec);
   const call: Call = new Call({
     method,
-    transport: "grpc",
+    transport: exchange.transport,
     requestId: exchange.requestId,
     headers: exchange.headers,
     peer: exchange.peer,
     target: `/${method.rpc}`,
-    httpMethod: "POST",
+    httpMethod: exchange.httpMethod,
     ...(timeout === undefined ? {} : { clientTimeoutMs: timeout }),
     // The chain asks for it after authentication and rate limit.
     readRequest: () => (streamsRequest(method.kind) ? reader.messages() : reader.single()),
@@ -80,7 +100,7 @@ function callOf(exchange: GrpcExchange, method: BoundMethod, codec: MessageCodec
 }
 
 async function sendAll(
-  exchange: GrpcExchange,
+  exchange: RpcExchange,
   call: Call,
   responses: AsyncIterable<Uint8Array>,
 ): Promise<void> {

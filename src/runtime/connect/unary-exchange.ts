@@ -1,0 +1,133 @@
+import { status } from "../error/grpc-status.ts";
+import type { ServiceError } from "../error/service-error.ts";
+import { toServiceError } from "../error/to-service-error.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { CodecName, Metadata, RequestReader, RpcExchange } from "../rpc/rpc-exchange.ts";
+import { HttpRpcExchange, type HttpRpcSettings } from "../rpc-over-http/http-exchange.ts";
+import { sentMetadata } from "../rpc-over-http/response-metadata.ts";
+import {
+  COMPRESS_FROM_BYTES,
+  ENCODING_NAMES,
+  type MessageEncoding,
+  responseEncoding,
+  unpack,
+} from "../wire/message-encoding.ts";
+import { BYTES, type MessageDecoder } from "../wire/message-reader.ts";
+import { connectError, connectStatus, retryAfter } from "./connect-error.ts";
+import { connectTimeoutOf, TIMEOUT_HEADER } from "./connect-timeout.ts";
+
+/** The message of a unary request, which is its whole body, or a parameter of its query. */
+export interface UnaryMessage {
+  readonly encoding: MessageEncoding | undefined;
+  /** Reads it, once. */
+  read(): Promise<Uint8Array>;
+}
+
+const CONTENT_TYPES = { proto: "application/proto", json: "application/json" } as const;
+
+/** One call of Connect with one message each way: a request and a response of HTTP as others are. */
+export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
+  readonly transport = "connect";
+  readonly #message: () => UnaryMessage;
+
+  /** @param message what the message is; throws `ServiceError` where that cannot be understood */
+  constructor(
+    http: Exchange,
+    path: string,
+    codec: CodecName,
+    settings: HttpRpcSettings,
+    message: () => UnaryMessage,
+  ) {
+    super(http, path, codec, settings);
+    this.#message = message;
+  }
+
+  clientTimeout(): number | undefined {
+    return connectTimeoutOf(this.headers.all(TIMEOUT_HEADER));
+  }
+
+  reader(): RequestReader<Uint8Array>;
+  reader<Message>(decoder: MessageDecoder<Message>): RequestReader<Message>;
+  reader(decoder: MessageDecoder<unknown> = BYTES): RequestReader<unknown> {
+    const message = this.#message();
+    return {
+      single: async () => {
+        const sent = await message.read();
+        const { encoding } = message;
+        const { maxBytes } = this.settings.limits;
+        const data = encoding === undefined ? sent : await unpack(encoding, sent, maxBytes);
+        this.account.take(decoder.weigh(data));
+        return decoder.decode(data);
+      },
+      messages: manyMessages,
+    };
+  }
+
+  begin(): void {
+    manyMessages();
+  }
+
+  send(): Promise<void> {
+    return manyMessages();
+  }
+
+  succeed(): void {
+    manyMessages();
+  }
+
+  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void {
+    if (!this.isOpen) return this.#left();
+    const headers = this.headersOf(CONTENT_TYPES[this.codec], own);
+    this.#addTrailers(headers, trailers);
+    const encoding =
+      data.length >= COMPRESS_FROM_BYTES && this.settings.compression
+        ? responseEncoding(this.headers.all("accept-encoding"))
+        : undefined;
+    if (encoding === undefined) return this.#send(200, data, headers);
+    headers.push("Content-Encoding", encoding.name, "Vary", "Accept-Encoding");
+    encoding.pack(data).then(
+      (packed) => this.#send(200, packed, headers),
+      (error: unknown) => this.fail(toServiceError(error)),
+    );
+  }
+
+  fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void {
+    if (!this.isOpen) return this.#left();
+    const headers = this.headersOf(CONTENT_TYPES.json, own);
+    this.#addTrailers(headers, trailers);
+    const seconds = retryAfter(error);
+    if (seconds !== undefined) headers.push("Retry-After", seconds);
+    if (error.grpcStatus === status.UNAUTHENTICATED) headers.push("WWW-Authenticate", "Bearer");
+    // Of a client whose compression is not known: what is.
+    if (error.grpcStatus === status.UNIMPLEMENTED) {
+      headers.push("Accept-Encoding", ENCODING_NAMES.join(","));
+    }
+    const body = JSON.stringify(connectError(error, this.settings.domain));
+    this.#send(connectStatus(error), body, headers);
+  }
+
+  protected stopReading(): void {
+    // Whoever reads the body hears of its end.
+  }
+
+  #send(httpStatus: number, body: string | Uint8Array, headers: string[]): void {
+    if (!this.isOpen) return this.#left();
+    this.ended();
+    this.http.send(httpStatus, body, headers);
+  }
+
+  #addTrailers(headers: string[], trailers: Metadata | undefined): void {
+    for (const [name, values] of sentMetadata(trailers)) {
+      this.expose(headers, `Trailer-${name}`, values);
+    }
+  }
+
+  #left(): void {
+    this.ended();
+    this.http.leave();
+  }
+}
+
+function manyMessages(): never {
+  throw new Error("this call has one message each way");
+}

@@ -1,0 +1,101 @@
+import type { CallHeaders } from "../call/call-headers.ts";
+import type { Peer } from "../call/peer.ts";
+import type { Transport } from "../call/transport.ts";
+import { ServiceError } from "../error/service-error.ts";
+import type { Exchange } from "../http/exchange.ts";
+import type { CodecName, Metadata } from "../rpc/rpc-exchange.ts";
+import { MessageAccount } from "../wire/message-budget.ts";
+import type { MessageLimits } from "../wire/message-codec.ts";
+import { sentMetadata } from "./response-metadata.ts";
+
+/** What is the same for all calls over HTTP. */
+export interface HttpRpcSettings {
+  /** The name of the deployed service: the domain of errors. */
+  readonly domain: string | undefined;
+  /** Whether large responses are compressed for clients that understand it. */
+  readonly compression: boolean;
+  readonly limits: Pick<MessageLimits, "maxBytes">;
+}
+
+/** What calls of Connect and gRPC-Web have in common: a request and a response of HTTP. */
+export abstract class HttpRpcExchange {
+  abstract readonly transport: Transport;
+  readonly codec: CodecName;
+  readonly path: string;
+  protected readonly http: Exchange;
+  protected readonly settings: HttpRpcSettings;
+  protected readonly account: MessageAccount;
+  #hasEnded = false;
+  #onCancel: ((reason: ServiceError) => void) | undefined;
+
+  constructor(http: Exchange, path: string, codec: CodecName, settings: HttpRpcSettings) {
+    this.http = http;
+    this.path = path;
+    this.codec = codec;
+    this.settings = settings;
+    this.account = new MessageAccount(http.connection.budget);
+    http.onLost = () => this.#lost();
+  }
+
+  get httpMethod(): string {
+    return this.http.incoming.method as string;
+  }
+
+  get headers(): CallHeaders {
+    return this.http.headers;
+  }
+
+  get peer(): Peer {
+    return this.http.connection.peer;
+  }
+
+  get requestId(): string {
+    return this.http.requestId;
+  }
+
+  whenCancelled(listener: (reason: ServiceError) => void): void {
+    this.#onCancel = listener;
+  }
+
+  /** Whether the client can still be told anything. */
+  protected get isOpen(): boolean {
+    return !this.#hasEnded && !this.http.isLost && !this.http.response.destroyed;
+  }
+
+  /** The call has been answered: nothing more is read or kept for it. */
+  protected ended(): void {
+    this.#hasEnded = true;
+    this.stopReading(new ServiceError("CANCELLED"));
+    this.account.close();
+  }
+
+  /** A message of the request is refused, or none will come. */
+  protected cancelled(reason: ServiceError): void {
+    this.#onCancel?.(reason);
+  }
+
+  /** Reads no more of the request; whoever waits for it is told why. */
+  protected abstract stopReading(reason: ServiceError): void;
+
+  /** The headers that every response begins with, and those that the handler set. */
+  protected headersOf(contentType: string, own: Metadata | undefined): string[] {
+    const headers = ["Content-Type", contentType, "Cache-Control", "no-store"];
+    for (const [name, values] of sentMetadata(own)) this.expose(headers, name, values);
+    return headers;
+  }
+
+  /** Adds a header that the page which called may read. */
+  protected expose(headers: string[], name: string, values: readonly string[]): void {
+    for (const value of values) headers.push(name, value);
+    this.http.exposed = [...this.http.exposed, name];
+  }
+
+  #lost(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const reason = new ServiceError("CANCELLED");
+    this.account.close();
+    this.stopReading(reason);
+    this.#onCancel?.(reason);
+  }
+}
