@@ -26,3 +26,11 @@ test("buf curl calls every RPC", async () => {
   await tellStory(caller, processes.data, ["mallory"]);
   expect([...caller.succeeded].sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
 });
+
+test("without flags it calls the HTTP port, by Connect", async () => {
+  const plain = new BufCurl(new URL(processes.http).host, ["curl"]);
+  const listed = (await plain.methods()).filter((rpc) => !rpc.startsWith("grpc."));
+  expect(listed.sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
+  const { code } = await plain.call(ROUTES[0]?.rpc ?? "", {}, {});
+  expect(code).toBe("ok");
+});

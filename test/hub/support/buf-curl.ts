@@ -7,14 +7,17 @@ const GRPC = ["curl", "--http2-prior-knowledge", "--protocol", "grpc"];
 /** Calls with `buf curl`, which learns what there is by server reflection. */
 export class BufCurl implements Caller {
   readonly #url: string;
+  readonly #curl: readonly string[];
 
-  constructor(address: string) {
+  /** @param curl the command, with the flags that say the protocol */
+  constructor(address: string, curl: readonly string[] = GRPC) {
     this.#url = `http://${address}`;
+    this.#curl = curl;
   }
 
   /** The RPCs that it lists. */
   async methods(): Promise<string[]> {
-    const { output } = await runProgram(BUF, [...GRPC, "--list-methods", this.#url]);
+    const { output } = await runProgram(BUF, [...this.#curl, "--list-methods", this.#url]);
     return output.split("\n").filter((line) => line !== "");
   }
 
@@ -23,7 +26,7 @@ export class BufCurl implements Caller {
     const fields = Object.entries(headers).flatMap(([key, value]) => ["-H", `${key}: ${value}`]);
     const { exitCode, output, errors } = await runProgram(
       BUF,
-      [...GRPC, "--emit-defaults", ...fields, "-d", "@-", `${this.#url}/${rpc}`],
+      [...this.#curl, "--emit-defaults", ...fields, "-d", "@-", `${this.#url}/${rpc}`],
       requests.map((message) => JSON.stringify(message)).join("\n"),
     );
     const messages = documentsOf(output);
