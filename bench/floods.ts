@@ -8,8 +8,11 @@ import { describeFinding, type Flood, isKept } from "./floods/finding.ts";
 import { silentCalls, watchers } from "./floods/health.ts";
 import { reflection } from "./floods/reflection.ts";
 import { httpPort, metricsPort } from "./floods/silent-connections.ts";
+import { manyLarge, unknownFields } from "./floods/unpacking.ts";
 
 const FLOODS: Readonly<Record<string, Flood>> = {
+  "1-unknown-fields": unknownFields,
+  "2-many-large": manyLarge,
   "4-watchers": watchers,
   "4-silent-calls": silentCalls,
   "4-reflection": reflection,

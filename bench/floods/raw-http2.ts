@@ -32,10 +32,16 @@ export class RawHttp2 {
   /**
    * Opens gRPC calls of a path.
    *
-   * @param message is sent in each, behind its prefix; undefined leaves the request open and empty
+   * @param message is sent in each, after its prefix; undefined leaves the request open and empty
+   * @param further headers of each
    */
-  async open(path: string, count: number, message?: Uint8Array): Promise<void> {
-    const headers = headersOf(path);
+  async open(
+    path: string,
+    count: number,
+    message?: Uint8Array,
+    further: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const headers = headersOf(path, further);
     const frames: Buffer[] = [];
     for (let index = 0; index < count; index++, this.#next += 2) {
       frames.push(frameOf(FRAME.HEADERS, END_HEADERS, this.#next, headers));
@@ -76,7 +82,7 @@ function frameOf(type: number, flags: number, stream: number, data: Uint8Array =
 }
 
 /** In HPACK, without its table and without Huffman's code. */
-function headersOf(path: string): Buffer {
+function headersOf(path: string, further: Readonly<Record<string, string>>): Buffer {
   const literal = (name: string, value: string) => [0, name.length, name, value.length, value];
   return Buffer.concat(
     [
@@ -86,6 +92,7 @@ function headersOf(path: string): Buffer {
       ...literal(":authority", "localhost"),
       ...literal("content-type", "application/grpc"),
       ...literal("te", "trailers"),
+      ...Object.entries(further).flatMap(([name, value]) => literal(name, value)),
     ].map((part) => (typeof part === "number" ? Buffer.of(part) : Buffer.from(part))),
   );
 }
