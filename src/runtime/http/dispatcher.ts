@@ -19,6 +19,8 @@ import { type Router, segmentsOf } from "./router.ts";
 import type { RpcProtocols } from "./rpc-protocols.ts";
 import type { ServerState } from "./server-state.ts";
 
+const RPC_TYPE = /^application\/(?:proto|connect|grpc)/i;
+
 /** What a dispatcher is made of. */
 export interface DispatcherParts {
   readonly chain: ServerChain;
@@ -175,8 +177,20 @@ export class Dispatcher {
   }
 
   #refuse(exchange: Exchange, error: ServiceError, headers: readonly string[] = []): void {
-    exchange.fail(error, headers);
+    // A client of Connect would take our JSON for an error of its protocol.
+    if (this.#isOfRpc(exchange)) exchange.failInText(error, headers);
+    else exchange.fail(error, headers);
     this.#tell(exchange, error.status, error.code);
+  }
+
+  /** Whether a request is for an RPC by its path, or says that it is. */
+  #isOfRpc({ incoming, headers }: Exchange): boolean {
+    const { protocols } = this.#parts;
+    if (protocols === undefined) return false;
+    if (headers.all("connect-protocol-version").length > 0) return true;
+    if (headers.all("content-type").some((type) => RPC_TYPE.test(type))) return true;
+    const [path = ""] = (incoming.url ?? "").split("?", 1);
+    return protocols.methods(path).length > 0;
   }
 
   #tell({ incoming, requestId, connection }: Exchange, status: number, code: string | undefined) {

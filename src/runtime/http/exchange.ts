@@ -119,6 +119,12 @@ export class Exchange implements OnConnection {
     this.send(error.status, JSON.stringify(errorBody(error, this.requestId)), headers);
   }
 
+  /** Tells the caller of an error that comes before its protocol is known: the status says it. */
+  failInText(error: ServiceError, extra: readonly string[]): void {
+    const headers = ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"];
+    this.send(error.status, `${error.message}\n`, [...headers, ...extra]);
+  }
+
   /** Begins a response of several parts. */
   begin(contentType: string): void {
     this.open(this.callHeaders(contentType));

@@ -179,6 +179,9 @@ describe("unary Connect refuses", () => {
     server.unrouted.length = 0;
     const answer = await send(path, headers, "", method);
     expect(answer.status).toBe(status);
+    // Not JSON, which Connect has for errors of its own.
+
+    expect(answer.headers["content-type"]).toMatch(/^text\/plain/);
     if (status === 405) expect(answer.headers["allow"]).toBe("POST, OPTIONS");
     expect(server.unrouted).toMatchObject([{ status }]);
   });
