@@ -146,7 +146,7 @@ test("a client outlives neither its server nor the files, and close may be calle
 });
 
 test.each<[string, TestServerOptions, string]>([
-  ["a model that does not exist", { model: "nowhere.zed" }, "cannot be read"],
+  ["a model that does not exist", { model: "nowhere.zed" }, "nowhere.zed does not exist"],
   [
     "a model that is wrong",
     { model: undefined as never, modelText: "definition {" },

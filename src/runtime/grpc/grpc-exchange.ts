@@ -6,7 +6,7 @@ import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
 import type { Http2Headers } from "../http2/http2-headers.ts";
-import type { RpcExchange } from "../rpc/rpc-exchange.ts";
+import type { CodecName, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { Turn } from "../server/turn.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import { MessageAccount } from "../wire/message-budget.ts";
@@ -36,12 +36,15 @@ export interface ExchangeSettings {
   readonly maxMessageBytes: number;
 }
 
+/** Of calls whose messages are JSON. */
+const JSON_TYPE = /^application\/grpc\+json\s*(;|$)/i;
+
 const turn = new Turn();
 
 /** One gRPC call: its headers, its messages and its response on an HTTP/2 stream. It knows nothing of policies. */
 export class GrpcExchange implements RpcExchange {
   readonly transport = "grpc";
-  readonly codec = "proto";
+  readonly codec: CodecName;
   readonly httpMethod = "POST";
   /** As it was sent. */
   readonly path: string;
@@ -69,6 +72,7 @@ export class GrpcExchange implements RpcExchange {
     this.path = path;
     this.headers = headers;
     this.requestId = requestIdOf(headers);
+    this.codec = JSON_TYPE.test(headers.all("content-type")[0] ?? "") ? "json" : "proto";
     this.peer = connection.peer;
     this.#account = new MessageAccount(connection.budget);
     this.#response = new ResponseWriter(stream);
@@ -111,7 +115,7 @@ export class GrpcExchange implements RpcExchange {
   /** Sends the headers, in a response of many messages; without effect once they were sent. */
   begin(own?: ResponseMetadata): void {
     if (this.#response.hasBegun || !this.#response.isOpen) return;
-    const headers = responseHeaders(this.requestId, own);
+    const headers = responseHeaders(this.requestId, this.codec, own);
     this.#mayCompress(headers);
     this.#response.begin(headers);
   }
@@ -136,7 +140,7 @@ export class GrpcExchange implements RpcExchange {
 
   /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
   reply(data: Uint8Array, own?: ResponseMetadata, ownTrailers?: ResponseMetadata): void {
-    const headers = responseHeaders(this.requestId, own);
+    const headers = responseHeaders(this.requestId, this.codec, own);
     const trailers = okTrailers(ownTrailers);
     if (data.length < COMPRESS_FROM_BYTES) {
       return this.#replyWith(headers, envelopeOf(data), trailers);
@@ -162,7 +166,11 @@ export class GrpcExchange implements RpcExchange {
     // A response of headers only would make the handler's headers trailers.
     if (own !== undefined) this.begin(own);
     if (response.hasBegun) response.end({ ...trailers, [REQUEST_ID_HEADER]: this.requestId });
-    else response.endAtOnce({ ...responseHeaders(this.requestId, undefined), ...trailers });
+    else
+      response.endAtOnce({
+        ...responseHeaders(this.requestId, this.codec, undefined),
+        ...trailers,
+      });
   }
 
   #replyWith(headers: OutgoingHttpHeaders, frame: Buffer, trailers: OutgoingHttpHeaders): void {

@@ -14,7 +14,7 @@ import { DEFAULT_PLATFORM_LIMITS } from "./platform/platform-limits.ts";
 import { reflectionMethods } from "./platform/reflection.ts";
 
 /** `application/grpc`, also with the name of the codec, and with parameters. */
-const CONTENT_TYPE = /^application\/grpc(\+proto)?\s*(;|$)/i;
+const CONTENT_TYPE = /^application\/grpc(\+(proto|json))?\s*(;|$)/i;
 
 /** Whether a content type is that of gRPC; that of gRPC-Web is not. */
 export function isGrpc(contentType: string | undefined): boolean {

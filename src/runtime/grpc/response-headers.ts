@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import type { ResponseMetadata } from "../call/call.ts";
 import { REQUEST_ID_HEADER } from "../call/request-id.ts";
+import type { CodecName } from "../rpc/rpc-exchange.ts";
 import { ENCODING_NAMES } from "../wire/message-encoding.ts";
 
 /** The header that names how the messages of its direction are compressed. */
@@ -13,6 +14,7 @@ const ACCEPTED_ENCODINGS = ENCODING_NAMES.join(",");
 /** What the protocol itself says in headers, and what HTTP/2 forbids: no handler sets those. */
 const RESERVED =
   /^(:|grpc-|(content-type|content-length|connection|proxy-connection|transfer-encoding|keep-alive|upgrade|http2-settings|te)$)/;
+const CONTENT_TYPES = { proto: "application/grpc+proto", json: "application/grpc+json" } as const;
 const BINARY_SUFFIX = "-bin";
 
 /**
@@ -22,11 +24,12 @@ const BINARY_SUFFIX = "-bin";
  */
 export function responseHeaders(
   requestId: string,
+  codec: CodecName,
   own: ResponseMetadata | undefined,
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     ":status": 200,
-    "content-type": "application/grpc+proto",
+    "content-type": CONTENT_TYPES[codec],
     [ACCEPT_ENCODING_HEADER]: ACCEPTED_ENCODINGS,
     [REQUEST_ID_HEADER]: requestId,
   };

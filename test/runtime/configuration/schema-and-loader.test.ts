@@ -175,7 +175,8 @@ describe("the messages of the loader", () => {
   test("stay whole where secrets are redacted", () => {
     fc.assert(
       fc.property(ANY_CONFIG, (config) => {
-        for (const problem of problemsOf(JSON.stringify(config))) {
+        const text = textOf(config);
+        for (const problem of text === undefined ? [] : problemsOf(text)) {
           expect(redactText(problem)).toBe(problem);
         }
       }),
@@ -193,6 +194,15 @@ describe("the messages of the loader", () => {
     expect(problems.map(redactText)).toEqual(problems);
   });
 });
+
+/** Undefined for what no file can say: a value that is put somewhere else may hold itself. */
+function textOf(config: unknown): string | undefined {
+  try {
+    return JSON.stringify(config);
+  } catch {
+    return undefined;
+  }
+}
 
 /** The paths of all values that are no list and no part. */
 const LEAVES = [...leaves(fullService())];

@@ -194,7 +194,7 @@ describe("refuses", () => {
     { name: "38: no content type", headers: { "content-type": [] as string[] }, http: 415 },
     { name: "38: JSON", headers: { "content-type": "application/json" }, http: 415 },
     { name: "38: gRPC-Web", headers: { "content-type": "application/grpc-web" }, http: 415 },
-    { name: "38: gRPC of JSON", headers: { "content-type": "application/grpc+json" }, http: 415 },
+    { name: "38: gRPC of XML", headers: { "content-type": "application/grpc+xml" }, http: 415 },
     { name: "GET", headers: { ":method": "GET" }, http: 405 },
     { name: "OPTIONS", headers: { ":method": "OPTIONS" }, http: 405 },
   ] as readonly { name: string; headers: OutgoingHttpHeaders; http: number }[])(

@@ -54,7 +54,6 @@ describe("36 paths of alice that lead nowhere", () => {
     ["37 another host", "http://evil/v1/profile", 400],
     ["37 this host", "http://vault/v1/profile", 400],
     ["37 an authority", "vault:80", 400],
-    ["36 the gRPC path", "/acme.vault.v1.VaultService/GetProfile", 404],
     ["36 an internal RPC with its verb encoded", "/v1/documents%3Areconcile", 404],
   ] as const)("%s", async (_title, target, status) => {
     const got = await ask(`GET ${target}`, ALICE, "trusted");

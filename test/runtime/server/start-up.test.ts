@@ -175,14 +175,6 @@ describe("a server does not start where", () => {
     expect(problems).toEqual(["there are two raw handlers of /pages"]);
   });
 
-  test("there is no gRPC server for RPCs without a route", async () => {
-    const problems = await problemsOf(
-      {},
-      { config: { server: { http: { address: "127.0.0.1:0" } } } },
-    );
-    expect(problems).toContainEqual(expect.stringMatching(/UploadDocument has no HTTP route/));
-  });
-
   test("an RPC is audited and there is no database", async () => {
     const { engine, stop } = await startVault();
     const loaded = vaultConfiguration(folder, {}, {});

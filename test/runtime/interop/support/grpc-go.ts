@@ -54,6 +54,9 @@ export function runGoClient(
 ): Promise<string> {
   const tls = ["-use_tls", "-use_test_ca", `-ca_file=${caFile}`];
   const args = [
+    // How fast a machine is says nothing of what is right.
+    "--soak_per_iteration_max_acceptable_latency_ms=60000",
+    "--soak_overall_timeout_seconds=100",
     `-test_case=${testCase}`,
     "-server_host=localhost",
     `-server_port=${port}`,
