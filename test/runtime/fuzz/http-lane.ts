@@ -7,6 +7,7 @@ import type { Lane } from "./run.ts";
 import type { Pending, Subject } from "./subject.ts";
 
 const FORM = ["status", "code", "message", "request_id"];
+const FORM_OF_CONNECT = ["code", "message"];
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
 /** Sends requests over a connection that is kept; those whose end is open over one of their own. */
@@ -86,9 +87,13 @@ function problemOf(
   if (headerOf(response, "x-content-type-options") !== "nosniff") return "no nosniff";
   // Of a HEAD that stands among others nobody knows where its response ends.
   if (body.startsWith("HTTP/1.1 ") && input === undefined) return undefined;
-  if (status >= 400 && !(input?.method === "HEAD" || (input === undefined && body === ""))) {
+  // On the paths of RPCs what no protocol takes is told in text, which no client takes for an error of its protocol.
+  const isText = headerOf(response, "content-type")?.startsWith("text/plain") === true;
+  const isEmpty = input?.method === "HEAD" || (input === undefined && body === "");
+  if (status >= 400 && !isText && !isEmpty) {
     const error = JSON.parse(body) as Record<string, unknown>;
     const keys = Object.keys(error).filter((key) => key !== "details");
+    if (JSON.stringify(keys) === JSON.stringify(FORM_OF_CONNECT)) return undefined;
     if (JSON.stringify(keys) !== JSON.stringify(FORM)) return "another form of error";
     if (error["status"] !== status || error["request_id"] !== requestId) return "another's error";
   }
