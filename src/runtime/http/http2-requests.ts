@@ -44,17 +44,29 @@ export function http2Requests(listener: Http2Listener): (arrived: ArrivedStream)
   }
   return (next) => {
     const { stream, fields, flags, headers } = next;
-    stream.once("finish", () => setImmediate(stopReading, stream));
+    stream.once("finish", () => setImmediate(stopReading, stream, MAX_TURNS));
     arrived = next;
     server.emit("stream", stream, fields, flags, headers);
     arrived = undefined;
   };
 }
 
-/** What the client still sends is not wanted, once the response is on its way. */
-function stopReading(stream: ServerHttp2Stream): void {
+/** How many turns of the event loop the end of a response gets to be on its way. */
+const MAX_TURNS = 100;
+
+/**
+ * What the client still sends is not wanted, once all of the response is on its way: to reset the
+ * stream before would take back its end.
+ */
+function stopReading(stream: ServerHttp2Stream, turns: number): void {
   if (stream.readableEnded) return;
-  if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+  if (!stream.closed) {
+    if (stream.state.localClose !== 1 && turns > 0) {
+      setImmediate(stopReading, stream, turns - 1);
+      return;
+    }
+    stream.close(constants.NGHTTP2_NO_ERROR);
+  }
   // What has come already would keep the stream open.
   stream.resume();
 }
