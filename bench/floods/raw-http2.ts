@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { rawFrame } from "../../test/runtime/hostile/support/raw-http2.ts";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const FRAME = { DATA: 0, HEADERS: 1, SETTINGS: 4, PING: 6 } as const;
@@ -20,7 +21,7 @@ export class RawHttp2 {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on("error", () => undefined).on("data", (data: Buffer) => this.#take(data));
-    socket.write(Buffer.concat([Buffer.from(PREFACE), frameOf(FRAME.SETTINGS, 0, 0)]));
+    socket.write(Buffer.concat([Buffer.from(PREFACE), rawFrame(FRAME.SETTINGS, 0, 0)]));
   }
 
   static async connect(port: number): Promise<RawHttp2> {
@@ -44,8 +45,8 @@ export class RawHttp2 {
     const headers = headersOf(path, further);
     const frames: Buffer[] = [];
     for (let index = 0; index < count; index++, this.#next += 2) {
-      frames.push(frameOf(FRAME.HEADERS, END_HEADERS, this.#next, headers));
-      if (message !== undefined) frames.push(frameOf(FRAME.DATA, END_STREAM, this.#next, message));
+      frames.push(rawFrame(FRAME.HEADERS, END_HEADERS, this.#next, headers));
+      if (message !== undefined) frames.push(rawFrame(FRAME.DATA, END_STREAM, this.#next, message));
     }
     await new Promise((resolve) => this.#socket.write(Buffer.concat(frames), resolve));
   }
@@ -60,9 +61,9 @@ export class RawHttp2 {
       const length = left.readUIntBE(0, 3);
       const [type, flags] = [left[3], left[4] ?? 0];
       if (type === FRAME.SETTINGS && (flags & ACK) === 0) {
-        this.#socket.write(frameOf(FRAME.SETTINGS, ACK, 0));
+        this.#socket.write(rawFrame(FRAME.SETTINGS, ACK, 0));
       } else if (type === FRAME.PING && (flags & ACK) === 0) {
-        this.#socket.write(frameOf(FRAME.PING, ACK, 0, left.subarray(9, 9 + length)));
+        this.#socket.write(rawFrame(FRAME.PING, ACK, 0, left.subarray(9, 9 + length)));
       } else if (type === FRAME.HEADERS && (flags & END_STREAM) !== 0) {
         this.ended++;
       }
@@ -70,15 +71,6 @@ export class RawHttp2 {
     }
     this.#left = left;
   }
-}
-
-function frameOf(type: number, flags: number, stream: number, data: Uint8Array = new Uint8Array()) {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(data.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, data]);
 }
 
 /** In HPACK, without its table and without Huffman's code. */

@@ -91,18 +91,13 @@ export class Http2Connection {
     session.on("stream", listener as (stream: ServerHttp2Stream) => void);
   }
 
-  get isClosed(): boolean {
-    return this.#session.closed && this.#streams === 0;
-  }
-
   /** Ends it once its calls are over, and tells the client first, so that no call is lost that is on its way. */
   end(): void {
     if (this.#endingSince !== undefined || this.#session.destroyed) return;
     this.#endingSince = performance.now();
-    const { closed } = this.#session;
     // One that has not begun cannot have a call.
     if (!this.#begun) return this.destroy();
-    if (closed) return;
+    if (this.#session.closed) return;
     const close = (): void => {
       clearTimeout(timer);
       if (!this.#session.closed) this.#session.close();

@@ -25,10 +25,6 @@ export class Http2Connections {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#open.size;
-  }
-
   /** Serves a connection whose first byte is not read yet. */
   accept(socket: Socket): void {
     if (socket.destroyed) return;

@@ -48,12 +48,15 @@ export interface RequestBudget {
 
 /** Many times the largest message. */
 const PROCESS_BYTES = 128 * 1024 * 1024;
-/** Half of it, since a gateway sends the calls of many clients over one connection. */
-const CONNECTION_BYTES = PROCESS_BYTES / 2;
+/** What one connection may have of it: much, since a gateway sends the calls of many clients over one. */
+const CONNECTION_SHARE = 0.5;
 
 /** @param processBytes what the request messages of this process may take in memory, in bytes */
 export function requestBudget(processBytes = PROCESS_BYTES): RequestBudget {
-  return { process: new MessageBudget(processBytes), connectionBytes: CONNECTION_BYTES };
+  return {
+    process: new MessageBudget(processBytes),
+    connectionBytes: processBytes * CONNECTION_SHARE,
+  };
 }
 
 /** What one call holds of a budget. */

@@ -29,13 +29,13 @@ const ENCODINGS: readonly MessageEncoding[] = [
 ];
 
 /** What is not compressed. */
-export const IDENTITY = "identity";
+const IDENTITY = "identity";
 
 /** What this server understands. */
 export const ENCODING_NAMES: readonly string[] = [IDENTITY, ...ENCODINGS.map(({ name }) => name)];
 
 /** The encoding with a name; undefined for `identity` and for what is not known. */
-export function encodingOf(name: string): MessageEncoding | undefined {
+function encodingOf(name: string): MessageEncoding | undefined {
   return ENCODINGS.find((encoding) => encoding.name === name);
 }
 
