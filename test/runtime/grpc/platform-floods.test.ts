@@ -203,22 +203,42 @@ describe("calls of the platform", () => {
 
 describe("reflection", () => {
   test("whose client asks no more, takes nothing, or goes on for ever", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const echo = await start({ silenceMs: 30_000, reflectionMs: 300_000 });
     const list = text(7, "");
-    const quiet = openCall(sessionTo(await start({ silenceMs: 30 })), REFLECT);
+    const quiet = openCall(sessionTo(echo), REFLECT);
     ask(quiet.stream, list);
+    await expect.poll(() => quiet.messages.length).toBe(1);
+    await vi.advanceTimersByTimeAsync(30_001);
     expect(await quiet.ended).toBe(DEADLINE_EXCEEDED);
     expect(quiet.messages).toHaveLength(1);
 
-    const endless = openCall(sessionTo(await start({ reflectionMs: 60 })), REFLECT);
-    const timer = setInterval(() => ask(endless.stream, list), 5);
+    const endless = openCall(sessionTo(echo), REFLECT);
+    for (let asked = 1; asked <= 15; asked++) {
+      ask(endless.stream, list);
+      await expect.poll(() => endless.messages.length).toBe(asked);
+      await vi.advanceTimersByTimeAsync(20_001);
+    }
     expect(await endless.ended).toBe(DEADLINE_EXCEEDED);
-    clearInterval(timer);
 
-    const { port } = await start({ silenceMs: 30 });
-    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+    const session = connect(`http://127.0.0.1:${echo.port}`, {
+      settings: { initialWindowSize: 0 },
+    });
     opened.push(() => session.destroy());
     const stuck = openCall(session, REFLECT);
+    const response = once(stuck.stream, "response");
     for (let count = 0; count < 200; count++) ask(stuck.stream, text(4, "fixture.v1.EchoService"));
+    await response;
+    let isEnded = false;
+    void stuck.ended.then(() => {
+      isEnded = true;
+    });
+    await expect
+      .poll(async () => {
+        await vi.advanceTimersByTimeAsync(10_000);
+        return isEnded;
+      })
+      .toBe(true);
     expect(await stuck.ended).toBe(undefined);
     expect(stuck.stream.rstCode).toBe(8);
   });
