@@ -2,6 +2,7 @@ import type { BoundMethod } from "../../../../src/runtime/binding/bound-method.t
 import type { ServerChainParts } from "../../../../src/runtime/chain/server-chain.ts";
 import { WebProtocols } from "../../../../src/runtime/connect/web-protocols.ts";
 import { GrpcMethods } from "../../../../src/runtime/grpc/grpc-methods.ts";
+import type { PlatformLimits } from "../../../../src/runtime/grpc/platform/platform-limits.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../../src/runtime/http/index.ts";
 import type { UnroutedRequest } from "../../../../src/runtime/operation/unrouted-request.ts";
 import type { RequestBudget } from "../../../../src/runtime/wire/message-budget.ts";
@@ -24,6 +25,8 @@ export interface WebServerOptions {
   readonly limits?: HttpServerOptions["limits"];
   readonly budget?: RequestBudget;
   readonly reflection?: boolean;
+  readonly isReady?: () => boolean;
+  readonly platform?: Partial<PlatformLimits>;
 }
 
 /** The fixture's service on a free HTTP port, by all protocols that this has. */
@@ -36,7 +39,8 @@ export async function startWebServer(given: WebServerOptions = {}): Promise<WebS
     chain,
     methods,
     service: "echo",
-    isReady: () => true,
+    isReady: given.isReady ?? (() => true),
+    platform: given.platform ?? {},
     config: {
       max_message_bytes: maxBytes,
       compression: true,
