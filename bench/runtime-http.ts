@@ -171,7 +171,7 @@ async function serveAdapter(): Promise<number> {
       cors: { allowed_origins: ["https://app.example.com"], max_age_seconds: 3600 },
     },
   });
-  return (await server.listen()).port;
+  return (await server.listen())?.port ?? 0;
 }
 
 if (process.argv[2] === "--serve") {

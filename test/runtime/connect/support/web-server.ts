@@ -5,6 +5,7 @@ import { GrpcMethods } from "../../../../src/runtime/grpc/grpc-methods.ts";
 import type { PlatformLimits } from "../../../../src/runtime/grpc/platform/platform-limits.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../../src/runtime/http/index.ts";
 import type { UnroutedRequest } from "../../../../src/runtime/operation/unrouted-request.ts";
+import type { ListeningAddress } from "../../../../src/runtime/server/transport-server.ts";
 import type { RequestBudget } from "../../../../src/runtime/wire/message-budget.ts";
 import { boundMethods, type EchoHandlers } from "../../grpc/support/echo-methods.ts";
 import { openChain } from "../../support/open-chain.ts";
@@ -67,7 +68,7 @@ export async function startWebServer(given: WebServerOptions = {}): Promise<WebS
       cors: { allowed_origins: [...(given.origins ?? [])], max_age_seconds: 3600 },
     },
   });
-  const { port } = await server.listen();
+  const { port } = (await server.listen()) as ListeningAddress;
   return {
     port,
     origin: `http://127.0.0.1:${port}`,
