@@ -1,6 +1,6 @@
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { decodeStatusDetails } from "../../../src/runtime/grpc/status-details.ts";
-import { laxSession } from "../hostile/support/send.ts";
+import { laxSession } from "../hostile/support/lax-session.ts";
 import { type GrpcInput, grpcInput } from "./grpc-inputs.ts";
 import { callersOf, type Field } from "./oracle.ts";
 import type { Random } from "./random.ts";

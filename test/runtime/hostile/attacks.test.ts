@@ -10,8 +10,9 @@ import {
 } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
 import { frame, rawCall } from "../grpc/support/raw-call.ts";
 import { ALICE } from "./support/alice.ts";
+import { laxSession, metadataOf } from "./support/lax-session.ts";
 import { type Field, headerOf, requestText, sendText } from "./support/raw-http.ts";
-import { laxSession, metadataOf, outcome } from "./support/send.ts";
+import { outcome } from "./support/send.ts";
 import { tokenSource } from "./support/tokens.ts";
 import { startWorld, type World } from "./support/world.ts";
 
