@@ -1,8 +1,5 @@
 /** Pages in a real Chromium call the hub from other origins, by the clients that are made for browsers. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse, stringify } from "yaml";
 import { KeyServer } from "../runtime/authn/key-server.ts";
 import { rsaKey, signToken } from "../runtime/authn/tokens.ts";
 import {
@@ -11,13 +8,13 @@ import {
   opensslIsAbsent,
 } from "../runtime/tls/support/certificates.ts";
 import { Chromium, chromiumIsAbsent } from "../support/chromium.ts";
-import { ROOT } from "../support/workspace.ts";
 import { AS } from "./support/caller.ts";
-import { HUB, HubProcesses } from "./support/hub-process.ts";
+import { writeConfiguration } from "./support/configuration.ts";
+import { HubProcesses } from "./support/hub-process.ts";
 import { bundledPage, PageServer } from "./support/page-server.ts";
 import { ReflectionClient } from "./support/reflection-client.ts";
+import { endRun, openWorkshop, reportsOf, startRun } from "./support/runs.ts";
 import { Scene } from "./support/scene.ts";
-import { publishSkill } from "./support/story-of-skills.ts";
 import { CLIENTS, type Outcome, type Outcomes, type Settings } from "./support/web-page/outcome.ts";
 
 const SERVER = [
@@ -204,18 +201,14 @@ function configurationOf(
   certificates: Certificates,
   { isSecure, page, keys }: { isSecure: boolean; page: PageServer; keys: KeyServer },
 ): string {
-  const config = parse(readFileSync(join(HUB, "hub.yaml"), "utf8"));
-  config.server.http.cors.allowed_origins = [page.origin];
-  config.security.authn.mode = "hybrid";
-  config.security.authn.oidc = { issuer: keys.url, audience: [AUDIENCE] };
-  config.security.authz.model = join(ROOT, "model/iam.zed");
-  if (isSecure) {
+  return writeConfiguration(certificates.path("hub.yaml"), ({ server, security }) => {
+    server.http.cors.allowed_origins = [page.origin];
+    security.authn.mode = "hybrid";
+    security.authn.oidc = { issuer: keys.url, audience: [AUDIENCE] };
+    if (!isSecure) return;
     const { certificateFile, keyFile } = certificates.selfSigned("hub", { names: "IP:127.0.0.1" });
-    config.server.http.tls = { certificate_file: certificateFile, key_file: keyFile };
-  }
-  const file = certificates.path("hub.yaml");
-  writeFileSync(file, stringify(config));
-  return file;
+    server.http.tls = { certificate_file: certificateFile, key_file: keyFile };
+  });
 }
 
 /** A project that the users may see, with a run that has ended and one that goes on. */
@@ -223,27 +216,20 @@ async function runsOf(processes: HubProcesses) {
   const client = new ReflectionClient(processes.grpc);
   try {
     const scene = new Scene(client);
-    await publishSkill(scene);
-    const wanted = { organizationId: "acme", displayName: "Rockets", runTimeout: "600s" };
-    const { project } = await scene.one("ProjectService/CreateProject", { project: wanted });
-    const { projectId } = project;
+    const workshop = await openWorkshop(scene);
+    const { projectId } = workshop;
     for (const userId of USERS) {
       const member = { role: "ROLE_VIEWER", userId };
       await scene.one("AuthzService/GrantRole", { projectId, member });
     }
-    const start = { projectId, skillId: "launch", input: { height: 100 } };
-    const runIds: string[] = [];
-    for (const texts of [LINES, ["still here"]]) {
-      const { run } = await scene.one("ProjectService/StartRun", start);
-      const { runId } = run;
-      const reports = texts.map((text) => ({ projectId, runId, lines: [{ text }] }));
-      await scene.one("RunnerService/ReportLog", reports, AS.git);
-      runIds.push(runId);
-    }
-    const [ended = "", running = ""] = runIds;
-    const end = { projectId, runId: ended, state: "RUN_STATE_SUCCEEDED" };
-    await scene.one("RunnerService/FinishRun", end, AS.git);
-    return { projectId: String(projectId), ended, running };
+    const run = async (texts: readonly string[]) => {
+      const runId = await startRun(scene, workshop);
+      await scene.one("RunnerService/ReportLog", reportsOf(workshop, runId, texts), AS.git);
+      return runId;
+    };
+    const ended = await run(LINES);
+    await endRun(scene, workshop, ended);
+    return { projectId, ended, running: await run(["still here"]) };
   } finally {
     client.close();
   }
