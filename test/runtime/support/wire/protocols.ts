@@ -58,6 +58,20 @@ export const ONE_OF_EACH: readonly WireName[] = [
   "grpc-web-text over h2c",
 ];
 
+const withForm = (...forms: Wire["form"][]) =>
+  WIRE_NAMES.filter((name) => forms.includes(WIRES[name].form));
+
+/** The ways by form; of Connect those by POST. */
+export const BY_FORM = {
+  CONNECT: withForm("connect"),
+  CONNECT_PROTO: withForm("connect").filter((name) => WIRES[name].codec === "proto"),
+  CONNECT_JSON: withForm("connect").filter((name) => WIRES[name].codec === "json"),
+  GET: withForm("connect_get"),
+  WEB: withForm("grpc_web", "grpc_web_text"),
+  WEB_TEXT: withForm("grpc_web_text"),
+  GRPC: withForm("grpc"),
+} as const satisfies Record<string, readonly WireName[]>;
+
 function both<Form extends Wire["form"], Codec extends Wire["codec"]>(form: Form, codec: Codec) {
   const wire = { port: "http", form, codec } as const;
   return [

@@ -55,9 +55,10 @@ type Part = Partial<WireAnswer>;
 type Headers = WireResponse["headers"];
 
 function only(headers: Headers, name: string): string | undefined {
-  const values = headers.filter(([one]) => one === name).map(([, value]) => value);
-  if (values.length > 1) throw new Error(`${name} occurs ${values.length} times`);
-  return values[0];
+  // Headers and trailers may say the same.
+  const values = new Set(headers.filter(([one]) => one === name).map(([, value]) => value));
+  if (values.size > 1) throw new Error(`${name} has ${values.size} values`);
+  return [...values][0];
 }
 
 function routeAnswer({ status, body }: WireResponse, isStreaming: boolean): Part {
