@@ -105,12 +105,12 @@ function blocksOf(page: string): Block[] {
   });
 }
 
-/** Files that `init` wrote must be what the page shows; others are the reader's to write. */
+/** Files that `init` wrote must be what the page shows; others are the reader's to write, with the ports of here. */
 function write(file: string, text: string): void {
   const path = join(repo, file);
-  if (existsSync(path)) expect(readFileSync(path, "utf8"), file).toBe(text);
+  if (existsSync(path)) return expect(readFileSync(path, "utf8"), file).toBe(text);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  writeFileSync(path, withPorts(text));
 }
 
 /**
@@ -160,8 +160,11 @@ async function stopService(): Promise<void> {
 
 /** The command of the page, for this machine: the packed package, and ports that are free. */
 function localOf(command: string, tarball: string): string {
-  const local = command.replace(/(npm install) svc-access/, `$1 ${tarball}`);
-  return [...ports].reduce((text, [page, port]) => text.replaceAll(page, port), local);
+  return withPorts(command.replace(/(npm install) svc-access/, `$1 ${tarball}`));
+}
+
+function withPorts(text: string): string {
+  return [...ports].reduce((result, [page, port]) => result.replaceAll(page, port), text);
 }
 
 function pageOf(text: string): string {
