@@ -2,19 +2,18 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { WEB_FORMS, WEB_TEXT_FORM } from "../grpc-web/web-form.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { readBody } from "../http/read-body.ts";
 import type { RequestTarget } from "../http/request-target.ts";
 import type { RpcProtocols } from "../http/rpc-protocols.ts";
 import type { RpcExchange } from "../rpc/rpc-exchange.ts";
 import type { ServedRpc } from "../rpc/serve-call.ts";
 import { EnvelopedExchange } from "../rpc-over-http/enveloped-exchange.ts";
 import type { HttpRpcSettings } from "../rpc-over-http/http-exchange.ts";
-import { requestEncoding } from "../wire/message-encoding.ts";
 import { getRequestOf } from "./get-request.ts";
 import { mayGet } from "./may-get.ts";
 import { type SpokenProtocol, spokenBy } from "./spoken-protocol.ts";
 import { STREAM_FORMS } from "./stream-form.ts";
-import { UnaryExchange, type UnaryMessage } from "./unary-exchange.ts";
+import { UnaryExchange } from "./unary-exchange.ts";
+import { PostedMessage } from "./unary-message.ts";
 
 const VERSION_HEADER = "connect-protocol-version";
 const POST: readonly string[] = ["POST"];
@@ -69,7 +68,13 @@ export class WebProtocols implements RpcProtocols {
     if (name === "unary") {
       if (codec === "json" && http.headers.all(VERSION_HEADER).length === 0) return undefined;
       if (isStreaming) throw otherKind(spoken);
-      return new UnaryExchange(http, path, codec, settings, () => this.#bodyOf(http));
+      return new UnaryExchange(
+        http,
+        path,
+        codec,
+        settings,
+        () => new PostedMessage(http, settings.limits.maxBytes),
+      );
     }
     if (name === "stream") {
       if (!isStreaming) throw otherKind(spoken);
@@ -87,17 +92,6 @@ export class WebProtocols implements RpcProtocols {
       throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", 'encoding must be "proto" or "json"');
     }
     return new UnaryExchange(http, path, codec, this.#options, () => request.message());
-  }
-
-  /** @throws ServiceError for a compression that is not known */
-  #bodyOf(http: Exchange): UnaryMessage {
-    const { incoming, response } = http;
-    const { maxBytes: limit } = this.#options.limits;
-    const isOver = (): boolean => http.isLost || response.headersSent;
-    return {
-      encoding: requestEncoding("content-encoding", http.headers.all("content-encoding")),
-      read: () => readBody({ incoming, response, limit, isOver }),
-    };
   }
 }
 
