@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { ROUTES, type RouteEntry } from "../hub/support/routes.ts";
 import { type Document, documentsOf, ofKind } from "./documents.ts";
 import { gatewayIsAbsent } from "./real/programs.ts";
 import { type Answer, type Asked, RealGateway } from "./real/real-gateway.ts";
@@ -15,6 +16,8 @@ const PROGRAMS = "api.example.com";
 const SCRIPTS = "scripts.example.com";
 const ADMIN = "https://admin.example.com";
 const LIST = "/hub.projects.v1.ProjectService/ListProjects";
+
+const isPublished = ({ gateway }: RouteEntry) => gateway?.publish === true;
 
 describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", () => {
   let gateway: RealGateway;
@@ -319,6 +322,24 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
       expect((await call(LIST, { host: "hub.example.com", token: alice })).body).toBe(
         "<p>a page</p>",
       );
+    });
+
+    test("routes each RPC of the hub if and only if it is published, and by GET only what the hub takes so", async () => {
+      expect(new Set(ROUTES.map(isPublished))).toEqual(new Set([true, false]));
+      const byGet: string[] = [];
+      for (const route of ROUTES) {
+        const path = `/${route.rpc}`;
+        const posted = await call(path, { token: worker });
+        expect([route.rpc, posted.seen !== undefined]).toEqual([route.rpc, isPublished(route)]);
+        const got = await ask(`${path}?connect=v1&encoding=json&message=%7B%7D`, {
+          host: PROGRAMS,
+          token: worker,
+        });
+        if (got.seen === undefined) continue;
+        byGet.push(route.rpc);
+        expect([405, 415], route.rpc).not.toContain(got.status);
+      }
+      expect(byGet.length).toBeGreaterThan(5);
     });
 
     test("refuses whom the policy refuses, in a form that clients of both take by its status", async () => {
