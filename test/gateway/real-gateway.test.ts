@@ -15,7 +15,7 @@ const ME = "/v1/authn/me";
 const PROGRAMS = "api.example.com";
 const SCRIPTS = "scripts.example.com";
 const ADMIN = "https://admin.example.com";
-const LIST = "/hub.projects.v1.ProjectService/ListProjects";
+const GET_ME = "/hub.authn.v1.AuthnService/GetMe";
 
 const isPublished = ({ gateway }: RouteEntry) => gateway?.publish === true;
 
@@ -319,7 +319,7 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
         }
       }
       // On a frontend without it, such a path is one of its pages.
-      expect((await call(LIST, { host: "hub.example.com", token: alice })).body).toBe(
+      expect((await call(GET_ME, { host: "hub.example.com", token: alice })).body).toBe(
         "<p>a page</p>",
       );
     });
@@ -344,15 +344,15 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
 
     test("refuses whom the policy refuses, in a form that clients of both take by its status", async () => {
       for (const { type, body } of PROTOCOLS) {
-        expect(errorOf(await call(LIST, { type, body }))).toBe(UNAUTHORIZED);
+        expect(errorOf(await call(GET_ME, { type, body }))).toBe(UNAUTHORIZED);
         const stranger = await gateway.token({ aud: "cli", owner: "other" });
-        expect(errorOf(await call(LIST, { type, body, token: stranger }))).toMatch(/^403 /);
+        expect(errorOf(await call(GET_ME, { type, body, token: stranger }))).toMatch(/^403 /);
       }
     });
 
     test.each(PROTOCOLS)("$name is answered, and told the hub's errors", async (protocol) => {
       const { type, body, withText, failure } = protocol;
-      const answer = await call("/hub.authn.v1.AuthnService/GetMe", { type, body, token: worker });
+      const answer = await call(GET_ME, { type, body, token: worker });
       expect([answer.status, answer.headers["content-type"]]).toEqual([200, type]);
       expect(answer.body).toContain('"userId":"alice"');
       expect(answer.seen?.method).toBe("POST");
@@ -372,21 +372,20 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
       const headers = ["x-svc-external-sub", "x-svc-user-id", "x.svc.user.id"].map(
         (name) => [name, "mallory"] as const,
       );
-      const path = "/hub.authn.v1.AuthnService/GetMe";
-      const answer = await call(path, { type, body, headers, token: worker });
+      const answer = await call(GET_ME, { type, body, headers, token: worker });
       expect(answer.seen?.rawHeaders).not.toContain("mallory");
       expect(answer.body).toContain('"userId":"alice"');
-      expect(errorOf(await call(path, { type, body, headers }))).toBe(UNAUTHORIZED);
+      expect(errorOf(await call(GET_ME, { type, body, headers }))).toBe(UNAUTHORIZED);
     });
 
     test("Connect's GET goes where nothing changes, and nowhere else", async () => {
       const query = "connect=v1&encoding=json&message=%7B%7D";
       const get = (path: string, more: Partial<Asked> = {}) =>
         ask(`${path}?${query}`, { host: PROGRAMS, token: worker, ...more });
-      const read = await get(LIST);
-      expect([read.status, read.seen?.url]).toEqual([200, `${LIST}?${query}`]);
+      const read = await get(GET_ME);
+      expect([read.status, read.seen?.url]).toEqual([200, `${GET_ME}?${query}`]);
       expect(read.headers["cache-control"]).toBe("no-store");
-      expect(JSON.parse(read.body)).toHaveProperty("projects");
+      expect(JSON.parse(read.body).me.userId).toBe("alice");
       for (const rpc of ["CreateProject", "WatchRun"]) {
         const write = await get(`/hub.projects.v1.ProjectService/${rpc}`);
         expect([write.status, write.seen], rpc).toEqual([404, undefined]);
@@ -395,7 +394,7 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
 
     test("pages of an allowed origin may send and read what clients need; others may not", async () => {
       const preflight = (origin: string) =>
-        ask(LIST, {
+        ask(GET_ME, {
           host: PROGRAMS,
           method: "OPTIONS",
           headers: [
@@ -424,7 +423,7 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
 
       for (const { type, body } of PROTOCOLS) {
         const from = (origin: string) =>
-          call(LIST, { type, body, token: worker, headers: [["Origin", origin]] });
+          call(GET_ME, { type, body, token: worker, headers: [["Origin", origin]] });
         const { status, headers } = await from(ADMIN);
         expect([status, headers["access-control-allow-origin"]]).toEqual([200, ADMIN]);
         // The edge's list, whatever the service says.
