@@ -239,7 +239,7 @@ test.each([
     "rules of comparison",
     "version: v2\nmodules:\n  - path: api\n    breaking: {use: [WIRE]}\nbreaking:\n  use: [FILE]\n",
     [
-      "        - WIRE\n        - ACCESS_BREAKING\n",
+      "breaking: { use: [ WIRE, ACCESS_BREAKING ] }",
       "breaking:\n  use:\n    - FILE\n    - ACCESS_BREAKING\n",
     ],
   ],
