@@ -156,9 +156,8 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
       });
 
       test("a deadline passes", () => {
-        const { messages, error } = outcome(client, "late");
-        expect(messages).toHaveLength(1);
-        expect(error?.code).toBe("DeadlineExceeded");
+        // On a slow machine before the first message.
+        expect(outcome(client, "late").error?.code).toBe("DeadlineExceeded");
       });
     });
 
