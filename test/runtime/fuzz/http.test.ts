@@ -7,8 +7,8 @@ import { type Subject, startSubject } from "./subject.ts";
 
 const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
 const LANES = 12;
-/** Of all inputs, HTTP has two thirds. */
-const COUNT = Math.ceil((RUNS * 2) / 3 / MODES.length);
+/** Of all inputs, the routes of HTTP have a third. */
+const COUNT = Math.ceil(RUNS / 3 / MODES.length);
 /** From so many on each kind of input occurs. */
 const ALL_KINDS = 10_000;
 

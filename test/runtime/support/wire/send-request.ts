@@ -1,4 +1,4 @@
-import type { ClientHttp2Session, OutgoingHttpHeaders } from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import { laxSession, metadataOf } from "../../hostile/support/lax-session.ts";
 import { type Field, requestText, sendText } from "../../hostile/support/raw-http.ts";
 import type { Wire } from "./protocols.ts";
@@ -39,10 +39,15 @@ async function overHttp1(
   return { status: response.status, headers: response.headers, body: response.bytes };
 }
 
-/** Sends a request as a stream of a connection of HTTP/2. */
+/**
+ * Sends a request as a stream of a connection of HTTP/2.
+ *
+ * @param watch is given the stream before anything comes
+ */
 export function overSession(
   session: ClientHttp2Session,
   { method, path, fields, body }: WireRequest,
+  watch?: (stream: ClientHttp2Stream) => void,
 ): Promise<WireResponse | undefined> {
   return new Promise((resolve, reject) => {
     const head: OutgoingHttpHeaders = { ":method": method, ":path": path, ...metadataOf(fields) };
@@ -72,6 +77,7 @@ export function overSession(
     stream.once("close", () =>
       resolve(status === 0 ? undefined : { status, headers, body: Buffer.concat(pieces) }),
     );
-    if (!stream.writableEnded) stream.end(body);
+    if (watch !== undefined) watch(stream);
+    if (!stream.writableEnded && !stream.closed) stream.end(body);
   });
 }
