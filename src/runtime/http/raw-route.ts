@@ -143,10 +143,7 @@ class ArrivedRawRequest implements RawRequest {
         cause: new Error("the body was read already"),
       });
     }
-    const { exchange } = this.#arrival;
-    const body = await readBodyOf(exchange, this.#limit);
-    exchange.hold(body.length);
-    return body;
+    return readBodyOf(this.#arrival.exchange, this.#limit);
   }
 }
 

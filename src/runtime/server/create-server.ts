@@ -77,9 +77,8 @@ async function assemble(context: PartsContext): Promise<Server> {
     observers,
   });
   const stream = milliseconds(config.server.stream_timeout_ns);
-  const { transports, requestListener } = await openTransports({
+  const transports = await openTransports({
     config,
-    listenHttp: options.listenHttp ?? true,
     plan,
     chainFor: (timeoutNs) =>
       new ServerChain({ ...parts, timeoutMs: { unary: milliseconds(timeoutNs), stream } }),
@@ -102,6 +101,5 @@ async function assemble(context: PartsContext): Promise<Server> {
     cleanup,
     audit: audit.log,
     engine,
-    requestListener,
   });
 }

@@ -1,4 +1,3 @@
-import type { RequestListener } from "node:http";
 import type { AuthorizationEngine } from "../../authz/engine.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
@@ -25,18 +24,6 @@ export type ServerAddresses = Readonly<Record<string, ListeningAddress>>;
 export interface Server {
   /** The stored audit events, to be queried; absent without a database. */
   readonly audit: AuditLog | undefined;
-  /**
-   * Serves the requests of a server of one's own, by HTTP/1.1: all that the HTTP port serves, by the
-   * same chain. Before the server is started and after it has stopped, 503. Absent without `server.http`.
-   *
-   * The limits of connections and headers are those of that server. No body parser may run before it.
-   *
-   * @example
-   * const server = await createServer({ configuration, bindings, listenHttp: false });
-   * const own = http.createServer(server.requestListener).listen(8080);
-   * await server.start();
-   */
-  readonly requestListener: RequestListener | undefined;
   /** The engine that calls are checked with; absent where none is. */
   readonly engine: AuthorizationEngine | undefined;
   /**
@@ -71,14 +58,12 @@ export interface RunningServerParts {
   readonly cleanup: Cleanup;
   readonly audit: AuditLog | undefined;
   readonly engine: AuthorizationEngine | undefined;
-  readonly requestListener: RequestListener | undefined;
 }
 
 /** The life of a server, from listening to closing. */
 export class RunningServer implements Server {
   readonly audit: AuditLog | undefined;
   readonly engine: AuthorizationEngine | undefined;
-  readonly requestListener: RequestListener | undefined;
   readonly #parts: RunningServerParts;
   #publisher: RoutePublisher | undefined;
   #isStarted = false;
@@ -89,7 +74,6 @@ export class RunningServer implements Server {
     this.#parts = parts;
     this.audit = parts.audit;
     this.engine = parts.engine;
-    this.requestListener = parts.requestListener;
   }
 
   async start(): Promise<ServerAddresses> {
@@ -186,8 +170,7 @@ async function listenAll(transports: readonly TransportServer[]): Promise<Server
   const errors: unknown[] = [];
   for (const transport of transports) {
     try {
-      const address = await transport.listen();
-      if (address !== undefined) addresses[transport.name] = address;
+      addresses[transport.name] = await transport.listen();
     } catch (error) {
       errors.push(error);
     }
