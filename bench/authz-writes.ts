@@ -14,7 +14,6 @@ import { openPostgresStore } from "../src/authz/store/open-postgres-store.ts";
 import { openSqliteStore } from "../src/authz/store/open-sqlite-store.ts";
 import { parseModel } from "../src/model/index.ts";
 import { openPostgres } from "../test/support/postgres.ts";
-import { atLeast, median } from "./verdict.ts";
 
 const CALLERS = [1, 16];
 /** The writes of a turn, for each caller. */
@@ -125,10 +124,12 @@ async function compare(name: string, bare: Write, store: RelationshipStore): Pro
       }
       if (round >= WARM_UP) rates.push(turns);
     }
-    const ratio = median(rates.map(({ bare, engine }) => engine / bare));
-    const of = `${median(rates.map(({ engine }) => engine)).toFixed(0)} of ${median(rates.map(({ bare }) => bare)).toFixed(0)}`;
+    const ratio = middle(rates.map(({ bare, engine }) => engine / bare));
+    const of = `${middle(rates.map(({ engine }) => engine)).toFixed(0)} of ${middle(rates.map(({ bare }) => bare)).toFixed(0)}`;
     const line = `${callers === 1 ? "one caller" : `${callers} callers`}: ${of} a second`;
-    atLeast(line, ratio, LIMIT);
+    process.stdout.write(
+      `  ${line.padEnd(44)} ${ratio.toFixed(3)}    at least ${LIMIT}  ${ratio >= LIMIT ? "holds" : "DOES NOT HOLD"}\n`,
+    );
   }
   await engine.close();
 }
@@ -158,6 +159,10 @@ async function rate(write: Write, callers: number): Promise<number> {
     }),
   );
   return (writes / (performance.now() - begin)) * 1000;
+}
+
+function middle(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
 if (import.meta.main) await benchAuthzWrites();

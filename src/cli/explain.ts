@@ -1,14 +1,9 @@
 import { Command, Option } from "commander";
-import type { Api, DeployedService, Rpc } from "../api/api.ts";
-import { PublishedRoutes } from "../api/published-routes.ts";
-import {
-  bindingsOf,
-  eachRpc,
-  hostBindingsOf,
-  type Policy,
-  resolvePolicy,
-} from "../api/resolved-policy.ts";
+import type { Api, Rpc } from "../api/api.ts";
+import { type PublishedOwner, PublishedRoutes } from "../api/published-routes.ts";
+import { bindingsOf, eachRpc, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
 import { formatResource, type ResourceTemplate } from "../api/resource.ts";
+import type { Claim } from "../api/route-index.ts";
 import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
 import { DEFAULT_CONFIG } from "../compiler/platform.ts";
@@ -87,8 +82,8 @@ async function explain(args: readonly string[], flags: ExplainFlags): Promise<vo
     const document = { rpc: rpc.fullName, ...policyDocument(rpc), grants: grants?.grant };
     process.stdout.write(`${printableJson(document)}\n`);
   } else {
-    const edge = edgeLines(judgement.api, rpc, policy, deployed);
-    process.stdout.write(`${describe(rpc, policy, grants, edge).map(printable).join("\n")}\n`);
+    const covering = coveringRoute(judgement.api, rpc, deployed);
+    process.stdout.write(`${describe(rpc, policy, grants, covering).map(printable).join("\n")}\n`);
   }
 }
 
@@ -157,7 +152,7 @@ function describe(
   rpc: Rpc,
   policy: Policy,
   grants: PermissionGrants | undefined,
-  edge: readonly string[],
+  covering: Claim<PublishedOwner> | undefined,
 ): string[] {
   const { audit, rateLimit } = policy;
   const routes = bindingsOf(rpc).map(({ method, path }) => `  ${method} ${path}`);
@@ -168,7 +163,7 @@ function describe(
     ...callersOf(policy).map((line) => `  ${line}`),
     ...(grants === undefined ? [] : ["", ...formatGrants(grants).map((line) => `  ${line}`)]),
     "",
-    ...edge.map((line) => `  ${line}`),
+    `  ${edgeLine(policy, covering)}`,
     audit === undefined
       ? "  Calls are not audited."
       : `  Each call is audited as ${audit.event}${audit.resource === undefined ? "" : ` of ${formatResource(audit.resource)}`}, risk ${audit.riskLevel}, denied and failed ones too.`,
@@ -179,41 +174,28 @@ function describe(
   return lines;
 }
 
-/** Whether callers outside reach it, which an RPC that is not published may not keep them from. */
-function edgeLines(api: Api, rpc: Rpc, policy: Policy, name: string | undefined): string[] {
+function coveringRoute(
+  api: Api,
+  rpc: Rpc,
+  name: string | undefined,
+): Claim<PublishedOwner> | undefined {
   const deployed = api.services.find((service) => service.name === name);
-  if (policy.publish) {
-    const connect = deployed === undefined ? [] : connectLines(api, rpc, deployed);
-    return ["The edge gateway routes to it.", ...connect];
-  }
-  const covering =
-    deployed === undefined ? undefined : new PublishedRoutes(api).covering(rpc, deployed);
-  if (covering === undefined) {
-    return ["The edge gateway does not route to it: only callers inside reach it."];
-  }
-  const how = `It is not published, but the edge gateway forwards ${covering.request} by the route of ${covering.route.owner.rpc.fullName}`;
-  return [
-    policy.exposure === "INTERNAL" || policy.exposure === "SYSTEM"
-      ? `${how}; such a call is denied, as it has no internal token.`
-      : `${how}: callers outside reach it, too.`,
-  ];
+  return deployed === undefined ? undefined : new PublishedRoutes(api).covering(rpc, deployed);
 }
 
-/** Where clients of Connect and gRPC-Web reach it. */
-function connectLines({ hosts }: Api, rpc: Rpc, { name, publishedAs }: DeployedService): string[] {
-  const names = hosts
-    .filter(({ frontends }) =>
-      frontends.some(({ connect, services }) => connect === true && services.includes(name)),
-    )
-    .map((host) => host.name);
-  if (names.length === 0 || publishedAs === "grpc") return [];
-  const path = `/${rpc.fullName}`;
-  const methods = hostBindingsOf(rpc, publishedAs, true)
-    .filter((binding) => binding.path === path)
-    .map(({ method }) => method);
-  return [
-    `Clients of Connect and gRPC-Web call ${methods.join(" or ")} ${path} on ${names.join(", ")}.`,
-  ];
+/** Whether callers outside reach it, which an RPC that is not published may not keep them from. */
+function edgeLine(
+  { publish, exposure }: Policy,
+  covering: Claim<PublishedOwner> | undefined,
+): string {
+  if (publish) return "The edge gateway routes to it.";
+  if (covering === undefined) {
+    return "The edge gateway does not route to it: only callers inside reach it.";
+  }
+  const how = `It is not published, but the edge gateway forwards ${covering.request} by the route of ${covering.route.owner.rpc.fullName}`;
+  return exposure === "INTERNAL" || exposure === "SYSTEM"
+    ? `${how}; such a call is denied, as it has no internal token.`
+    : `${how}: callers outside reach it, too.`;
 }
 
 function callersOf({ exposure, authz }: Policy): string[] {

@@ -56,7 +56,6 @@ export function platformYaml(): string {
         audiences: ["cli", "worker"],
         claims: "console",
         connect: true,
-        allowed_origins: frontend.allowed_origins,
       },
     },
   });

@@ -16,9 +16,8 @@ export interface Asked {
   readonly headers?: readonly (readonly [string, string])[];
   /** A Bearer token. */
   readonly token?: string;
-  /** JSON, where no type is given. */
+  /** JSON. */
   readonly body?: string;
-  readonly type?: string;
   readonly port?: number;
 }
 

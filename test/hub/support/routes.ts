@@ -16,7 +16,6 @@ export interface RouteEntry {
   readonly stream: string;
   readonly exposure: string;
   readonly http?: readonly HttpRoute[];
-  readonly gateway?: { readonly publish: boolean };
 }
 
 /** All RPCs of the hub. */

@@ -1,17 +1,15 @@
-/** JWTs that must not be taken, in the modes that verify them, on every exposure, by every protocol. */
+/** JWTs that must not be taken, in the modes that verify them, on every exposure, over both transports. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeyServer } from "../authn/key-server.ts";
 import { ABSENT, ecKey, encode, rsaKey, signToken, signWithSecret } from "../authn/tokens.ts";
-import { ONE_OF_EACH, WIRE_NAMES, WIRES } from "../support/wire/protocols.ts";
 import { type Field, requestText, sendText } from "./support/raw-http.ts";
-import { expectRows } from "./support/send.ts";
+import { expectedRow, outcomeRow, TRANSPORTS } from "./support/send.ts";
 import { nowSeconds, tokenSource } from "./support/tokens.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 const VERIFYING = ["idp_jwt", "hybrid"] as const;
-const NOBODY = "- 401 401 401 401";
-const ALICE = "alice alice alice 403 403";
-const OVER_HTTP2 = WIRE_NAMES.filter((name) => WIRES[name].version === "2");
+const NOBODY = expectedRow("- 401 401 401 401");
+const ALICE = expectedRow("alice alice alice 403 403");
 const CLIENT_SECRET = "a shared secret of the client";
 
 const issuer = new KeyServer();
@@ -96,13 +94,17 @@ describe.each(VERIFYING)("in mode %s", (mode) => {
     const world = worlds.get(mode) as World;
     if (title.startsWith("28")) return expectTooLarge(world, make());
     const fields: Field[] = [["Authorization", `Bearer ${make()}`]];
-    await expectRows(world, NOBODY, { fields }, ONE_OF_EACH);
+    for (const transport of TRANSPORTS) {
+      expect(await outcomeRow(world, transport, { fields })).toEqual(NOBODY);
+    }
   });
 
   test.each(Object.entries(ACCEPTED))("%s", async (_title, make) => {
     const world = worlds.get(mode) as World;
     const fields: Field[] = [["Authorization", `Bearer ${make()}`]];
-    await expectRows(world, ALICE, { fields }, ONE_OF_EACH);
+    for (const transport of TRANSPORTS) {
+      expect(await outcomeRow(world, transport, { fields })).toEqual(ALICE);
+    }
   });
 
   const HEADERS: Readonly<Record<string, (text: string) => Field[]>> = {
@@ -122,7 +124,10 @@ describe.each(VERIFYING)("in mode %s", (mode) => {
     ],
   };
   test.each(Object.entries(HEADERS))("%s", async (_title, fieldsOf) => {
-    await expectRows(worlds.get(mode) as World, NOBODY, { fields: fieldsOf(token()) });
+    for (const transport of TRANSPORTS) {
+      const fields = fieldsOf(token());
+      expect(await outcomeRow(worlds.get(mode) as World, transport, { fields })).toEqual(NOBODY);
+    }
   });
 
   test("28 a token in the query is no credential, and no field either", async () => {
@@ -150,7 +155,7 @@ async function expectTooLarge(world: World, text: string): Promise<void> {
     requestText("GET /v1/profile", fields),
   );
   expect(response?.status).toBe(431);
-  await expectRows(world, NOBODY, { fields }, OVER_HTTP2);
+  expect(await outcomeRow(world, "grpc", { fields })).toEqual(NOBODY);
 }
 
 test("16, 17 in mode gateway_trusted no token is looked at, not even a good one", async () => {
@@ -158,7 +163,7 @@ test("16, 17 in mode gateway_trusted no token is looked at, not even a good one"
   for (const fields of [token(), `${encode({ alg: "none" })}.${encode(claims())}.`].map(
     (text): Field[] => [["Authorization", `Bearer ${text}`]],
   )) {
-    await expectRows(world, NOBODY, { fields, from: "trusted" });
+    expect(await outcomeRow(world, "http", { fields, from: "trusted" })).toEqual(NOBODY);
   }
   await world.stop();
 });

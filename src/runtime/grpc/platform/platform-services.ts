@@ -1,5 +1,4 @@
 import { create, createFileRegistry, type DescService } from "@bufbuild/protobuf";
-import { protoCamelCase } from "@bufbuild/protobuf/reflect";
 import {
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
@@ -128,8 +127,6 @@ function field([number, name, type, repeated]: Field) {
   return {
     number,
     name,
-    // A compiler of protos would fill it in.
-    jsonName: protoCamelCase(name),
     label: repeated === undefined ? Label.OPTIONAL : Label.REPEATED,
     ...(typeof type === "string" ? { type: Type.MESSAGE, typeName: type } : { type }),
   };
