@@ -27,6 +27,14 @@ definition doc {
 }
 `;
 
+/** What checks must keep, of look-ups in a `Map`: what was measured, with a tenth of room. */
+export interface CheckLimits {
+  /** Checks a second, at least. */
+  readonly rate: number;
+  /** The time that one in a hundred takes, at most. */
+  readonly p99: number;
+}
+
 /** A million relationships of one form, and the checks that are made of them. */
 export interface Shape {
   readonly name: string;
@@ -34,6 +42,7 @@ export interface Shape {
   readonly relationships: (random: () => number) => Generator<Relationship>;
   readonly checks: readonly {
     readonly permission: string;
+    readonly limits: CheckLimits;
     /** A random resource and user; most are denied. */
     readonly pair: (random: () => number) => readonly [type: string, id: string, user: string];
   }[];
@@ -123,8 +132,11 @@ definition doc {
 }
 `,
   relationships: (random) => million(nested(random)),
-  checks: ["view", "edit"].map((permission) => ({
-    permission,
+  checks: [
+    { permission: "view", limits: { rate: 0.49, p99: 2 } },
+    { permission: "edit", limits: { rate: 0.65, p99: 2 } },
+  ].map((check) => ({
+    ...check,
     pair: (random) => ["doc", `d${Math.floor(random() * DOCUMENTS)}`, userOf(random)],
   })),
 };
@@ -157,6 +169,7 @@ ${RELATIONS.map((relation) => `  relation ${relation}: user | group#member`).joi
   checks: [
     {
       permission: "view",
+      limits: { rate: 0.52, p99: 1.4 },
       pair: (random) => ["item", `i${Math.floor(random() * ITEMS)}`, userOf(random)],
     },
   ],

@@ -14,6 +14,7 @@ import { openPostgresStore } from "../src/authz/store/open-postgres-store.ts";
 import { openSqliteStore } from "../src/authz/store/open-sqlite-store.ts";
 import { parseModel } from "../src/model/index.ts";
 import { openPostgres } from "../test/support/postgres.ts";
+import { atLeast, median } from "./verdict.ts";
 
 const CALLERS = [1, 16];
 /** The writes of a turn, for each caller. */
@@ -124,12 +125,10 @@ async function compare(name: string, bare: Write, store: RelationshipStore): Pro
       }
       if (round >= WARM_UP) rates.push(turns);
     }
-    const ratio = middle(rates.map(({ bare, engine }) => engine / bare));
-    const of = `${middle(rates.map(({ engine }) => engine)).toFixed(0)} of ${middle(rates.map(({ bare }) => bare)).toFixed(0)}`;
+    const ratio = median(rates.map(({ bare, engine }) => engine / bare));
+    const of = `${median(rates.map(({ engine }) => engine)).toFixed(0)} of ${median(rates.map(({ bare }) => bare)).toFixed(0)}`;
     const line = `${callers === 1 ? "one caller" : `${callers} callers`}: ${of} a second`;
-    process.stdout.write(
-      `  ${line.padEnd(44)} ${ratio.toFixed(3)}    at least ${LIMIT}  ${ratio >= LIMIT ? "holds" : "DOES NOT HOLD"}\n`,
-    );
+    atLeast(line, ratio, LIMIT);
   }
   await engine.close();
 }
@@ -159,10 +158,6 @@ async function rate(write: Write, callers: number): Promise<number> {
     }),
   );
   return (writes / (performance.now() - begin)) * 1000;
-}
-
-function middle(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }
 
 if (import.meta.main) await benchAuthzWrites();

@@ -24,12 +24,15 @@ import { GetDocumentRequestSchema } from "../test/runtime/fixture/gen/acme/vault
 import { bindVaultService } from "../test/runtime/fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "../test/runtime/support/vault-handlers.ts";
 import { shareDocument, vaultConfiguration } from "../test/runtime/support/vault-server.ts";
+import { MapPeer } from "./map-peer.ts";
+import { atMost, median, note } from "./verdict.ts";
 
 const CALLS = 50_000;
 const ROUNDS = 9;
 const CONCURRENCY = 16;
 const TURN = 16;
-const LIMIT_US = 15;
+/** Of random look-ups in a `Map` of a million strings. */
+const LIMIT = 5;
 const RPC = "acme.vault.v1.VaultService/GetDocument";
 const HEADERS = [
   ["Host", "localhost"],
@@ -70,8 +73,8 @@ export async function benchRuntimeChain(): Promise<void> {
     audit: { begin() {}, complete() {}, outlast() {} },
   };
   const chains = {
-    "the chain, in us of processor time": new ServerChain({ ...parts, observers: [observer] }),
-    "and with its line in the access log": new ServerChain({
+    "the chain": new ServerChain({ ...parts, observers: [observer] }),
+    "with its line in the access log": new ServerChain({
       ...parts,
       observers: [observer, accessLog],
     }),
@@ -93,18 +96,17 @@ export async function benchRuntimeChain(): Promise<void> {
       }),
     );
   };
+  const map = await MapPeer.fill(async () => globalThis.gc?.());
   process.stdout.write("\nruntime-chain: a call from its headers to the handler's answer\n");
   for (const [what, chain] of Object.entries(chains)) {
-    const rounds: number[] = [];
+    const rounds: (readonly [own: number, lookup: number])[] = [];
     for (let round = -2; round < ROUNDS; round++) {
       const cost = await measure(() => call(chain));
-      if (round >= 0) rounds.push(cost);
+      const lookup = map.lookupUs(Math.random);
+      if (round >= 0) rounds.push([cost, lookup]);
     }
-    rounds.sort((left, right) => left - right);
-    const cost = rounds[Math.floor(rounds.length / 2)] ?? 0;
-    process.stdout.write(
-      `  ${what.padEnd(44)} ${cost.toFixed(1)}    at most ${LIMIT_US}  ${cost <= LIMIT_US ? "holds" : "DOES NOT HOLD"}    best ${(rounds[0] ?? 0).toFixed(1)}\n`,
-    );
+    atMost(`${what} / a look-up in a Map`, median(rounds.map(([own, of]) => own / of)), LIMIT);
+    note(`    ${median(rounds.map(([own]) => own)).toFixed(1)} us of processor time`);
   }
   await engine.close();
   rmSync(folder, { recursive: true, force: true });

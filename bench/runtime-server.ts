@@ -1,14 +1,20 @@
 /**
- * The servers that `runtime.ts` compares, each a process of its own: bare Fastify, bare grpc-js,
+ * The servers that `runtime.ts` compares, each a process of its own: bare `node:http`, bare grpc-js,
  * and the whole runtime as `createServer` makes it, authenticated, authorized and logged.
  */
 import { mkdtempSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServiceDefinition } from "@grpc/grpc-js";
-import Fastify from "fastify";
-import { createServer } from "../src/runtime/index.ts";
+import {
+  type AccessPolicy,
+  createServer,
+  type HttpRoute,
+  type ServiceBinding,
+} from "../src/runtime/index.ts";
 import {
   AnswerSchema,
   GetDocumentRequestSchema,
@@ -17,8 +23,12 @@ import { bindVaultService } from "../test/runtime/fixture/gen/acme/vault/v1/vaul
 import { vaultHandlers } from "../test/runtime/support/vault-handlers.ts";
 import { shareDocument, vaultConfiguration } from "../test/runtime/support/vault-server.ts";
 
-/** The full name of the RPC that is measured, as a path of gRPC. */
-export const RPC = "/acme.vault.v1.VaultService/GetDocument";
+/** The RPC that is measured by GET and by gRPC, as a path. */
+export const GET_RPC = "/acme.vault.v1.VaultService/GetDocument";
+/** The one that is measured by POST and by Connect. */
+export const SAVE_RPC = "/acme.vault.v1.VaultService/UpdateDocument";
+/** Its path of HTTP. */
+export const SAVE_PATH = "/v1/documents:save";
 
 /** What both answer. */
 const ANSWER = { subjectId: "alice", subjectType: "user", source: "gateway", echo: "open" };
@@ -29,20 +39,25 @@ export interface Ports {
   readonly grpc?: number;
 }
 
-async function serveFastify(): Promise<Ports> {
-  const app = Fastify();
-  app.get("/v1/documents/:documentId", async (request) => {
-    return { ...ANSWER, echo: (request.params as { documentId: string }).documentId };
+async function serveNodeHttp(): Promise<Ports> {
+  const server = createHttpServer((request, response) => {
+    const echo = (request.url as string).slice("/v1/documents/".length);
+    const body = JSON.stringify({ ...ANSWER, echo });
+    response.writeHead(200, {
+      "Content-Type": "application/json",
+      "Content-Length": Buffer.byteLength(body),
+    });
+    response.end(body);
   });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  return { http: (app.server.address() as { port: number }).port };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { http: (server.address() as AddressInfo).port };
 }
 
 async function serveGrpcJs(): Promise<Ports> {
   const server = new Server({ "grpc.enable_channelz": 0 });
   const definition = {
     GetDocument: {
-      path: RPC,
+      path: GET_RPC,
       requestStream: false,
       responseStream: false,
       requestDeserialize: (bytes: Buffer) => fromBinary(GetDocumentRequestSchema, bytes),
@@ -69,15 +84,39 @@ async function serveRuntime(): Promise<Ports> {
   const security = { authn: { gateway: { trusted_peers: ["127.0.0.1/32"] } } };
   const server = await createServer({
     configuration: vaultConfiguration(folder, security, {}),
-    bindings: [bindVaultService(vaultHandlers())],
+    bindings: [benchBinding()],
   });
   const addresses = await server.start();
   if (server.engine !== undefined) await shareDocument(server.engine);
   return { http: addresses["http"]?.port ?? 0, grpc: addresses["grpc"]?.port ?? 0 };
 }
 
+/**
+ * The service of the tests, but for one RPC: it has a POST whose body is the whole request, as Connect
+ * has it, and no audit event, whose cost would hide what is compared.
+ */
+function benchBinding(): ServiceBinding {
+  const binding = bindVaultService(vaultHandlers());
+  const rpc = SAVE_RPC.slice(1);
+  const { audit: _, ...policy } = binding.policies[rpc] as AccessPolicy;
+  const routes = binding.routes.map((route): HttpRoute => {
+    if (route.rpc !== rpc) return route;
+    const segments = ["v1", "documents"];
+    return {
+      rpc,
+      method: "POST",
+      path: SAVE_PATH,
+      segments,
+      variables: [],
+      verb: "save",
+      body: "*",
+    };
+  });
+  return { ...binding, policies: { ...binding.policies, [rpc]: policy }, routes };
+}
+
 if (import.meta.main) {
-  const serve = { fastify: serveFastify, "grpc-js": serveGrpcJs, runtime: serveRuntime };
+  const serve = { "node:http": serveNodeHttp, "grpc-js": serveGrpcJs, runtime: serveRuntime };
   process.on("message", () => process.send?.(process.cpuUsage()));
   process.send?.(await serve[process.argv[2] as keyof typeof serve]());
 }

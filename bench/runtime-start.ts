@@ -1,25 +1,48 @@
 /**
- * How long the hub of `examples/` takes from its start to being ready: a process of its own, with
- * six services, the embedded engine over SQLite, HTTP, gRPC and metrics. It runs the bundles in
+ * How long the hub of `examples/` takes from its start to being ready, and its memory then, beside a
+ * bare server of `node:http` that is started in the same way: a process of its own, with six services,
+ * the embedded engine over SQLite, HTTP, gRPC and metrics. It runs the bundles in
  * `dist/`; its own code as JavaScript, as it is deployed, and as TypeScript, which Node turns into
  * JavaScript at each start. `node bench/runtime-start.ts` runs it alone.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
+import { besidePinned, pinned } from "./pinning.ts";
+import { atMost, median, note } from "./verdict.ts";
 
-const RUNS = 7;
-const LIMIT_S = 0.5;
+const ROUNDS = 11;
+const START_LIMIT = 6;
+const MEMORY_LIMIT = 2;
+/** Linux counts the time of processes in these. */
+const TICKS_PER_SECOND = 100;
+/** After how long it is at rest. */
+const REST_MS = 1_000;
 const MAIN = new URL("../examples/hub/src/hub/main.ts", import.meta.url).pathname;
 /** Beside the source, from where it finds its files; not committed. */
 const BUILT = MAIN.replace("main.ts", "main.bench.mjs");
+const BARE = `import { createServer } from "node:http";
+const server = createServer((request, response) => response.end("ready"));
+server.listen(Number(process.env.HTTP_ADDRESS.split(":")[1]), "127.0.0.1");
+`;
 
-/** Prints the median of some starts, to the first `/readyz` that says ready. */
+interface Start {
+  readonly seconds: number;
+  /** Of processor time. */
+  readonly busySeconds: number;
+  /** What it has in memory, at rest. */
+  readonly megabytes: number;
+}
+
+/** Prints how a start of the hub compares with one of the bare server, to the first request that is answered. */
 export async function benchRuntimeStart(): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), "svc-access-bench-start-"));
+  const bare = join(data, "bare.mjs");
+  writeFileSync(bare, BARE);
   try {
     await build({
       entryPoints: [MAIN],
@@ -30,32 +53,49 @@ export async function benchRuntimeStart(): Promise<void> {
       platform: "node",
       logLevel: "warning",
     });
-    process.stdout.write("\nruntime-start: the hub, from its start to ready\n");
-    const built = await starts(BUILT, data);
-    process.stdout.write(
-      `  ${"seconds".padEnd(44)} ${built.toFixed(2)}    at most ${LIMIT_S}  ${built <= LIMIT_S ? "holds" : "DOES NOT HOLD"}\n`,
-    );
-    const source = await starts(MAIN, data);
-    process.stdout.write(`  ${"from its TypeScript".padEnd(44)} ${source.toFixed(2)}\n`);
+    process.stdout.write("\nruntime-start: the hub, from its start to ready, and at rest\n");
+    await besidePinned(() => compare({ bare, data }));
   } finally {
     rmSync(BUILT, { force: true });
     rmSync(data, { recursive: true, force: true });
   }
 }
 
-/** The median of some starts, in seconds. */
-async function starts(main: string, data: string): Promise<number> {
-  const seconds: number[] = [];
+async function compare({ bare, data }: { bare: string; data: string }): Promise<void> {
+  const rounds: { readonly bare: Start; readonly built: Start; readonly source: Start }[] = [];
   // The first one makes the database, and warms the disk.
-  for (let run = -1; run < RUNS; run++) {
-    const time = await startOnce(main, data);
-    if (run >= 0) seconds.push(time);
+  for (let round = -1; round < ROUNDS; round++) {
+    const starts = {
+      bare: await start(bare, data),
+      built: await start(BUILT, data),
+      source: await start(MAIN, data),
+    };
+    if (round >= 0) rounds.push(starts);
   }
-  seconds.sort((left, right) => left - right);
-  return seconds[Math.floor(RUNS / 2)] ?? 0;
+  const of = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick));
+  atMost(
+    "start / that of node:http",
+    of((round) => round.built.seconds / round.bare.seconds),
+    START_LIMIT,
+  );
+  atMost(
+    "memory at rest / that of node:http",
+    of((round) => round.built.megabytes / round.bare.megabytes),
+    MEMORY_LIMIT,
+  );
+  for (const [name, side] of [
+    ["node:http", "bare"],
+    ["the hub", "built"],
+    ["the hub, from its TypeScript", "source"],
+  ] as const) {
+    const seconds = of((round) => round[side].seconds).toFixed(3);
+    const busy = of((round) => round[side].busySeconds).toFixed(2);
+    const megabytes = of((round) => round[side].megabytes).toFixed(0);
+    note(`  ${name.padEnd(30)} ${seconds} s, ${busy} of them busy, ${megabytes} MB`);
+  }
 }
 
-async function startOnce(main: string, data: string): Promise<number> {
+async function start(main: string, data: string): Promise<Start> {
   const port = await freePort();
   const env = {
     ...process.env,
@@ -67,20 +107,41 @@ async function startOnce(main: string, data: string): Promise<number> {
     GIT_TOKEN: "another-token-for-the-bench",
     SYSTEM_TOKEN: "a-third-token-for-the-bench",
   };
+  const [program, args] = pinned(process.execPath, [main]);
   const begin = performance.now();
-  const hub = spawn(process.execPath, [main], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const service = spawn(program, args, { env, stdio: ["ignore", "ignore", "inherit"] });
   const ended = new Promise<never>((_, reject) => {
-    hub.once("exit", (code) => reject(new Error(`the hub has ended with ${code}`)));
+    service.once("exit", (code) => reject(new Error(`${main} has ended with ${code}`)));
   });
   ended.catch(() => undefined);
   try {
-    while (!(await Promise.race([isReady(port), ended]))) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    return (performance.now() - begin) / 1000;
+    while (!(await Promise.race([isReady(port), ended]))) await sleep(2);
+    const seconds = (performance.now() - begin) / 1000;
+    const busySeconds = processorSeconds(service.pid);
+    await sleep(REST_MS);
+    return { seconds, busySeconds, megabytes: residentMegabytes(service.pid) };
   } finally {
-    hub.kill("SIGTERM");
+    service.kill("SIGTERM");
     await ended.catch(() => undefined);
+  }
+}
+
+function residentMegabytes(pid: number | undefined): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(toldOf(pid, "status"))?.[1]) / 1024;
+}
+
+function processorSeconds(pid: number | undefined): number {
+  // The name of the process, in brackets, may hold spaces.
+  const fields = toldOf(pid, "stat").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** What Linux tells of a process; nothing elsewhere. */
+function toldOf(pid: number | undefined, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
   }
 }
 

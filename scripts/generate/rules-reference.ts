@@ -1,3 +1,4 @@
+import { BREAKING_CATEGORY, BREAKING_RULES } from "../../src/rules/breaking/index.ts";
 import { CATEGORIES, RULES } from "../../src/rules/index.ts";
 
 /** `docs/rules.md`. */
@@ -29,5 +30,13 @@ where something is missing, at the same line and column in \`buf lint\`,
 \`// buf:lint:ignore RULE\` above an RPC or a service silences a warning. It
 silences an error in \`buf lint\` only: a generation refuses it all the same.
 
-${sections.join("\n")}`;
+${sections.join("\n")}
+## ${BREAKING_CATEGORY.id}
+
+${BREAKING_CATEGORY.purpose} \`buf breaking\` runs these rules where \`breaking\` in \`buf.yaml\` has no \`use\`, or one that lists the
+category. They compare each RPC with what it was; where a change is meant, whoever reviews it decides, as with other breaking changes.
+
+| rule | purpose |
+|---|---|
+${BREAKING_RULES.map(({ id, purpose }) => `| \`${id}\` | ${purpose} |\n`).join("")}`;
 }

@@ -1,9 +1,14 @@
 import { Command, Option } from "commander";
-import type { Api, Rpc } from "../api/api.ts";
-import { type PublishedOwner, PublishedRoutes } from "../api/published-routes.ts";
-import { bindingsOf, eachRpc, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
+import type { Api, DeployedService, Rpc } from "../api/api.ts";
+import { PublishedRoutes } from "../api/published-routes.ts";
+import {
+  bindingsOf,
+  eachRpc,
+  hostBindingsOf,
+  type Policy,
+  resolvePolicy,
+} from "../api/resolved-policy.ts";
 import { formatResource, type ResourceTemplate } from "../api/resource.ts";
-import type { Claim } from "../api/route-index.ts";
 import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
 import { DEFAULT_CONFIG } from "../compiler/platform.ts";
@@ -82,8 +87,8 @@ async function explain(args: readonly string[], flags: ExplainFlags): Promise<vo
     const document = { rpc: rpc.fullName, ...policyDocument(rpc), grants: grants?.grant };
     process.stdout.write(`${printableJson(document)}\n`);
   } else {
-    const covering = coveringRoute(judgement.api, rpc, deployed);
-    process.stdout.write(`${describe(rpc, policy, grants, covering).map(printable).join("\n")}\n`);
+    const edge = edgeLines(judgement.api, rpc, policy, deployed);
+    process.stdout.write(`${describe(rpc, policy, grants, edge).map(printable).join("\n")}\n`);
   }
 }
 
@@ -152,7 +157,7 @@ function describe(
   rpc: Rpc,
   policy: Policy,
   grants: PermissionGrants | undefined,
-  covering: Claim<PublishedOwner> | undefined,
+  edge: readonly string[],
 ): string[] {
   const { audit, rateLimit } = policy;
   const routes = bindingsOf(rpc).map(({ method, path }) => `  ${method} ${path}`);
@@ -163,7 +168,7 @@ function describe(
     ...callersOf(policy).map((line) => `  ${line}`),
     ...(grants === undefined ? [] : ["", ...formatGrants(grants).map((line) => `  ${line}`)]),
     "",
-    `  ${edgeLine(policy, covering)}`,
+    ...edge.map((line) => `  ${line}`),
     audit === undefined
       ? "  Calls are not audited."
       : `  Each call is audited as ${audit.event}${audit.resource === undefined ? "" : ` of ${formatResource(audit.resource)}`}, risk ${audit.riskLevel}, denied and failed ones too.`,
@@ -174,28 +179,41 @@ function describe(
   return lines;
 }
 
-function coveringRoute(
-  api: Api,
-  rpc: Rpc,
-  name: string | undefined,
-): Claim<PublishedOwner> | undefined {
-  const deployed = api.services.find((service) => service.name === name);
-  return deployed === undefined ? undefined : new PublishedRoutes(api).covering(rpc, deployed);
-}
-
 /** Whether callers outside reach it, which an RPC that is not published may not keep them from. */
-function edgeLine(
-  { publish, exposure }: Policy,
-  covering: Claim<PublishedOwner> | undefined,
-): string {
-  if (publish) return "The edge gateway routes to it.";
+function edgeLines(api: Api, rpc: Rpc, policy: Policy, name: string | undefined): string[] {
+  const deployed = api.services.find((service) => service.name === name);
+  if (policy.publish) {
+    const connect = deployed === undefined ? [] : connectLines(api, rpc, deployed);
+    return ["The edge gateway routes to it.", ...connect];
+  }
+  const covering =
+    deployed === undefined ? undefined : new PublishedRoutes(api).covering(rpc, deployed);
   if (covering === undefined) {
-    return "The edge gateway does not route to it: only callers inside reach it.";
+    return ["The edge gateway does not route to it: only callers inside reach it."];
   }
   const how = `It is not published, but the edge gateway forwards ${covering.request} by the route of ${covering.route.owner.rpc.fullName}`;
-  return exposure === "INTERNAL" || exposure === "SYSTEM"
-    ? `${how}; such a call is denied, as it has no internal token.`
-    : `${how}: callers outside reach it, too.`;
+  return [
+    policy.exposure === "INTERNAL" || policy.exposure === "SYSTEM"
+      ? `${how}; such a call is denied, as it has no internal token.`
+      : `${how}: callers outside reach it, too.`,
+  ];
+}
+
+/** Where clients of Connect and gRPC-Web reach it. */
+function connectLines({ hosts }: Api, rpc: Rpc, { name, publishedAs }: DeployedService): string[] {
+  const names = hosts
+    .filter(({ frontends }) =>
+      frontends.some(({ connect, services }) => connect === true && services.includes(name)),
+    )
+    .map((host) => host.name);
+  if (names.length === 0 || publishedAs === "grpc") return [];
+  const path = `/${rpc.fullName}`;
+  const methods = hostBindingsOf(rpc, publishedAs, true)
+    .filter((binding) => binding.path === path)
+    .map(({ method }) => method);
+  return [
+    `Clients of Connect and gRPC-Web call ${methods.join(" or ")} ${path} on ${names.join(", ")}.`,
+  ];
 }
 
 function callersOf({ exposure, authz }: Policy): string[] {

@@ -1,4 +1,5 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { BREAKING_CATEGORY, BREAKING_RULES } from "../rules/breaking/index.ts";
 import { CATEGORIES, RULES } from "../rules/index.ts";
 import { encodeResponse } from "./check-messages.ts";
 
@@ -11,6 +12,7 @@ export const PROCEDURE = {
 } as const;
 
 const RULE_TYPE_LINT = 1;
+const RULE_TYPE_BREAKING = 2;
 
 /**
  * The answers that never change, so that a start of the plugin needs no code
@@ -43,13 +45,21 @@ function encodeSpec(): Uint8Array {
 
 function encodeRules(): Uint8Array {
   const writer = new BinaryWriter();
-  for (const { id, category, purpose } of RULES) {
+  const rules = [
+    ...RULES.map((rule) => ({ ...rule, type: RULE_TYPE_LINT })),
+    ...BREAKING_RULES.map((rule) => ({
+      ...rule,
+      category: BREAKING_CATEGORY.id,
+      type: RULE_TYPE_BREAKING,
+    })),
+  ];
+  for (const { id, category, purpose, type } of rules) {
     writer.tag(2, WireType.LengthDelimited).fork();
     writer.tag(1, WireType.LengthDelimited).string(id);
     writer.tag(2, WireType.LengthDelimited).string(category);
-    if (category === "ACCESS") writer.tag(3, WireType.Varint).bool(true);
+    if (category !== "ACCESS_RECOMMENDED") writer.tag(3, WireType.Varint).bool(true);
     writer.tag(4, WireType.LengthDelimited).string(purpose);
-    writer.tag(5, WireType.Varint).int32(RULE_TYPE_LINT);
+    writer.tag(5, WireType.Varint).int32(type);
     writer.join();
   }
   return writer.finish();
@@ -57,7 +67,7 @@ function encodeRules(): Uint8Array {
 
 function encodeCategories(): Uint8Array {
   const writer = new BinaryWriter();
-  for (const { id, purpose } of CATEGORIES) {
+  for (const { id, purpose } of [...CATEGORIES, BREAKING_CATEGORY]) {
     writer.tag(2, WireType.LengthDelimited).fork();
     writer.tag(1, WireType.LengthDelimited).string(id);
     writer.tag(2, WireType.LengthDelimited).string(purpose);
@@ -72,7 +82,7 @@ function encodeInfo(): Uint8Array {
   writer
     .tag(1, WireType.LengthDelimited)
     .string(
-      "Lints the option svc.access.v1.policy: every RPC says who may call it, and what it says can be enforced. Options: config and model, the paths of svc-access.yaml and of the authorization model.",
+      "Lints the option svc.access.v1.policy: every RPC says who may call it, and what it says can be enforced, and is not weaker than before. Options: config and model, the paths of svc-access.yaml and of the authorization model.",
     );
   writer.join();
   return writer.finish();

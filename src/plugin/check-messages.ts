@@ -6,6 +6,8 @@ import { printable } from "../common/printable.ts";
 /** What buf asks a check plugin: `buf.plugin.check.v1.CheckRequest`. */
 export interface CheckRequest {
   readonly files: readonly DescriptorFile[];
+  /** What they are compared with by rules of `buf breaking`; empty for a lint. */
+  readonly against: readonly DescriptorFile[];
   /** The options of `buf.yaml`. */
   readonly options: ReadonlyMap<string, unknown>;
   /** The rules to run; empty for the default ones. */
@@ -26,19 +28,21 @@ export const CODE = { invalidArgument: 3, internal: 13 } as const;
 /** Reads the value of a `pluginrpc.v1.Request`, whose `Any` holds a CheckRequest. */
 export function readCheckRequest(request: Uint8Array): CheckRequest {
   const files: DescriptorFile[] = [];
+  const against: DescriptorFile[] = [];
   const options = new Map<string, unknown>();
   const ruleIds: string[] = [];
   for (const message of valuesOf(request)) {
     eachField(message, (field, wireType, reader) => {
       if (wireType !== WireType.LengthDelimited) return false;
       if (field === 1) files.push(readFileDescriptor(reader.bytes()));
+      else if (field === 2) against.push(readFileDescriptor(reader.bytes()));
       else if (field === 3) readOption(reader.bytes(), options);
       else if (field === 4) ruleIds.push(reader.string());
       else return false;
       return true;
     });
   }
-  return { files, options, ruleIds };
+  return { files, against, options, ruleIds };
 }
 
 /** `Request.value.value`. */

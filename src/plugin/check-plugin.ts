@@ -1,9 +1,12 @@
 import { DescriptorError } from "../api/read/file-outline.ts";
 import { printable } from "../common/printable.ts";
 import { judge } from "../compiler/judge.ts";
+import { judgeBreaking } from "../compiler/judge-breaking.ts";
 import { loadPlatform } from "../compiler/platform.ts";
 import { UsageError } from "../compiler/usage-error.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
+import type { BreakingRule } from "../rules/breaking/breaking-rule.ts";
+import { BREAKING_RULES } from "../rules/breaking/index.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
 import { RULES } from "../rules/index.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -47,8 +50,16 @@ export async function answerCheck(
       );
       throw new UsageError(lines);
     }
-    const { diagnostics, notes } = judge([check.files], platform, rulesOf(check.ruleIds));
-    return { response: encodeCheckResponse(diagnostics.map(annotationOf)), notes };
+    const { lint, breaking } = rulesOf(check);
+    const judgements = [
+      ...(lint.length > 0 ? [judge([check.files], platform, lint)] : []),
+      ...(breaking.length > 0
+        ? [judgeBreaking(check.against, check.files, platform, breaking)]
+        : []),
+    ];
+    const annotations = judgements.flatMap(({ diagnostics }) => diagnostics.map(annotationOf));
+    const notes = judgements.flatMap((judgement) => judgement.notes);
+    return { response: encodeCheckResponse(annotations), notes };
   } catch (error) {
     if (error instanceof UsageError || error instanceof DescriptorError) {
       const text = error instanceof UsageError ? error.message : printable(error.message);
@@ -85,16 +96,24 @@ function readOptions(options: ReadonlyMap<string, unknown>): { config?: string; 
   return read;
 }
 
+/** The rules of one request: buf runs those of a lint and those of a comparison apart. */
+interface WantedRules {
+  readonly lint: readonly Rule[];
+  readonly breaking: readonly BreakingRule[];
+}
+
 /** buf filters by itself, but names the rules that it wants; without any, those that are on by default. */
-function rulesOf(ids: readonly string[]): readonly Rule[] {
-  if (ids.length === 0) return RULES.filter(({ category }) => category === "ACCESS");
-  const known = new Map(RULES.map((rule) => [rule.id, rule]));
-  return ids.map((id) => {
-    const rule = known.get(id);
-    if (rule === undefined)
-      throw new UsageError(`unknown rule ${id}${didYouMean(id, known.keys())}`);
-    return rule;
-  });
+function rulesOf({ ruleIds, against }: CheckRequest): WantedRules {
+  if (ruleIds.length === 0) {
+    const lint = RULES.filter(({ category }) => category === "ACCESS");
+    return against.length > 0 ? { lint: [], breaking: BREAKING_RULES } : { lint, breaking: [] };
+  }
+  const known = new Set([...RULES, ...BREAKING_RULES].map(({ id }) => id));
+  for (const id of ruleIds) {
+    if (!known.has(id)) throw new UsageError(`unknown rule ${id}${didYouMean(id, known)}`);
+  }
+  const isWanted = ({ id }: { readonly id: string }) => ruleIds.includes(id);
+  return { lint: RULES.filter(isWanted), breaking: BREAKING_RULES.filter(isWanted) };
 }
 
 function annotationOf(diagnostic: LocatedDiagnostic): CheckAnnotation {

@@ -1,5 +1,5 @@
 /** What `explain` says of the edge is what the edge does. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runProgram } from "../support/programs.ts";
 import { Workspace } from "../support/workspace.ts";
 
@@ -47,4 +47,76 @@ test.each([
   });
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
   expect(stdout.split("\n")).toContain(line);
+});
+
+describe("with a frontend for Connect", () => {
+  const config = (frontend: string, service = "") => `
+identity:
+  issuer: https://id.example.com
+  authorization_endpoint: https://id.example.com/authorize
+  token_endpoint: https://id.example.com/token
+  jwks_uri: https://id.example.com/jwks
+edge:
+  gateway: {name: edge, namespace: edge, class: envoy-gateway}
+  listeners: [{name: https, port: 443, certificate: {name: tls}}]
+services:
+  a:
+    packages: [a.v1]
+    ports: {http: 18001, grpc: 19001}
+    backend: {service: {name: a, namespace: a}}
+    ${service}
+frontends:
+  programs:
+    host: api.example.com
+    namespace: a
+    services: [a]
+    login: bearer
+    audiences: [cli]
+    ${frontend}
+`;
+  let repository: Workspace;
+  beforeAll(() => {
+    repository = new Workspace({
+      "a/v1/a.proto": `syntax = "proto3"; package a.v1;
+import "google/api/annotations.proto";
+import "svc/access/v1/policy.proto";
+message Request { string id = 1; }
+service S {
+${rpc("Write", "/v1/write", "exposure: AUTHENTICATED gateway: {publish: true}")}
+${rpc("Read", "/v1/read", "exposure: AUTHENTICATED gateway: {publish: true}").replace("{\n", "{\n  option idempotency_level = NO_SIDE_EFFECTS;\n")}
+${rpc("Hidden", "/v1/hidden", "exposure: AUTHENTICATED")}
+}`,
+      "connect.yaml": config("connect: true"),
+      "plain.yaml": config(""),
+      "grpc.yaml": config("connect: true", "published_as: grpc"),
+    });
+  });
+  afterAll(() => repository[Symbol.dispose]());
+
+  const told = (name: string, file: string) => {
+    const { stdout, stderr, status } = runProgram(
+      "svc-access",
+      ["explain", "--config", `proto/${file}`, ".", name],
+      { cwd: repository.folder },
+    );
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    return stdout.split("\n").find((line) => line.includes("Connect"));
+  };
+
+  test.each([
+    ["Hidden", "connect.yaml"],
+    ["Write", "plain.yaml"],
+    ["Write", "grpc.yaml"],
+  ])("explain says nothing of it for %s with %s", (name, file) => {
+    expect(told(name, file)).toBeUndefined();
+  });
+
+  test.each([
+    ["Write", "POST"],
+    ["Read", "POST or GET"],
+  ])("explain says how its clients reach %s", (name, methods) => {
+    expect(told(name, "connect.yaml")).toBe(
+      `  Clients of Connect and gRPC-Web call ${methods} /a.v1.S/${name} on api.example.com.`,
+    );
+  });
 });

@@ -235,6 +235,14 @@ test.each([
     ["- path: .\n    name: buf.build/acme/x\n", "remove name at the top"],
   ],
   ["a comment", "version: v2\nlint:\n  # why\n  use: [BASIC] # so\n", ["# why"]],
+  [
+    "rules of comparison",
+    "version: v2\nmodules:\n  - path: api\n    breaking: {use: [WIRE]}\nbreaking:\n  use: [FILE]\n",
+    [
+      "breaking: { use: [ WIRE, ACCESS_BREAKING ] }",
+      "breaking:\n  use:\n    - FILE\n    - ACCESS_BREAKING\n",
+    ],
+  ],
 ])("what a buf.yaml with %s lacks is valid YAML with what it has", (_, text, shown) => {
   writeFileSync(join(folder, "buf.yaml"), text);
   const { stdout } = runProgram("svc-access", ["init"], { cwd: folder });

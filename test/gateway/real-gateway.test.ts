@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { ROUTES, type RouteEntry } from "../hub/support/routes.ts";
 import { type Document, documentsOf, ofKind } from "./documents.ts";
 import { gatewayIsAbsent } from "./real/programs.ts";
 import { type Answer, type Asked, RealGateway } from "./real/real-gateway.ts";
@@ -14,7 +15,9 @@ const ME = "/v1/authn/me";
 const PROGRAMS = "api.example.com";
 const SCRIPTS = "scripts.example.com";
 const ADMIN = "https://admin.example.com";
-const LIST = "/hub.projects.v1.ProjectService/ListProjects";
+const GET_ME = "/hub.authn.v1.AuthnService/GetMe";
+
+const isPublished = ({ gateway }: RouteEntry) => gateway?.publish === true;
 
 describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", () => {
   let gateway: RealGateway;
@@ -274,37 +277,162 @@ describe.skipIf(gatewayIsAbsent())("the emitted files on a real Envoy Gateway", 
     expect((await programs("/healthz")).status).toBe(200);
   });
 
-  test("connect: true routes the paths of published RPCs, by their policies, and of no others", async () => {
-    const call = (path: string, more: Partial<Asked> = {}) =>
-      ask(path, { host: PROGRAMS, method: "POST", body: "{}", ...more });
-    expect(errorOf(await call(LIST))).toBe(UNAUTHORIZED);
-    // The runtime does not speak Connect yet: that the call reaches it is what the edge owes.
-    const reached = await call(LIST, { token: worker });
-    expect([reached.seen?.method, reached.seen?.url]).toEqual(["POST", LIST]);
-    const get = `${LIST}?connect=v1&encoding=json&message=%7B%7D`;
-    expect((await ask(get, { host: PROGRAMS, token: worker })).seen?.url).toBe(get);
-    expect((await call("/hub.skills.v1.SkillService/ListFeaturedSkills")).seen).toBeDefined();
-    for (const rpc of [
-      "hub.authn.v1.AuthnService/RecordLogin",
-      "hub.authn.v1.AuthnService/PurgeLogins",
-      "hub.projects.v1.RunnerService/FinishRun",
-      "hub.skills.v1.SkillPackageService/RebuildIndex",
-      "git.v1.RepositoryService/GetRepository",
-      "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-    ]) {
-      const hidden = await call(`/${rpc}`, { token: worker });
-      expect([hidden.status, hidden.seen], rpc).toEqual([404, undefined]);
-    }
-    // A write has no GET.
-    const write = await ask("/hub.projects.v1.ProjectService/CreateProject?message=%7B%7D", {
-      host: PROGRAMS,
-      token: worker,
+  describe("connect: true", () => {
+    const PROTOCOLS = [
+      {
+        name: "Connect",
+        type: "application/json",
+        withText: (text: string) => text,
+        failure: '{"code":"permission_denied","message":"permission denied","details":[',
+      },
+      {
+        name: "gRPC-Web",
+        type: "application/grpc-web+json",
+        // In an envelope, with its length.
+        withText: (text: string) => `\0\0\0\0${String.fromCharCode(text.length)}${text}`,
+        failure: "grpc-status: 7\r\n",
+      },
+    ].map((protocol) => ({ ...protocol, body: protocol.withText("{}") }));
+    const VERSION = ["Connect-Protocol-Version", "1"] as const;
+    const call = (path: string, { headers = [], ...more }: Partial<Asked> = {}) =>
+      ask(path, {
+        host: PROGRAMS,
+        method: "POST",
+        body: "{}",
+        headers: [VERSION, ...headers],
+        ...more,
+      });
+
+    test("routes neither what is not published nor the platform's own RPCs", async () => {
+      for (const rpc of [
+        "hub.authn.v1.AuthnService/RecordLogin",
+        "hub.authn.v1.AuthnService/PurgeLogins",
+        "hub.projects.v1.RunnerService/FinishRun",
+        "hub.skills.v1.SkillPackageService/RebuildIndex",
+        "git.v1.RepositoryService/GetRepository",
+        "grpc.health.v1.Health/Check",
+        "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+      ]) {
+        for (const { type, body } of PROTOCOLS) {
+          const hidden = await call(`/${rpc}`, { token: worker, type, body });
+          expect([hidden.status, hidden.seen], rpc).toEqual([404, undefined]);
+        }
+      }
+      // On a frontend without it, such a path is one of its pages.
+      expect((await call(GET_ME, { host: "hub.example.com", token: alice })).body).toBe(
+        "<p>a page</p>",
+      );
     });
-    expect([write.status, write.seen]).toEqual([404, undefined]);
-    // On a frontend without it, such a path is one of its pages.
-    expect((await call(LIST, { host: "hub.example.com", token: alice })).body).toBe(
-      "<p>a page</p>",
-    );
+
+    test("routes each RPC of the hub if and only if it is published, and by GET only what the hub takes so", async () => {
+      expect(new Set(ROUTES.map(isPublished))).toEqual(new Set([true, false]));
+      const byGet: string[] = [];
+      for (const route of ROUTES) {
+        const path = `/${route.rpc}`;
+        const posted = await call(path, { token: worker });
+        expect([route.rpc, posted.seen !== undefined]).toEqual([route.rpc, isPublished(route)]);
+        const got = await ask(`${path}?connect=v1&encoding=json&message=%7B%7D`, {
+          host: PROGRAMS,
+          token: worker,
+        });
+        if (got.seen === undefined) continue;
+        byGet.push(route.rpc);
+        expect([405, 415], route.rpc).not.toContain(got.status);
+      }
+      expect(byGet.length).toBeGreaterThan(5);
+    });
+
+    test("refuses whom the policy refuses, in a form that clients of both take by its status", async () => {
+      for (const { type, body } of PROTOCOLS) {
+        expect(errorOf(await call(GET_ME, { type, body }))).toBe(UNAUTHORIZED);
+        const stranger = await gateway.token({ aud: "cli", owner: "other" });
+        expect(errorOf(await call(GET_ME, { type, body, token: stranger }))).toMatch(/^403 /);
+      }
+    });
+
+    test.each(PROTOCOLS)("$name is answered, and told the hub's errors", async (protocol) => {
+      const { type, body, withText, failure } = protocol;
+      const answer = await call(GET_ME, { type, body, token: worker });
+      expect([answer.status, answer.headers["content-type"]]).toEqual([200, type]);
+      expect(answer.body).toContain('"userId":"alice"');
+      expect(answer.seen?.method).toBe("POST");
+      // What is for everybody needs nobody.
+      const open = await call("/hub.skills.v1.SkillService/ListFeaturedSkills", { type, body });
+      expect([open.status, open.headers["content-type"]]).toEqual([200, type]);
+      const refused = await call("/hub.skills.v1.SkillService/GetSkill", {
+        type,
+        body: withText('{"skillId":"none"}'),
+        token: worker,
+      });
+      expect(refused.seen).toBeDefined();
+      expect(refused.body).toContain(failure);
+    });
+
+    test.each(PROTOCOLS)("$name: identity headers are removed", async ({ type, body }) => {
+      const headers = ["x-svc-external-sub", "x-svc-user-id", "x.svc.user.id"].map(
+        (name) => [name, "mallory"] as const,
+      );
+      const answer = await call(GET_ME, { type, body, headers, token: worker });
+      expect(answer.seen?.rawHeaders).not.toContain("mallory");
+      expect(answer.body).toContain('"userId":"alice"');
+      expect(errorOf(await call(GET_ME, { type, body, headers }))).toBe(UNAUTHORIZED);
+    });
+
+    test("Connect's GET goes where nothing changes, and nowhere else", async () => {
+      const query = "connect=v1&encoding=json&message=%7B%7D";
+      const get = (path: string, more: Partial<Asked> = {}) =>
+        ask(`${path}?${query}`, { host: PROGRAMS, token: worker, ...more });
+      const read = await get(GET_ME);
+      expect([read.status, read.seen?.url]).toEqual([200, `${GET_ME}?${query}`]);
+      expect(read.headers["cache-control"]).toBe("no-store");
+      expect(JSON.parse(read.body).me.userId).toBe("alice");
+      for (const rpc of ["CreateProject", "WatchRun"]) {
+        const write = await get(`/hub.projects.v1.ProjectService/${rpc}`);
+        expect([write.status, write.seen], rpc).toEqual([404, undefined]);
+      }
+    });
+
+    test("pages of an allowed origin may send and read what clients need; others may not", async () => {
+      const preflight = (origin: string) =>
+        ask(GET_ME, {
+          host: PROGRAMS,
+          method: "OPTIONS",
+          headers: [
+            ["Origin", origin],
+            ["Access-Control-Request-Method", "POST"],
+            ["Access-Control-Request-Headers", "connect-protocol-version,content-type,x-grpc-web"],
+          ],
+        });
+      const allowed = await preflight(ADMIN);
+      expect([allowed.status, allowed.seen]).toEqual([200, undefined]);
+      expect(allowed.headers["access-control-allow-origin"]).toBe(ADMIN);
+      const names = allowed.headers["access-control-allow-headers"]?.toLowerCase().split(/, ?/);
+      expect(names).toEqual(
+        expect.arrayContaining([
+          "authorization",
+          "content-type",
+          "connect-protocol-version",
+          "connect-timeout-ms",
+          "grpc-timeout",
+          "x-grpc-web",
+          "x-user-agent",
+        ]),
+      );
+      const evil = "https://evil.example";
+      expect((await preflight(evil)).headers["access-control-allow-origin"]).toBeUndefined();
+
+      for (const { type, body } of PROTOCOLS) {
+        const from = (origin: string) =>
+          call(GET_ME, { type, body, token: worker, headers: [["Origin", origin]] });
+        const { status, headers } = await from(ADMIN);
+        expect([status, headers["access-control-allow-origin"]]).toEqual([200, ADMIN]);
+        // The edge's list, whatever the service says.
+        expect(headers["access-control-expose-headers"]).toBe(
+          "X-Request-ID, Content-Length, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin",
+        );
+        expect((await from(evil)).headers["access-control-allow-origin"]).toBeUndefined();
+      }
+    });
   });
 
   test("Envoy waits for an RPC a second longer than the hub, and for pages and streams without end", async () => {

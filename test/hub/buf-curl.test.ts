@@ -1,36 +1,124 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BUF } from "../support/workspace.ts";
 import { BufCurl } from "./support/buf-curl.ts";
-import { CountingCaller } from "./support/caller.ts";
-import { HubProcesses } from "./support/hub-process.ts";
+import { AS, CountingCaller } from "./support/caller.ts";
+import { writeConfiguration } from "./support/configuration.ts";
+import { HUB, HubProcesses } from "./support/hub-process.ts";
 import { ROUTES } from "./support/routes.ts";
+import { runProgram } from "./support/run-program.ts";
+import { endRun, openWorkshop, reportsOf, startRun, type Workshop } from "./support/runs.ts";
+import { Scene } from "./support/scene.ts";
 import { tellStory } from "./support/story.ts";
 
-let processes: HubProcesses;
-let buf: BufCurl;
+const RPCS = ROUTES.map(({ rpc }) => rpc).sort();
+/** What `buf curl` calls by, and what the hub's log says of it. */
+const PROTOCOLS: readonly (readonly [flags: string, transport: string])[] = [
+  ["", "connect"],
+  ["--http2-prior-knowledge", "connect"],
+  ["--protocol connect", "connect"],
+  ["--protocol grpcweb", "grpc_web"],
+  ["--protocol grpc", "grpc"],
+];
 
-beforeAll(async () => {
-  processes = await HubProcesses.start();
-  buf = new BufCurl(processes.grpc);
+const argsOf = (flags: string) => flags.split(" ").filter((flag) => flag !== "");
+const bufCurl = (processes: HubProcesses, flags: string, ...more: string[]) =>
+  new BufCurl(new URL(processes.http).host, ["curl", ...argsOf(flags), ...more]);
+
+describe.each([
+  ["on the gRPC port, by gRPC", (hub: HubProcesses) => new BufCurl(hub.grpc)],
+  ["on the HTTP port, without flags", (hub: HubProcesses) => bufCurl(hub, "")],
+])("buf curl %s", (_, bufOf) => {
+  let processes: HubProcesses;
+  beforeAll(async () => {
+    processes = await HubProcesses.start();
+  });
+  afterAll(() => processes?.remove());
+
+  test("lists every RPC", async () => {
+    // Besides health and reflection, which are no RPCs of the hub.
+    const own = (await bufOf(processes).methods()).filter((rpc) => !rpc.startsWith("grpc."));
+    expect(own.sort()).toEqual(RPCS);
+  });
+
+  test("calls every RPC", async () => {
+    const caller = new CountingCaller(bufOf(processes));
+    // The other clients are quick enough for all strangers.
+    await tellStory(caller, processes.data, ["mallory"]);
+    expect([...caller.succeeded].sort()).toEqual(RPCS);
+  });
 });
-afterAll(() => processes?.remove());
 
-test("buf curl lists every RPC", async () => {
-  // Besides health and reflection, which are no RPCs of the hub.
-  const own = (await buf.methods()).filter((rpc) => !rpc.startsWith("grpc."));
-  expect(own.sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
-});
+describe.each([true, false])("on the HTTP port, with reflection %s", (reflection) => {
+  let folder: string;
+  let processes: HubProcesses;
+  let workshop: Workshop;
+  /** By what it knows the API, where the hub does not tell. */
+  let schema: string[];
 
-test("buf curl calls every RPC", async () => {
-  const caller = new CountingCaller(buf);
-  // The other clients are quick enough for all strangers.
-  await tellStory(caller, processes.data, ["mallory"]);
-  expect([...caller.succeeded].sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
-});
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "svc-access-buf-curl-"));
+    const image = join(folder, "hub.binpb");
+    const built = await runProgram(BUF, ["build", HUB, "-o", image]);
+    expect(built).toMatchObject({ exitCode: 0 });
+    schema = reflection ? [] : ["--schema", image];
+    processes = await HubProcesses.start({
+      configuration: writeConfiguration(join(folder, "hub.yaml"), ({ server }) => {
+        server.grpc.reflection = reflection;
+      }),
+    });
+    workshop = await openWorkshop(scene());
+  });
+  afterAll(async () => {
+    await processes?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
-test("without flags it calls the HTTP port, by Connect", async () => {
-  const plain = new BufCurl(new URL(processes.http).host, ["curl"]);
-  const listed = (await plain.methods()).filter((rpc) => !rpc.startsWith("grpc."));
-  expect(listed.sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
-  const { code } = await plain.call(ROUTES[0]?.rpc ?? "", {}, {});
-  expect(code).toBe("ok");
+  const scene = (flags = "--protocol grpc") => new Scene(bufCurl(processes, flags, ...schema));
+
+  test.each(PROTOCOLS)("curl %s is told what there is, or nothing", async (flags) => {
+    const args = ["curl", ...argsOf(flags), "--list-methods", processes.http];
+    const { exitCode, output, errors } = await runProgram(BUF, args);
+    expect(exitCode).toBe(reflection ? 0 : 1);
+    expect(output.split("\n")).toEqual(expect.arrayContaining(reflection ? RPCS : [""]));
+    expect(errors).toContain(reflection ? "" : "unimplemented");
+  });
+
+  test.each(PROTOCOLS)(
+    "curl %s calls, refuses, and has streams both ways",
+    async (flags, transport) => {
+      const buf = bufCurl(processes, flags, ...schema);
+      expect(await buf.call("hub.authn.v1.AuthnService/GetMe", {}, AS.nobody)).toMatchObject({
+        code: "unauthenticated",
+        error: "missing principal",
+      });
+      const { me } = await scene(flags).one("AuthnService/GetMe", {});
+      expect(me.userId).toBe("alice");
+      await processes.hub.line(
+        (entry) =>
+          entry["rpc"] === "hub.authn.v1.AuthnService/GetMe" &&
+          entry["code"] === "OK" &&
+          entry["transport"] === transport,
+      );
+
+      const told = scene(flags);
+      const runId = await startRun(told, workshop);
+      const reports = reportsOf(workshop, runId, ["three", "two", "one"]);
+      expect(await told.one("RunnerService/ReportLog", reports, AS.git)).toEqual({
+        lineCount: "3",
+      });
+      await endRun(told, workshop, runId);
+      const watch = { projectId: workshop.projectId, runId };
+      const messages = await told.all("ProjectService/WatchRun", watch);
+      expect(messages.map(({ line, ended }) => line?.text ?? ended)).toEqual([
+        "three",
+        "two",
+        "one",
+        "RUN_STATE_SUCCEEDED",
+      ]);
+      await told.refused("ProjectService/WatchRun", watch, AS.mallory, "permission_denied");
+    },
+  );
 });

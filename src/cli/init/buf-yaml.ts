@@ -5,6 +5,7 @@ import type { Workspace } from "./workspace.ts";
 const PLUGIN = "buf-plugin-svc-access";
 const NAME_MOVES = "\nand remove name at the top, which is the module's now.\n";
 const RULES = ["STANDARD", "ACCESS"];
+const BREAKING = "ACCESS_BREAKING";
 
 /** The `buf.yaml` of a repository that has none. */
 export function newBufYaml({ own, imported, annotation }: Workspace): string {
@@ -31,6 +32,7 @@ lint:
 ${RULES.map((rule) => `    - ${rule}\n`).join("")}breaking:
   use:
     - FILE
+    - ${BREAKING}
 `;
 }
 
@@ -101,18 +103,42 @@ function addPlugin(document: Document): void {
 
 /** The rules of a module stand in place of those of the workspace. */
 function addRules(document: Document): void {
-  const { lint, modules } = document.toJS() as { lint?: Lint | null; modules?: unknown };
-  addRulesTo(document, [], lint);
+  const { modules, ...workspace } = document.toJS() as Rules & { modules?: unknown };
+  addRulesTo(document, [], workspace.lint);
+  addBreakingTo(document, [], workspace.breaking);
   if (!Array.isArray(modules)) return;
-  modules.forEach((module: { path?: string; lint?: Lint | null } | null, index) => {
-    if (module?.lint == null || module.lint.ignore?.includes(module.path ?? ".")) return;
-    addRulesTo(document, ["modules", index], module.lint);
+  modules.forEach((module: (Rules & { path?: string }) | null, index) => {
+    const isIgnored = (part: Lint) => part.ignore?.includes(module?.path ?? ".") === true;
+    const place = ["modules", index];
+    if (module?.lint != null && !isIgnored(module.lint)) addRulesTo(document, place, module.lint);
+    if (module?.breaking != null && !isIgnored(module.breaking)) {
+      addBreakingTo(document, place, module.breaking);
+    }
   });
+}
+
+interface Rules {
+  readonly lint?: Lint | null;
+  readonly breaking?: Lint | null;
 }
 
 interface Lint {
   readonly use?: unknown;
   readonly ignore?: readonly string[];
+}
+
+/** Where no rules are listed, the plugin's run by themselves. */
+function addBreakingTo(
+  document: Document,
+  place: readonly (string | number)[],
+  breaking?: Lint | null,
+): void {
+  const use = breaking?.use;
+  if (!Array.isArray(use) || use.some((rule) => `${rule}`.startsWith("ACCESS_"))) return;
+  const rules = document.createNode([...use, BREAKING]);
+  const path = [...place, "breaking"];
+  if (isMap(document.getIn(path))) document.setIn([...path, "use"], rules);
+  else document.setIn(path, document.createNode({ ...breaking, use: [...use, BREAKING] }));
 }
 
 function addRulesTo(document: Document, place: readonly (string | number)[], lint?: Lint | null) {

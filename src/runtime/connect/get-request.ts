@@ -2,7 +2,7 @@ import { ServiceError } from "../error/service-error.ts";
 import type { CodecName } from "../rpc/rpc-exchange.ts";
 import { tooLarge } from "../wire/envelope.ts";
 import { requestEncoding } from "../wire/message-encoding.ts";
-import type { UnaryMessage } from "./unary-exchange.ts";
+import type { UnaryMessage } from "./unary-message.ts";
 
 /** What a request of Connect by GET has in its query; what else stands there is for nobody. */
 export interface GetRequest {

@@ -2,21 +2,20 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { WEB_FORMS, WEB_TEXT_FORM } from "../grpc-web/web-form.ts";
 import type { Exchange } from "../http/exchange.ts";
-import { readBody } from "../http/read-body.ts";
 import type { RequestTarget } from "../http/request-target.ts";
 import type { RpcProtocols } from "../http/rpc-protocols.ts";
 import type { RpcExchange } from "../rpc/rpc-exchange.ts";
 import type { ServedRpc } from "../rpc/serve-call.ts";
 import { EnvelopedExchange } from "../rpc-over-http/enveloped-exchange.ts";
 import type { HttpRpcSettings } from "../rpc-over-http/http-exchange.ts";
-import { requestEncoding } from "../wire/message-encoding.ts";
-import { VERSION_HEADER } from "./connect-head.ts";
 import { getRequestOf } from "./get-request.ts";
 import { mayGet } from "./may-get.ts";
 import { type SpokenProtocol, spokenBy } from "./spoken-protocol.ts";
 import { STREAM_FORMS } from "./stream-form.ts";
-import { UnaryExchange, type UnaryMessage } from "./unary-exchange.ts";
+import { UnaryExchange } from "./unary-exchange.ts";
+import { PostedMessage } from "./unary-message.ts";
 
+const VERSION_HEADER = "connect-protocol-version";
 const POST: readonly string[] = ["POST"];
 const GET_AND_POST: readonly string[] = ["GET", "POST"];
 
@@ -49,7 +48,9 @@ export class WebProtocols implements RpcProtocols {
           ? this.#got(http, path, query)
           : undefined;
     if (exchange === undefined) return false;
-    void rpc.serve(exchange);
+    const wrong = versionProblem(http);
+    if (wrong !== undefined && exchange.transport === "connect") exchange.fail(wrong);
+    else void rpc.serve(exchange);
     return true;
   }
 
@@ -67,7 +68,13 @@ export class WebProtocols implements RpcProtocols {
     if (name === "unary") {
       if (codec === "json" && http.headers.all(VERSION_HEADER).length === 0) return undefined;
       if (isStreaming) throw otherKind(spoken);
-      return new UnaryExchange(http, path, codec, settings, () => this.#bodyOf(http));
+      return new UnaryExchange(
+        http,
+        path,
+        codec,
+        settings,
+        () => new PostedMessage(http, settings.limits.maxBytes),
+      );
     }
     if (name === "stream") {
       if (!isStreaming) throw otherKind(spoken);
@@ -86,17 +93,12 @@ export class WebProtocols implements RpcProtocols {
     }
     return new UnaryExchange(http, path, codec, this.#options, () => request.message());
   }
+}
 
-  /** @throws ServiceError for a compression that is not known */
-  #bodyOf(http: Exchange): UnaryMessage {
-    const { incoming, response } = http;
-    const { maxBytes: limit } = this.#options.limits;
-    const isOver = (): boolean => http.isLost || response.headersSent;
-    return {
-      encoding: requestEncoding("content-encoding", http.headers.all("content-encoding")),
-      read: () => readBody({ incoming, response, limit, isOver }),
-    };
-  }
+function versionProblem({ headers }: Exchange): ServiceError | undefined {
+  const versions = headers.all(VERSION_HEADER);
+  if (versions.length === 0 || (versions.length === 1 && versions[0] === "1")) return undefined;
+  return new ServiceError("INVALID_ARGUMENT", `${VERSION_HEADER} must be "1"`);
 }
 
 function otherKind({ name }: SpokenProtocol): ServiceError {

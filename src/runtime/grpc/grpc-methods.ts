@@ -60,7 +60,7 @@ export class GrpcMethods {
     const names = [...services].map(({ typeName }) => typeName);
     const isReady = () => !this.#draining && options.isReady();
     const platformLimits = { ...DEFAULT_PLATFORM_LIMITS, ...options.platform };
-    this.#platform = new PlatformCalls(platformLimits);
+    this.#platform = new PlatformCalls(platformLimits, limits);
     const platform = [...healthMethods(names, isReady, platformLimits)];
     if (config.reflection) platform.push(...reflectionMethods([...services], platformLimits));
     for (const method of platform) {

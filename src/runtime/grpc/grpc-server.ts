@@ -6,7 +6,7 @@ import { Http2Headers } from "../http2/http2-headers.ts";
 import { Port } from "../port/port.ts";
 import { listen } from "../server/listen.ts";
 import { parseAddress } from "../server/server-address.ts";
-import type { ListeningAddress, TransportServer } from "../server/transport-server.ts";
+import type { ListeningAddress, ListeningServer } from "../server/transport-server.ts";
 import { requestBudget } from "../wire/message-budget.ts";
 import { GrpcMethods, isGrpc } from "./grpc-methods.ts";
 import type { GrpcServerOptions } from "./grpc-server-options.ts";
@@ -17,11 +17,11 @@ import type { GrpcServerOptions } from "./grpc-server-options.ts";
  *
  * @throws StartUpError with all that is wrong with the certificates
  */
-export function createGrpcServer(options: GrpcServerOptions): TransportServer {
+export function createGrpcServer(options: GrpcServerOptions): ListeningServer {
   return new GrpcServer(options);
 }
 
-class GrpcServer implements TransportServer {
+class GrpcServer implements ListeningServer {
   readonly name = "grpc";
   readonly #options: GrpcServerOptions;
   readonly #methods: GrpcMethods;

@@ -42,13 +42,18 @@ export class Dispatcher {
     this.#probes = new Map(parts.probes.map((probe) => [probe.path, probe]));
   }
 
-  /** Serves a request of HTTP/1; never throws. */
-  dispatch(incoming: IncomingMessage, response: ServerResponse): void {
+  /**
+   * Serves a request of HTTP/1; never throws.
+   *
+   * @param refusal why it is refused, whatever it asks for
+   */
+  dispatch(incoming: IncomingMessage, response: ServerResponse, refusal?: ServiceError): void {
     const { connections } = this.#parts.state;
     const connection = connections.of(incoming.socket);
     // The client was told that it ends here, and may send again elsewhere what is not answered.
     if (connection.isClosing) return;
-    this.#dispatch(connection, incoming, response, new HttpHeaders(incoming.rawHeaders));
+    const headers = new HttpHeaders(incoming.rawHeaders);
+    this.#dispatch(connection, incoming, response, headers, refusal);
   }
 
   /** Serves a request of HTTP/2; never throws. */
@@ -71,12 +76,14 @@ export class Dispatcher {
     incoming: IncomingMessage,
     response: ServerResponse,
     headers: CallHeaders,
+    refusal?: ServiceError,
   ): Exchange {
     const { state } = this.#parts;
     const requestId = requestIdOf(headers);
     const exchange = new Exchange(state, connection, incoming, response, headers, requestId);
     try {
       checkHead(incoming, headers, state.limits.maxHeaders, connection.isMultiplexed);
+      if (refusal !== undefined) throw refusal;
       this.#route(exchange);
     } catch (error) {
       this.#refuse(exchange, toServiceError(error));

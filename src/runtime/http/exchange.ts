@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Call } from "../call/call.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
+import { MessageAccount } from "../wire/message-budget.ts";
 import type { Connection, OnConnection } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
 import { linger } from "./linger.ts";
@@ -46,6 +47,7 @@ export class Exchange implements OnConnection {
   exposed: readonly string[] = NONE;
 
   readonly #state: ServerState;
+  #account: MessageAccount | undefined;
   /** Whether what comes behind it on its connection is not served. */
   readonly #isLast: boolean;
 
@@ -75,8 +77,19 @@ export class Exchange implements OnConnection {
 
   lost(): void {
     this.isLost = true;
+    this.#account?.close();
     this.call?.abort(new ServiceError("CANCELLED"));
     this.onLost?.();
+  }
+
+  /**
+   * Takes of the memory that there is for messages, until the request is over.
+   *
+   * @throws ServiceError RESOURCE_EXHAUSTED where it is not to be had
+   */
+  hold(bytes: number): void {
+    this.#account ??= new MessageAccount(this.connection.budget);
+    this.#account.take(bytes);
   }
 
   /** Sends a response as a whole. */
@@ -170,6 +183,7 @@ export class Exchange implements OnConnection {
 
   /** The request is over for the server. */
   leave(): void {
+    this.#account?.close();
     this.#state.connections.leave(this.connection, this);
   }
 
@@ -208,18 +222,12 @@ export class Exchange implements OnConnection {
     return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
   }
 
-  /** Whether its connection is, and what was sent behind it would not go with it. */
-  #isTooOld(): boolean {
-    const { endsAt, newest } = this.connection;
-    return endsAt !== Number.POSITIVE_INFINITY && newest === this && performance.now() >= endsAt;
-  }
-
   #addCommon(headers: string[], hasRest = false): void {
     headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
     const cors = this.#state.cors.responseHeaders(this.headers, this.exposed);
     if (cors.length > 0) addVarying(headers, cors);
     if (this.connection.isMultiplexed) return;
-    if (this.#state.isDraining || hasRest || this.#isLast || this.#isTooOld()) {
+    if (this.#state.isDraining || hasRest || this.#isLast) {
       headers.push("Connection", "close");
       this.connection.isClosing = true;
     }

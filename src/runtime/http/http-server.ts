@@ -1,4 +1,4 @@
-import type { Server as Http1Server } from "node:http";
+import type { Server as Http1Server, RequestListener } from "node:http";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
@@ -19,6 +19,7 @@ import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 import { type Connection, Connections } from "./connections.ts";
 import { Cors } from "./cors.ts";
 import { Dispatcher } from "./dispatcher.ts";
+import { GivenRequests } from "./given-requests.ts";
 import { createHttp1Server } from "./http1-server.ts";
 import { http2Requests } from "./http2-requests.ts";
 import { answerMalformed } from "./malformed-request.ts";
@@ -41,6 +42,8 @@ export interface HttpServerOptions {
   readonly methods: readonly BoundMethod[];
   readonly rawMethods?: readonly RawMethod[];
   readonly config: Pick<HttpConfig, "address" | "max_body_bytes" | "cors" | "tls">;
+  /** Whether it has a port of its own; true where absent. Without one, it serves what its request listener is given. */
+  readonly listens?: boolean;
   /** The most elements of a request message. */
   readonly maxElements?: number;
   readonly probes?: readonly Probe[];
@@ -59,6 +62,12 @@ export interface HttpServerOptions {
   readonly budget?: RequestBudget;
 }
 
+/** The server of HTTP. */
+export interface HttpTransport extends TransportServer {
+  /** Serves the requests of another server of `node:http`, while this one is started. */
+  readonly requestListener: RequestListener;
+}
+
 /**
  * Serves RPCs as `google.api.http` has it, and raw handlers. It only translates:
  * every policy is enforced by the chain.
@@ -66,7 +75,7 @@ export interface HttpServerOptions {
  * @throws StartUpError where the certificates cannot be served, or routes contradict each other
  * or do not fit their messages
  */
-export function createHttpServer(options: HttpServerOptions): TransportServer {
+export function createHttpServer(options: HttpServerOptions): HttpTransport {
   return new HttpServer(options);
 }
 
@@ -104,11 +113,12 @@ const QUIET_ROUNDS = 3;
 /** How many turns of the event loop connections get to tell that they are gone. */
 const MAX_TURNS = 100;
 
-class HttpServer implements TransportServer {
+class HttpServer implements HttpTransport {
   readonly name = "http";
   readonly #options: HttpServerOptions;
   readonly #state: ServerState;
   readonly #dispatcher: Dispatcher;
+  readonly #given: GivenRequests;
   readonly #port: Port;
   readonly #http1: Http1Server;
   readonly #http2: Http2Connections;
@@ -131,7 +141,7 @@ class HttpServer implements TransportServer {
       cors: new Cors(config.cors),
       limits,
       turn: new Turn(),
-      connections: new Connections(budget, limits.maxAgeMs),
+      connections: new Connections(budget),
       isDraining: false,
     };
     this.#dispatcher = new Dispatcher({
@@ -143,6 +153,7 @@ class HttpServer implements TransportServer {
       onUnrouted,
       onFault,
     });
+    this.#given = new GivenRequests(this.#dispatcher);
     this.#http1 = createHttp1Server(limits, {
       onRequest: (request, response) => this.#dispatcher.dispatch(request, response),
       onMalformed: (error, socket) =>
@@ -152,12 +163,7 @@ class HttpServer implements TransportServer {
       this.#dispatcher.dispatchStream(this.#multiplex(connection), request, response, stream),
     );
     this.#http2 = new Http2Connections({
-      limits: {
-        ...DEFAULT_CONNECTION_LIMITS,
-        idleMs: limits.keepAliveTimeoutMs,
-        maxAgeMs: limits.maxAgeMs,
-        maxAgeGraceMs: limits.maxAgeGraceMs,
-      },
+      limits: { ...DEFAULT_CONNECTION_LIMITS, idleMs: limits.keepAliveTimeoutMs },
       budget,
       onStream: (arrived) => this.#serve(arrived),
     });
@@ -174,8 +180,14 @@ class HttpServer implements TransportServer {
     });
   }
 
-  async listen(): Promise<ListeningAddress> {
-    const { config, logger } = this.#options;
+  get requestListener(): RequestListener {
+    return this.#given.listener;
+  }
+
+  async listen(): Promise<ListeningAddress | undefined> {
+    const { config, logger, listens = true } = this.#options;
+    this.#given.begin();
+    if (!listens) return undefined;
     const { address: host, port } = await listen(this.#port.server, {
       what: "HTTP",
       key: "server.http.address",
@@ -189,7 +201,8 @@ class HttpServer implements TransportServer {
     this.#stop();
     const http2 = this.#http2.drain();
     let quiet = 0;
-    while (!this.#isClosed && quiet < QUIET_ROUNDS) {
+    const isOver = (): boolean => this.#isClosed && this.#state.connections.active === 0;
+    while (!isOver() && quiet < QUIET_ROUNDS) {
       // Also those whose last response went out before draining began.
       this.#http1.closeIdleConnections();
       this.#port.closeSilent();
@@ -201,6 +214,7 @@ class HttpServer implements TransportServer {
 
   async close(): Promise<void> {
     const closed = this.#stop();
+    this.#given.end();
     this.#http2.close();
     this.#port.closeSilent();
     this.#http1.closeAllConnections();

@@ -143,7 +143,10 @@ class ArrivedRawRequest implements RawRequest {
         cause: new Error("the body was read already"),
       });
     }
-    return readBodyOf(this.#arrival.exchange, this.#limit);
+    const { exchange } = this.#arrival;
+    const body = await readBodyOf(exchange, this.#limit);
+    exchange.hold(body.length);
+    return body;
   }
 }
 

@@ -4,6 +4,7 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import { streamsRequest, streamsResponse } from "../binding/method-kind.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { MessageLimits } from "../json/element-budget.ts";
+import { jsonWeight } from "../json/message-weight.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute } from "../service-binding.ts";
 import type { Exchange } from "./exchange.ts";
@@ -46,8 +47,7 @@ export function compileRpcRoute(
   const decode = compileRequest(route, input, registry, limits);
   const { isRaw, encode } = compileResponse(route.responseBody, output, registry);
   const encodeMessage = (response: unknown) => encode(response as Message);
-  const read = (arrival: Arrival): unknown =>
-    decode(new ArrivalParts(arrival, limits.maxBodyBytes));
+  const read = (arrival: Arrival): unknown => decode(new ArrivalParts(arrival, limits));
   if (streamsResponse(method.kind)) {
     const send = isRaw ? sendBytes : sendLines;
     return {
@@ -80,11 +80,11 @@ function withoutHttpForm(method: BoundMethod, path: string): RouteService {
 
 class ArrivalParts implements RequestParts {
   readonly #arrival: Arrival;
-  readonly #limit: number;
+  readonly #limits: RouteLimits;
 
-  constructor(arrival: Arrival, limit: number) {
+  constructor(arrival: Arrival, limits: RouteLimits) {
     this.#arrival = arrival;
-    this.#limit = limit;
+    this.#limits = limits;
   }
 
   get segments(): readonly string[] {
@@ -103,8 +103,11 @@ class ArrivalParts implements RequestParts {
     return declaresBody(this.#arrival.exchange.incoming);
   }
 
-  readBody(): Promise<Buffer> {
-    return readBodyOf(this.#arrival.exchange, this.#limit);
+  async readBody(): Promise<Buffer> {
+    const { exchange } = this.#arrival;
+    const body = await readBodyOf(exchange, this.#limits.maxBodyBytes);
+    exchange.hold(jsonWeight(body.length, this.#limits));
+    return body;
   }
 }
 

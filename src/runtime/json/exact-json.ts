@@ -1,10 +1,10 @@
 import type { DescField, DescMessage, JsonValue, Registry } from "@bufbuild/protobuf";
+import { leastElements } from "../wire/message-elements.ts";
 import type { ElementBudget } from "./element-budget.ts";
 import { checkMapKey, exactScalar, isLooseScalar, plainNumber, refuse } from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
 import { isDurationText, isTimeText } from "./field-text.ts";
 import { LongNumber } from "./long-number.ts";
-import { leastElements } from "./message-weight.ts";
 
 const COMMA = 44;
 const UPPER_A = 65;

@@ -1,18 +1,9 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import { ELEMENT_BYTES, leastElements } from "../wire/message-elements.ts";
+import type { MessageLimits } from "./element-budget.ts";
 import { hasOwnJsonForm } from "./field-names.ts";
 
-/** Making a message of so many fields takes as long, and as much memory, as reading one value. */
-const FIELDS = 16;
-
-/**
- * As many elements a message counts at least: two bytes make one with all its fields, of which
- * protobuf-es keeps also those that are not given.
- */
-export function leastElements({ members }: DescMessage): number {
-  return Math.ceil(members.length / FIELDS);
-}
-
-/** The most of these that a message anywhere in this one counts. */
+/** The most elements that a message anywhere in this one counts of itself. */
 export function mostElements(message: DescMessage, seen = new Set<DescMessage>()): number {
   if (seen.has(message) || hasOwnJsonForm(message)) return 1;
   seen.add(message);
@@ -21,4 +12,12 @@ export function mostElements(message: DescMessage, seen = new Set<DescMessage>()
     if (inner !== undefined) most = Math.max(most, mostElements(inner, seen));
   }
   return most;
+}
+
+/** What a byte of JSON takes once it is decoded, at its worst but for a few: `{}` is an object. */
+const BYTES_OF_A_BYTE = 8;
+
+/** What a message takes in memory once it is read from so many bytes of JSON, at most, in bytes. */
+export function jsonWeight(length: number, { maxElements }: MessageLimits): number {
+  return length + Math.min((BYTES_OF_A_BYTE - 1) * length, maxElements * ELEMENT_BYTES);
 }

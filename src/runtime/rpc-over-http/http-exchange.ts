@@ -8,6 +8,9 @@ import { MessageAccount } from "../wire/message-budget.ts";
 import type { MessageLimits } from "../wire/message-codec.ts";
 import { sentMetadata } from "./response-metadata.ts";
 
+/** One object for all: each call ends with it, and where an error is made costs more than most calls. */
+const ANSWERED = new ServiceError("CANCELLED");
+
 /** What is the same for all calls over HTTP. */
 export interface HttpRpcSettings {
   /** The name of the deployed service: the domain of errors. */
@@ -65,7 +68,7 @@ export abstract class HttpRpcExchange {
   /** The call has been answered: nothing more is read or kept for it. */
   protected ended(): void {
     this.#hasEnded = true;
-    this.stopReading(new ServiceError("CANCELLED"));
+    this.stopReading(ANSWERED);
     this.account.close();
   }
 

@@ -1,11 +1,9 @@
 import type { DescMessage, Message, Registry } from "@bufbuild/protobuf";
 import { compileJsonMessage } from "../json/json-message.ts";
 import { compileJsonText } from "../json/json-text.ts";
+import { jsonWeight } from "../json/message-weight.ts";
 import { tooLarge } from "../wire/envelope.ts";
 import type { MessageCodec, MessageLimits } from "../wire/message-codec.ts";
-
-/** What a byte of JSON takes in memory once it is decoded, at its worst but for a few: `{}` is an object. */
-const BYTES_OF_A_BYTE = 8;
 
 /** The JSON encoding of protobuf, as the routes of HTTP have it. */
 export function jsonCodec(
@@ -15,7 +13,7 @@ export function jsonCodec(
 ): MessageCodec {
   const text = compileJsonText(output, registry);
   return {
-    weigh: ({ length }) => length * BYTES_OF_A_BYTE,
+    weigh: ({ length }) => jsonWeight(length, limits),
     decode: compileJsonMessage(input, registry, limits),
     encode(message) {
       const data = Buffer.from(text(message as Message));

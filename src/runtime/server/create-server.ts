@@ -77,8 +77,9 @@ async function assemble(context: PartsContext): Promise<Server> {
     observers,
   });
   const stream = milliseconds(config.server.stream_timeout_ns);
-  const transports = await openTransports({
+  const { transports, requestListener } = await openTransports({
     config,
+    listenHttp: options.listenHttp ?? true,
     plan,
     chainFor: (timeoutNs) =>
       new ServerChain({ ...parts, timeoutMs: { unary: milliseconds(timeoutNs), stream } }),
@@ -101,5 +102,6 @@ async function assemble(context: PartsContext): Promise<Server> {
     cleanup,
     audit: audit.log,
     engine,
+    requestListener,
   });
 }

@@ -1,22 +1,23 @@
+import type { RequestListener } from "node:http";
 import type { ServerChain } from "../chain/server-chain.ts";
 import { isForDevelopment } from "../configuration/environment.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
-import { milliseconds } from "../configuration/service-config-values.ts";
 import type { GrpcMethodsOptions } from "../grpc/grpc-server-options.ts";
-import type { HttpServerOptions } from "../http/http-server.ts";
-import type { ConnectionLimits } from "../http2/connection-limits.ts";
+import type { HttpServerOptions, HttpTransport } from "../http/http-server.ts";
 import type { AccessLog } from "../operation/access-log/access-log.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { Metrics } from "../operation/metrics/metrics.ts";
 import type { Readiness } from "../operation/readiness.ts";
 import type { UnroutedRequest } from "../operation/unrouted-request.ts";
 import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
+import { ELEMENT_BYTES } from "../wire/message-elements.ts";
 import type { ServerPlan } from "./plan-server.ts";
 import type { TransportServer } from "./transport-server.ts";
 
 /** What transports are made of. */
 export interface TransportParts {
   readonly config: ServiceConfig;
+  readonly listenHttp: boolean;
   readonly plan: ServerPlan;
   /** The chain for a transport whose calls may take so long, in nanoseconds. */
   readonly chainFor: (timeoutNs: number) => ServerChain;
@@ -26,22 +27,37 @@ export interface TransportParts {
   readonly logger: Logger;
 }
 
+/** The servers of a process. */
+export interface Transports {
+  readonly transports: readonly TransportServer[];
+  /** That of HTTP; undefined without it. */
+  readonly requestListener: RequestListener | undefined;
+}
+
 /** Makes the servers that the configuration asks for; what is not asked for is not loaded. */
-export async function openTransports(parts: TransportParts): Promise<readonly TransportServer[]> {
-  const { http, grpc, metrics } = parts.config.server;
-  const budget = requestBudget();
-  return Promise.all([
-    ...(http === undefined ? [] : [openHttp(parts, http, budget)]),
-    ...(grpc === undefined ? [] : [openGrpc(parts, grpc, budget)]),
-    ...(metrics === undefined ? [] : [openMetrics(parts, metrics)]),
+export async function openTransports(parts: TransportParts): Promise<Transports> {
+  const config = parts.config.server;
+  const budget = requestBudget(largestMessage(config));
+  const [http, grpc, metrics] = await Promise.all([
+    config.http && openHttp(parts, config.http, budget),
+    config.grpc && openGrpc(parts, config.grpc, budget),
+    config.metrics && openMetrics(parts, config.metrics),
   ]);
+  const transports = [http, grpc, metrics].filter((transport) => transport !== undefined);
+  return { transports, requestListener: http?.requestListener };
+}
+
+/** What the largest request message that is taken may take in memory, in bytes. */
+function largestMessage({ http, grpc, max_message_elements }: ServiceConfig["server"]): number {
+  const bytes = Math.max(http?.max_body_bytes ?? 0, grpc?.max_message_bytes ?? 0);
+  return bytes + max_message_elements * ELEMENT_BYTES;
 }
 
 async function openHttp(
   parts: TransportParts,
   config: NonNullable<ServiceConfig["server"]["http"]>,
   budget: RequestBudget,
-): Promise<TransportServer> {
+): Promise<HttpTransport> {
   const { plan, chainFor, readiness, logger } = parts;
   const [{ createHttpServer }, { GrpcMethods }, { WebProtocols }] = await Promise.all([
     import("../http/http-server.ts"),
@@ -55,10 +71,7 @@ async function openHttp(
     methods: plan.methods,
     rawMethods: plan.rawMethods,
     config,
-    limits: {
-      keepAliveTimeoutMs: milliseconds(config.max_connection_idle_ns),
-      ...ageLimits(config),
-    },
+    listens: parts.listenHttp,
     maxElements: parts.config.server.max_message_elements,
     probes: readiness.probes(),
     grpc: rpcs,
@@ -86,27 +99,7 @@ async function openGrpc(
 ): Promise<TransportServer> {
   const { createGrpcServer } = await import("../grpc/grpc-server.ts");
   const methods = grpcOptions(parts, config.timeout_ns, config);
-  const { max_connection_idle_ns: idle } = config;
-  return createGrpcServer({
-    ...methods,
-    config: { ...config, ...methods.config },
-    limits: { idleMs: idle && milliseconds(idle), ...ageLimits(config) },
-    budget,
-  });
-}
-
-/** How long connections last, as both servers have it. */
-function ageLimits({
-  max_connection_age_ns: age,
-  max_connection_age_grace_ns: grace,
-}: {
-  readonly max_connection_age_ns?: number | undefined;
-  readonly max_connection_age_grace_ns?: number | undefined;
-}): Pick<ConnectionLimits, "maxAgeMs" | "maxAgeGraceMs"> {
-  return {
-    maxAgeMs: age && milliseconds(age),
-    maxAgeGraceMs: grace && milliseconds(grace),
-  };
+  return createGrpcServer({ ...methods, config: { ...config, ...methods.config }, budget });
 }
 
 /** How RPCs are served by gRPC, on whichever port; `server.grpc` says more of it than that of HTTP. */

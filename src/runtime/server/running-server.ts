@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import type { AuthorizationEngine } from "../../authz/engine.ts";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
@@ -24,6 +25,18 @@ export type ServerAddresses = Readonly<Record<string, ListeningAddress>>;
 export interface Server {
   /** The stored audit events, to be queried; absent without a database. */
   readonly audit: AuditLog | undefined;
+  /**
+   * Serves the requests of a server of one's own, by HTTP/1.1: all that the HTTP port serves, by the
+   * same chain. Before the server is started and after it has stopped, 503. Absent without `server.http`.
+   *
+   * The limits of connections and headers are those of that server. No body parser may run before it.
+   *
+   * @example
+   * const server = await createServer({ configuration, bindings, listenHttp: false });
+   * const own = http.createServer(server.requestListener).listen(8080);
+   * await server.start();
+   */
+  readonly requestListener: RequestListener | undefined;
   /** The engine that calls are checked with; absent where none is. */
   readonly engine: AuthorizationEngine | undefined;
   /**
@@ -58,12 +71,14 @@ export interface RunningServerParts {
   readonly cleanup: Cleanup;
   readonly audit: AuditLog | undefined;
   readonly engine: AuthorizationEngine | undefined;
+  readonly requestListener: RequestListener | undefined;
 }
 
 /** The life of a server, from listening to closing. */
 export class RunningServer implements Server {
   readonly audit: AuditLog | undefined;
   readonly engine: AuthorizationEngine | undefined;
+  readonly requestListener: RequestListener | undefined;
   readonly #parts: RunningServerParts;
   #publisher: RoutePublisher | undefined;
   #isStarted = false;
@@ -74,6 +89,7 @@ export class RunningServer implements Server {
     this.#parts = parts;
     this.audit = parts.audit;
     this.engine = parts.engine;
+    this.requestListener = parts.requestListener;
   }
 
   async start(): Promise<ServerAddresses> {
@@ -170,7 +186,8 @@ async function listenAll(transports: readonly TransportServer[]): Promise<Server
   const errors: unknown[] = [];
   for (const transport of transports) {
     try {
-      addresses[transport.name] = await transport.listen();
+      const address = await transport.listen();
+      if (address !== undefined) addresses[transport.name] = address;
     } catch (error) {
       errors.push(error);
     }

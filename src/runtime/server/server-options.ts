@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly engine?: AuthorizationEngine;
   /** Handlers of paths that are no RPC; each must be declared in `routes`. */
   readonly rawHandlers?: readonly RawHandler[];
+  /** Whether HTTP has a port of its own, `server.http.address`; true where absent. With false, a server of one's own gives its requests to `Server.requestListener`. */
+  readonly listenHttp?: boolean;
   /** Further kinds of credentials, asked behind those of the configured mode. */
   readonly authenticators?: readonly Authenticator[];
   /** Which tokens are no longer accepted; absent, one in memory. */

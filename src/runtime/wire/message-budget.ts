@@ -46,13 +46,20 @@ export interface RequestBudget {
   readonly connectionBytes: number;
 }
 
-/** Many times the largest message. */
+/** Many times the largest message that services usually take. */
 const PROCESS_BYTES = 128 * 1024 * 1024;
+/** How many of the largest messages there is room for at least, of which one connection may have half. */
+const LARGEST_MESSAGES = 4;
 /** What one connection may have of it: much, since a gateway sends the calls of many clients over one. */
 const CONNECTION_SHARE = 0.5;
 
+/** @param largest what one request message may take in memory, in bytes; where that is much, so is the budget */
+export function requestBudget(largest = 0): RequestBudget {
+  return budgetOf(Math.max(PROCESS_BYTES, LARGEST_MESSAGES * largest));
+}
+
 /** @param processBytes what the request messages of this process may take in memory, in bytes */
-export function requestBudget(processBytes = PROCESS_BYTES): RequestBudget {
+export function budgetOf(processBytes: number): RequestBudget {
   return {
     process: new MessageBudget(processBytes),
     connectionBytes: processBytes * CONNECTION_SHARE,

@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { ServiceError } from "../error/service-error.ts";
 import { tooLarge } from "./envelope.ts";
-import { countElements } from "./message-elements.ts";
+import { countElements, ELEMENT_BYTES } from "./message-elements.ts";
 import type { MessageDecoder } from "./message-reader.ts";
 
 /** What messages may be. */
@@ -22,8 +22,6 @@ export interface MessageCodec extends MessageDecoder<Message> {
 
 /** Fewer bytes cannot hold elements that are worth counting. */
 const COUNTED_FROM_BYTES = 1024;
-/** What an element takes in memory beside its bytes: an object with some fields, or an item of a list. */
-const ELEMENT_BYTES = 200;
 
 /** What nobody knows is not kept: it would be sent on unseen, and takes many times its bytes. */
 const WITHOUT_UNKNOWN = { readUnknownFields: false } as const;

@@ -22,13 +22,32 @@ interface FieldPlan {
   readonly packed?: (bytes: Uint8Array, start: number, end: number) => number;
 }
 
-type MessagePlan = ReadonlyMap<number, FieldPlan>;
+/** What the fields of a message become, by their numbers. */
+interface MessagePlan {
+  readonly fields: ReadonlyMap<number, FieldPlan>;
+  /** What the message counts beside the one of its own field. */
+  readonly extra: number;
+}
 
 const plans = new WeakMap<DescMessage, MessagePlan>();
 
+/** Making a message of so many fields takes as long, and as much memory, as reading one value. */
+const FIELDS = 16;
+
+/** What an element takes in memory beside its bytes: an object with some fields, or an item of a list. */
+export const ELEMENT_BYTES = 200;
+
+/**
+ * As many elements a message counts at least: two bytes make one with all its fields, of which
+ * protobuf-es keeps also those that are not given.
+ */
+export function leastElements({ members }: DescMessage): number {
+  return Math.ceil(members.length / FIELDS);
+}
+
 /**
  * Counts the elements of an encoded message, at any depth: the values that become objects, texts or
- * list items when it is decoded, and the fields that are skipped. They cost memory and time out of all
+ * list items when it is decoded, the fields that are skipped, and one for each 16 fields of a message, given or not. They cost memory and time out of all
  * proportion to their bytes. Stops at what is malformed, which decoding refuses.
  */
 export function countElements(message: DescMessage, bytes: Uint8Array): number {
@@ -38,7 +57,10 @@ export function countElements(message: DescMessage, bytes: Uint8Array): number {
 function planOf(message: DescMessage): MessagePlan {
   let plan = plans.get(message);
   if (plan === undefined) {
-    plan = new Map(message.fields.map((field) => [field.number, planOfField(field)]));
+    plan = {
+      fields: new Map(message.fields.map((field) => [field.number, planOfField(field)])),
+      extra: Math.max(0, leastElements(message) - 1),
+    };
     plans.set(message, plan);
   }
   return plan;
@@ -48,7 +70,7 @@ function planOfField(field: DescField): FieldPlan {
   if (field.fieldKind === "map") {
     const { message } = field;
     const value: FieldPlan = message === undefined ? {} : { message: () => planOf(message) };
-    const entry = new Map([[2, value]]);
+    const entry = { fields: new Map([[2, value]]), extra: 0 };
     return { message: () => entry };
   }
   const { message } = field;
@@ -86,7 +108,7 @@ class Scan {
 
   /** @param group the number of the group that ends it; 0 for a message that ends by its length */
   message(plan: MessagePlan | undefined, end: number, group: number, depth: number): number {
-    let count = 0;
+    let count = plan?.extra ?? 0;
     while (this.#at < end) {
       const tag = this.#varint();
       const number = Math.floor(tag / 8);
@@ -106,7 +128,7 @@ class Scan {
           const stop = this.#at + length;
           // Malformed, as is all below that ends the scan.
           if (stop > end) return this.#stop(count);
-          const field = plan?.get(number);
+          const field = plan?.fields.get(number);
           if (field?.message !== undefined && depth < MAX_DEPTH) {
             count += this.message(field.message(), stop, 0, depth + 1);
           } else if (field?.packed !== undefined) {
@@ -117,7 +139,7 @@ class Scan {
         }
         case START_GROUP:
           if (depth >= MAX_DEPTH) return this.#stop(count);
-          count += this.message(plan?.get(number)?.message?.(), end, number, depth + 1);
+          count += this.message(plan?.fields.get(number)?.message?.(), end, number, depth + 1);
           break;
         case END_GROUP:
           return number === group ? count : this.#stop(count);

@@ -92,11 +92,12 @@ async function serving(): Promise<void> {
 
 function ask(asked: Asked): Promise<Answer> {
   const { host = "hub.example.com", path, method = "GET", headers = [], token, body, port } = asked;
+  const { type = "application/json" } = asked;
   return new Promise((resolve, reject) => {
     const all = ["Host", host, ...headers.flat()];
     if (token !== undefined) all.push("Authorization", `Bearer ${token}`);
     if (body !== undefined) {
-      all.push("Content-Type", "application/json", "Content-Length", String(body.length));
+      all.push("Content-Type", type, "Content-Length", String(body.length));
     }
     const target = { hostname: "127.0.0.1", port: port ?? PORTS.edge, path, method, headers: all };
     const outgoing = request(target, (incoming) => {

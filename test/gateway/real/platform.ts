@@ -56,6 +56,7 @@ export function platformYaml(): string {
         audiences: ["cli", "worker"],
         claims: "console",
         connect: true,
+        allowed_origins: frontend.allowed_origins,
       },
     },
   });

@@ -16,8 +16,9 @@ export interface Asked {
   readonly headers?: readonly (readonly [string, string])[];
   /** A Bearer token. */
   readonly token?: string;
-  /** JSON. */
+  /** JSON, where no type is given. */
   readonly body?: string;
+  readonly type?: string;
   readonly port?: number;
 }
 

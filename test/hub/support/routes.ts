@@ -16,6 +16,7 @@ export interface RouteEntry {
   readonly stream: string;
   readonly exposure: string;
   readonly http?: readonly HttpRoute[];
+  readonly gateway?: { readonly publish: boolean };
 }
 
 /** All RPCs of the hub. */

@@ -1,4 +1,4 @@
-/** Every exposure over both transports, in every mode of authentication, with every kind of credential. */
+/** Every exposure by every protocol, in every mode of authentication, with every kind of credential. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -20,14 +20,17 @@ import {
   shareDocument,
   startVault,
 } from "../support/vault-server.ts";
-import { callGrpc, callHttp, type Headers, targetOf } from "./call.ts";
+import { PROTOCOL_NAMES, PROTOCOLS, type Wire } from "../support/wire/protocols.ts";
+import { callGrpc, callWire, type Headers, targetOf } from "./call.ts";
 import {
-  COLUMNS,
   CREDENTIALS,
   type Credential,
   type CredentialName,
   EXPECTED,
+  expectedCell,
+  isStream,
   type Mode,
+  RPCS,
 } from "./expected.ts";
 import { accessTableDocument } from "./print-table.ts";
 
@@ -90,19 +93,23 @@ describe.each(Object.keys(EXPECTED) as Mode[])("in mode %s", (mode) => {
   test.each(Object.keys(CREDENTIALS) as CredentialName[])("%s", async (name) => {
     const credential: Credential = CREDENTIALS[name];
     const headers = await headersOf(credential);
-    const expected = EXPECTED[mode][name].split(/\s+/);
     const portOf = (one: RunningVault, transport: "http" | "grpc") =>
       credential.peer === "trusted" ? (ports.get(one)?.[transport].port ?? 0) : one[transport];
-    for (const call of [callHttp, callGrpc]) {
-      const transport = call === callHttp ? "http" : "grpc";
-      const got = await Promise.all(
-        COLUMNS.map((column) => {
-          const one = column === ENGINE_DOWN ? withoutEngine : vault;
-          return call(portOf(one, transport), targetOf(column), headers);
-        }),
-      );
-      expect({ transport, ...row(got) }).toEqual({ transport, ...row(expected) });
-    }
+    const callBy = (wire: Wire, rpc: (typeof RPCS)[number]): Promise<string> => {
+      const port = portOf(rpc === ENGINE_DOWN ? withoutEngine : vault, wire.port);
+      const target = targetOf(rpc, wire.form);
+      if (wire.form === "grpc" && !isStream(rpc)) return callGrpc(port, target, headers);
+      return callWire(port, wire, target, headers);
+    };
+    const rows = PROTOCOL_NAMES.map(async (protocol) => {
+      const expected = RPCS.map((rpc) => expectedCell(mode, name, rpc, protocol));
+      for (const wire of PROTOCOLS[protocol]) {
+        const got = await Promise.all(RPCS.map((rpc) => callBy(wire, rpc)));
+        const { version } = wire;
+        expect({ protocol, version, ...row(got) }).toEqual({ protocol, version, ...row(expected) });
+      }
+    });
+    await Promise.all(rows);
   });
 });
 
@@ -114,7 +121,7 @@ test("docs/access-table.md says what was tested", () => {
 });
 
 function row(cells: readonly string[]): Record<string, string | undefined> {
-  return Object.fromEntries(COLUMNS.map((column, index) => [column, cells[index]]));
+  return Object.fromEntries(RPCS.map((rpc, index) => [rpc, cells[index]]));
 }
 
 async function headersOf(credential: Credential): Promise<Headers> {

@@ -1,120 +1,137 @@
-import { request } from "node:http";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  fromJsonString,
+  type MessageInitShape,
+  toBinary,
+  toJsonString,
+} from "@bufbuild/protobuf";
 import { Client, credentials, type ServiceError as GrpcError, Metadata } from "@grpc/grpc-js";
-import { ERROR_CODES } from "../../../src/runtime/error/error-codes.ts";
+import { ERROR_CODES, type ErrorCode } from "../../../src/runtime/error/error-codes.ts";
 import {
   AnswerSchema,
+  ConverseRequestSchema,
+  DumpDocumentsRequestSchema,
   GetDocumentRequestSchema,
   GetNoticeRequestSchema,
   GetProfileRequestSchema,
+  InspectDocumentsRequestSchema,
   ReconcileRequestSchema,
   ResetRequestSchema,
+  UploadDocumentRequestSchema,
+  WatchDocumentRequestSchema,
 } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
+import { errorForm } from "../support/wire/error-forms.ts";
+import type { Wire } from "../support/wire/protocols.ts";
+import { readResponse } from "../support/wire/read-response.ts";
+import { sendRequest } from "../support/wire/send-request.ts";
+import { requestOf, type WireCall } from "../support/wire/wire-request.ts";
 
 /** The headers of a call; a name may occur twice. */
 export type Headers = readonly (readonly [string, string])[];
 
-/** An RPC of each column, over both transports. */
-export interface Target {
-  readonly method: string;
-  readonly path: string;
-  readonly rpc: string;
-  readonly message: Uint8Array;
-}
-
 const SERVICE = "/acme.vault.v1.VaultService";
 
-export function targetOf(column: string): Target {
-  const document = (documentId: string): Target => ({
-    method: "GET",
-    path: `/v1/documents/${documentId}`,
-    rpc: `${SERVICE}/GetDocument`,
-    message: toBinary(GetDocumentRequestSchema, create(GetDocumentRequestSchema, { documentId })),
-  });
+/** A call of the service, with its message in every encoding. */
+export function vaultCall<Desc extends DescMessage>(
+  name: string,
+  route: WireCall["route"],
+  schema: Desc,
+  init: MessageInitShape<Desc>,
+  isStreaming = false,
+): WireCall {
+  const message = create(schema, init);
+  return {
+    rpc: `${SERVICE}/${name}`,
+    route,
+    isStreaming,
+    message: toBinary(schema, message),
+    json: toJsonString(schema, message),
+  };
+}
+
+const get = (path: string) => ({ method: "GET", path, body: "" });
+const post = (path: string) => ({ method: "POST", path, body: "{}" });
+
+/** An RPC of each column, as a protocol is to call it: by GET what could be read so, were it for everybody. */
+export function targetOf(column: string, form: Wire["form"] = "route"): WireCall {
+  if (form === "connect_get" && column === "INTERNAL") {
+    const route = get("/v1/documents:inspect");
+    return vaultCall("InspectDocuments", route, InspectDocumentsRequestSchema, {});
+  }
+  if (form === "connect_get" && column === "SYSTEM") {
+    return vaultCall("DumpDocuments", get("/v1/documents:dump"), DumpDocumentsRequestSchema, {});
+  }
+  const document = (documentId: string): WireCall =>
+    vaultCall("GetDocument", get(`/v1/documents/${documentId}`), GetDocumentRequestSchema, {
+      documentId,
+    });
   switch (column) {
     case "PUBLIC":
-      return {
-        method: "GET",
-        path: "/v1/notices/n",
-        rpc: `${SERVICE}/GetNotice`,
-        message: toBinary(
-          GetNoticeRequestSchema,
-          create(GetNoticeRequestSchema, { noticeId: "n" }),
-        ),
-      };
+      return vaultCall("GetNotice", get("/v1/notices/n"), GetNoticeRequestSchema, {
+        noticeId: "n",
+      });
     case "AUTHENTICATED":
-      return {
-        method: "GET",
-        path: "/v1/profile",
-        rpc: `${SERVICE}/GetProfile`,
-        message: toBinary(GetProfileRequestSchema, create(GetProfileRequestSchema)),
-      };
+      return vaultCall("GetProfile", get("/v1/profile"), GetProfileRequestSchema, {});
     case "AUTHORIZED, allowed":
     case "AUTHORIZED, engine down":
       return document("open");
     case "AUTHORIZED, denied":
       return document("closed");
     case "INTERNAL":
-      return {
-        method: "POST",
-        path: "/v1/documents:reconcile",
-        rpc: `${SERVICE}/Reconcile`,
-        message: toBinary(ReconcileRequestSchema, create(ReconcileRequestSchema)),
-      };
+      return vaultCall("Reconcile", post("/v1/documents:reconcile"), ReconcileRequestSchema, {});
     case "SYSTEM":
-      return {
-        method: "POST",
-        path: "/v1/documents:reset",
-        rpc: `${SERVICE}/Reset`,
-        message: toBinary(ResetRequestSchema, create(ResetRequestSchema)),
-      };
+      return vaultCall("Reset", post("/v1/documents:reset"), ResetRequestSchema, {});
+    case "AUTHENTICATED, stream both ways":
+      return vaultCall("Converse", undefined, ConverseRequestSchema, { text: "x" }, true);
+    case "AUTHORIZED, stream of answers": {
+      const route = get("/v1/documents/open:watch?count=1");
+      const request = { documentId: "open", count: 1 };
+      return vaultCall("WatchDocument", route, WatchDocumentRequestSchema, request, true);
+    }
+    case "INTERNAL, stream of requests":
+      return vaultCall("UploadDocument", undefined, UploadDocumentRequestSchema, {}, true);
     default:
       throw new Error(`no RPC for the column ${column}`);
   }
 }
 
-/** What came of a call: whom the handler was told of (`-` for nobody), or the status of the refusal. */
-export async function callHttp(port: number, target: Target, headers: Headers): Promise<string> {
-  const body = target.method === "POST" ? "{}" : undefined;
-  const sent: string[] = ["host", "vault", ...headers.flat()];
-  if (body !== undefined) sent.push("content-type", "application/json", "content-length", "2");
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        port,
-        host: "127.0.0.1",
-        method: target.method,
-        path: target.path,
-        headers: sent,
-        agent: false,
-      },
-      (response) => {
-        let text = "";
-        response.setEncoding("utf8");
-        response.on("data", (chunk: string) => {
-          text += chunk;
-        });
-        response.on("end", () => {
-          try {
-            const json = JSON.parse(text) as { subjectId?: string; status?: number };
-            if (response.statusCode === 200) return resolve(json.subjectId || "-");
-            if (json.status !== response.statusCode) {
-              return reject(new Error(`the body says ${json.status}: ${text}`));
-            }
-            return resolve(String(response.statusCode));
-          } catch (error) {
-            return reject(error);
-          }
-        });
-      },
-    );
-    outgoing.on("error", reject);
-    outgoing.end(body);
-  });
+/**
+ * What came of a call: whom the handler was told of (`-` for nobody), or the status of HTTP that
+ * stands for the refusal, which is told in the form of the protocol.
+ */
+export async function callWire(
+  port: number,
+  wire: Wire,
+  target: WireCall,
+  headers: Headers,
+): Promise<string> {
+  const request = requestOf(wire, target);
+  const fields = [...request.fields, ...headers];
+  const response = await sendRequest(port, wire, { ...request, fields });
+  if (response === undefined) throw new Error("there is no response");
+  const { code, httpStatus, reason, answers } = readResponse(wire, target, response);
+  if (code === undefined) return String(httpStatus);
+  if (reason === undefined) return subjectOf(wire, answers[0]);
+  const form = errorForm(wire, target.isStreaming, reason as ErrorCode);
+  if (form.code !== code || form.httpStatus !== httpStatus) {
+    throw new Error(`${reason} is told as ${httpStatus} ${code}`);
+  }
+  return String(ERROR_CODES[reason as ErrorCode].http);
 }
 
-/** The same over gRPC, by a client that nobody here wrote. */
-export async function callGrpc(port: number, target: Target, headers: Headers): Promise<string> {
+function subjectOf({ codec }: Wire, answer: Uint8Array | undefined): string {
+  if (answer === undefined) throw new Error("there is no answer");
+  const { subjectId } =
+    codec === "json"
+      ? fromJsonString(AnswerSchema, Buffer.from(answer).toString())
+      : fromBinary(AnswerSchema, answer);
+  return subjectId || "-";
+}
+
+/** The same by gRPC, by a client that nobody here wrote. */
+export async function callGrpc(port: number, target: WireCall, headers: Headers): Promise<string> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   const metadata = new Metadata();
   for (const [name, value] of headers) metadata.add(name, value);

@@ -3,6 +3,7 @@
  * time", "Trust"), cell by cell. A cell is whom the handler is told that calls (`-` for nobody),
  * or the HTTP status of the refusal.
  */
+import type { Protocol } from "../support/wire/protocols.ts";
 
 /** The columns: an RPC of each exposure, and of AUTHORIZED each way that the check can end. */
 export const COLUMNS = [
@@ -14,6 +15,23 @@ export const COLUMNS = [
   "INTERNAL",
   "SYSTEM",
 ] as const;
+
+/** RPCs with streams: whoever may call one of its exposure may call these, and nobody else. */
+export const STREAMS = {
+  "AUTHENTICATED, stream both ways": "AUTHENTICATED",
+  "AUTHORIZED, stream of answers": "AUTHORIZED, allowed",
+  "INTERNAL, stream of requests": "INTERNAL",
+} as const satisfies Record<string, (typeof COLUMNS)[number]>;
+
+export type Stream = keyof typeof STREAMS;
+export type Rpc = (typeof COLUMNS)[number] | Stream;
+
+/** All of them: the exposures, and the streams. */
+export const RPCS: readonly Rpc[] = [...COLUMNS, ...(Object.keys(STREAMS) as Stream[])];
+
+export function isStream(rpc: Rpc): rpc is Stream {
+  return rpc in STREAMS;
+}
 
 /** What a call carries. `t` headers come from a trusted peer, `u` headers from another one. */
 export const CREDENTIALS = {
@@ -45,6 +63,32 @@ export interface Credential {
 
 export type CredentialName = keyof typeof CREDENTIALS;
 export type Mode = "gateway_trusted" | "idp_jwt" | "hybrid" | "disabled";
+
+/**
+ * What a call of an RPC comes to by a protocol: the same by each, but where the protocol does not
+ * carry the RPC, which is told before anybody is asked who calls.
+ */
+export function expectedCell(
+  mode: Mode,
+  credential: CredentialName,
+  rpc: Rpc,
+  protocol: Protocol,
+): string {
+  const notCarried = statusOfNotCarried(rpc, protocol);
+  if (notCarried !== undefined) return notCarried;
+  const cells = EXPECTED[mode][credential].split(/\s+/);
+  return cells[COLUMNS.indexOf(isStream(rpc) ? STREAMS[rpc] : rpc)] as string;
+}
+
+/** From design.md, "Transports": GET is never for INTERNAL and SYSTEM, nor for streams; a route has no stream of requests. */
+function statusOfNotCarried(rpc: Rpc, protocol: Protocol): string | undefined {
+  if (protocol === "Connect GET") {
+    return isStream(rpc) || rpc === "INTERNAL" || rpc === "SYSTEM" ? "405" : undefined;
+  }
+  const hasNoRoute =
+    rpc === "AUTHENTICATED, stream both ways" || rpc === "INTERNAL, stream of requests";
+  return protocol === "HTTP" && hasNoRoute ? "415" : undefined;
+}
 
 /** By mode and credential, in the order of the columns. */
 export const EXPECTED: Readonly<Record<Mode, Readonly<Record<CredentialName, string>>>> = {

@@ -60,10 +60,11 @@ const TOKEN_PIECES = [".", "=", "-", "_", "+", "/", " ", ",", "A", "eyJ", "\t", 
 
 /** The fields of one credential, as they would be where nothing is wrong with them; often one that suits the target. */
 export function attach(random: Random, { valid, invalid }: Credentials, target = ""): Field[] {
-  if (random.chance(40) && /reconcile|UploadDocument/i.test(target)) {
+  if (random.chance(40) && /reconcile|UploadDocument|InspectDocuments/i.test(target)) {
     return [["X-Svc-Internal-Token", INTERNAL_TOKEN]];
   }
-  if (random.chance(40) && /reset/i.test(target)) return [["X-Svc-Internal-Token", SYSTEM_TOKEN]];
+  if (random.chance(40) && /reset|DumpDocuments/i.test(target))
+    return [["X-Svc-Internal-Token", SYSTEM_TOKEN]];
   if (random.chance(30) && /open|Document/.test(target)) {
     return random.chance(50)
       ? [["X-Svc-External-Sub", "alice"]]

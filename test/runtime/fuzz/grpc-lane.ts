@@ -1,6 +1,6 @@
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { decodeStatusDetails } from "../../../src/runtime/grpc/status-details.ts";
-import { laxSession } from "../hostile/support/send.ts";
+import { laxSession } from "../hostile/support/lax-session.ts";
 import { type GrpcInput, grpcInput } from "./grpc-inputs.ts";
 import { callersOf, type Field } from "./oracle.ts";
 import type { Random } from "./random.ts";
@@ -12,18 +12,22 @@ const MAX_ANSWER = 128 * 1024;
 /** OK, CANCELLED, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAUTHENTICATED. */
 const STATUSES: readonly number[] = [0, 1, 3, 4, 5, 7, 8, 12, 13, 16];
 
+/** What is no gRPC at all. */
+const REFUSALS: readonly number[] = [400, 404, 405, 415, 431];
+
 /** A lane has a connection of its own, which is kept as long as the server keeps it. */
 export function grpcLane(
   subject: Subject,
   random: Random,
   from: "trusted" | "stranger",
   statuses: Map<number, number>,
+  port: "grpc" | "http" = "grpc",
 ): Lane {
   let session: ClientHttp2Session | undefined;
   return {
     async next() {
       if (session === undefined || session.destroyed || session.closed) {
-        session = laxSession(subject.world.port("grpc", from));
+        session = laxSession(subject.world.port(port, from));
       }
       const input = grpcInput(random, subject.credentials);
       const carried = { mode: subject.mode, isTrusted: from === "trusted", fields: input.fields };
@@ -45,7 +49,7 @@ export function grpcLane(
       if (answer === undefined) return;
       const status = Number(answer.headers["grpc-status"] ?? -1);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      const problem = problemOf(answer, input, pending);
+      const problem = problemOf(answer, input, pending, port);
       if (problem !== undefined) {
         subject.violations.push(`${problem}: ${JSON.stringify(answer.headers)} for ${shown}`);
       }
@@ -94,11 +98,18 @@ function call(session: ClientHttp2Session, input: GrpcInput): Promise<GrpcAnswer
 }
 
 /** What is wrong with an answer; undefined where nothing is. */
-function problemOf(answer: GrpcAnswer, input: GrpcInput, pending: Pending): string | undefined {
+function problemOf(
+  answer: GrpcAnswer,
+  input: GrpcInput,
+  pending: Pending,
+  port: "grpc" | "http",
+): string | undefined {
   const { headers, body } = answer;
   const httpStatus = Number(headers[":status"]);
   if (headers["grpc-status"] === undefined) {
-    return [400, 404, 405, 415, 431].includes(httpStatus) ? undefined : "no status";
+    // On the HTTP port what is no gRPC may be for a route.
+    const refusals = port === "http" ? [...REFUSALS, 204, 401, 403] : REFUSALS;
+    return refusals.includes(httpStatus) ? undefined : "no status";
   }
   const status = Number(headers["grpc-status"]);
   if (httpStatus !== 200 || !STATUSES.includes(status))

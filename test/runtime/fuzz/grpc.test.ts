@@ -1,4 +1,4 @@
-/** Random gRPC calls at a whole service, in every mode; see `oracle.ts` for what may come of them. */
+/** Random gRPC calls at a whole service, on its gRPC port and its HTTP port, in every mode; see `oracle.ts` for what may come of them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { grpcLane } from "./grpc-lane.ts";
 import type { Mode } from "./oracle.ts";
@@ -7,7 +7,10 @@ import { type Subject, startSubject } from "./subject.ts";
 
 const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
 const LANES = 16;
+/** Of all inputs, gRPC has a third, half of it on each port. */
 const COUNT = Math.ceil(RUNS / 3 / MODES.length);
+/** From so many on each kind of input occurs. */
+const ALL_KINDS = 10_000;
 
 describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
   let subject: Subject;
@@ -21,8 +24,13 @@ describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
   }, async () => {
     const statuses = new Map<number, number>();
     await runLanes(subject, COUNT, LANES, (random, lane) => {
-      return grpcLane(subject, random, lane % 2 === 0 ? "trusted" : "stranger", statuses);
+      const from = lane % 2 === 0 ? "trusted" : "stranger";
+      return grpcLane(subject, random, from, statuses, lane % 4 < 2 ? "grpc" : "http");
     });
+    const handled = [...subject.handled.values()].reduce((sum, count) => sum + count, 0);
+    expect(handled).toBeGreaterThan(COUNT / 100);
+    // Of few, chance may leave out a kind.
+    if (COUNT < ALL_KINDS) return;
     for (const rpc of [
       "GetNotice nobody",
       "GetProfile somebody",

@@ -4,8 +4,10 @@ import type { WorldOptions } from "../hostile/support/world.ts";
 import { grpcLane } from "./grpc-lane.ts";
 import { httpLane } from "./http-lane.ts";
 import type { Mode } from "./oracle.ts";
-import { runLanes } from "./run.ts";
-import { startSubject } from "./subject.ts";
+import type { Random } from "./random.ts";
+import { rpcLane } from "./rpc-lane.ts";
+import { type Lane, runLanes } from "./run.ts";
+import { type Subject, startSubject } from "./subject.ts";
 
 const HOLES: Readonly<Record<string, [Mode, Partial<WorldOptions>, RegExp]>> = {
   "trusts every peer": [
@@ -17,10 +19,17 @@ const HOLES: Readonly<Record<string, [Mode, Partial<WorldOptions>, RegExp]>> = {
 };
 
 test.each(Object.entries(HOLES))("one that %s", async (_title, [mode, options, expected]) => {
-  for (const lane of [httpLane, grpcLane]) {
+  const lanes: ((...args: [Subject, Random, "trusted" | "stranger"]) => Lane)[] = [
+    (...args) => httpLane(...args, new Map()),
+    (...args) => grpcLane(...args, new Map(), "grpc"),
+    (...args) => grpcLane(...args, new Map(), "http"),
+    (...args) => rpcLane(...args, "1.1", new Map()),
+    (...args) => rpcLane(...args, "2", new Map()),
+  ];
+  for (const lane of lanes) {
     const subject = await startSubject(mode, options);
     const run = runLanes(subject, 4_000, 4, (random, index) =>
-      lane(subject, random, index % 2 === 0 ? "trusted" : "stranger", new Map()),
+      lane(subject, random, index % 2 === 0 ? "trusted" : "stranger"),
     );
     await expect(run).rejects.toThrow();
     expect(subject.violations[0]).toMatch(expected);

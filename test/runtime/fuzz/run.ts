@@ -1,11 +1,13 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "vitest";
+import { IS_THOROUGH } from "../../support/effort.ts";
 import { Random } from "./random.ts";
 import type { Subject } from "./subject.ts";
 
-/** How many inputs there are in all; CI asks for 100,000. */
-export const RUNS = Number(process.env["SVC_ACCESS_FUZZ_RUNS"] ?? 10_000);
+/** How many inputs there are in all, unless it is said: CI takes the time for ten times as many. */
+const USUAL_RUNS = IS_THOROUGH ? 100_000 : 10_000;
+export const RUNS = Number(process.env["SVC_ACCESS_FUZZ_RUNS"] ?? USUAL_RUNS);
 /** One seed, one run: the inputs of a failure come again. */
 export const SEED = Number(process.env["SVC_ACCESS_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 

@@ -2,6 +2,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AuditLog } from "../../../src/runtime/index.ts";
+import { vaultCall } from "../access-table/call.ts";
 import { KeyServer } from "../authn/key-server.ts";
 import { rsaKey } from "../authn/tokens.ts";
 import {
@@ -9,9 +10,12 @@ import {
   UpdateDocumentRequestSchema,
 } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
 import { frame, rawCall } from "../grpc/support/raw-call.ts";
+import { WIRE_NAMES } from "../support/wire/protocols.ts";
 import { ALICE } from "./support/alice.ts";
+import { laxSession, metadataOf } from "./support/lax-session.ts";
 import { type Field, headerOf, requestText, sendText } from "./support/raw-http.ts";
-import { laxSession, metadataOf, outcome } from "./support/send.ts";
+import { callWith } from "./support/rpc-call.ts";
+import { outcome } from "./support/send.ts";
 import { tokenSource } from "./support/tokens.ts";
 import { startWorld, type World } from "./support/world.ts";
 
@@ -64,6 +68,20 @@ test("the limit of a caller holds whichever way it comes", async () => {
   await poll("GET /v1/documents/%6Fpen:poll", [["X-Svc-External-Sub", "alice"]]);
   await overGrpc();
   await poll("GET /v1/documents/open:poll", [...ALICE, ["X-Request-Id", "new"]]);
+  const path = "/v1/documents/open:poll";
+  const call = vaultCall(
+    "PollDocument",
+    { method: "GET", path, body: "" },
+    PollDocumentRequestSchema,
+    {
+      documentId: "open",
+    },
+  );
+  for (const name of WIRE_NAMES) {
+    const told = await callWith(world, name, call, { fields: ALICE });
+    expect(["served", "RATE_LIMITED"]).toContain(told);
+    statuses.push(told === "served" ? 200 : 429);
+  }
   session.destroy();
   // Three at once, and one a second.
   const most = 3 + Math.ceil((performance.now() - began) / 1_000);

@@ -1,8 +1,12 @@
 /** Writes that another site makes a browser do, and hosts that a caller names. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Authenticator } from "../../../src/runtime/index.ts";
+import { vaultCall } from "../access-table/call.ts";
+import { UpdateDocumentRequestSchema } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
+import { WIRE_NAMES, WIRES } from "../support/wire/protocols.ts";
 import { ALICE } from "./support/alice.ts";
 import { type Field, requestText, sendText } from "./support/raw-http.ts";
+import { callWith } from "./support/rpc-call.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 /** A session cookie, as a service with pages of its own would have one. */
@@ -129,6 +133,23 @@ describe("13, 14 whether a request comes from another site", () => {
       else expect(status).toBe(expected);
     },
   );
+
+  test.each(WIRE_NAMES)("41 of a write by %s", async (name) => {
+    const route = { method: "PUT", path: "/v1/documents/open", body: '{"text":"x"}' };
+    const request = { documentId: "open", text: "x" };
+    const write = vaultCall("UpdateDocument", route, UpdateDocumentRequestSchema, request);
+    const { form } = WIRES[name];
+    // By Connect's GET there are no writes, and no page can speak gRPC.
+    const refused = form === "connect_get" ? "405" : form === "grpc" ? "served" : "FORBIDDEN";
+    const told = (from: "trusted" | "stranger", ...fields: Field[]) =>
+      callWith(world, name, write, { from, fields });
+    const evil: Field = ["Origin", "https://evil.example"];
+    expect(await told("trusted", ...ALICE, evil)).toBe(refused);
+    expect(await told("trusted", ...ALICE, ["Sec-Fetch-Site", "cross-site"])).toBe(refused);
+    expect(await told("stranger", cookie, evil)).toBe(refused);
+    const own = form === "connect_get" ? "405" : "served";
+    expect(await told("stranger", cookie)).toBe(own);
+  });
 
   test("13 no answer holds a host that was sent", async () => {
     const fields: Field[] = [

@@ -7,7 +7,7 @@ import { targetOf } from "../access-table/call.ts";
 import { ConverseRequestSchema } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
 import { frame, rawCall } from "../grpc/support/raw-call.ts";
 import { INTERNAL_TOKEN } from "../support/vault-server.ts";
-import { laxSession } from "./support/send.ts";
+import { laxSession } from "./support/lax-session.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 const SERVICE = "/acme.vault.v1.VaultService";

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { targetOf } from "../access-table/call.ts";
 import { UpdateDocumentRequestSchema } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
 import { frame, rawCall } from "../grpc/support/raw-call.ts";
-import { laxSession } from "./support/send.ts";
+import { laxSession } from "./support/lax-session.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 const SERVICE = "/acme.vault.v1.VaultService";

@@ -3,6 +3,7 @@ import { type ClientHttp2Session, constants, type OutgoingHttpHeaders } from "no
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { targetOf } from "../access-table/call.ts";
 import { frame, rawCall } from "../grpc/support/raw-call.ts";
+import { laxSession } from "./support/lax-session.ts";
 import {
   END_HEADERS,
   END_STREAM,
@@ -13,7 +14,6 @@ import {
   rawFrame,
   uint32,
 } from "./support/raw-http2.ts";
-import { laxSession } from "./support/send.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 const ALICE: OutgoingHttpHeaders = { "x-svc-auth-verified": "true", "x-svc-user-id": "alice" };

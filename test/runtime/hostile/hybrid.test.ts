@@ -5,7 +5,7 @@ import { KeyServer } from "../authn/key-server.ts";
 import { rsaKey, signToken } from "../authn/tokens.ts";
 import { ALICE } from "./support/alice.ts";
 import type { Field } from "./support/raw-http.ts";
-import { expectedRow, outcomeRow, TRANSPORTS } from "./support/send.ts";
+import { expectRows } from "./support/send.ts";
 import { nowSeconds, tokenSource } from "./support/tokens.ts";
 import { startWorld, type World } from "./support/world.ts";
 
@@ -33,10 +33,7 @@ afterAll(async () => {
 });
 
 async function expectRow(row: string, fields: readonly Field[]): Promise<void> {
-  for (const transport of TRANSPORTS) {
-    const from = "trusted";
-    expect(await outcomeRow(world, transport, { fields, from })).toEqual(expectedRow(row));
-  }
+  await expectRows(world, row, { fields, from: "trusted" });
 }
 
 describe("a genuine token whose bearer is not let in", () => {

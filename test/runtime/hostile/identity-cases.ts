@@ -9,8 +9,8 @@ export interface Case {
   readonly from?: "trusted" | "stranger";
   /** One cell for each exposure, or one for all: the same in all modes, or by mode. */
   readonly comes: string | Readonly<Record<Mode, string>>;
-  /** Only over this transport; the other has no such thing. */
-  readonly only?: "http" | "grpc";
+  /** Only over this version of HTTP; the other has no such thing. */
+  readonly only?: "1.1" | "2";
 }
 
 export const NOBODY = "- 401 401 401 401";
@@ -48,7 +48,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   "2 a wrong internal token": { fields: [token("wrong-internal-token")], comes: NOBODY },
   "2 an empty internal token": { fields: [token("")], comes: NOBODY },
-  "2 a blank internal token": { fields: [token("   ")], comes: NOBODY, only: "http" },
+  "2 a blank internal token": { fields: [token("   ")], comes: NOBODY, only: "1.1" },
   "2 the internal token as a Bearer": {
     fields: [["Authorization", `Bearer ${INTERNAL_TOKEN}`]],
     comes: NOBODY,
@@ -121,7 +121,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     fields: [["Connection", "close, X-Svc-User-Id"], verified, userId("alice")],
     from: "trusted",
     comes: REFUSED,
-    only: "http",
+    only: "1.1",
   },
   "7 a second Connection names another spelling": {
     fields: [
@@ -129,7 +129,7 @@ export const CASES: Readonly<Record<string, Case>> = {
       ["Connection", "x_svc_auth_verified"],
     ],
     comes: REFUSED,
-    only: "http",
+    only: "1.1",
   },
   "9 an empty user id": { fields: [verified, userId("")], from: "trusted", comes: NOBODY },
   "9 an empty user id before a claim": {
@@ -141,7 +141,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     fields: [verified, userId("\t ")],
     from: "trusted",
     comes: NOBODY,
-    only: "http",
+    only: "1.1",
   },
   "9 a comma-joined user id": {
     fields: [verified, userId("alice, admin")],

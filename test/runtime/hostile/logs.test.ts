@@ -8,8 +8,8 @@ import { frame, rawCall } from "../grpc/support/raw-call.ts";
 import { vaultHandlers } from "../support/vault-handlers.ts";
 import { INTERNAL_TOKEN, SYSTEM_TOKEN } from "../support/vault-server.ts";
 import { ALICE } from "./support/alice.ts";
+import { laxSession, metadataOf } from "./support/lax-session.ts";
 import { type Field, headerOf, requestText, sendText } from "./support/raw-http.ts";
-import { laxSession, metadataOf } from "./support/send.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 const PASSWORD = "hunter2hunter2";

@@ -1,15 +1,17 @@
-/** JWTs that must not be taken, in the modes that verify them, on every exposure, over both transports. */
+/** JWTs that must not be taken, in the modes that verify them, on every exposure, by every protocol. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeyServer } from "../authn/key-server.ts";
 import { ABSENT, ecKey, encode, rsaKey, signToken, signWithSecret } from "../authn/tokens.ts";
+import { ONE_OF_EACH, WIRE_NAMES, WIRES } from "../support/wire/protocols.ts";
 import { type Field, requestText, sendText } from "./support/raw-http.ts";
-import { expectedRow, outcomeRow, TRANSPORTS } from "./support/send.ts";
+import { expectRows } from "./support/send.ts";
 import { nowSeconds, tokenSource } from "./support/tokens.ts";
 import { startWorld, type World } from "./support/world.ts";
 
 const VERIFYING = ["idp_jwt", "hybrid"] as const;
-const NOBODY = expectedRow("- 401 401 401 401");
-const ALICE = expectedRow("alice alice alice 403 403");
+const NOBODY = "- 401 401 401 401";
+const ALICE = "alice alice alice 403 403";
+const OVER_HTTP2 = WIRE_NAMES.filter((name) => WIRES[name].version === "2");
 const CLIENT_SECRET = "a shared secret of the client";
 
 const issuer = new KeyServer();
@@ -94,17 +96,13 @@ describe.each(VERIFYING)("in mode %s", (mode) => {
     const world = worlds.get(mode) as World;
     if (title.startsWith("28")) return expectTooLarge(world, make());
     const fields: Field[] = [["Authorization", `Bearer ${make()}`]];
-    for (const transport of TRANSPORTS) {
-      expect(await outcomeRow(world, transport, { fields })).toEqual(NOBODY);
-    }
+    await expectRows(world, NOBODY, { fields }, ONE_OF_EACH);
   });
 
   test.each(Object.entries(ACCEPTED))("%s", async (_title, make) => {
     const world = worlds.get(mode) as World;
     const fields: Field[] = [["Authorization", `Bearer ${make()}`]];
-    for (const transport of TRANSPORTS) {
-      expect(await outcomeRow(world, transport, { fields })).toEqual(ALICE);
-    }
+    await expectRows(world, ALICE, { fields }, ONE_OF_EACH);
   });
 
   const HEADERS: Readonly<Record<string, (text: string) => Field[]>> = {
@@ -124,10 +122,7 @@ describe.each(VERIFYING)("in mode %s", (mode) => {
     ],
   };
   test.each(Object.entries(HEADERS))("%s", async (_title, fieldsOf) => {
-    for (const transport of TRANSPORTS) {
-      const fields = fieldsOf(token());
-      expect(await outcomeRow(worlds.get(mode) as World, transport, { fields })).toEqual(NOBODY);
-    }
+    await expectRows(worlds.get(mode) as World, NOBODY, { fields: fieldsOf(token()) });
   });
 
   test("28 a token in the query is no credential, and no field either", async () => {
@@ -155,7 +150,7 @@ async function expectTooLarge(world: World, text: string): Promise<void> {
     requestText("GET /v1/profile", fields),
   );
   expect(response?.status).toBe(431);
-  expect(await outcomeRow(world, "grpc", { fields })).toEqual(NOBODY);
+  await expectRows(world, NOBODY, { fields }, OVER_HTTP2);
 }
 
 test("16, 17 in mode gateway_trusted no token is looked at, not even a good one", async () => {
@@ -163,7 +158,7 @@ test("16, 17 in mode gateway_trusted no token is looked at, not even a good one"
   for (const fields of [token(), `${encode({ alg: "none" })}.${encode(claims())}.`].map(
     (text): Field[] => [["Authorization", `Bearer ${text}`]],
   )) {
-    expect(await outcomeRow(world, "http", { fields, from: "trusted" })).toEqual(NOBODY);
+    await expectRows(world, NOBODY, { fields, from: "trusted" });
   }
   await world.stop();
 });

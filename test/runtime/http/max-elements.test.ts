@@ -54,3 +54,19 @@ test("a message with too many is refused over gRPC", async () => {
   await whole(10);
   await expect(whole(LIMIT)).rejects.toMatchObject({ code: "PAYLOAD_TOO_LARGE" });
 });
+
+test("a message counts one for each 16 of its fields, over both", async () => {
+  await using client = createGrpcClient(KindService, {
+    target: `127.0.0.1:${server.grpc}`,
+    retry: false,
+    circuitBreaker: false,
+  });
+  const whole = (count: number) => ({ alls: Array(count).fill({ flat: {} }) });
+  // Two values, which have many fields.
+  await client.whole(create(AllSchema, whole(120)));
+  await expect(client.whole(create(AllSchema, whole(300)))).rejects.toMatchObject({
+    code: "PAYLOAD_TOO_LARGE",
+  });
+  expect((await post("/v1/whole", whole(120))).status).toBe(200);
+  expect(await post("/v1/whole", whole(300))).toMatchObject(TOO_LARGE);
+});

@@ -6,7 +6,10 @@ import { createHttpServer, type HttpServerOptions } from "../../../src/runtime/h
 import type { DeclaredPath, RawHandler } from "../../../src/runtime/http/raw-handler.ts";
 import type { RawMethod } from "../../../src/runtime/http/raw-route.ts";
 import type { UnroutedRequest } from "../../../src/runtime/operation/unrouted-request.ts";
-import type { TransportServer } from "../../../src/runtime/server/transport-server.ts";
+import type {
+  ListeningAddress,
+  TransportServer,
+} from "../../../src/runtime/server/transport-server.ts";
 import type { HttpRoute } from "../../../src/runtime/service-binding.ts";
 import { openChain } from "../support/open-chain.ts";
 import { ThingService } from "./fixture/thing_pb.ts";
@@ -103,7 +106,7 @@ export async function start(
     },
   });
   started.push(server);
-  const { port } = await server.listen();
+  const { port } = (await server.listen()) as ListeningAddress;
   return { server, port, origin: `http://127.0.0.1:${port}`, unrouted, faults };
 }
 

@@ -10,13 +10,32 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const LARGE = ["@authzed/authzed-node", "@grpc/grpc-js", "etcd3", "pg"];
 
-/** Those of the large packages that a process has loaded which made a server. */
-function loadedBy(config: object): string[] {
-  const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
-  const script = `
+const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+
+/** Prints those of the large packages that the process has loaded, a line each time. */
+const PRINT_LOADED = `
     import { registerHooks } from "node:module";
     const urls = [];
     registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
+    const printLoaded = () => {
+      const isLoaded = (name) => urls.some((url) => url.includes("/node_modules/" + name + "/"));
+      console.log(JSON.stringify(${JSON.stringify(LARGE)}.filter(isLoaded)));
+    };`;
+
+/** What a script prints, a value for each line. */
+function run(script: string): unknown[] {
+  const options = { encoding: "utf8", timeout: 60_000 } as const;
+  const child = spawnSync(process.execPath, ["--input-type=module", "-e", script], options);
+  expect(child.stderr.replace("UNAVAILABLE\n", "")).toBe("");
+  return child.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+/** Those of the large packages that a process has loaded which made a server. */
+function loadedBy(config: object): unknown {
+  const [loaded] = run(`${PRINT_LOADED}
     const { bindVaultService } = await import(${url("../fixture/gen/acme/vault/v1/vault_server.ts")});
     const { vaultHandlers } = await import(${url("../support/vault-handlers.ts")});
     const { vaultConfiguration } = await import(${url("../support/vault-server.ts")});
@@ -27,16 +46,25 @@ function loadedBy(config: object): string[] {
       logger: createLogger({ destination: { write: () => undefined } }),
     }).catch((error) => (console.error(error.code), undefined));
     await server?.stop();
-    const isLoaded = (name) => urls.some((url) => url.includes("/node_modules/" + name + "/"));
-    console.log(JSON.stringify(${JSON.stringify(LARGE)}.filter(isLoaded)));`;
-  const options = { encoding: "utf8", timeout: 60_000 } as const;
-  const child = spawnSync(process.execPath, ["--input-type=module", "-e", script], options);
-  expect(child.stderr.replace("UNAVAILABLE\n", "")).toBe("");
-  return JSON.parse(child.stdout);
+    printLoaded();`);
+  return loaded;
 }
 
-test("a server over SQLite loads no client of PostgreSQL, SpiceDB or etcd", () => {
-  expect(loadedBy({})).toEqual(["@grpc/grpc-js"]);
+test("a server over SQLite loads no client of gRPC, PostgreSQL, SpiceDB or etcd", () => {
+  expect(loadedBy({})).toEqual([]);
+});
+
+test("a client of gRPC loads its library with its first call", () => {
+  const loaded = run(`${PRINT_LOADED}
+    const { VaultService } = await import(${url("../fixture/gen/acme/vault/v1/vault_pb.ts")});
+    const { createGrpcClient } = await import(${url("../../../src/runtime/index.ts")});
+    const client = createGrpcClient(VaultService, { target: "127.0.0.1:1", retry: false });
+    printLoaded();
+    const { code } = await client.getNotice({}).catch((error) => error);
+    console.log(JSON.stringify(code));
+    printLoaded();
+    await client.close();`);
+  expect(loaded).toEqual([[], "UNAVAILABLE", ["@grpc/grpc-js"]]);
 });
 
 test("one over PostgreSQL loads that one", () => {

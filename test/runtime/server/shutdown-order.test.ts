@@ -63,7 +63,13 @@ function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownM
   const instance = "replica-1";
   const parts = { config, instance, transports, calls, readiness, logger, accessLog, cleanup };
   const handlersSettled = async () => {};
-  const none = { routes: undefined, audit: undefined, engine: undefined, events: NO_EVENTS };
+  const none = {
+    routes: undefined,
+    audit: undefined,
+    engine: undefined,
+    requestListener: undefined,
+    events: NO_EVENTS,
+  };
   const server = new RunningServer({ ...parts, ...none, handlersSettled });
   return { server, notes, readiness, accessLog, calls, cleanup, logger };
 }

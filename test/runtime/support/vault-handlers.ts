@@ -14,6 +14,10 @@ export function vaultHandlers(): VaultServiceHandlers {
     listDocuments: async (_, context) => answer(context, ""),
     updateDocument: async ({ text }, context) => answer(context, text),
     pollDocument: async ({ documentId }, context) => answer(context, documentId),
+    unlockDocument: async ({ documentId }, context) => answer(context, documentId),
+    searchDocuments: async ({ text }, context) => answer(context, text),
+    inspectDocuments: async (_, context) => answer(context, ""),
+    dumpDocuments: async (_, context) => answer(context, ""),
     reconcile: async ({ reason }, context) => answer(context, reason),
     reset: async ({ reason }, context) => answer(context, reason),
     async *watchDocument({ count }, context) {

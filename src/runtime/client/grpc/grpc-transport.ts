@@ -1,215 +1,52 @@
-import type { EventEmitter } from "node:events";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
-import {
-  type CallOptions,
-  Client,
-  type ClientReadableStream,
-  type ClientUnaryCall,
-  credentials,
-  Metadata,
-  type StatusObject,
-} from "@grpc/grpc-js";
-import { streamsRequest, streamsResponse } from "../../binding/method-kind.ts";
+import { ServiceError } from "../../error/service-error.ts";
 import type { ClientCall, ClientTransport } from "../client-call.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_USER_AGENT } from "../client-options.ts";
 import { checkClientTls } from "../client-tls.ts";
+import type { GrpcChannels } from "./grpc-channels.ts";
 import type { GrpcClientOptions } from "./grpc-client-options.ts";
-import { isGrpcError, toClientError } from "./grpc-error.ts";
-import { encodeRequest as encode, pumpRequests } from "./request-pump.ts";
-import { ResponseHeaders } from "./response-headers.ts";
-import {
-  decodeResponse as decode,
-  decodeResponses,
-  type ResponseStream,
-} from "./response-stream.ts";
 
-/** What grpc-js sends and gives; messages are encoded and decoded here. */
-const AS_IS = (bytes: Buffer): Buffer => bytes;
-/** The suffix of names whose values are binary. */
-const BINARY_SUFFIX = "-bin";
-/** Calls that have to wait for a server that is gone without a word time out one after the other. */
-const KEEPALIVE_MS = 30_000;
-/** Servers end a connection that is asked more often than every five minutes while it is idle (gRPC's A8). */
-const STREAM_KEEPALIVE_MS = 330_000;
-
-/** Sends calls by `@grpc/grpc-js`. */
+/**
+ * Sends calls by gRPC. What it sends them by is loaded with the first one: it is large, and many a
+ * service that has a client calls nobody for a long time.
+ */
 export class GrpcTransport implements ClientTransport {
   readonly name = "grpc";
-  /** Unary calls: whatever is answered is not idle. */
-  readonly #unary: Client;
-  /** Streams, which may be idle for as long as they like, on a connection of their own. */
-  readonly #streams: Client;
+  readonly #options: GrpcClientOptions;
+  #channels: GrpcChannels | undefined;
+  #loading: Promise<GrpcChannels> | undefined;
+  #isClosed = false;
 
-  /** @throws TypeError where the certificates are none */
-  constructor({ target, tls, maxResponseBytes, userAgent, keepaliveMs }: GrpcClientOptions) {
-    if (tls !== undefined) checkClientTls(tls);
-    const secure =
-      tls === undefined
-        ? credentials.createInsecure()
-        : credentials.createSsl(bufferOf(tls.ca), bufferOf(tls.key), bufferOf(tls.certificate));
-    const clientWith = (keepalive: number): Client =>
-      new Client(target, secure, {
-        "grpc.max_receive_message_length": maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
-        "grpc.primary_user_agent": userAgent ?? DEFAULT_USER_AGENT,
-        "grpc.keepalive_time_ms": keepaliveMs ?? keepalive,
-        "grpc.enable_channelz": 0,
-        ...(tls?.serverName === undefined
-          ? {}
-          : { "grpc.ssl_target_name_override": tls.serverName }),
-      });
-    // Neither connects before its first call.
-    this.#unary = clientWith(KEEPALIVE_MS);
-    this.#streams = clientWith(STREAM_KEEPALIVE_MS);
+  /** @throws TypeError where the target is empty, or the certificates are none */
+  constructor(options: GrpcClientOptions) {
+    if (options.target === "") throw new TypeError('target is empty: give it as "host:port"');
+    if (options.tls !== undefined) checkClientTls(options.tls);
+    this.#options = options;
   }
 
   isIdempotent({ idempotency }: DescMethod): boolean {
     return idempotency === Idempotency.IDEMPOTENT || idempotency === Idempotency.NO_SIDE_EFFECTS;
   }
 
-  send(call: ClientCall): Promise<unknown> {
-    return streamsResponse(call.method.methodKind) ? this.#stream(call) : this.#single(call);
+  async send(call: ClientCall): Promise<unknown> {
+    const channels = this.#channels ?? (await this.#load());
+    return channels.send(call);
   }
 
   async close(): Promise<void> {
-    this.#unary.close();
-    this.#streams.close();
+    this.#isClosed = true;
+    // Calls that wait for it are sent first. Where it cannot be loaded, they say so.
+    const channels = this.#channels ?? (await this.#loading?.catch(() => undefined));
+    channels?.close();
   }
 
-  /** One response: unary and client streaming. */
-  #single(call: ClientCall): Promise<unknown> {
-    const { method, signal } = call;
-    const path = `/${call.rpc}`;
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason);
-      let stopReading: (() => void) | undefined;
-      const answered = (error: unknown, data: Buffer | undefined): void => {
-        signal?.removeEventListener("abort", cancel);
-        stopReading?.();
-        if (error !== null) return reject(failure(error, call, () => sent.getPeer() !== target));
-        try {
-          resolve(decode(method.output, data));
-        } catch (problem) {
-          reject(problem);
-        }
-      };
-      const args = [metadataOf(call), callOptionsOf(call)] as const;
-      let sent: ClientUnaryCall;
-      if (streamsRequest(method.methodKind)) {
-        const writable = this.#streams.makeClientStreamRequest(
-          path,
-          AS_IS,
-          AS_IS,
-          ...args,
-          answered,
-        );
-        stopReading = pumpRequests(call, writable, (error) => {
-          reject(error);
-          writable.cancel();
-        });
-        sent = writable;
-      } else {
-        const request = encode(method.input, call.request);
-        // grpc-js asks for one message only, and would wait to the deadline for the end of two.
-        const asksOn = (bytes: Buffer): Buffer => {
-          process.nextTick(() => sent.call?.startRead());
-          return bytes;
-        };
-        sent = this.#unary.makeUnaryRequest(path, AS_IS, asksOn, request, ...args, answered);
-      }
-      // Until there is a connection, the peer is the target as it was given.
-      const target = sent.getPeer();
-      tellMetadata(call, sent);
-      const cancel = (): void => sent.cancel();
-      signal?.addEventListener("abort", cancel);
-    });
+  #load(): Promise<GrpcChannels> {
+    if (this.#isClosed) throw new ServiceError("UNAVAILABLE", "the client is closed");
+    return (this.#loading ??= this.#open());
   }
 
-  /** A stream of responses: resolves when it has begun, or rejects where it never does. */
-  async #stream(call: ClientCall): Promise<AsyncIterable<unknown>> {
-    const { method, signal } = call;
-    if (signal?.aborted === true) throw signal.reason;
-    const path = `/${call.rpc}`;
-    const args = [metadataOf(call), callOptionsOf(call)] as const;
-    let requestError: unknown;
-    let stopReading: (() => void) | undefined;
-    let received: ClientReadableStream<Buffer>;
-    if (streamsRequest(method.methodKind)) {
-      const duplex = this.#streams.makeBidiStreamRequest(path, AS_IS, AS_IS, ...args);
-      stopReading = pumpRequests(call, duplex, (error) => {
-        requestError = error;
-        duplex.cancel();
-      });
-      received = duplex;
-    } else {
-      const request = encode(method.input, call.request);
-      received = this.#streams.makeServerStreamRequest(path, AS_IS, AS_IS, request, ...args);
-    }
-    const target = received.getPeer();
-    tellMetadata(call, received);
-    const cancel = (): void => received.cancel();
-    signal?.addEventListener("abort", cancel);
-    const end = (): void => {
-      signal?.removeEventListener("abort", cancel);
-      stopReading?.();
-    };
-    const state: ResponseStream = {
-      error: undefined,
-      explain: (error) => requestError ?? failure(error, call, () => received.getPeer() !== target),
-      leave: () => {
-        end();
-        received.cancel();
-      },
-    };
-    await new Promise<void>((resolve, reject) => {
-      // Kept to the end: an error may come while nobody reads.
-      received.on("error", (error) => {
-        state.error ??= error;
-        end();
-        reject(state.explain(error));
-      });
-      received.once("metadata", () => resolve());
-      received.once("status", () => resolve());
-    });
-    return decodeResponses(received, method.output, state);
+  async #open(): Promise<GrpcChannels> {
+    const { GrpcChannels } = await import("./grpc-channels.ts");
+    return (this.#channels = new GrpcChannels(this.#options));
   }
-}
-
-function failure(error: unknown, call: ClientCall, wasSent: () => boolean): unknown {
-  // The call was ended here: grpc-js only says that it was.
-  if (call.signal?.aborted === true) return call.signal.reason;
-  return isGrpcError(error) ? toClientError(error, wasSent()) : error;
-}
-
-function metadataOf({ headers }: ClientCall): Metadata {
-  const metadata = new Metadata();
-  for (const [name, value] of headers) {
-    // That is the channel's own.
-    if (name === "user-agent") continue;
-    if (!name.endsWith(BINARY_SUFFIX)) metadata.set(name, value);
-    // Several are joined by commas, which base64 has none of.
-    else for (const each of value.split(",")) metadata.add(name, Buffer.from(each, "base64"));
-  }
-  return metadata;
-}
-
-/** Tells the caller of the metadata of the response, if it has asked for them. */
-function tellMetadata(
-  { options: { onHeaders, onTrailers } }: ClientCall,
-  sent: Pick<EventEmitter, "once">,
-): void {
-  if (onHeaders !== undefined) {
-    sent.once("metadata", (metadata: Metadata) => onHeaders(new ResponseHeaders(metadata)));
-  }
-  if (onTrailers !== undefined) {
-    sent.once("status", (end: StatusObject) => onTrailers(new ResponseHeaders(end.metadata)));
-  }
-}
-
-function callOptionsOf({ deadline }: ClientCall): CallOptions {
-  return Number.isFinite(deadline) ? { deadline } : {};
-}
-
-function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {
-  return bytes === undefined ? undefined : Buffer.from(bytes);
 }

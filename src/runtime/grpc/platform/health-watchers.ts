@@ -1,4 +1,4 @@
-import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
+import type { PlatformExchange } from "./platform-method.ts";
 
 /** How often watchers are told of a change at most. */
 const WATCH_INTERVAL_MS = 500;
@@ -28,7 +28,7 @@ export class HealthWatchers {
    * Tells the status now, then each change, until the signal aborts: then a change that came with
    * it, and rejects with its reason.
    */
-  async watch(exchange: RpcExchange, signal: AbortSignal, status: () => Told): Promise<never> {
+  async watch(exchange: PlatformExchange, signal: AbortSignal, status: () => Told): Promise<never> {
     const watcher = new Watcher(exchange, signal, status);
     this.#look();
     // One timer while there are any watchers.
@@ -71,13 +71,13 @@ function tellInPortions(watchers: Iterator<Watcher, undefined>): void {
 
 class Watcher {
   onError: (error: unknown) => void = () => undefined;
-  readonly #exchange: RpcExchange;
+  readonly #exchange: PlatformExchange;
   readonly #signal: AbortSignal;
   readonly #status: () => Told;
   #told: Told | undefined;
   #isTelling = false;
 
-  constructor(exchange: RpcExchange, signal: AbortSignal, status: () => Told) {
+  constructor(exchange: PlatformExchange, signal: AbortSignal, status: () => Told) {
     this.#exchange = exchange;
     this.#signal = signal;
     this.#status = status;

@@ -33,6 +33,10 @@ export class PlatformCall implements OngoingCall {
     this.#keeper = keeper;
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();

@@ -3,9 +3,11 @@ import { ServiceError } from "../../error/service-error.ts";
 import { toServiceError } from "../../error/to-service-error.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { shuttingDown } from "../../server/shutting-down.ts";
+import type { MessageLimits } from "../../wire/message-codec.ts";
 import { PlatformCall, type PlatformCallKeeper } from "./platform-call.ts";
+import type { PlatformJson } from "./platform-json.ts";
 import type { PlatformLimits } from "./platform-limits.ts";
-import type { PlatformMethod } from "./platform-method.ts";
+import type { PlatformExchange, PlatformMethod } from "./platform-method.ts";
 
 /** One object for all: where it is told, there are many of them. */
 const CROWDED_OUT = new ServiceError("RATE_LIMITED", "too many calls wait for their request");
@@ -13,20 +15,23 @@ const CROWDED_OUT = new ServiceError("RATE_LIMITED", "too many calls wait for th
 /** The calls of the platform's own RPCs: none goes on for ever, and no number of them costs more than some. */
 export class PlatformCalls implements PlatformCallKeeper {
   readonly #limits: PlatformLimits;
+  readonly #messages: MessageLimits;
   readonly #request: Deadlines;
   readonly #underWay = new Set<PlatformCall>();
   /** Those of which no message has come, in the order in which they came. */
   readonly #unheard = new Set<PlatformCall>();
   #isCrowded = false;
   #isDraining = false;
+  #json: Promise<PlatformJson> | undefined;
 
-  constructor(limits: PlatformLimits) {
+  constructor(limits: PlatformLimits, messages: MessageLimits) {
     this.#limits = limits;
+    this.#messages = messages;
     this.#request = new Deadlines(limits.requestMs);
   }
 
   /** Answers a call, to its status. Does not reject. */
-  async serve({ places, serve }: PlatformMethod, exchange: RpcExchange): Promise<void> {
+  async serve({ path, places, serve }: PlatformMethod, exchange: RpcExchange): Promise<void> {
     const refusal = places?.refusal(exchange.peer);
     // At once: what waits for its message costs more.
     if (refusal !== undefined) return exchange.fail(refusal);
@@ -35,7 +40,9 @@ export class PlatformCalls implements PlatformCallKeeper {
     this.#enter(call);
     try {
       call.begin(this.#request);
-      await serve(exchange, call);
+      const messages = exchange.codec === "json" ? await this.#inJson(path, exchange) : exchange;
+      // By then its client may have gone.
+      if (!call.isOver) await serve(messages, call);
     } catch (error) {
       exchange.fail(toServiceError(error));
     } finally {
@@ -56,6 +63,14 @@ export class PlatformCalls implements PlatformCallKeeper {
   over(call: PlatformCall): void {
     this.#underWay.delete(call);
     this.#unheard.delete(call);
+  }
+
+  /** A call whose messages are JSON; few are, so what reads it is made for the first one. */
+  async #inJson(path: string, exchange: RpcExchange): Promise<PlatformExchange> {
+    this.#json ??= import("./platform-json.ts").then(({ platformJson }) =>
+      platformJson(this.#messages),
+    );
+    return (await this.#json)(path, exchange);
   }
 
   #enter(call: PlatformCall): void {

@@ -1,5 +1,11 @@
-import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
+import type { RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { Places } from "./places.ts";
+
+/** The messages of a call, each in the binary encoding of protobuf, however the client has them. */
+export interface PlatformExchange extends Pick<RpcExchange, "send" | "succeed"> {
+  reader(): RequestReader<Uint8Array>;
+  reply(data: Uint8Array): void;
+}
 
 /** An RPC of the platform itself, such as health: served without the policy chain, from the bytes of its messages. */
 export interface PlatformMethod {
@@ -8,7 +14,7 @@ export interface PlatformMethod {
   /** Where calls last: how many there may be, and how long. Others end as soon as a unary request must have come. */
   readonly places?: Places;
   /** Answers a call, to its status. What it throws becomes the status. */
-  serve(exchange: RpcExchange, call: OngoingCall): Promise<void>;
+  serve(exchange: PlatformExchange, call: OngoingCall): Promise<void>;
 }
 
 /** What the one who serves a call sees of its bounds. */

@@ -1,4 +1,5 @@
 import { create, createFileRegistry, type DescService } from "@bufbuild/protobuf";
+import { protoCamelCase } from "@bufbuild/protobuf/reflect";
 import {
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
@@ -127,6 +128,8 @@ function field([number, name, type, repeated]: Field) {
   return {
     number,
     name,
+    // A compiler of protos would fill it in.
+    jsonName: protoCamelCase(name),
     label: repeated === undefined ? Label.OPTIONAL : Label.REPEATED,
     ...(typeof type === "string" ? { type: Type.MESSAGE, typeName: type } : { type }),
   };

@@ -1,8 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { Places } from "./places.ts";
 import type { PlatformLimits } from "./platform-limits.ts";
-import type { OngoingCall, PlatformMethod } from "./platform-method.ts";
+import type { OngoingCall, PlatformExchange, PlatformMethod } from "./platform-method.ts";
 import { ReflectionAnswers } from "./reflection-answers.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
 import { Turns } from "./turns.ts";
@@ -48,7 +47,7 @@ export function reflectionMethods(
 
 /** One answer to each query, in turn. */
 async function converse(
-  exchange: RpcExchange,
+  exchange: PlatformExchange,
   call: OngoingCall,
   turns: Turns,
   index: () => Promise<ReflectionIndex>,

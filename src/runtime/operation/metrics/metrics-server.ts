@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listen } from "../../server/listen.ts";
-import type { ListeningAddress, TransportServer } from "../../server/transport-server.ts";
+import type { ListeningAddress, ListeningServer } from "../../server/transport-server.ts";
 import type { Logger } from "../logger.ts";
 import { LatelyHeard } from "./lately-heard.ts";
 import type { Metrics } from "./metrics.ts";
@@ -23,7 +23,7 @@ const MAX_CONNECTIONS = 256;
 const MAX_HEADER_BYTES = 8192;
 
 /** Serves metrics, and its own health at `/healthz`, on an address of its own (spec 4.4). */
-export class MetricsServer implements TransportServer {
+export class MetricsServer implements ListeningServer {
   readonly name = "metrics";
   readonly #metrics: Metrics;
   readonly #options: MetricsServerOptions;

@@ -2,15 +2,15 @@ import type { BoundMethod } from "../../../../src/runtime/binding/bound-method.t
 import type { ServerChainParts } from "../../../../src/runtime/chain/server-chain.ts";
 import { WebProtocols } from "../../../../src/runtime/connect/web-protocols.ts";
 import { GrpcMethods } from "../../../../src/runtime/grpc/grpc-methods.ts";
+import type { PlatformLimits } from "../../../../src/runtime/grpc/platform/platform-limits.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../../src/runtime/http/index.ts";
 import type { UnroutedRequest } from "../../../../src/runtime/operation/unrouted-request.ts";
-import type { TransportServer } from "../../../../src/runtime/server/transport-server.ts";
+import type { ListeningAddress } from "../../../../src/runtime/server/transport-server.ts";
 import type { RequestBudget } from "../../../../src/runtime/wire/message-budget.ts";
 import { boundMethods, type EchoHandlers } from "../../grpc/support/echo-methods.ts";
 import { openChain } from "../../support/open-chain.ts";
 
 export interface WebServer {
-  readonly server: TransportServer;
   readonly port: number;
   readonly origin: string;
   readonly unrouted: UnroutedRequest[];
@@ -26,6 +26,8 @@ export interface WebServerOptions {
   readonly limits?: HttpServerOptions["limits"];
   readonly budget?: RequestBudget;
   readonly reflection?: boolean;
+  readonly isReady?: () => boolean;
+  readonly platform?: Partial<PlatformLimits>;
 }
 
 /** The fixture's service on a free HTTP port, by all protocols that this has. */
@@ -38,7 +40,8 @@ export async function startWebServer(given: WebServerOptions = {}): Promise<WebS
     chain,
     methods,
     service: "echo",
-    isReady: () => true,
+    isReady: given.isReady ?? (() => true),
+    platform: given.platform ?? {},
     config: {
       max_message_bytes: maxBytes,
       compression: true,
@@ -65,9 +68,8 @@ export async function startWebServer(given: WebServerOptions = {}): Promise<WebS
       cors: { allowed_origins: [...(given.origins ?? [])], max_age_seconds: 3600 },
     },
   });
-  const { port } = await server.listen();
+  const { port } = (await server.listen()) as ListeningAddress;
   return {
-    server,
     port,
     origin: `http://127.0.0.1:${port}`,
     unrouted,

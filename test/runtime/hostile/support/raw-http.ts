@@ -6,6 +6,8 @@ export interface RawResponse {
   /** Names in lower case; what occurs twice is two entries. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
+  /** The same as bytes. */
+  readonly bytes: Buffer;
 }
 
 /** A name and a value, as they are to be sent. */
@@ -68,7 +70,8 @@ export function parseResponses(text: string): RawResponse[] {
     });
     const status = Number(statusLine.slice(9, 12));
     const { body, length } = bodyOf(status, headers, rest.slice(end + 4));
-    responses.push({ status, headers, body: Buffer.from(body, "latin1").toString("utf8") });
+    const bytes = Buffer.from(body, "latin1");
+    responses.push({ status, headers, body: bytes.toString("utf8"), bytes });
     rest = rest.slice(end + 4 + length);
   }
   return responses;

@@ -1,16 +1,14 @@
-import {
-  type ClientHttp2Session,
-  type ClientSessionOptions,
-  connect,
-  type OutgoingHttpHeaders,
-} from "node:http2";
-import { fromBinary } from "@bufbuild/protobuf";
+import { fromBinary, fromJsonString } from "@bufbuild/protobuf";
 import { expect } from "vitest";
 import { ERROR_CODES, type ErrorCode } from "../../../../src/runtime/error/error-codes.ts";
 import { targetOf } from "../../access-table/call.ts";
 import { AnswerSchema } from "../../fixture/gen/acme/vault/v1/vault_pb.ts";
-import { frame, rawCall } from "../../grpc/support/raw-call.ts";
-import { type Field, headerOf, requestText, sendText } from "./raw-http.ts";
+import { errorForm } from "../../support/wire/error-forms.ts";
+import { WIRE_NAMES, WIRES, type Wire, type WireName } from "../../support/wire/protocols.ts";
+import { readResponse } from "../../support/wire/read-response.ts";
+import { sendRequest } from "../../support/wire/send-request.ts";
+import { requestOf } from "../../support/wire/wire-request.ts";
+import type { Field } from "./raw-http.ts";
 import { expectErrorBody, type World } from "./world.ts";
 
 /** An RPC of each exposure; alice may see the document of AUTHORIZED. */
@@ -22,31 +20,37 @@ export const EXPOSURES = [
   "SYSTEM",
 ] as const;
 export type Exposure = (typeof EXPOSURES)[number];
-export const TRANSPORTS = ["http", "grpc"] as const;
 
 export interface Sent {
   readonly fields: readonly Field[];
   readonly from?: "trusted" | "stranger";
 }
 
+const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+let calls = 0;
+
 /**
- * Calls an RPC and says what came of it: `200 alice`, `200 -` for nobody, or the status and code
- * of a refusal. On the way it looks whether the handler saw the same, and nothing where the call
- * was refused.
+ * Calls an RPC and says what came of it: `200 alice`, `200 -` for nobody, the status and code of
+ * a refusal, or the status alone of what no protocol has taken. On the way it looks whether the
+ * handler saw the same, and nothing where the call was refused.
  */
 export async function outcome(
   world: World,
-  transport: "http" | "grpc",
+  transport: WireName,
   exposure: Exposure,
   { fields, from = "stranger" }: Sent,
 ): Promise<string> {
-  const port = world.port(transport, from);
+  const wire: Wire = WIRES[transport];
+  const requestId = `h${calls++}`;
   const before = world.handled.length;
-  const answer =
-    transport === "http"
-      ? await overHttp(port, exposure, fields)
-      : await overGrpc(port, exposure, fields);
-  const handled = world.handled.slice(before);
+  const answer = await call(world.port(wire.port, from), wire, exposure, [
+    ["X-Request-Id", requestId],
+    ...fields,
+  ]);
+  const handled = world.handled
+    .slice(before)
+    .filter(({ context }) => context.requestId === requestId);
   if (!answer.startsWith("200 ")) expect(handled).toEqual([]);
   else {
     expect(handled).toHaveLength(1);
@@ -55,61 +59,35 @@ export async function outcome(
   return answer;
 }
 
-async function overHttp(
+async function call(
   port: number,
+  wire: Wire,
   exposure: Exposure,
   fields: readonly Field[],
 ): Promise<string> {
-  const { method, path } = targetOf(exposure);
-  const json: Field[] = method === "POST" ? [["Content-Type", "application/json"]] : [];
-  const body = method === "POST" ? "{}" : "";
-  const text = requestText(`${method} ${path}`, [...json, ...fields], body);
-  const [response, ...others] = await sendText(port, text);
-  expect(others).toEqual([]);
+  const target = targetOf(exposure, wire.form);
+  const request = requestOf(wire, target);
+  const response = await sendRequest(port, wire, {
+    ...request,
+    fields: [...request.fields, ...fields],
+  });
   if (response === undefined) return "no response";
-  const { status, body: answer } = response;
-  const requestId = headerOf(response, "x-request-id");
-  if (status === 200)
-    return `200 ${(JSON.parse(answer) as { subjectId?: string }).subjectId || "-"}`;
-  expectErrorBody(answer, status, requestId);
-  return `${status} ${(JSON.parse(answer) as { code: string }).code}`;
-}
-
-async function overGrpc(
-  port: number,
-  exposure: Exposure,
-  fields: readonly Field[],
-): Promise<string> {
-  const { rpc, message } = targetOf(exposure);
-  const session = laxSession(port);
-  const answer = await rawCall(session, rpc, metadataOf(fields), frame(message));
-  session.destroy();
-  const { grpcStatus, reason, headers, body, streamError } = answer;
-  if (grpcStatus === 0) return `200 ${fromBinary(AnswerSchema, body.subarray(5)).subjectId || "-"}`;
-  if (reason === undefined) return `no status: ${streamError ?? answer.httpStatus}`;
-  expect(grpcStatus).toBe(ERROR_CODES[reason as ErrorCode].grpc);
-  expect(headers["x-request-id"]).toMatch(/^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/);
+  const answer = readResponse(wire, target, response);
+  const { code, reason, httpStatus, requestId, answers, body } = answer;
+  expect(requestId).toMatch(REQUEST_ID);
+  if (code === undefined) return String(httpStatus);
+  if (reason === undefined) {
+    const [message = Buffer.alloc(0)] = answers;
+    const { subjectId } =
+      wire.codec === "json"
+        ? fromJsonString(AnswerSchema, message.toString())
+        : fromBinary(AnswerSchema, message);
+    expect(requestId).toBe(fields[0]?.[1]);
+    return `200 ${subjectId || "-"}`;
+  }
+  expect({ code, httpStatus }).toEqual(errorForm(wire, target.isStreaming, reason as ErrorCode));
+  if (body !== undefined) expectErrorBody(body, httpStatus, requestId);
   return `${ERROR_CODES[reason as ErrorCode].http} ${reason}`;
-}
-
-/** A connection of a client that sends twice what Node's own sends once. */
-export function laxSession(port: number): ClientHttp2Session {
-  const options = { strictSingleValueFields: false } as ClientSessionOptions;
-  const session = connect(`http://127.0.0.1:${port}`, options);
-  session.on("error", () => undefined);
-  return session;
-}
-
-/** Fields as metadata: names in lower case, several values of a name as a list. */
-export function metadataOf(fields: readonly Field[]): OutgoingHttpHeaders {
-  const headers: Record<string, string[]> = {};
-  for (const [name, value] of fields) (headers[name.toLowerCase()] ??= []).push(value);
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, values]) => [
-      name,
-      values.length === 1 ? values[0] : values,
-    ]),
-  );
 }
 
 const CODES: Readonly<Record<string, string>> = {
@@ -119,26 +97,48 @@ const CODES: Readonly<Record<string, string>> = {
   "503": "503 UNAVAILABLE",
 };
 
+/** What is for other services is not to be had by GET, whoever asks (design.md, "Transports"). */
+const NOT_BY_GET: ReadonlySet<Exposure> = new Set(["INTERNAL", "SYSTEM"]);
+
 /** A row such as `- 401 alice 403 403`, in the order of the exposures, as outcomes. */
-export function expectedRow(row: string): Record<Exposure, string> {
+function expectedRow(row: string, transport: WireName): Record<Exposure, string> {
+  const isGet = WIRES[transport].form === "connect_get";
   const cells = row.trim().split(/\s+/);
   const all = cells.length === 1 ? EXPOSURES.map(() => cells[0] as string) : cells;
   expect(all).toHaveLength(EXPOSURES.length);
   const entries = EXPOSURES.map((exposure, index) => {
     const cell = all[index] as string;
+    if (isGet && NOT_BY_GET.has(exposure)) return [exposure, "405"];
     return [exposure, CODES[cell] ?? `200 ${cell}`];
   });
   return Object.fromEntries(entries) as Record<Exposure, string>;
 }
 
-/** What came of a call of each exposure, one after the other. */
-export async function outcomeRow(
+/** Expects a row such as `- 401 alice 403 403` of calls by every protocol. */
+export async function expectRows(
   world: World,
-  transport: "http" | "grpc",
+  row: string,
+  sent: Sent,
+  transports: readonly WireName[] = WIRE_NAMES,
+): Promise<void> {
+  const rows = transports.map(async (transport) => {
+    const got = await outcomeRow(world, transport, sent);
+    expect({ transport, ...got }).toEqual({ transport, ...expectedRow(row, transport) });
+  });
+  await Promise.all(rows);
+}
+
+/** What came of a call of each exposure. */
+async function outcomeRow(
+  world: World,
+  transport: WireName,
   sent: Sent,
 ): Promise<Record<Exposure, string>> {
-  const row: [Exposure, string][] = [];
-  for (const exposure of EXPOSURES)
-    row.push([exposure, await outcome(world, transport, exposure, sent)]);
-  return Object.fromEntries(row) as Record<Exposure, string>;
+  const row = EXPOSURES.map(
+    async (exposure): Promise<[Exposure, string]> => [
+      exposure,
+      await outcome(world, transport, exposure, sent),
+    ],
+  );
+  return Object.fromEntries(await Promise.all(row)) as Record<Exposure, string>;
 }

@@ -85,6 +85,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   };
 }
 
+/** A world whose messages may have so many bytes, whichever protocol they come by. */
+export function startSmallWorld(maxBytes: number): Promise<World> {
+  const address = "127.0.0.1:0";
+  const http = { address, max_body_bytes: maxBytes };
+  const grpc = { address, max_message_bytes: maxBytes };
+  return startWorld({ mode: "gateway_trusted", config: { server: { http, grpc } } });
+}
+
 /** The usual handlers, and a note of each call before them. */
 function recording(handled: Handled[]): ReturnType<typeof vaultHandlers> {
   const handlers = vaultHandlers();

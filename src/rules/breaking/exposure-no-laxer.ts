@@ -1,0 +1,21 @@
+import { EXPOSURES, POLICY_FIELD } from "../../api/policy.ts";
+import { atPolicy, atRpc } from "../rule.ts";
+import type { BreakingRule } from "./breaking-rule.ts";
+
+export const exposureNoLaxer: BreakingRule = {
+  id: "ACCESS_EXPOSURE_NO_LAXER",
+  purpose:
+    "Checks that no exposure is laxer than before, from SYSTEM over INTERNAL, AUTHORIZED and AUTHENTICATED to PUBLIC.",
+  *check({ before: { exposure: before }, now: { exposure: now }, rpc }) {
+    if (typeof before !== "string") return;
+    if (typeof now !== "string") {
+      yield atRpc(rpc, `${rpc.name} was ${before}, and says no exposure that is known any more`);
+    } else if (EXPOSURES.indexOf(now) < EXPOSURES.indexOf(before)) {
+      yield atPolicy(
+        rpc,
+        `${rpc.name} was ${before}, and ${now} lets more callers in`,
+        POLICY_FIELD.exposure,
+      );
+    }
+  },
+};

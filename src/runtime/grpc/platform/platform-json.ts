@@ -1,0 +1,54 @@
+import { type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { registryOf } from "../../json/message-registry.ts";
+import { jsonCodec } from "../../rpc/json-codec.ts";
+import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
+import type { MessageCodec, MessageLimits } from "../../wire/message-codec.ts";
+import type { MessageDecoder } from "../../wire/message-reader.ts";
+import type { PlatformExchange } from "./platform-method.ts";
+import { platformServices } from "./platform-services.ts";
+
+/** Makes of a call whose messages are JSON one in the binary encoding, by the path of its RPC. */
+export type PlatformJson = (path: string, exchange: RpcExchange) => PlatformExchange;
+
+/** How the RPCs of the platform have JSON: by their descriptors, as all others. */
+export function platformJson(limits: MessageLimits): PlatformJson {
+  const services = platformServices();
+  const registry = registryOf(services.map(({ file }) => file));
+  // Their answers have bounds of their own, in the binary encoding, too.
+  const bounds = { ...limits, maxResponseBytes: Number.POSITIVE_INFINITY };
+  const transcoders = new Map(
+    services
+      .flatMap(({ methods }) => methods)
+      .map((method) => [
+        `/${method.parent.typeName}/${method.name}`,
+        transcoderOf(method, jsonCodec(method, registry, bounds)),
+      ]),
+  );
+  return (path, exchange) => {
+    const transcoder = transcoders.get(path);
+    if (transcoder === undefined) throw new Error(`${path} is no RPC of the platform`);
+    const { decoder, encode } = transcoder;
+    return {
+      reader: () => exchange.reader(decoder),
+      send: async (data, signal) => exchange.send(encode(data), signal),
+      reply: (data) => exchange.reply(encode(data)),
+      succeed: () => exchange.succeed(),
+    };
+  };
+}
+
+/** From JSON to binary, and back. */
+interface Transcoder {
+  readonly decoder: MessageDecoder<Uint8Array>;
+  readonly encode: (data: Uint8Array) => Uint8Array;
+}
+
+function transcoderOf({ input, output }: DescMethod, json: MessageCodec): Transcoder {
+  return {
+    decoder: {
+      weigh: (data) => json.weigh(data),
+      decode: (data) => toBinary(input, json.decode(data)),
+    },
+    encode: (data) => json.encode(fromBinary(output, data)),
+  };
+}

@@ -1,0 +1,59 @@
+/** Random calls of Connect and gRPC-Web at a whole service, over HTTP/1.1 and HTTP/2, in every mode. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Mode } from "./oracle.ts";
+import { rpcLane } from "./rpc-lane.ts";
+import { RUNS, runLanes, SEED } from "./run.ts";
+import { type Subject, startSubject } from "./subject.ts";
+
+const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
+const LANES = 16;
+/** Of all inputs, these protocols have a third. */
+const COUNT = Math.ceil(RUNS / 3 / MODES.length);
+
+describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await startSubject(mode);
+  });
+  afterAll(() => subject.stop());
+
+  test("nobody gets in who may not, and every answer is in order", {
+    timeout: 600_000,
+  }, async () => {
+    const statuses = new Map<string, number>();
+    await runLanes(subject, COUNT, LANES, (random, lane) => {
+      const from = lane % 2 === 0 ? "trusted" : "stranger";
+      return rpcLane(subject, random, from, lane % 4 < 2 ? "1.1" : "2", statuses);
+    });
+    // The inputs are not all refused at the door.
+    for (const rpc of [
+      "GetNotice nobody",
+      "GetProfile somebody",
+      "Reconcile somebody",
+      "Reset somebody",
+      "GetDocument somebody",
+      "UpdateDocument somebody",
+      "Converse somebody",
+      "UploadDocument somebody",
+    ]) {
+      expect(subject.handled.get(rpc) ?? 0, rpc).toBeGreaterThan(COUNT / 2_000);
+    }
+    for (const answer of [
+      "200 application/proto",
+      "200 application/json",
+      "200 application/connect+proto",
+      "200 application/connect+json",
+      "200 application/grpc-web+proto",
+      "200 application/grpc-web+json",
+      "200 application/grpc-web-text+proto",
+      "400 application/json",
+      "401 application/json",
+      "403 application/json",
+      "501 application/json",
+      "405 text/plain; charset=utf-8",
+      "415 text/plain; charset=utf-8",
+    ]) {
+      expect(statuses.get(answer) ?? 0, answer).toBeGreaterThan(COUNT / 2_000);
+    }
+  });
+});

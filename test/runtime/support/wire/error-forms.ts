@@ -1,0 +1,49 @@
+import { ERROR_CODES, type ErrorCode } from "../../../../src/runtime/error/error-codes.ts";
+import type { Wire } from "./protocols.ts";
+import type { WireAnswer } from "./read-response.ts";
+
+/** The codes of gRPC by number, as Connect names them, and their statuses of HTTP (connectrpc.com/docs/protocol, "Error codes"). */
+const CONNECT: readonly (readonly [code: string, httpStatus: number])[] = [
+  ["ok", 200],
+  ["canceled", 499],
+  ["unknown", 500],
+  ["invalid_argument", 400],
+  ["deadline_exceeded", 504],
+  ["not_found", 404],
+  ["already_exists", 409],
+  ["permission_denied", 403],
+  ["resource_exhausted", 429],
+  ["failed_precondition", 400],
+  ["aborted", 409],
+  ["out_of_range", 400],
+  ["unimplemented", 501],
+  ["internal", 500],
+  ["unavailable", 503],
+  ["data_loss", 500],
+  ["unauthenticated", 401],
+];
+
+/** Connect's name of a code of gRPC. */
+export function connectCode(grpcStatus: number): string {
+  return (CONNECT[grpcStatus] as (typeof CONNECT)[number])[0];
+}
+
+/** How an error of ours stands in a protocol: its code there, and the status of HTTP. */
+export function errorForm(
+  { form }: Wire,
+  isStreaming: boolean,
+  reason: ErrorCode,
+): Pick<WireAnswer, "code" | "httpStatus"> {
+  const { http, grpc } = ERROR_CODES[reason];
+  switch (form) {
+    case "route":
+      return { code: String(http), httpStatus: http };
+    case "connect":
+    case "connect_get": {
+      const [code, httpStatus] = CONNECT[grpc] as (typeof CONNECT)[number];
+      return { code, httpStatus: isStreaming ? 200 : httpStatus };
+    }
+    default:
+      return { code: String(grpc), httpStatus: 200 };
+  }
+}

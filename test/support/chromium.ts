@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome"];
+
+/** Chromium: `CHROMIUM`, or on the PATH. */
+function findChromium(): string | undefined {
+  const candidates = [process.env["CHROMIUM"] ?? "", ...NAMES];
+  return candidates.find(
+    (name) => name !== "" && spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0,
+  );
+}
+
+/** Whether the tests in a browser are skipped: loudly, and never in CI. */
+export function chromiumIsAbsent(): boolean {
+  if (findChromium() !== undefined) return false;
+  const message = "there is no Chromium on the PATH: install it, or set CHROMIUM";
+  if (process.env["CI"] === "true") throw new Error(message);
+  console.warn(`SKIPPED, the tests in a browser: ${message}`);
+  return true;
+}
+
+const FLAGS = [
+  "--headless=new",
+  // Which ends with this process, however that ends.
+  "--remote-debugging-pipe",
+  // Containers have no namespaces for its sandbox; it opens nothing but the page of the test.
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-crash-reporter",
+  "--disable-extensions",
+  "--disable-sync",
+  "--no-default-browser-check",
+  "--no-first-run",
+  "--password-store=basic",
+];
+
+/** A Chromium of its own, with one page. */
+export class Chromium {
+  readonly #folder = mkdtempSync(join(tmpdir(), "svc-access-chromium-"));
+  readonly #child: ChildProcess;
+  readonly #closed: Promise<void>;
+  #errors = "";
+
+  constructor(page: string, ...flags: readonly string[]) {
+    const program = findChromium();
+    if (program === undefined) throw new Error("there is no Chromium");
+    this.#child = spawn(program, [...FLAGS, `--user-data-dir=${this.#folder}`, ...flags, page], {
+      stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+    });
+    this.#child.stderr?.on("data", (chunk: Buffer) => {
+      this.#errors += chunk.toString();
+    });
+    this.#child.stdio[4]?.on("error", () => undefined);
+    (this.#child.stdio[4] as NodeJS.ReadableStream | null)?.resume();
+    this.#pipe.on("error", () => undefined);
+    this.#closed = new Promise((resolve, reject) => {
+      this.#child.once("error", reject);
+      this.#child.once("close", () => resolve());
+    });
+  }
+
+  /** What comes, or an error where the browser ends before. */
+  until<Result>(result: Promise<Result>): Promise<Result> {
+    const ended = this.#closed.then(() => {
+      throw new Error(`Chromium has ended: ${this.#errors}`);
+    });
+    return Promise.race([result, ended]);
+  }
+
+  /** The processes that it has, by their ids. */
+  processes(): readonly string[] {
+    return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && this.#isOf(name));
+  }
+
+  /** Ends it with all that it started. */
+  async close(): Promise<void> {
+    // One that has ended by itself reads nothing.
+    this.#pipe.end(`${JSON.stringify({ id: 1, method: "Browser.close" })}\0`);
+    await this.#closed;
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  get #pipe(): Writable {
+    return this.#child.stdio[3] as Writable;
+  }
+
+  #isOf(processId: string): boolean {
+    try {
+      return readFileSync(`/proc/${processId}/cmdline`, "latin1").includes(this.#folder);
+    } catch {
+      return false;
+    }
+  }
+}
