@@ -23,6 +23,8 @@ export interface CallStart {
   readonly httpMethod: string;
   /** How long the client waits, in milliseconds; absent where it does not say. */
   readonly clientTimeoutMs?: number;
+  /** Why it is refused before anything else, where its headers cannot be understood; it is logged and counted like any call. */
+  readonly refusal?: ServiceError;
   /** Reads and decodes the request, once: a message, or an async iterable of messages. */
   readonly readRequest: () => unknown;
   /** Encodes a response message, so that what cannot be encoded is an error of the call; absent where that comes later. */
@@ -49,6 +51,7 @@ export class Call implements CallContext {
   readonly route: string | undefined;
   readonly httpMethod: string;
   readonly clientTimeoutMs: number | undefined;
+  readonly refusal: ServiceError | undefined;
   /** Milliseconds of `performance.now()`. */
   readonly startedAt = performance.now();
   /** When it was over, likewise; 0 before. */
@@ -104,6 +107,7 @@ export class Call implements CallContext {
     this.route = start.route;
     this.httpMethod = start.httpMethod;
     this.clientTimeoutMs = start.clientTimeoutMs;
+    this.refusal = start.refusal;
     this.requestId = start.requestId;
     this.#readRequest = start.readRequest;
     this.#encodeResponse = start.encodeResponse;

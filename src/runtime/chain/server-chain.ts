@@ -51,6 +51,7 @@ export class ServerChain {
     for (const observer of observers) observer.begin?.(call);
     const progress = new Progress(call);
     try {
+      if (call.refusal !== undefined) throw call.refusal;
       const response = await (before.length === 0
         ? this.#timed(call, progress)
         : intercept(before, call, async () => this.#timed(call, progress)));

@@ -3,7 +3,7 @@ import type { EnvelopedForm } from "../rpc-over-http/enveloped-exchange.ts";
 import { sentMetadata } from "../rpc-over-http/response-metadata.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import { connectError, retryAfter } from "./connect-error.ts";
-import { connectTimeoutOf, TIMEOUT_HEADER } from "./connect-timeout.ts";
+import { connectTimeoutOf } from "./connect-head.ts";
 
 /** How Connect has streams. */
 function streamForm(codec: CodecName): EnvelopedForm {
@@ -12,7 +12,7 @@ function streamForm(codec: CodecName): EnvelopedForm {
     contentType: `application/connect+${codec}`,
     encodingHeader: "connect-content-encoding",
     acceptHeader: "connect-accept-encoding",
-    timeoutOf: (headers) => connectTimeoutOf(headers.all(TIMEOUT_HEADER)),
+    timeoutOf: connectTimeoutOf,
     last(error, trailers, domain) {
       const metadata: Record<string, readonly string[]> = {};
       for (const [name, values] of sentMetadata(trailers)) metadata[name] = values;

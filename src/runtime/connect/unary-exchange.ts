@@ -8,7 +8,7 @@ import { sentMetadata } from "../rpc-over-http/response-metadata.ts";
 import { COMPRESS_FROM_BYTES, ENCODING_NAMES, responseEncoding } from "../wire/message-encoding.ts";
 import { BYTES, type MessageDecoder } from "../wire/message-reader.ts";
 import { connectError, connectStatus, retryAfter } from "./connect-error.ts";
-import { connectTimeoutOf, TIMEOUT_HEADER } from "./connect-timeout.ts";
+import { connectTimeoutOf } from "./connect-head.ts";
 import { manyMessages, type UnaryMessage, UnaryReader } from "./unary-message.ts";
 
 const CONTENT_TYPES = { proto: "application/proto", json: "application/json" } as const;
@@ -31,7 +31,7 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
   }
 
   clientTimeout(): number | undefined {
-    return connectTimeoutOf(this.headers.all(TIMEOUT_HEADER));
+    return connectTimeoutOf(this.headers);
   }
 
   reader(): RequestReader<Uint8Array>;

@@ -8,6 +8,7 @@ import type { RpcExchange } from "../rpc/rpc-exchange.ts";
 import type { ServedRpc } from "../rpc/serve-call.ts";
 import { EnvelopedExchange } from "../rpc-over-http/enveloped-exchange.ts";
 import type { HttpRpcSettings } from "../rpc-over-http/http-exchange.ts";
+import { VERSION_HEADER } from "./connect-head.ts";
 import { getRequestOf } from "./get-request.ts";
 import { mayGet } from "./may-get.ts";
 import { type SpokenProtocol, spokenBy } from "./spoken-protocol.ts";
@@ -15,7 +16,6 @@ import { STREAM_FORMS } from "./stream-form.ts";
 import { UnaryExchange } from "./unary-exchange.ts";
 import { PostedMessage } from "./unary-message.ts";
 
-const VERSION_HEADER = "connect-protocol-version";
 const POST: readonly string[] = ["POST"];
 const GET_AND_POST: readonly string[] = ["GET", "POST"];
 
@@ -48,9 +48,7 @@ export class WebProtocols implements RpcProtocols {
           ? this.#got(http, path, query)
           : undefined;
     if (exchange === undefined) return false;
-    const wrong = versionProblem(http);
-    if (wrong !== undefined && exchange.transport === "connect") exchange.fail(wrong);
-    else void rpc.serve(exchange);
+    void rpc.serve(exchange);
     return true;
   }
 
@@ -93,12 +91,6 @@ export class WebProtocols implements RpcProtocols {
     }
     return new UnaryExchange(http, path, codec, this.#options, () => request.message());
   }
-}
-
-function versionProblem({ headers }: Exchange): ServiceError | undefined {
-  const versions = headers.all(VERSION_HEADER);
-  if (versions.length === 0 || (versions.length === 1 && versions[0] === "1")) return undefined;
-  return new ServiceError("INVALID_ARGUMENT", `${VERSION_HEADER} must be "1"`);
 }
 
 function otherKind({ name }: SpokenProtocol): ServiceError {

@@ -1,7 +1,7 @@
 import type { Registry } from "@bufbuild/protobuf";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import { streamsRequest, streamsResponse } from "../binding/method-kind.ts";
-import { Call } from "../call/call.ts";
+import { Call, type CallStart } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
@@ -55,9 +55,8 @@ async function serveCall(
   codec: MessageCodec,
   settings: CallSettings,
 ): Promise<void> {
-  let call: Call | undefined;
+  const call = callOf(exchange, method, codec);
   try {
-    call = callOf(exchange, method, codec);
     const response = await settings.chain.run(call);
     if (streamsResponse(method.kind)) {
       await sendAll(exchange, call, response as AsyncIterable<Uint8Array>);
@@ -66,7 +65,7 @@ async function serveCall(
     }
   } catch (error) {
     if (error instanceof ServiceError) {
-      return exchange.fail(error, call?.beginResponse(), call?.endResponse());
+      return exchange.fail(error, call.beginResponse(), call.endResponse());
     }
     // Such as a header of the handler that Node does not send; it would not send it here either.
     settings.onDefect(error, method.rpc);
@@ -74,10 +73,7 @@ async function serveCall(
   }
 }
 
-/** @throws ServiceError for headers that cannot be understood */
 function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec): Call {
-  const timeout = exchange.clientTimeout();
-  const reader = exchange.reader(codec);
   const call: Call = new Call({
     method,
     transport: exchange.transport,
@@ -86,9 +82,7 @@ function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec)
     peer: exchange.peer,
     target: `/${method.rpc}`,
     httpMethod: exchange.httpMethod,
-    ...(timeout === undefined ? {} : { clientTimeoutMs: timeout }),
-    // The chain asks for it after authentication and rate limit.
-    readRequest: () => (streamsRequest(method.kind) ? reader.messages() : reader.single()),
+    ...headOf(exchange, method, codec),
     encodeResponse: (response) => {
       const data = codec.encode(response);
       call.responseBytes += data.length;
@@ -97,6 +91,26 @@ function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec)
   });
   exchange.whenCancelled((reason) => call.abort(reason));
   return call;
+}
+
+/** What the headers say of the call; a call all the same where they cannot be understood, so that it is logged and counted. */
+function headOf(
+  exchange: RpcExchange,
+  { kind }: BoundMethod,
+  codec: MessageCodec,
+): Pick<CallStart, "clientTimeoutMs" | "readRequest" | "refusal"> {
+  try {
+    const timeout = exchange.clientTimeout();
+    const reader = exchange.reader(codec);
+    return {
+      ...(timeout === undefined ? {} : { clientTimeoutMs: timeout }),
+      // The chain asks for it after authentication and rate limit.
+      readRequest: () => (streamsRequest(kind) ? reader.messages() : reader.single()),
+    };
+  } catch (error) {
+    const refusal = toServiceError(error);
+    return { refusal, readRequest: () => Promise.reject(refusal) };
+  }
 }
 
 async function sendAll(
