@@ -1,7 +1,8 @@
 import type { ServerOptions } from "node:http2";
+import type { PingLimits } from "./ping-policy.ts";
 
 /** What one HTTP/2 connection may ask of the server; clients that behave never come near. */
-export interface ConnectionLimits {
+export interface ConnectionLimits extends PingLimits {
   readonly maxConcurrentStreams: number;
   /** All headers of a call together, names and values. */
   readonly maxHeaderBytes: number;
@@ -30,6 +31,9 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   resetsPerSecond: 100,
   beginMs: 10_000,
   keepaliveMs: 30_000,
+  // Clients ping each 10 s at the most; twice as often leaves room for a network that bunches them.
+  pingEveryMs: 5_000,
+  earlyPings: 2,
 };
 
 /**

@@ -9,7 +9,9 @@ import type { Socket } from "node:net";
 import type { Peer } from "../call/peer.ts";
 import { peerOfSocket } from "../call/peer-of-socket.ts";
 import type { MessageBudget } from "../wire/message-budget.ts";
+import { tooOldAt } from "./connection-age.ts";
 import { type ConnectionLimits, sessionOptionsOf } from "./connection-limits.ts";
+import { PingPolicy } from "./ping-policy.ts";
 
 /** A stream that a client has begun. */
 export interface ArrivedStream {
@@ -31,10 +33,10 @@ type StreamListener = (
 
 /** The highest number of a stream: a GOAWAY with it says that the end comes, and takes what is on its way. */
 const LAST_STREAM = 2 ** 31 - 1;
-/** How long a client may take to answer that it has heard of the end, in milliseconds. */
+/** How long a client may take to answer that it has heard of the end, or to hang up, in milliseconds. */
 const FAREWELL_MS = 1000;
-/** How much sooner or later than `maxAgeMs` a connection ends, of it. */
-const AGE_SPREAD = 0.1;
+/** What gRPC clients know as a reason to ping less often. */
+const TOO_MANY_PINGS = Buffer.from("too_many_pings");
 
 /** One HTTP/2 connection, from the client's first byte to its end. */
 export class Http2Connection {
@@ -53,8 +55,11 @@ export class Http2Connection {
   #pingedAt: number | undefined;
   /** When it was last known to be alive. */
   #aliveAt = performance.now();
+  readonly #pings: PingPolicy;
   readonly #endsAt: number;
   #endingSince: number | undefined;
+  /** Until when the client may do so. */
+  #farewell: NodeJS.Timeout | undefined;
 
   /**
    * @param socket whose first byte is not read yet
@@ -71,10 +76,8 @@ export class Http2Connection {
     this.budget = budget;
     this.#socket = socket;
     this.#limits = limits;
-    const { maxAgeMs } = limits;
-    const spread = 1 + AGE_SPREAD * (2 * Math.random() - 1);
-    this.#endsAt =
-      maxAgeMs === undefined ? Number.POSITIVE_INFINITY : this.#openedAt + maxAgeMs * spread;
+    this.#pings = new PingPolicy(limits);
+    this.#endsAt = tooOldAt(limits.maxAgeMs);
     const session = performServerHandshake(socket, sessionOptionsOf(limits));
     this.#session = session;
     session.once("remoteSettings", () => {
@@ -82,7 +85,11 @@ export class Http2Connection {
     });
     // An error of one connection concerns that one only; it closes.
     session.on("error", ignore);
-    session.once("close", () => onClose(this));
+    session.once("close", () => {
+      clearTimeout(this.#farewell);
+      onClose(this);
+    });
+    session.on("ping", () => this.#pinged());
     // The types of Node leave out the raw header list, which its documentation has.
     const listener: StreamListener = (stream, fields, flags, headers) => {
       this.#entered(stream);
@@ -91,18 +98,23 @@ export class Http2Connection {
     session.on("stream", listener as (stream: ServerHttp2Stream) => void);
   }
 
-  /** Ends it once its calls are over, and tells the client first, so that no call is lost that is on its way. */
+  /**
+   * Ends it once its calls are over, and tells the client first, so that no call is lost that is on
+   * its way. Where none is under way the one word is all: behind it, Node reads nothing of such a
+   * connection any more. It has the number of the last call, so that clients send later ones elsewhere.
+   */
   end(): void {
     if (this.#endingSince !== undefined || this.#session.destroyed) return;
     this.#endingSince = performance.now();
     // One that has not begun cannot have a call.
     if (!this.#begun) return this.destroy();
     if (this.#session.closed) return;
+    if (this.#streams === 0) return this.#hangUp();
     const close = (): void => {
-      clearTimeout(timer);
+      clearTimeout(this.#farewell);
       if (!this.#session.closed) this.#session.close();
     };
-    const timer = setTimeout(close, FAREWELL_MS);
+    this.#farewell = setTimeout(close, FAREWELL_MS);
     this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
     // Its answer says that the client knows: what it began before has arrived.
     this.#session.ping(close);
@@ -130,6 +142,13 @@ export class Http2Connection {
     if (now - this.#endingSince >= maxAgeGraceMs) this.destroy();
   }
 
+  /** No call is under way any more. */
+  #hangUp(): void {
+    clearTimeout(this.#farewell);
+    this.#farewell = setTimeout(() => this.destroy(), FAREWELL_MS);
+    if (!this.#session.closed) this.#session.close();
+  }
+
   #ping(now: number): void {
     if (this.#session.destroyed) return;
     this.#pingedAt = now;
@@ -139,13 +158,24 @@ export class Http2Connection {
     });
   }
 
+  #pinged(): void {
+    const session = this.#session;
+    if (!this.#pings.isTooOften(performance.now(), this.#socket.bytesWritten)) return;
+    const { NGHTTP2_ENHANCE_YOUR_CALM: calm } = constants;
+    session.goaway(calm, 0, TOO_MANY_PINGS);
+    // It ends its socket once that is sent.
+    session.destroy(new Error("the client pings too often"), calm);
+  }
+
   #entered(stream: ServerHttp2Stream): void {
     this.#streams++;
     this.#idleSince = undefined;
     // An error of one stream concerns that one only; it closes.
     stream.on("error", ignore);
     stream.once("close", () => {
-      if (--this.#streams === 0) this.#idleSince = performance.now();
+      if (--this.#streams > 0) return;
+      this.#idleSince = performance.now();
+      if (this.#endingSince !== undefined && !this.#session.destroyed) this.#hangUp();
     });
   }
 }

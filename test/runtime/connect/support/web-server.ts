@@ -5,12 +5,16 @@ import { GrpcMethods } from "../../../../src/runtime/grpc/grpc-methods.ts";
 import type { PlatformLimits } from "../../../../src/runtime/grpc/platform/platform-limits.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../../src/runtime/http/index.ts";
 import type { UnroutedRequest } from "../../../../src/runtime/operation/unrouted-request.ts";
-import type { ListeningAddress } from "../../../../src/runtime/server/transport-server.ts";
+import type {
+  ListeningAddress,
+  TransportServer,
+} from "../../../../src/runtime/server/transport-server.ts";
 import type { RequestBudget } from "../../../../src/runtime/wire/message-budget.ts";
 import { boundMethods, type EchoHandlers } from "../../grpc/support/echo-methods.ts";
 import { openChain } from "../../support/open-chain.ts";
 
 export interface WebServer {
+  readonly server: TransportServer;
   readonly port: number;
   readonly origin: string;
   readonly unrouted: UnroutedRequest[];
@@ -70,6 +74,7 @@ export async function startWebServer(given: WebServerOptions = {}): Promise<WebS
   });
   const { port } = (await server.listen()) as ListeningAddress;
   return {
+    server,
     port,
     origin: `http://127.0.0.1:${port}`,
     unrouted,
