@@ -42,6 +42,14 @@ function* checkServers({ server }: ServiceConfig): Iterable<ServiceConfigProblem
     }
     taken.push({ name, host, port });
   }
+  for (const name of ["http", "grpc"] as const) {
+    const { max_connection_age_ns: age, max_connection_age_grace_ns: grace } = server[name] ?? {};
+    if (grace === undefined || age !== undefined) continue;
+    yield {
+      path: ["server", name, "max_connection_age_grace_ns"],
+      message: `server.${name}.max_connection_age_grace_ns needs max_connection_age_ns: without it, no connection grows too old`,
+    };
+  }
   if (server.metrics?.path === "/healthz") {
     yield {
       path: ["server", "metrics", "path"],

@@ -3,6 +3,7 @@ import { documented, path } from "../../config/config-values.ts";
 import {
   address,
   duration,
+  durationOf,
   file,
   origin,
   SECOND_NS,
@@ -25,6 +26,18 @@ const tls = () =>
     ),
   });
 
+/** How long the connections of a port last. */
+const connectionTimes = () => ({
+  max_connection_age_ns: documented(
+    "After how long a connection takes no further calls, a tenth more or less, so that clients spread over the replicas; absent, never.",
+    z.optional(durationOf()),
+  ),
+  max_connection_age_grace_ns: documented(
+    "How long the calls of an HTTP/2 connection that is too old may still take; absent, as long as they like.",
+    z.optional(durationOf()),
+  ),
+});
+
 const cors = z.strictObject({
   allowed_origins: documented(
     "The origins whose pages may call with credentials, such as https://app.example.com.",
@@ -41,6 +54,11 @@ const http = z.strictObject({
   timeout_ns: documented("How long a call may take.", duration(5 * SECOND_NS)),
   max_body_bytes: documented("The largest request body.", size(4 * MIB)),
   cors: documented("Which other origins may call (spec 8).", z.prefault(cors, {})),
+  max_connection_idle_ns: documented(
+    "After how long without a call a connection ends; longer than load balancers keep theirs.",
+    duration(75 * SECOND_NS),
+  ),
+  ...connectionTimes(),
   tls: documented("The server's certificate; absent, plain text.", z.optional(tls())),
 });
 
@@ -52,6 +70,11 @@ const grpc = z.strictObject({
     "Whether responses from 16 KiB on are compressed for clients that accept gzip.",
     z._default(z.boolean(), true),
   ),
+  max_connection_idle_ns: documented(
+    "After how long without a call a connection ends; absent, never.",
+    z.optional(durationOf()),
+  ),
+  ...connectionTimes(),
   reflection: documented(
     "Whether server reflection is served; absent, in development and test only.",
     z.optional(z.boolean()),

@@ -31,16 +31,16 @@ export const endpoint = (such: string) =>
     );
 
 /** A length of time in nanoseconds, from 1 ms on. */
-export const duration = (otherwise: number) =>
-  z._default(
-    z
-      .int()
-      .check(
-        z.minimum(1_000_000, "must be nanoseconds, at least 1000000 (a millisecond)"),
-        z.maximum(MAX_NS, `must be at most ${MAX_NS} nanoseconds (20 days)`),
-      ),
-    otherwise,
-  );
+export const duration = (otherwise: number) => z._default(durationOf(), otherwise);
+
+/** Likewise, without one that stands for it. */
+export const durationOf = () =>
+  z
+    .int()
+    .check(
+      z.minimum(1_000_000, "must be nanoseconds, at least 1000000 (a millisecond)"),
+      z.maximum(MAX_NS, `must be at most ${MAX_NS} nanoseconds (20 days)`),
+    );
 
 /** A number of bytes. */
 export const size = (otherwise: number) => z._default(sizeOf(), otherwise);

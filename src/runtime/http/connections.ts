@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Peer } from "../call/peer.ts";
 import { peerOfSocket } from "../call/peer-of-socket.ts";
+import { tooOldAt } from "../http2/connection-age.ts";
 import { type MessageBudget, type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 
 /** What must hear of the end of its connection. */
@@ -15,10 +16,14 @@ export interface OnConnection {
 export interface Connection {
   readonly peer: Peer;
   readonly active: Set<OnConnection>;
+  /** The last of these that came. */
+  newest: OnConnection | undefined;
   /** What the request messages of its RPCs may take in memory. */
   readonly budget: MessageBudget;
   /** Whether requests are apart from each other, as over HTTP/2: the end of one says nothing of the others. */
   readonly isMultiplexed: boolean;
+  /** From when on it is too old for further requests, by `performance.now()`. Of HTTP/2 its own end tells. */
+  readonly endsAt: number;
   /** Whether a response says that the connection ends: what comes after it is not served. */
   isClosing: boolean;
 }
@@ -27,10 +32,12 @@ export interface Connection {
 export class Connections {
   readonly #known = new WeakMap<Socket, Connection>();
   readonly #budget: RequestBudget;
+  readonly #maxAgeMs: number | undefined;
   #active = 0;
 
-  constructor(budget: RequestBudget = requestBudget()) {
+  constructor(budget: RequestBudget = requestBudget(), maxAgeMs?: number) {
     this.#budget = budget;
+    this.#maxAgeMs = maxAgeMs;
   }
 
   /** How many requests are under way. */
@@ -44,7 +51,17 @@ export class Connections {
 
   /** One of HTTP/2: who makes exchanges on it tells them when their streams close. */
   multiplexed({ peer, budget }: Pick<Connection, "peer" | "budget">): Connection {
-    return { peer, budget, active: new Set(), isMultiplexed: true, isClosing: false };
+    const endsAt = Number.POSITIVE_INFINITY;
+    const active = new Set<OnConnection>();
+    return {
+      peer,
+      budget,
+      active,
+      newest: undefined,
+      isMultiplexed: true,
+      endsAt,
+      isClosing: false,
+    };
   }
 
   /** That of a socket which had a request; undefined otherwise. */
@@ -54,11 +71,14 @@ export class Connections {
 
   enter(connection: Connection, exchange: OnConnection): void {
     connection.active.add(exchange);
+    connection.newest = exchange;
     this.#active++;
   }
 
   leave(connection: Connection, exchange: OnConnection): void {
-    if (connection.active.delete(exchange)) this.#active--;
+    if (!connection.active.delete(exchange)) return;
+    this.#active--;
+    if (connection.newest === exchange) connection.newest = undefined;
   }
 
   #begin(socket: Socket): Connection {
@@ -66,7 +86,9 @@ export class Connections {
       peer: peerOfSocket(socket),
       budget: this.#budget.process.within(this.#budget.connectionBytes),
       active: new Set(),
+      newest: undefined,
       isMultiplexed: false,
+      endsAt: tooOldAt(this.#maxAgeMs),
       isClosing: false,
     };
     this.#known.set(socket, connection);

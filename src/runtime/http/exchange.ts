@@ -222,12 +222,18 @@ export class Exchange implements OnConnection {
     return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
   }
 
+  /** Whether its connection is, and what was sent behind it would not go with it. */
+  #isTooOld(): boolean {
+    const { endsAt, newest } = this.connection;
+    return endsAt !== Number.POSITIVE_INFINITY && newest === this && performance.now() >= endsAt;
+  }
+
   #addCommon(headers: string[], hasRest = false): void {
     headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
     const cors = this.#state.cors.responseHeaders(this.headers, this.exposed);
     if (cors.length > 0) addVarying(headers, cors);
     if (this.connection.isMultiplexed) return;
-    if (this.#state.isDraining || hasRest || this.#isLast) {
+    if (this.#state.isDraining || hasRest || this.#isLast || this.#isTooOld()) {
       headers.push("Connection", "close");
       this.connection.isClosing = true;
     }

@@ -141,7 +141,7 @@ class HttpServer implements HttpTransport {
       cors: new Cors(config.cors),
       limits,
       turn: new Turn(),
-      connections: new Connections(budget),
+      connections: new Connections(budget, limits.maxAgeMs),
       isDraining: false,
     };
     this.#dispatcher = new Dispatcher({
@@ -163,7 +163,12 @@ class HttpServer implements HttpTransport {
       this.#dispatcher.dispatchStream(this.#multiplex(connection), request, response, stream),
     );
     this.#http2 = new Http2Connections({
-      limits: { ...DEFAULT_CONNECTION_LIMITS, idleMs: limits.keepAliveTimeoutMs },
+      limits: {
+        ...DEFAULT_CONNECTION_LIMITS,
+        idleMs: limits.keepAliveTimeoutMs,
+        maxAgeMs: limits.maxAgeMs,
+        maxAgeGraceMs: limits.maxAgeGraceMs,
+      },
       budget,
       onStream: (arrived) => this.#serve(arrived),
     });

@@ -11,6 +11,10 @@ export interface TransportLimits {
   readonly checkingIntervalMs: number;
   /** How long a connection may wait for its next request; longer than load balancers keep theirs. */
   readonly keepAliveTimeoutMs: number;
+  /** After how long a connection takes no further requests; absent, never. A tenth more or less. */
+  readonly maxAgeMs?: number | undefined;
+  /** How long the calls of a connection of HTTP/2 that is too old may still take; absent, as long as they like. */
+  readonly maxAgeGraceMs?: number | undefined;
   /** How many requests of one connection are under way at once, where a client sends them without waiting. */
   readonly maxPipelined: number;
   /** How long a response that the client does not read is kept. */

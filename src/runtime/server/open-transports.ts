@@ -2,8 +2,10 @@ import type { RequestListener } from "node:http";
 import type { ServerChain } from "../chain/server-chain.ts";
 import { isForDevelopment } from "../configuration/environment.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
+import { milliseconds } from "../configuration/service-config-values.ts";
 import type { GrpcMethodsOptions } from "../grpc/grpc-server-options.ts";
 import type { HttpServerOptions, HttpTransport } from "../http/http-server.ts";
+import type { ConnectionLimits } from "../http2/connection-limits.ts";
 import type { AccessLog } from "../operation/access-log/access-log.ts";
 import type { Logger } from "../operation/logger.ts";
 import type { Metrics } from "../operation/metrics/metrics.ts";
@@ -72,6 +74,10 @@ async function openHttp(
     rawMethods: plan.rawMethods,
     config,
     listens: parts.listenHttp,
+    limits: {
+      keepAliveTimeoutMs: milliseconds(config.max_connection_idle_ns),
+      ...ageLimits(config),
+    },
     maxElements: parts.config.server.max_message_elements,
     probes: readiness.probes(),
     grpc: rpcs,
@@ -99,7 +105,27 @@ async function openGrpc(
 ): Promise<TransportServer> {
   const { createGrpcServer } = await import("../grpc/grpc-server.ts");
   const methods = grpcOptions(parts, config.timeout_ns, config);
-  return createGrpcServer({ ...methods, config: { ...config, ...methods.config }, budget });
+  const { max_connection_idle_ns: idle } = config;
+  return createGrpcServer({
+    ...methods,
+    config: { ...config, ...methods.config },
+    limits: { idleMs: idle && milliseconds(idle), ...ageLimits(config) },
+    budget,
+  });
+}
+
+/** How long connections last, as both servers have it. */
+function ageLimits({
+  max_connection_age_ns: age,
+  max_connection_age_grace_ns: grace,
+}: {
+  readonly max_connection_age_ns?: number | undefined;
+  readonly max_connection_age_grace_ns?: number | undefined;
+}): Pick<ConnectionLimits, "maxAgeMs" | "maxAgeGraceMs"> {
+  return {
+    maxAgeMs: age && milliseconds(age),
+    maxAgeGraceMs: grace && milliseconds(grace),
+  };
 }
 
 /** How RPCs are served by gRPC, on whichever port; `server.grpc` says more of it than that of HTTP. */

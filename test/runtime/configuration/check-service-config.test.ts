@@ -24,6 +24,11 @@ test.each<[string, string, string]>([
     server("http: {address: '0.0.0.0:1'}, metrics: {address: '127.0.0.1:1'}"),
     "server.metrics.address has the port 1 of server.http",
   ],
+  ...["http", "grpc"].map((name): [string, string, string] => [
+    `time for calls of connections of ${name} that never grow too old`,
+    server(`${name}: {address: 'a:1', max_connection_age_grace_ns: 5000000}`),
+    `server.${name}.max_connection_age_grace_ns needs max_connection_age_ns`,
+  ]),
   [
     "metrics at /healthz",
     server("http: {address: 'a:1'}, metrics: {address: 'a:2', path: /healthz}"),

@@ -118,6 +118,13 @@ describe("a value", () => {
       "server.max_message_elements must be at most 16777216",
     ],
     ["server.max_message_elements", 5e3 + 0.5, "max_message_elements must be a whole number"],
+    ...["age", "age_grace", "idle"].flatMap((time) =>
+      ["http", "grpc"].map((name): [string, unknown, string] => [
+        `server.${name}.max_connection_${time}_ns`,
+        999_999,
+        `server.${name}.max_connection_${time}_ns must be nanoseconds, at least 1000000`,
+      ]),
+    ),
     ["server.http.cors.allowed_origins", ["*"], "allowed_origins[0] must be an origin"],
     ["server.http.cors.allowed_origins", ["null"], "allowed_origins[0] must be an origin"],
     ["server.http.cors.allowed_origins", ["https://a.b/"], "allowed_origins[0] must be an origin"],
