@@ -30,40 +30,48 @@ const CASES = [
   "channel_soak",
 ];
 
+const PORTS = ["grpc", "http"] as const;
+
 const isAbsent = grpcGoIsAbsent();
 
-describe.skipIf(isAbsent)("grpc-go's client finds nothing wrong", () => {
-  let server: InteropServer;
-  beforeAll(async () => {
-    server = await startInteropServer();
-  });
-  afterAll(() => server.stop());
+describe.skipIf(isAbsent).each(PORTS)(
+  "grpc-go's client finds nothing wrong on the port of %s",
+  (port) => {
+    let server: InteropServer;
+    beforeAll(async () => {
+      server = await startInteropServer(port);
+    });
+    afterAll(() => server.stop());
 
-  test.each(CASES)("%s", async (testCase) => {
-    expect(await runGoClient(testCase, server)).toBe("");
-  });
-});
+    test.each(CASES)("%s", async (testCase) => {
+      expect(await runGoClient(testCase, server)).toBe("");
+    });
+  },
+);
 
-describe.skipIf(isAbsent || opensslIsAbsent())("nor over TLS", () => {
-  let certificates: Certificates;
-  let server: InteropServer;
-  let target: Target;
-  beforeAll(async () => {
-    certificates = makeCertificates();
-    const ca = certificates.authority("ca");
-    const own = ca.issue("server", { names: "DNS:localhost" });
-    server = await startInteropServer({ tls: tlsOf(own) });
-    target = { port: server.port, caFile: ca.certificateFile };
-  });
-  afterAll(async () => {
-    await server?.stop();
-    certificates?.remove();
-  });
+describe.skipIf(isAbsent || opensslIsAbsent()).each(PORTS)(
+  "nor over TLS on the port of %s",
+  (port) => {
+    let certificates: Certificates;
+    let server: InteropServer;
+    let target: Target;
+    beforeAll(async () => {
+      certificates = makeCertificates();
+      const ca = certificates.authority("ca");
+      const own = ca.issue("server", { names: "DNS:localhost" });
+      server = await startInteropServer(port, { tls: tlsOf(own) });
+      target = { port: server.port, caFile: ca.certificateFile };
+    });
+    afterAll(async () => {
+      await server?.stop();
+      certificates?.remove();
+    });
 
-  test.each(CASES)("%s", async (testCase) => {
-    expect(await runGoClient(testCase, target)).toBe("");
-  });
-});
+    test.each(CASES)("%s", async (testCase) => {
+      expect(await runGoClient(testCase, target)).toBe("");
+    });
+  },
+);
 
 describe.skipIf(isAbsent)("a client that tries again by a policy of its own", () => {
   const retryPolicy = {
@@ -82,7 +90,7 @@ describe.skipIf(isAbsent)("a client that tries again by a policy of its own", ()
       if (came.length > 2) return next();
       throw new ServiceError(code, "not now", { retryAfterSeconds: 0.25 });
     };
-    const server = await startInteropServer({}, [refuseTwice]);
+    const server = await startInteropServer("grpc", {}, [refuseTwice]);
     expect(await runGoClient("empty_unary", server, policy)).toBe("");
     const [first = 0, second = 0, third = 0] = came;
     expect(came.length).toBe(3);

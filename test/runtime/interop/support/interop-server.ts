@@ -12,21 +12,26 @@ export interface InteropServer {
   stop(): Promise<void>;
 }
 
+/** Both take gRPC. */
+export type InteropPort = "grpc" | "http";
+
 /**
  * Serves it on a free port.
  *
- * @param grpc parts of `server.grpc` that are unlike the usual
+ * @param port which one it has
+ * @param settings parts of that port's configuration that are unlike the usual
  * @param after what stands between the chain and the handlers
  */
 export async function startInteropServer(
-  grpc: object = {},
+  port: InteropPort = "grpc",
+  settings: object = {},
   after: readonly Interceptor[] = [],
 ): Promise<InteropServer> {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-interop-"));
   const document = {
     environment: "development",
     service: "interop",
-    server: { grpc: { address: "127.0.0.1:0", ...grpc } },
+    server: { [port]: { address: "127.0.0.1:0", ...settings } },
     security: { authn: { mode: "gateway_trusted" } },
   };
   const server = await createServer({
@@ -40,7 +45,7 @@ export async function startInteropServer(
   });
   const addresses = await server.start();
   return {
-    port: addresses["grpc"]?.port ?? 0,
+    port: addresses[port]?.port ?? 0,
     async stop() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
