@@ -1,5 +1,6 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { Deadlines, type Timed } from "../chain/deadlines.ts";
+import { endRequest } from "../http2/end-request.ts";
 
 /** The bytes that may wait for a client before the handler does. */
 const MAX_UNSENT_BYTES = 64 * 1024;
@@ -94,7 +95,7 @@ export class ResponseWriter implements Timed {
     this.#finish();
     this.#stream.once("wantTrailers", () => {
       this.#stream.sendTrailers(trailers);
-      this.#stopReading();
+      endRequest(this.#stream);
     });
     if (frame === undefined) this.#stream.end();
     else this.#stream.end(frame);
@@ -104,7 +105,7 @@ export class ResponseWriter implements Timed {
   endAtOnce(headers: OutgoingHttpHeaders): void {
     this.#finish();
     this.#stream.respond(headers, END_STREAM);
-    this.#stopReading();
+    endRequest(this.#stream);
   }
 
   /** Breaks the response off. */
@@ -125,16 +126,5 @@ export class ResponseWriter implements Timed {
   #finish(): void {
     this.#hasEnded = true;
     lingering.add(this, performance.now());
-  }
-
-  /** What the client still sends is not wanted, once the status is on its way. */
-  #stopReading(): void {
-    const stream = this.#stream;
-    if (stream.readableEnded) return;
-    setImmediate(() => {
-      if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
-      // What has come already would keep the stream open.
-      stream.resume();
-    });
   }
 }

@@ -5,9 +5,13 @@ import {
   type Http2Server,
   Http2ServerRequest,
   Http2ServerResponse,
+  type OutgoingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
+import { endRequest } from "../http2/end-request.ts";
 import type { ArrivedStream, Http2Connection } from "../http2/http2-connection.ts";
+
+const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
 
 /** Takes a request of HTTP/2 in the form of HTTP/1.1, which handlers and their libraries know. */
 export type Http2Listener = (
@@ -44,36 +48,50 @@ export function http2Requests(listener: Http2Listener): (arrived: ArrivedStream)
   }
   return (next) => {
     const { stream, fields, flags, headers } = next;
-    stream.once("finish", () => setImmediate(stopReading, stream, MAX_TURNS));
+    if ((flags & END_STREAM) === 0) stream.once("finish", () => endRequest(stream));
     arrived = next;
     server.emit("stream", stream, fields, flags, headers);
     arrived = undefined;
   };
 }
 
-/** How many turns of the event loop the end of a response gets to be on its way. */
-const MAX_TURNS = 100;
-
-/**
- * What the client still sends is not wanted, once all of the response is on its way: to reset the
- * stream before would take back its end.
- */
-function stopReading(stream: ServerHttp2Stream, turns: number): void {
-  if (stream.readableEnded) return;
-  if (!stream.closed) {
-    if (stream.state.localClose !== 1 && turns > 0) {
-      setImmediate(stopReading, stream, turns - 1);
-      return;
-    }
-    stream.close(constants.NGHTTP2_NO_ERROR);
-  }
-  // What has come already would keep the stream open.
-  stream.resume();
-}
-
 /** Beside what the types of Node say, which have fields where Node has accessors. */
 class Request extends Http2ServerRequest {}
-class Response extends Http2ServerResponse {}
+
+class Response extends Http2ServerResponse {
+  /**
+   * Node sends the end of a response some turns after its last bytes, as there might be trailers. A
+   * client that has all by then may cut its request short, for which the stream is reset before the
+   * end. So where a list of headers announces no trailers, the end comes with the last bytes.
+   */
+  override writeHead(status: number, ...given: unknown[]): this {
+    const [list] = given;
+    if (!Array.isArray(list) || !this.sendDate || this.headersSent || announcesTrailers(list)) {
+      return super.writeHead(status, ...(given as [OutgoingHttpHeaders]));
+    }
+    const { stream } = this;
+    if (stream.destroyed || stream.closed) return this;
+    this.statusCode = status;
+    stream.respond({ ...this.getHeaders(), ...headersOf(list), ":status": status });
+    return this;
+  }
+}
+
+function announcesTrailers(list: readonly string[]): boolean {
+  return list.some((name, index) => index % 2 === 0 && name.toLowerCase() === "trailer");
+}
+
+/** A list of names and values in turn, as Node's HTTP/2 takes it: names in lower case, several values together. */
+function headersOf(list: readonly string[]): OutgoingHttpHeaders {
+  const headers: Record<string, string | string[]> = Object.create(null);
+  for (let index = 0; index < list.length; index += 2) {
+    const name = (list[index] as string).toLowerCase();
+    const value = list[index + 1] as string;
+    const before = headers[name];
+    headers[name] = before === undefined ? value : [before, value].flat();
+  }
+  return headers;
+}
 
 const hidden = new WeakMap<object, string[]>();
 const { get: rawHeadersOf } = Object.getOwnPropertyDescriptor(
