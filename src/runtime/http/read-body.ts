@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { ServiceError } from "../error/service-error.ts";
+import { Pieces } from "../wire/pieces.ts";
 
 /** The body of one request, and the most bytes that it may have. */
 export interface BodySource {
@@ -10,9 +11,6 @@ export interface BodySource {
   /** Whether the call was ended early, so that nothing more is kept for it. */
   isOver(): boolean;
 }
-
-/** So many pieces become one: each costs more than a hundred bytes, however short it is. */
-const PIECES = 1024;
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
@@ -41,9 +39,7 @@ export function readBody(source: BodySource): Promise<Buffer> {
   // Only now: a client that waits for it does not send a body that is refused anyway.
   if (incoming.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let pieces: Buffer[] = [];
-    let size = 0;
+    const pieces = new Pieces();
     const stop = (): void => {
       incoming.off("data", onData).off("end", onEnd).off("error", onGone).off("close", onGone);
     };
@@ -55,18 +51,13 @@ export function readBody(source: BodySource): Promise<Buffer> {
       reject(error);
     };
     const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > limit) fail(tooLarge(limit));
+      pieces.push(chunk);
+      if (pieces.size > limit) fail(tooLarge(limit));
       else if (source.isOver()) fail(new ServiceError("CANCELLED"));
-      else if (pieces.push(chunk) === PIECES) {
-        chunks.push(Buffer.concat(pieces));
-        pieces = [];
-      }
     };
     const onEnd = (): void => {
       stop();
-      chunks.push(...pieces);
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
+      resolve(pieces.whole());
     };
     const onGone = (): void => fail(new ServiceError("CANCELLED"));
     incoming.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);

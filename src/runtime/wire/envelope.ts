@@ -1,4 +1,5 @@
 import { ServiceError } from "../error/service-error.ts";
+import { Pieces } from "./pieces.ts";
 
 /** The flags of a message, and its length. */
 export const PREFIX_BYTES = 5;
@@ -28,16 +29,10 @@ export function envelopeOf(data: Uint8Array, flags: number = flag.PLAIN): Buffer
   return bytes;
 }
 
-/** So many pieces become one: each costs more than a hundred bytes, however short it is. */
-const PIECES = 1024;
-
-const NOTHING = Buffer.alloc(0);
-
 /** Takes the messages of a request out of its bytes, in whatever pieces they come. */
 export class EnvelopeParser {
   readonly #limit: number;
-  #pieces: Buffer[] = [];
-  #size = 0;
+  readonly #pieces = new Pieces();
   /** How many bytes the next message has with its prefix; 0 while that is not known. */
   #needed = 0;
 
@@ -48,12 +43,11 @@ export class EnvelopeParser {
 
   /** Whether nothing is left of an unfinished message. */
   get isEmpty(): boolean {
-    return this.#size === 0;
+    return this.#pieces.size === 0;
   }
 
   push(piece: Buffer): void {
-    this.#size += piece.length;
-    if (this.#pieces.push(piece) === PIECES) this.#pieces = [Buffer.concat(this.#pieces)];
+    this.#pieces.push(piece);
   }
 
   /**
@@ -62,8 +56,9 @@ export class EnvelopeParser {
    * @throws ServiceError PAYLOAD_TOO_LARGE by its announced length; INVALID_ARGUMENT for flags that no request has
    */
   next(): Envelope | undefined {
-    if (this.#size < PREFIX_BYTES || this.#size < this.#needed) return undefined;
-    const bytes = this.#joined();
+    const { size } = this.#pieces;
+    if (size < PREFIX_BYTES || size < this.#needed) return undefined;
+    const bytes = this.#pieces.whole();
     const flags = bytes[0] as number;
     if (this.#needed === 0) {
       if (flags > flag.COMPRESSED) {
@@ -72,25 +67,16 @@ export class EnvelopeParser {
       const length = bytes.readUInt32BE(1);
       if (length > this.#limit) throw tooLarge(this.#limit);
       this.#needed = PREFIX_BYTES + length;
-      if (this.#size < this.#needed) return undefined;
+      if (size < this.#needed) return undefined;
     }
     const end = this.#needed;
-    this.#pieces = bytes.length === end ? [] : [bytes.subarray(end)];
-    this.#size -= end;
+    this.#pieces.drop(end);
     this.#needed = 0;
     return {
       isCompressed: flags === flag.COMPRESSED,
       // As a plain array: what handlers get must not change its meaning of `slice`.
       data: new Uint8Array(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, end - PREFIX_BYTES),
     };
-  }
-
-  #joined(): Buffer {
-    const [first = NOTHING, ...others] = this.#pieces;
-    if (others.length === 0) return first;
-    const joined = Buffer.concat(this.#pieces);
-    this.#pieces = [joined];
-    return joined;
   }
 }
 
