@@ -4,11 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { stringify } from "yaml";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-loaded-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const LARGE = ["@authzed/authzed-node", "@grpc/grpc-js", "etcd3", "pg"];
+/** What is bundled, or loaded only where it is registered: prom-client loads both from its source. */
+const NOT_BUILT = ["@opentelemetry/api", "prom-client"];
 
 const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
 
@@ -19,8 +22,17 @@ const PRINT_LOADED = `
     registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) });
     const printLoaded = () => {
       const isLoaded = (name) => urls.some((url) => url.includes("/node_modules/" + name + "/"));
-      console.log(JSON.stringify(${JSON.stringify(LARGE)}.filter(isLoaded)));
+      console.log(JSON.stringify(${JSON.stringify([...LARGE, ...NOT_BUILT])}.filter(isLoaded)));
     };`;
+
+const ADDRESS = { address: "127.0.0.1:0" };
+const BUILT = stringify({
+  environment: "development",
+  service: "built",
+  server: { http: ADDRESS, grpc: ADDRESS, metrics: ADDRESS },
+  security: { authn: { mode: "gateway_trusted" }, authz: { enabled: false } },
+  database: { driver: "sqlite", file: "built.db" },
+});
 
 /** What a script prints, a value for each line. */
 function run(script: string): unknown[] {
@@ -47,7 +59,7 @@ function loadedBy(config: object): unknown {
     }).catch((error) => (console.error(error.code), undefined));
     await server?.stop();
     printLoaded();`);
-  return loaded;
+  return (loaded as string[]).filter((name) => LARGE.includes(name));
 }
 
 test("a server over SQLite loads no client of gRPC, PostgreSQL, SpiceDB or etcd", () => {
@@ -55,7 +67,7 @@ test("a server over SQLite loads no client of gRPC, PostgreSQL, SpiceDB or etcd"
 });
 
 test("a client of gRPC loads its library with its first call", () => {
-  const loaded = run(`${PRINT_LOADED}
+  const printed = run(`${PRINT_LOADED}
     const { VaultService } = await import(${url("../fixture/gen/acme/vault/v1/vault_pb.ts")});
     const { createGrpcClient } = await import(${url("../../../src/runtime/index.ts")});
     const client = createGrpcClient(VaultService, { target: "127.0.0.1:1", retry: false });
@@ -64,10 +76,37 @@ test("a client of gRPC loads its library with its first call", () => {
     console.log(JSON.stringify(code));
     printLoaded();
     await client.close();`);
-  expect(loaded).toEqual([[], "UNAVAILABLE", ["@grpc/grpc-js"]]);
+  const [before, code, after] = printed;
+  expect(before).not.toContain("@grpc/grpc-js");
+  expect(code).toBe("UNAVAILABLE");
+  expect(after).toContain("@grpc/grpc-js");
 });
 
 test("one over PostgreSQL loads that one", () => {
   const database = { driver: "postgres", url: "postgres://u:p@127.0.0.1:1/db" };
   expect(loadedBy({ database })).toContain("pg");
+});
+
+test("what is built loads no large package at its start, nor fetch and WebSocket, which Node has in one", () => {
+  const fetch = '"NativeModule internal/deps/undici/undici"';
+  const loaded = run(`${PRINT_LOADED}
+    import { writeFileSync } from "node:fs";
+    const { createLogger, createServer, loadServiceConfig } = await import(${url("../../../dist/runtime.js")});
+    const { bindVaultService } = await import(${url("../fixture/gen/acme/vault/v1/vault_server.ts")});
+    const { vaultHandlers } = await import(${url("../support/vault-handlers.ts")});
+    const folder = ${JSON.stringify(folder)};
+    writeFileSync(folder + "/built.yaml", ${JSON.stringify(BUILT)});
+    const server = await createServer({
+      configuration: loadServiceConfig(folder + "/built.yaml"),
+      bindings: [bindVaultService(vaultHandlers())],
+      logger: createLogger({ destination: { write: () => undefined } }),
+    });
+    await server.start();
+    printLoaded();
+    console.log(process.moduleLoadList.includes(${fetch}));
+    await server.stop();
+    globalThis.fetch;
+    Headers;
+    console.log(process.moduleLoadList.includes(${fetch}));`);
+  expect(loaded).toEqual([[], false, true]);
 });

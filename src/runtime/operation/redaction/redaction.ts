@@ -81,7 +81,7 @@ class Redaction {
     if (value instanceof RegExp) return redactText(String(value));
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
       return `[${value.byteLength} bytes]`;
-    if (value instanceof Headers) return this.#fields(value.entries(), depth);
+    if (isHeaders(value)) return this.#fields(value.entries(), depth);
     return this.#fields(withoutMembers(Object.entries(value)), depth);
   }
 
@@ -155,6 +155,12 @@ function withoutMembers(entries: readonly [string, unknown][]): readonly [string
     const isSecret = (isKey && KEY_MEMBERS.has(key)) || (isPair && /^values?$/i.test(key));
     return [key, isSecret ? REDACTED : item];
   });
+}
+
+/** Whoever looks at the class before there is one of it has Node load all of `fetch`. */
+function isHeaders(value: object): value is Headers {
+  const isNamedSo = Object.prototype.toString.call(value) === "[object Headers]";
+  return isNamedSo && value instanceof Headers;
 }
 
 /** Whether a text is an option of a command line, whose value comes next. */

@@ -1,19 +1,10 @@
-import {
-  type Attributes,
-  type Context,
-  propagation,
-  ROOT_CONTEXT,
-  type Span,
-  SpanStatusCode,
-  type TextMapGetter,
-  TraceFlags,
-  trace,
-} from "@opentelemetry/api";
+import type { Attributes, Context, Span, TextMapGetter } from "@opentelemetry/api";
 import type { Call } from "../../call/call.ts";
 import { type CallHeaders, single } from "../../call/call-headers.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { redactText } from "../redaction/redact-text.ts";
 import { endOfHttp, httpAttributes } from "./http-attributes.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { endOfRpc, rpcAttributes } from "./rpc-attributes.ts";
 
 /** Headers that may come in several pieces, which stand for one list. */
@@ -29,6 +20,7 @@ const HEADERS: TextMapGetter<CallHeaders> = {
 
 /** The context of the caller's span, as the registered propagator reads it; the root where it sent none. */
 export function remoteContext(headers: CallHeaders): Context {
+  const { propagation, ROOT_CONTEXT } = openTelemetry();
   return propagation.extract(ROOT_CONTEXT, headers, HEADERS);
 }
 
@@ -52,7 +44,7 @@ export function endSpan(span: Span, call: Call, error: ServiceError | undefined)
   if (error !== undefined) span.setAttribute("svc_access.code", error.code);
   if (errorType !== undefined) {
     span.setAttribute("error.type", errorType);
-    span.setStatus({ code: SpanStatusCode.ERROR });
+    span.setStatus({ code: openTelemetry().SpanStatusCode.ERROR });
   }
   if (error?.code === "INTERNAL" && error.cause instanceof Error) {
     const { name, message, stack = "" } = error.cause;
@@ -63,6 +55,7 @@ export function endSpan(span: Span, call: Call, error: ServiceError | undefined)
 
 /** Makes the call part of the trace of its span. */
 export function adoptSpan(call: Call, span: Span): void {
+  const { trace, TraceFlags } = openTelemetry();
   const { traceId, spanId, traceFlags } = span.spanContext();
   if (!trace.isSpanContextValid(span.spanContext())) return;
   call.traceId = traceId;

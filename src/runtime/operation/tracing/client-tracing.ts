@@ -1,19 +1,10 @@
-import {
-  type Attributes,
-  type Context,
-  context,
-  propagation,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type TextMapSetter,
-  trace,
-} from "@opentelemetry/api";
+import type { Attributes, Context, Span, TextMapSetter } from "@opentelemetry/api";
 import { streamsResponse } from "../../binding/method-kind.ts";
 import type { ClientCall, ClientInterceptor } from "../../client/client-call.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { ClientTarget } from "./client-target.ts";
 import { eachInside } from "./inside-context.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { registeredTracer } from "./registered-tracer.ts";
 import { rpcAttributes, statusName } from "./rpc-attributes.ts";
 import { tracedCalls } from "./traced-calls.ts";
@@ -29,6 +20,7 @@ const HEADERS: TextMapSetter<Map<string, string>> = {
 export function createClientTracing(target: ClientTarget): ClientInterceptor | undefined {
   const tracer = registeredTracer();
   if (tracer === undefined) return undefined;
+  const { context, propagation, SpanKind, trace } = openTelemetry();
   return async (call, next) => {
     const parent = parentOf(call);
     const attributes = attributesOf(call, target);
@@ -49,6 +41,7 @@ export function createClientTracing(target: ClientTarget): ClientInterceptor | u
 
 /** The span that is active; where that is of another trace, the call that is being served. */
 function parentOf({ options }: ClientCall): Context {
+  const { context, trace } = openTelemetry();
   const active = context.active();
   const served = options.context;
   if (served === undefined) return active;
@@ -94,7 +87,7 @@ function endSpan(span: Span, { transport }: ClientCall, failure?: unknown): void
   }
   if (failure !== undefined) {
     span.setAttribute("error.type", error?.code ?? "_OTHER");
-    span.setStatus({ code: SpanStatusCode.ERROR });
+    span.setStatus({ code: openTelemetry().SpanStatusCode.ERROR });
   }
   span.end();
 }

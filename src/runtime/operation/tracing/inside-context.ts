@@ -1,4 +1,5 @@
-import { type Context, context } from "@opentelemetry/api";
+import type { Context } from "@opentelemetry/api";
+import { openTelemetry } from "./open-telemetry.ts";
 
 /** Whether a response is a stream of messages, by what it is. */
 export function isAsyncIterable(response: unknown): response is AsyncIterable<unknown> {
@@ -10,6 +11,7 @@ export function eachInside(
   active: Context,
   responses: AsyncIterable<unknown>,
 ): AsyncIterable<unknown> {
+  const { context } = openTelemetry();
   const iterator = responses[Symbol.asyncIterator]();
   const inside: AsyncIterator<unknown> & AsyncIterable<unknown> = {
     next: () => context.with(active, () => iterator.next()),

@@ -1,4 +1,4 @@
-import { context, SpanKind, type Tracer, trace } from "@opentelemetry/api";
+import type { Tracer } from "@opentelemetry/api";
 import type { Call } from "../../call/call.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { Interceptor } from "../../chain/interceptor.ts";
@@ -6,6 +6,7 @@ import type { ServiceError } from "../../error/service-error.ts";
 import { adoptSpan, attributesAtBegin, endSpan, remoteContext } from "./call-span.ts";
 import { httpSpanName } from "./http-attributes.ts";
 import { eachInside, isAsyncIterable } from "./inside-context.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { registeredTracer } from "./registered-tracer.ts";
 import { tracedCalls } from "./traced-calls.ts";
 
@@ -30,6 +31,7 @@ export function createTracing(scheme?: "http" | "https"): Tracing | undefined {
 }
 
 function begin(tracer: Tracer, call: Call, scheme: string | undefined): void {
+  const { SpanKind, trace } = openTelemetry();
   const parent = remoteContext(call.headers);
   const isHttp = call.transport === "http";
   const name = isHttp ? httpSpanName(call) : call.rpc;
@@ -50,6 +52,6 @@ function end(call: Call, error: ServiceError | undefined): void {
 const interceptor: Interceptor = async (call, next) => {
   const traced = tracedCalls.get(call);
   if (traced === undefined) return next();
-  const response = await context.with(traced.context, next);
+  const response = await openTelemetry().context.with(traced.context, next);
   return isAsyncIterable(response) ? eachInside(traced.context, response) : response;
 };
