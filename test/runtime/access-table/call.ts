@@ -114,7 +114,7 @@ export async function callWire(
   const { code, httpStatus, reason, answers } = readResponse(wire, target, response);
   if (code === undefined) return String(httpStatus);
   if (reason === undefined) return subjectOf(wire, answers[0]);
-  const form = errorForm(wire, target.isStreaming, reason as ErrorCode);
+  const form = errorForm(wire, target.isStreaming, ERROR_CODES[reason as ErrorCode]);
   if (form.code !== code || form.httpStatus !== httpStatus) {
     throw new Error(`${reason} is told as ${httpStatus} ${code}`);
   }

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ErrorCode } from "../../../../src/runtime/error/error-codes.ts";
+import { ERROR_CODES, type ErrorCode } from "../../../../src/runtime/error/error-codes.ts";
 import { connectCode, errorForm } from "../../support/wire/error-forms.ts";
 import { WIRES, type Wire, type WireName } from "../../support/wire/protocols.ts";
 import { readResponse } from "../../support/wire/read-response.ts";
@@ -58,7 +58,7 @@ export async function callWith(
   }
   expect(handled).toBe(0);
   if (code === undefined) return String(httpStatus);
-  const form = errorForm(wire, target.isStreaming, reason as ErrorCode);
+  const form = errorForm(wire, target.isStreaming, ERROR_CODES[reason as ErrorCode]);
   const special = SPECIAL.find((grpc) => code === String(grpc) || code === connectCode(grpc));
   if (code !== form.code && special !== undefined) return `${reason} (${special})`;
   expect({ code, httpStatus }).toEqual(form);

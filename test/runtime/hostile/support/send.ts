@@ -85,7 +85,9 @@ async function call(
     expect(requestId).toBe(fields[0]?.[1]);
     return `200 ${subjectId || "-"}`;
   }
-  expect({ code, httpStatus }).toEqual(errorForm(wire, target.isStreaming, reason as ErrorCode));
+  expect({ code, httpStatus }).toEqual(
+    errorForm(wire, target.isStreaming, ERROR_CODES[reason as ErrorCode]),
+  );
   if (body !== undefined) expectErrorBody(body, httpStatus, requestId);
   return `${ERROR_CODES[reason as ErrorCode].http} ${reason}`;
 }

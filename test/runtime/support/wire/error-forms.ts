@@ -1,4 +1,3 @@
-import { ERROR_CODES, type ErrorCode } from "../../../../src/runtime/error/error-codes.ts";
 import type { Wire } from "./protocols.ts";
 import type { WireAnswer } from "./read-response.ts";
 
@@ -28,13 +27,12 @@ export function connectCode(grpcStatus: number): string {
   return (CONNECT[grpcStatus] as (typeof CONNECT)[number])[0];
 }
 
-/** How an error of ours stands in a protocol: its code there, and the status of HTTP. */
+/** How an error of ours, by its two statuses, stands in a protocol: its code there, and the status of HTTP. */
 export function errorForm(
   { form }: Wire,
   isStreaming: boolean,
-  reason: ErrorCode,
+  { http, grpc }: { readonly http: number; readonly grpc: number },
 ): Pick<WireAnswer, "code" | "httpStatus"> {
-  const { http, grpc } = ERROR_CODES[reason];
   switch (form) {
     case "route":
       return { code: String(http), httpStatus: http };

@@ -65,10 +65,19 @@ function routeAnswer({ status, body }: WireResponse, isStreaming: boolean): Part
   const text = body.toString();
   if (status === 200) {
     const lines = isStreaming ? text.split("\n").filter((line) => line !== "") : [text];
-    return { code: "200", answers: lines.map((line) => Buffer.from(line)) };
+    const error = isStreaming ? lastWords(lines.at(-1)) : undefined;
+    if (error !== undefined) lines.pop();
+    const answers = lines.map((line) => Buffer.from(line));
+    if (error === undefined) return { code: "200", answers };
+    return { code: String(error.status), reason: error.code, message: error.message, answers };
   }
   const { code, message } = JSON.parse(text) as { code: string; message: string };
   return { code: String(status), reason: code, message, body: text };
+}
+
+/** The error that ends a stream of lines, where one does. */
+function lastWords(line = "{}"): { status: number; code: string; message: string } | undefined {
+  return (JSON.parse(line) as { error?: { status: number; code: string; message: string } }).error;
 }
 
 interface ConnectErrorJson {

@@ -10,8 +10,9 @@ import {
 import { Int64ValueSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createGrpcClient, createHttpClient, type HttpRoute } from "../../../src/runtime/index.ts";
+import type { HttpRoute } from "../../../src/runtime/index.ts";
 import { runs } from "../../support/effort.ts";
+import { type Caller, type Callers, everyCaller } from "./strange/every-caller.ts";
 import { EditionService, NewSchema } from "./strange/gen/strange/edition/v1/edition_pb.ts";
 import {
   bindEditionService,
@@ -62,79 +63,68 @@ afterAll(async () => {
   await server.stop();
 });
 
-type Caller = Record<string, (request: Message) => Promise<Message>>;
-
-function callers(
-  service: DescService,
-  routes: readonly HttpRoute[],
-): { http: Caller; grpc: Caller } {
-  const http = createHttpClient(service, routes, {
-    baseUrl: `http://127.0.0.1:${server.http}`,
-    retry: false,
-    circuitBreaker: false,
-  });
-  const grpc = createGrpcClient(service, {
-    target: `127.0.0.1:${server.grpc}`,
-    retry: false,
-    circuitBreaker: false,
-  });
-  for (const client of [http, grpc]) {
-    closing.push(async () => client[Symbol.asyncDispose]());
-  }
-  return { http: http as unknown as Caller, grpc: grpc as unknown as Caller };
+/** What calls a service by every protocol: the routes of HTTP, and all others. */
+function callers(service: DescService, routes: readonly HttpRoute[]): Callers {
+  const { callers: all, close } = everyCaller(service, routes, server);
+  closing.push(close);
+  return all;
 }
 
-/** Calls an RPC over both, and compares what arrived and what came back. */
+/** Calls an RPC by each, and compares what arrived and what came back. */
 async function expectSame(
-  { http, grpc }: { http: Caller; grpc: Caller },
+  all: Callers,
   { localName, input, output }: DescMethod,
   request: Message,
 ): Promise<void> {
-  server.seen.length = 0;
-  const answers = [await http[localName]?.(request), await grpc[localName]?.(request)];
-  const arrived = server.seen.map((call) => bytesOf(input, call.request));
-  expect(arrived).toHaveLength(2);
-  expect(arrived[0]).toBe(arrived[1]);
-  expect(bytesOf(output, answers[0])).toBe(bytesOf(output, answers[1]));
+  const results: Record<string, unknown> = {};
+  for (const [name, caller] of Object.entries(all)) {
+    server.seen.length = 0;
+    const answer = await caller[localName]?.(request);
+    const arrived = server.seen.map((call) => bytesOf(input, call.request));
+    results[name] = { arrived, answer: bytesOf(output, answer) };
+  }
+  const [first] = Object.values(results) as { arrived: string[] }[];
+  expect(first?.arrived).toHaveLength(1);
+  expect(results).toEqual(Object.fromEntries(Object.keys(all).map((name) => [name, first])));
 }
 
 function bytesOf(desc: DescMessage, message: Message | undefined): string {
   return Buffer.from(toBinary(desc, message as Message)).toString("hex");
 }
 
-describe("a message arrives over HTTP as it does over gRPC", () => {
+describe("a message arrives by a route of HTTP as it does by every other protocol", () => {
   it("in a query", async () => {
-    const both = callers(KindService, KindServiceRoutes);
+    const all = callers(KindService, KindServiceRoutes);
     await fc.assert(
       fc.asyncProperty(randomMessage(FlatSchema, { queryOnly: true }), (request) =>
-        expectSame(both, KindService.method.query, request),
+        expectSame(all, KindService.method.query, request),
       ),
       RUNS,
     );
   });
 
   it("in a path and a query", async () => {
-    const both = callers(KindService, KindServiceRoutes);
+    const all = callers(KindService, KindServiceRoutes);
     await fc.assert(
       fc.asyncProperty(randomMessage(FlatSchema, { queryOnly: true, pathSafe: true }), (request) =>
-        expectSame(both, KindService.method.path, request),
+        expectSame(all, KindService.method.path, request),
       ),
       RUNS,
     );
   });
 
   it("in a body", async () => {
-    const both = callers(KindService, KindServiceRoutes);
+    const all = callers(KindService, KindServiceRoutes);
     await fc.assert(
       fc.asyncProperty(randomMessage(AllSchema, { any: FlatSchema }), (request) =>
-        expectSame(both, KindService.method.whole, request),
+        expectSame(all, KindService.method.whole, request),
       ),
       RUNS,
     );
   });
 
   it("in a path, a query and a field of the body", async () => {
-    const both = callers(KindService, KindServiceRoutes);
+    const all = callers(KindService, KindServiceRoutes);
     const request = fc
       .tuple(
         randomMessage(AllSchema, { queryOnly: true, pathSafe: true }),
@@ -142,7 +132,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
       )
       .map(([outer, rest]) => create(AllSchema, { ...outer, rest: rest ?? undefined } as object));
     await fc.assert(
-      fc.asyncProperty(request, (one) => expectSame(both, KindService.method.part, one)),
+      fc.asyncProperty(request, (one) => expectSame(all, KindService.method.part, one)),
       RUNS,
     );
   });
@@ -150,7 +140,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
   it.each(KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Fields")))(
     "in $path",
     async (route) => {
-      const both = callers(KindService, [route]);
+      const all = callers(KindService, [route]);
       const field = BodiesSchema.fields.find(({ name }) => name === route.body);
       const name = field?.oneof?.localName ?? field?.localName ?? "";
       const request = randomMessage(BodiesSchema, { any: FlatSchema }).map((one) => {
@@ -162,7 +152,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
         fc.asyncProperty(request, async (one) => {
           // JSON has one null for the absence of a Value and for its being null.
           if (name === "anything" && (one as any)[name] === undefined) return;
-          await expectSame(both, KindService.method.fields, one);
+          await expectSame(all, KindService.method.fields, one);
         }),
         { numRuns: runs(30) },
       );
@@ -172,7 +162,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
   it.each(KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Stream")))(
     "and comes back in a stream, by $path",
     async (route) => {
-      const { http, grpc } = callers(KindService, [route]);
+      const every = callers(KindService, [route]);
       server.answer = async function* (request) {
         yield request;
         yield { rest: request };
@@ -190,7 +180,14 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
       const property = fc.asyncProperty(
         randomMessage(AllSchema, { any: FlatSchema }),
         async (request) => {
-          expect(await all(http, request)).toEqual(await all(grpc, request));
+          const results: Record<string, string[]> = {};
+          for (const [name, caller] of Object.entries(every)) {
+            results[name] = await all(caller, request);
+          }
+          const { http } = results;
+          expect(results).toEqual(
+            Object.fromEntries(Object.keys(every).map((name) => [name, http])),
+          );
         },
       );
       await fc.assert(property, { numRuns: runs(40) });
@@ -198,7 +195,7 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
   );
 
   it("of proto2, with groups, defaults and extensions", async () => {
-    const both = callers(LegacyService, LegacyServiceRoutes);
+    const all = callers(LegacyService, LegacyServiceRoutes);
     const request = fc
       .tuple(
         randomMessage(OldSchema),
@@ -212,30 +209,30 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
         return old;
       });
     await fc.assert(
-      fc.asyncProperty(request, (one) => expectSame(both, LegacyService.method.save, one)),
+      fc.asyncProperty(request, (one) => expectSame(all, LegacyService.method.save, one)),
       RUNS,
     );
   });
 
   it("of editions, with presence, delimited messages and closed enums", async () => {
-    const both = callers(EditionService, EditionServiceRoutes);
+    const all = callers(EditionService, EditionServiceRoutes);
     const body = fc.asyncProperty(randomMessage(NewSchema), (one) =>
-      expectSame(both, EditionService.method.save, one),
+      expectSame(all, EditionService.method.save, one),
     );
     const query = fc.asyncProperty(randomMessage(NewSchema, { queryOnly: true }), (one) =>
-      expectSame(both, EditionService.method.load, one),
+      expectSame(all, EditionService.method.load, one),
     );
     await fc.assert(body, RUNS);
     await fc.assert(query, RUNS);
   });
 
   it("that is one of the types with a JSON form of their own", async () => {
-    const both = callers(KindService, KindServiceRoutes);
+    const all = callers(KindService, KindServiceRoutes);
     const { time, value, wrapper, struct, any, nothing } = KindService.method;
     for (const method of [time, value, wrapper, struct, any, nothing]) {
       server.answer = async (request) => (method === wrapper ? { value: 5n } : request);
       const property = fc.asyncProperty(randomMessage(method.input, { any: FlatSchema }), (one) =>
-        expectSame(both, method, one),
+        expectSame(all, method, one),
       );
       await fc.assert(property, { numRuns: runs(30) });
     }
@@ -247,14 +244,14 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
     );
     server.answer = async () => ({ value: 5n });
     for (const route of routes) {
-      const both = callers(KindService, [route]);
+      const all = callers(KindService, [route]);
       const property = fc.asyncProperty(fc.string({ minLength: 1 }), async (value) => {
         if (
           route.variables.length > 0 &&
           /^\.\.?$|[\u0000-\u001f\u007f-\u009f]|^\.\.?[/\\]|[/\\]\.\.?$|[/\\]\.\.?[/\\]/.test(value)
         )
           return;
-        await expectSame(both, KindService.method.wrapper, {
+        await expectSame(all, KindService.method.wrapper, {
           $typeName: "google.protobuf.StringValue",
           value,
         } as Message);
@@ -266,16 +263,16 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
   it("through a path alone, where the message is a wrapper of a number", async () => {
     const routes = KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Number"));
     for (const route of routes) {
-      const both = callers(KindService, [route]);
+      const all = callers(KindService, [route]);
       const property = fc.asyncProperty(randomMessage(Int64ValueSchema), (one) =>
-        expectSame(both, KindService.method.number, one),
+        expectSame(all, KindService.method.number, one),
       );
       await fc.assert(property, { numRuns: runs(30) });
     }
   });
 
   it("through templates with several segments, nested variables, wildcards and verbs", async () => {
-    const both = callers(PathService, PathServiceRoutes);
+    const all = callers(PathService, PathServiceRoutes);
     const segment = fc
       .string({ minLength: 1 })
       .map((value) => value.replace(/[\u0000-\u001f\u007f-\u009f/\\]/g, "_"))
@@ -288,15 +285,15 @@ describe("a message arrives over HTTP as it does over gRPC", () => {
       async (a, b, number) => {
         const names = (name: string) =>
           ({ $typeName: "strange.paths.v1.PathRequest", name, number }) as unknown as Message;
-        await expectSame(both, several, names(`projects/${a}/locations/${b}`));
-        await expectSame(both, several, names(`folders/${a}`));
-        await expectSame(both, several, names(`organizations/${a}/${b}/${a}`));
-        await expectSame(both, cancel, names(`operations/${a}:cancel/${b}`));
-        await expectSame(both, cancel, names(`projects/${a}/locations/${b}`));
-        await expectSame(both, single, names(`${a}/${b}`));
-        await expectSame(both, rest, names(`${a}/${b}`));
-        await expectSame(both, escaped, names(a));
-        await expectSame(both, nested, {
+        await expectSame(all, several, names(`projects/${a}/locations/${b}`));
+        await expectSame(all, several, names(`folders/${a}`));
+        await expectSame(all, several, names(`organizations/${a}/${b}/${a}`));
+        await expectSame(all, cancel, names(`operations/${a}:cancel/${b}`));
+        await expectSame(all, cancel, names(`projects/${a}/locations/${b}`));
+        await expectSame(all, single, names(`${a}/${b}`));
+        await expectSame(all, rest, names(`${a}/${b}`));
+        await expectSame(all, escaped, names(a));
+        await expectSame(all, nested, {
           ...names(""),
           inner: { ...names(a), inner: names(`a/${b}`) },
         } as Message);

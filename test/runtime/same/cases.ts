@@ -1,0 +1,184 @@
+import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { ERROR_CODES, type ErrorCode } from "../../../src/runtime/error/error-codes.ts";
+import { ServiceError } from "../../../src/runtime/index.ts";
+import { VaultService } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
+import { MODES, type Mode } from "../hostile/support/world.ts";
+import { WIRE_NAMES, WIRES, type WireName } from "../support/wire/protocols.ts";
+import type { WireCall } from "../support/wire/wire-request.ts";
+import { CREDENTIALS, type CredentialName } from "./credentials.ts";
+
+/** What a handler does. */
+export interface Behaviour {
+  /** What it throws; undefined where it answers. */
+  readonly error: Error | undefined;
+  /** Of a stream of answers: whether it throws behind the last one, and not before the first. */
+  readonly isLate: boolean;
+}
+
+/** One call, whichever way it takes. */
+export interface Case {
+  readonly mode: Mode;
+  readonly rpc: RpcName;
+  readonly request: Message;
+  /** What it was made of. */
+  readonly fields: Fields;
+  readonly credential: CredentialName;
+  /** Whether the caller may see and edit the document `open`. */
+  readonly isAllowed: boolean;
+  readonly behaviour: Behaviour;
+}
+
+/** The fields that a request may have, by their names. */
+interface Fields {
+  readonly id: string;
+  readonly text: string;
+  readonly count: number;
+}
+
+interface Rpc {
+  readonly make: (fields: Fields) => object;
+  readonly route?: (fields: Fields) => readonly [method: string, path: string, body?: object];
+  readonly isGetable?: true;
+}
+
+const of = (id: string) => `/v1/documents/${encodeURIComponent(id)}`;
+
+const RPCS = {
+  GetNotice: {
+    make: ({ id }) => ({ noticeId: id }),
+    route: ({ id }) => ["GET", `/v1/notices/${encodeURIComponent(id)}`],
+    isGetable: true,
+  },
+  GetProfile: { make: () => ({}), route: () => ["GET", "/v1/profile"], isGetable: true },
+  GetDocument: {
+    make: ({ id }) => ({ documentId: id }),
+    route: ({ id }) => ["GET", of(id)],
+    isGetable: true,
+  },
+  ListDocuments: { make: () => ({}), route: () => ["GET", "/v1/documents"], isGetable: true },
+  UpdateDocument: {
+    make: ({ id, text }) => ({ documentId: id, text }),
+    route: ({ id, text }) => ["PUT", of(id), { text }],
+  },
+  UnlockDocument: {
+    make: ({ id, text }) => ({ documentId: id, passphrase: { text } }),
+    route: ({ id, text }) => [
+      "GET",
+      `${of(id)}:unlock?passphrase.text=${encodeURIComponent(text)}`,
+    ],
+  },
+  SearchDocuments: {
+    make: ({ text }) => ({ text }),
+    route: ({ text }) => ["POST", "/v1/documents:search", { text }],
+  },
+  Reconcile: {
+    make: ({ text }) => ({ reason: text }),
+    route: ({ text }) => ["POST", "/v1/documents:reconcile", { reason: text }],
+  },
+  Reset: {
+    make: ({ text }) => ({ reason: text }),
+    route: ({ text }) => ["POST", "/v1/documents:reset", { reason: text }],
+  },
+  WatchDocument: {
+    make: ({ id, count }) => ({ documentId: id, count }),
+    route: ({ id, count }) => ["GET", `${of(id)}:watch?count=${count}`],
+  },
+  UploadDocument: { make: ({ text }) => ({ chunk: Buffer.from(text) }) },
+  Converse: { make: ({ text }) => ({ text }) },
+} as const satisfies Record<string, Rpc>;
+
+export type RpcName = keyof typeof RPCS;
+
+/** The description of an RPC. */
+export function methodOf(name: RpcName): (typeof VaultService.methods)[number] {
+  return VaultService.methods.find((method) => method.name === name) as never;
+}
+
+/** Ids that are one, that are none, and that a path or a query has to escape. */
+const ID = fc.constantFrom(
+  "open",
+  "open",
+  "open",
+  "closed",
+  "Open",
+  "*",
+  "open#viewer",
+  "x y",
+  "\u00e9",
+  "a:b",
+  "%2e",
+  "a+b&c=d",
+);
+const FIELDS: fc.Arbitrary<Fields> = fc.record({
+  id: ID,
+  text: fc.string({ unit: "grapheme", maxLength: 20 }),
+  count: fc.nat(3),
+});
+
+const THROWN: fc.Arbitrary<Error> = fc.oneof(
+  fc
+    .tuple(
+      // A caller that has gone is told nothing.
+      fc.constantFrom(
+        ...(Object.keys(ERROR_CODES) as ErrorCode[]).filter((one) => one !== "CANCELLED"),
+      ),
+      fc.option(fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }), { nil: undefined }),
+    )
+    .map(([code, message]) => new ServiceError(code, message)),
+  fc.constant(
+    ServiceError.of(409, "VERSION_CONFLICT", "the version is 5\r\nnot 4", {
+      details: { version: 5 },
+      retryAfterSeconds: 2,
+    }),
+  ),
+  fc.constantFrom(
+    new Error("secret"),
+    new ServiceError("INTERNAL", "secret"),
+    new ServiceError("UNAUTHORIZED", "not you", { details: { why: "\u00e9" } }),
+  ),
+);
+
+export const CASES: fc.Arbitrary<Case> = fc
+  .tuple(fc.constantFrom(...(Object.keys(RPCS) as RpcName[])), FIELDS)
+  .chain(([rpc, fields]) =>
+    fc.record({
+      mode: fc.constantFrom(...MODES),
+      rpc: fc.constant(rpc),
+      request: fc.constant(create(methodOf(rpc).input as DescMessage, RPCS[rpc].make(fields))),
+      fields: fc.constant(fields),
+      credential: fc.constantFrom(...(Object.keys(CREDENTIALS) as CredentialName[])),
+      isAllowed: fc.boolean(),
+      behaviour: fc.record({
+        error: fc.option(THROWN, { nil: undefined, freq: 2 }),
+        isLate: fc.boolean(),
+      }),
+    }),
+  );
+
+/** The call as it goes over the wire. */
+export function wireCallOf({ rpc, request, fields }: Case): WireCall {
+  const { input, methodKind } = methodOf(rpc);
+  const { route }: Rpc = RPCS[rpc];
+  const [method = "", path = "", body] = route?.(fields) ?? [];
+  return {
+    rpc: `/${VaultService.typeName}/${rpc}`,
+    route:
+      method === ""
+        ? undefined
+        : { method, path, body: body === undefined ? "" : JSON.stringify(body) },
+    isStreaming: methodKind !== "unary",
+    message: toBinary(input as DescMessage, request),
+    json: toJsonString(input as DescMessage, request),
+  };
+}
+
+/** The ways that an RPC can be called by. */
+export function wiresOf(rpc: RpcName): WireName[] {
+  const { route, isGetable }: Rpc = RPCS[rpc];
+  return WIRE_NAMES.filter((name) => {
+    const { form } = WIRES[name];
+    if (form === "route") return route !== undefined;
+    return form !== "connect_get" || isGetable === true;
+  });
+}

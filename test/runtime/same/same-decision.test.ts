@@ -1,0 +1,62 @@
+/**
+ * The same call has the same outcome by every protocol: the decision, what the handler gets and
+ * answers, what is audited, and the error, which each protocol has in its own form.
+ */
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runs } from "../../support/effort.ts";
+import { KeyServer } from "../authn/key-server.ts";
+import { ecKey } from "../authn/tokens.ts";
+import { tokenSource } from "../hostile/support/tokens.ts";
+import { MODES, type Mode } from "../hostile/support/world.ts";
+import { CASES } from "./cases.ts";
+import { observeAll } from "./observe.ts";
+import { startToldVault, type ToldVault } from "./told-vault.ts";
+
+const issuer = new KeyServer();
+const key = ecKey("one");
+const tokens = tokenSource(() => issuer.url, key);
+const vaults = new Map<Mode, ToldVault>();
+
+beforeAll(async () => {
+  issuer.keys = [key.jwk];
+  await issuer.start();
+  for (const mode of MODES) vaults.set(mode, await startToldVault(mode, issuer.url));
+});
+afterAll(async () => {
+  for (const { world } of vaults.values()) await world.stop();
+  await issuer.stop();
+});
+
+it("a call has the same outcome whichever protocol it comes by", async () => {
+  const seen = new Map<string, number>();
+  const property = fc.asyncProperty(CASES, async (one) => {
+    const observed = await observeAll(vaults.get(one.mode) as ToldVault, tokens, one);
+    const [first] = Object.values(observed);
+    const { told, audited, handled } = first as NonNullable<typeof first>;
+    expect(observed).toEqual(
+      Object.fromEntries(Object.keys(observed).map((name) => [name, first])),
+    );
+    if (told === "served") expect(handled).toHaveLength(1);
+    for (const what of [
+      told,
+      audited.length > 0 ? "audited" : "",
+      handled.length > 0 ? "handled" : "",
+    ]) {
+      seen.set(what, (seen.get(what) ?? 0) + 1);
+    }
+  });
+  await fc.assert(property, { numRuns: runs(1000) });
+  // The cases are not all refused at the door.
+  for (const what of [
+    "served",
+    "handled",
+    "audited",
+    "UNAUTHORIZED",
+    "FORBIDDEN",
+    "INVALID_ARGUMENT",
+    "INTERNAL",
+  ]) {
+    expect(seen.get(what) ?? 0, what).toBeGreaterThan(0);
+  }
+});
