@@ -22,16 +22,21 @@ export interface CallContext {
   /**
    * Sets a header of the response, or of the initial metadata.
    *
-   * @throws TypeError for one that cannot be sent; Error once the response was begun
+   * @throws TypeError for one that cannot be sent, or where all are larger than 16 KiB; Error once
+   * the response was begun
    */
   setResponseHeader(name: string, value: string): void;
-  /** Adds a value to a header of the response, beside those that it has; otherwise likewise. */
+  /**
+   * Adds a value to a header of the response, beside those that it has; otherwise likewise. One that
+   * has a single value by HTTP, such as `ETag`, takes no second.
+   */
   appendResponseHeader(name: string, value: string): void;
   /**
    * Sets trailing metadata of the response, which gRPC, gRPC-Web and Connect send with its status.
    * Nobody would see it over a route of HTTP: there it is not sent.
    *
-   * @throws TypeError for one that cannot be sent; Error once the response was ended
+   * @throws TypeError for one that cannot be sent, or where all are larger than 16 KiB; Error once
+   * the response was ended
    */
   setResponseTrailer(name: string, value: string): void;
   /** Adds a value to trailing metadata, beside those that it has; otherwise likewise. */

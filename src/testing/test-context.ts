@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { checkObject, checkRecord } from "../runtime/audit/check-record.ts";
-import { checkHeader } from "../runtime/call/call.ts";
+import { ResponseFields } from "../runtime/call/response-fields.ts";
 import type { AuditRecord, CallAudit } from "../runtime/call-audit.ts";
 import type { CallContext } from "../runtime/call-context.ts";
 import { ServiceError } from "../runtime/error/service-error.ts";
@@ -53,6 +53,8 @@ const MINUTE_MS = 60_000;
  */
 export function testContext(options: TestContextOptions = {}): TestContext {
   const abort = new AbortController();
+  const headers = new ResponseFields("grpc", "header");
+  const trailers = new ResponseFields("grpc", "trailer");
   const responseHeaders = new Map<string, string>();
   const responseTrailers = new Map<string, string>();
   const { signal } = options;
@@ -84,19 +86,19 @@ export function testContext(options: TestContextOptions = {}): TestContext {
     responseHeaders,
     responseTrailers,
     setResponseHeader(name, value) {
-      checkHeader("grpc", name, value);
+      headers.set(name, value);
       responseHeaders.set(name.toLowerCase(), value);
     },
     appendResponseHeader(name, value) {
-      checkHeader("grpc", name, value);
+      headers.append(name, value);
       append(responseHeaders, name.toLowerCase(), value);
     },
     setResponseTrailer(name, value) {
-      checkHeader("grpc", name, value);
+      trailers.set(name, value);
       responseTrailers.set(name.toLowerCase(), value);
     },
     appendResponseTrailer(name, value) {
-      checkHeader("grpc", name, value);
+      trailers.append(name, value);
       append(responseTrailers, name.toLowerCase(), value);
     },
     abort(reason = new ServiceError("CANCELLED")) {

@@ -5,6 +5,7 @@ import type { ServiceError } from "../error/service-error.ts";
 import type { Principal } from "../principal.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import type { Peer } from "./peer.ts";
+import { ResponseFields, type ResponseMetadata } from "./response-fields.ts";
 import type { Transport } from "./transport.ts";
 
 /** What an adapter knows of a call when it begins. */
@@ -30,9 +31,6 @@ export interface CallStart {
   /** Encodes a response message, so that what cannot be encoded is an error of the call; absent where that comes later. */
   readonly encodeResponse?: (response: unknown) => unknown;
 }
-
-/** Headers or trailers that a handler set, by names in lower case; one that was appended to has several values. */
-export type ResponseMetadata = ReadonlyMap<string, string | readonly string[]>;
 
 /** By which kind of credential the caller was identified. */
 export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" | "cookie";
@@ -90,9 +88,9 @@ export class Call implements CallContext {
   readonly #readRequest: () => unknown;
   readonly #encodeResponse: ((response: unknown) => unknown) | undefined;
   #audit: CallAudit | undefined;
-  #responseHeaders: Map<string, string | readonly string[]> | undefined;
+  #responseHeaders: ResponseFields | undefined;
   #responseBegun = false;
-  #responseTrailers: Map<string, string | readonly string[]> | undefined;
+  #responseTrailers: ResponseFields | undefined;
   #responseEnded = false;
   #abort: AbortController | undefined;
   #abortReason: ServiceError | undefined;
@@ -166,75 +164,47 @@ export class Call implements CallContext {
 
   /** @throws TypeError for a header that cannot be sent; Error where the response was begun */
   setResponseHeader(name: string, value: string): void {
-    this.#headersToSet(name, value).set(name.toLowerCase(), value);
+    this.#headersToSet(name).set(name, value);
   }
 
   /** @throws TypeError for a header that cannot be sent; Error where the response was begun */
   appendResponseHeader(name: string, value: string): void {
-    append(this.#headersToSet(name, value), name.toLowerCase(), value);
+    this.#headersToSet(name).append(name, value);
   }
 
   /** @throws TypeError for a trailer that cannot be sent; Error where the response was ended */
   setResponseTrailer(name: string, value: string): void {
-    this.#trailersToSet(name, value).set(name.toLowerCase(), value);
+    this.#trailersToSet(name).set(name, value);
   }
 
   /** @throws TypeError for a trailer that cannot be sent; Error where the response was ended */
   appendResponseTrailer(name: string, value: string): void {
-    append(this.#trailersToSet(name, value), name.toLowerCase(), value);
+    this.#trailersToSet(name).append(name, value);
   }
 
   /** For the adapter: the trailers to send. After it none can be set. */
   endResponse(): ResponseMetadata | undefined {
     this.#responseEnded = true;
-    return this.#responseTrailers;
+    return this.#responseTrailers?.values;
   }
 
   /** For the adapter: the headers to send. After it no header can be set. */
   beginResponse(): ResponseMetadata | undefined {
     this.#responseBegun = true;
-    return this.#responseHeaders;
+    return this.#responseHeaders?.values;
   }
 
-  #headersToSet(name: string, value: string): Map<string, string | readonly string[]> {
+  #headersToSet(name: string): ResponseFields {
     if (this.#responseBegun) {
       throw new Error(`the header ${name} comes too late: the response was begun`);
     }
-    checkHeader(this.transport, name, value);
-    return (this.#responseHeaders ??= new Map());
+    return (this.#responseHeaders ??= new ResponseFields(this.transport, "header"));
   }
 
-  #trailersToSet(name: string, value: string): Map<string, string | readonly string[]> {
+  #trailersToSet(name: string): ResponseFields {
     if (this.#responseEnded) {
       throw new Error(`the trailer ${name} comes too late: the response was ended`);
     }
-    checkHeader(this.transport, name, value);
-    return (this.#responseTrailers ??= new Map());
-  }
-}
-
-function append(
-  metadata: Map<string, string | readonly string[]>,
-  name: string,
-  value: string,
-): void {
-  const before = metadata.get(name);
-  metadata.set(name, before === undefined ? value : [before, value].flat());
-}
-
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-const METADATA_NAME = /^[\w.-]+$/;
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-const METADATA_VALUE = /^[\x20-\x7e]*$/;
-
-/** Here, so that a header that cannot be sent is an error of the handler, and is logged as that. */
-export function checkHeader(transport: Transport, name: string, value: string): void {
-  // The others have metadata, which must fit into text as well.
-  const isHttp = transport === "http";
-  if (!(isHttp ? HEADER_NAME : METADATA_NAME).test(name)) {
-    throw new TypeError(`${JSON.stringify(name)} is no name of a response header`);
-  }
-  if (typeof value !== "string" || !(isHttp ? HEADER_VALUE : METADATA_VALUE).test(value)) {
-    throw new TypeError(`the response header ${name} has a value that cannot be sent`);
+    return (this.#responseTrailers ??= new ResponseFields(this.transport, "trailer"));
   }
 }

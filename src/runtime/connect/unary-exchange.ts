@@ -1,6 +1,5 @@
 import { status } from "../error/grpc-status.ts";
 import type { ServiceError } from "../error/service-error.ts";
-import { toServiceError } from "../error/to-service-error.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { HttpRpcExchange, type HttpRpcSettings } from "../rpc-over-http/http-exchange.ts";
@@ -52,8 +51,8 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
     manyMessages();
   }
 
-  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void {
-    if (!this.isOpen) return this.#left();
+  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void | Promise<void> {
+    if (!this.isOpen) return this.left();
     const headers = this.headersOf(CONTENT_TYPES[this.codec], own);
     this.#addTrailers(headers, trailers);
     const encoding =
@@ -62,14 +61,11 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
         : undefined;
     if (encoding === undefined) return this.#send(200, this.#bodyOf(data), headers);
     headers.push("Content-Encoding", encoding.name, "Vary", "Accept-Encoding");
-    encoding.pack(data).then(
-      (packed) => this.#send(200, packed, headers),
-      (error: unknown) => this.fail(toServiceError(error)),
-    );
+    return encoding.pack(data).then((packed) => this.#send(200, packed, headers));
   }
 
   fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void {
-    if (!this.isOpen) return this.#left();
+    if (!this.isOpen) return this.left();
     const headers = this.headersOf(CONTENT_TYPES.json, own);
     this.#addTrailers(headers, trailers);
     const seconds = retryAfter(error);
@@ -88,9 +84,9 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
   }
 
   #send(httpStatus: number, body: string | Uint8Array, headers: string[]): void {
-    if (!this.isOpen) return this.#left();
-    this.ended();
+    if (!this.isOpen) return this.left();
     this.http.send(httpStatus, body, headers);
+    this.ended();
   }
 
   /** Node writes a text in one piece with the headers, which takes less than two pieces. */
@@ -103,10 +99,5 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
     for (const [name, values] of sentMetadata(trailers)) {
       this.expose(headers, `Trailer-${name}`, values);
     }
-  }
-
-  #left(): void {
-    this.ended();
-    this.http.leave();
   }
 }

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from "node:http2";
-import type { ResponseMetadata } from "../call/call.ts";
 import type { Peer } from "../call/peer.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
+import type { ResponseMetadata } from "../call/response-fields.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
@@ -135,22 +135,23 @@ export class GrpcExchange implements RpcExchange {
   /** Ends a call of many messages well. */
   succeed(trailers?: ResponseMetadata): void {
     this.begin();
-    if (this.#response.isOpen) this.#response.end(okTrailers(trailers));
+    if (this.#response.isOpen) this.#response.end(OK_TRAILERS, trailers && ownMetadata(trailers));
   }
 
   /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
-  reply(data: Uint8Array, own?: ResponseMetadata, ownTrailers?: ResponseMetadata): void {
+  reply(
+    data: Uint8Array,
+    own?: ResponseMetadata,
+    ownTrailers?: ResponseMetadata,
+  ): void | Promise<void> {
     const headers = responseHeaders(this.requestId, this.codec, own);
-    const trailers = okTrailers(ownTrailers);
+    const trailers = ownTrailers && ownMetadata(ownTrailers);
     if (data.length < COMPRESS_FROM_BYTES) {
       return this.#replyWith(headers, envelopeOf(data), trailers);
     }
     const encoding = this.#mayCompress(headers);
     if (encoding === undefined) return this.#replyWith(headers, envelopeOf(data), trailers);
-    packed(encoding, data).then(
-      (frame) => this.#replyWith(headers, frame, trailers),
-      (error: unknown) => this.fail(toServiceError(error)),
-    );
+    return packed(encoding, data).then((frame) => this.#replyWith(headers, frame, trailers));
   }
 
   /** Ends the call with an error; without effect once it has ended. */
@@ -159,26 +160,33 @@ export class GrpcExchange implements RpcExchange {
     if (!response.isOpen) return;
     // After what the client does not take, it would not see the status either.
     if (response.isStuck) return response.cancel();
-    const trailers = {
-      ...(ownTrailers && ownMetadata(ownTrailers)),
-      ...statusTrailers(error, this.#settings.domain),
-    };
+    const trailers = ownTrailers && ownMetadata(ownTrailers);
+    const status = statusTrailers(error, this.#settings.domain);
     // A response of headers only would make the handler's headers trailers.
     if (own !== undefined) this.begin(own);
-    if (response.hasBegun) response.end({ ...trailers, [REQUEST_ID_HEADER]: this.requestId });
-    else
-      response.endAtOnce({
-        ...responseHeaders(this.requestId, this.codec, undefined),
-        ...trailers,
-      });
+    if (response.hasBegun)
+      response.end({ ...status, [REQUEST_ID_HEADER]: this.requestId }, trailers);
+    else {
+      const headers = responseHeaders(this.requestId, this.codec, undefined);
+      response.endAtOnce({ ...headers, ...trailers, ...status });
+    }
   }
 
-  #replyWith(headers: OutgoingHttpHeaders, frame: Buffer, trailers: OutgoingHttpHeaders): void {
+  /** Breaks the response off. */
+  cancel(): void {
+    this.#response.cancel();
+  }
+
+  #replyWith(
+    headers: OutgoingHttpHeaders,
+    frame: Buffer,
+    trailers: OutgoingHttpHeaders | undefined,
+  ): void {
     turn.atEnd(() => {
       if (!this.#response.isOpen) return;
       try {
         this.#response.begin(headers);
-        this.#response.end(trailers, frame);
+        this.#response.end(OK_TRAILERS, trailers, frame);
       } catch (error) {
         // Of what Node does not send, the others of this turn know nothing.
         this.fail(toServiceError(error));
@@ -207,8 +215,4 @@ export class GrpcExchange implements RpcExchange {
 
 async function packed(encoding: MessageEncoding, data: Uint8Array): Promise<Buffer> {
   return envelopeOf(await encoding.pack(data), flag.COMPRESSED);
-}
-
-function okTrailers(own: ResponseMetadata | undefined): OutgoingHttpHeaders {
-  return own === undefined ? OK_TRAILERS : { ...ownMetadata(own), ...OK_TRAILERS };
 }

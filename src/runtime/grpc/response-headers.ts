@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http2";
-import type { ResponseMetadata } from "../call/call.ts";
 import { REQUEST_ID_HEADER } from "../call/request-id.ts";
+import type { ResponseMetadata } from "../call/response-fields.ts";
 import type { CodecName } from "../rpc/rpc-exchange.ts";
 import { ENCODING_NAMES } from "../wire/message-encoding.ts";
 

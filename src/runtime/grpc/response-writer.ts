@@ -55,8 +55,9 @@ export class ResponseWriter implements Timed {
 
   /** Sends the headers; once, and while it is open. */
   begin(headers: OutgoingHttpHeaders): void {
-    this.#hasBegun = true;
+    // Throws where Node does not send them: then nothing was begun.
     this.#stream.respond(headers, WAIT_FOR_TRAILERS);
+    this.#hasBegun = true;
   }
 
   /**
@@ -90,11 +91,17 @@ export class ResponseWriter implements Timed {
     });
   }
 
-  /** Ends a response that was begun. @param frame the last message */
-  end(trailers: OutgoingHttpHeaders, frame?: Buffer): void {
+  /**
+   * Ends a response that was begun.
+   *
+   * @param status the trailers of the protocol
+   * @param own further ones, which are left out where Node does not send them
+   * @param frame the last message
+   */
+  end(status: OutgoingHttpHeaders, own?: OutgoingHttpHeaders, frame?: Buffer): void {
     this.#finish();
     this.#stream.once("wantTrailers", () => {
-      this.#stream.sendTrailers(trailers);
+      this.#sendTrailers(status, own);
       endRequest(this.#stream);
     });
     if (frame === undefined) this.#stream.end();
@@ -103,8 +110,8 @@ export class ResponseWriter implements Timed {
 
   /** The whole response in headers, where none were sent. */
   endAtOnce(headers: OutgoingHttpHeaders): void {
-    this.#finish();
     this.#stream.respond(headers, END_STREAM);
+    this.#finish();
     endRequest(this.#stream);
   }
 
@@ -121,6 +128,18 @@ export class ResponseWriter implements Timed {
   /** The client has not. */
   expire(): void {
     if (!this.#stream.closed) this.cancel();
+  }
+
+  /** What is thrown here nobody could catch. */
+  #sendTrailers(status: OutgoingHttpHeaders, own: OutgoingHttpHeaders | undefined): void {
+    if (own !== undefined) {
+      try {
+        return this.#stream.sendTrailers({ ...own, ...status });
+      } catch {
+        // Without those, then.
+      }
+    }
+    this.#stream.sendTrailers(status);
   }
 
   #finish(): void {

@@ -117,9 +117,7 @@ export class Exchange implements OnConnection {
       return this.leave();
     }
     // Raw handlers may have set some for the response that is not to be.
-    for (const name of this.response.getHeaderNames()) this.response.removeHeader(name);
-    // Node keeps the phrase of a status that it could not send.
-    this.response.statusMessage = "";
+    this.discardHeaders();
     const headers = ["Content-Type", JSON_TYPE, "Cache-Control", "no-store", ...extra];
     if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
     for (const [name, value] of this.call?.beginResponse() ?? []) {
@@ -130,6 +128,13 @@ export class Exchange implements OnConnection {
       headers.push("Retry-After", String(Math.max(0, Math.ceil(error.retryAfterSeconds))));
     }
     this.send(error.status, JSON.stringify(errorBody(error, this.requestId)), headers);
+  }
+
+  /** Forgets the headers that were set for a response which is not begun. */
+  discardHeaders(): void {
+    for (const name of this.response.getHeaderNames()) this.response.removeHeader(name);
+    // Node keeps the phrase of a status that it could not send.
+    this.response.statusMessage = "";
   }
 
   /** Tells the caller of an error that comes before its protocol is known: the status says it. */
@@ -146,7 +151,7 @@ export class Exchange implements OnConnection {
   /** The same, with these headers. */
   open(headers: string[]): void {
     this.#addCommon(headers);
-    this.response.writeHead(200, headers);
+    this.#writeHead(200, headers);
   }
 
   /** Ends a response of several parts. What the client still sends nobody reads. */
@@ -192,7 +197,7 @@ export class Exchange implements OnConnection {
     const { limits } = this.#state;
     const hasRest = this.#hasRest();
     this.#addCommon(headers, hasRest);
-    response.writeHead(status, headers);
+    this.#writeHead(status, headers);
     if (hasRest) {
       response.on("error", () => undefined);
       response.write(body);
@@ -226,6 +231,16 @@ export class Exchange implements OnConnection {
   #isTooOld(): boolean {
     const { endsAt, newest } = this.connection;
     return endsAt !== Number.POSITIVE_INFINITY && newest === this && performance.now() >= endsAt;
+  }
+
+  /** @throws Error where Node does not send them; nothing is left of them then */
+  #writeHead(status: number, headers: string[]): void {
+    try {
+      this.response.writeHead(status, headers);
+    } catch (error) {
+      this.discardHeaders();
+      throw error;
+    }
   }
 
   #addCommon(headers: string[], hasRest = false): void {

@@ -4,7 +4,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CallHeaders } from "../call/call-headers.ts";
 import type { Transport } from "../call/transport.ts";
 import type { ServiceError } from "../error/service-error.ts";
-import { toServiceError } from "../error/to-service-error.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
@@ -86,7 +85,6 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
 
   begin(own?: Metadata): void {
     if (this.#hasBegun || !this.isOpen) return;
-    this.#hasBegun = true;
     const { contentType, encodingHeader, acceptHeader } = this.#form;
     const headers = this.headersOf(contentType, own);
     headers.push(acceptHeader, ENCODING_NAMES.join(","));
@@ -95,6 +93,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
       if (this.#encoding !== undefined) headers.push(encodingHeader, this.#encoding.name);
     }
     this.http.open(headers);
+    this.#hasBegun = true;
   }
 
   async send(data: Uint8Array, signal: () => AbortSignal): Promise<void> {
@@ -110,15 +109,12 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     this.#end(undefined, trailers);
   }
 
-  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void {
+  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void | Promise<void> {
     this.begin(own);
     if (data.length < COMPRESS_FROM_BYTES) {
       return this.#end(undefined, trailers, envelopeOf(data));
     }
-    this.#frameOf(data).then(
-      (frame) => this.#end(undefined, trailers, frame),
-      (error: unknown) => this.fail(toServiceError(error)),
-    );
+    return this.#frameOf(data).then((frame) => this.#end(undefined, trailers, frame));
   }
 
   fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void {
@@ -166,15 +162,11 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
   #end(error: ServiceError | undefined, trailers: Metadata | undefined, frame?: Buffer): void {
     const { http } = this;
     const { response } = http;
-    const isOpen = this.isOpen;
-    this.ended();
-    if (!isOpen) return http.leave();
+    if (!this.isOpen) return this.left();
     // After what the client does not take, it would not see the end either.
-    if (error !== undefined && response.writableNeedDrain) {
-      response.destroy();
-      return http.leave();
-    }
+    if (error !== undefined && response.writableNeedDrain) return this.cancel();
     const last = this.#asText(this.#form.last(error, trailers, this.settings.domain));
+    this.ended();
     http.close(frame === undefined ? last : Buffer.concat([this.#asText(frame), last]));
   }
 

@@ -72,6 +72,18 @@ export abstract class HttpRpcExchange {
     this.account.close();
   }
 
+  /** The call is over, and there is nobody to be told. */
+  protected left(): void {
+    this.ended();
+    this.http.leave();
+  }
+
+  /** Breaks the response off. */
+  cancel(): void {
+    this.http.response.destroy();
+    this.left();
+  }
+
   /** A message of the request is refused, or none will come. */
   protected cancelled(reason: ServiceError): void {
     this.#onCancel?.(reason);
@@ -83,6 +95,8 @@ export abstract class HttpRpcExchange {
   /** The headers that every response begins with, and those that the handler set. */
   protected headersOf(contentType: string, own: Metadata | undefined): string[] {
     const headers = ["Content-Type", contentType, "Cache-Control", "no-store"];
+    // What could not be sent before has exposed its own.
+    this.http.exposed = [];
     for (const [name, values] of sentMetadata(own)) this.expose(headers, name, values);
     return headers;
   }

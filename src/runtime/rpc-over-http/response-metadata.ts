@@ -1,5 +1,5 @@
-import type { ResponseMetadata } from "../call/call.ts";
 import { REQUEST_ID_HEADER } from "../call/request-id.ts";
+import type { ResponseMetadata } from "../call/response-fields.ts";
 import { binaryValue } from "../grpc/response-headers.ts";
 
 /** What protocols on HTTP say in headers themselves: no handler sets those. */

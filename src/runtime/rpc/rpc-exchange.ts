@@ -1,6 +1,6 @@
-import type { ResponseMetadata } from "../call/call.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
 import type { Peer } from "../call/peer.ts";
+import type { ResponseMetadata } from "../call/response-fields.ts";
 import type { Transport } from "../call/transport.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { MessageDecoder } from "../wire/message-reader.ts";
@@ -57,8 +57,16 @@ export interface RpcExchange {
   send(data: Uint8Array, signal: () => AbortSignal): Promise<void>;
   /** Ends a call of many messages well. */
   succeed(trailers?: Metadata): void;
-  /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
-  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void;
-  /** Ends the call with an error; without effect once it has ended. */
+  /**
+   * Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one.
+   * Throws, or rejects, where it cannot be sent; the call can fail then.
+   */
+  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void | Promise<void>;
+  /**
+   * Ends the call with an error; without effect once it has ended. Throws where what the handler set
+   * cannot be sent; the call can fail without it then.
+   */
   fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void;
+  /** Breaks the response off, where nothing of it can be told. Does not throw. */
+  cancel(): void;
 }

@@ -61,15 +61,42 @@ async function serveCall(
     if (streamsResponse(method.kind)) {
       await sendAll(exchange, call, response as AsyncIterable<Uint8Array>);
     } else {
-      exchange.reply(response as Uint8Array, call.beginResponse(), call.endResponse());
+      await exchange.reply(response as Uint8Array, call.beginResponse(), call.endResponse());
     }
   } catch (error) {
-    if (error instanceof ServiceError) {
-      return exchange.fail(error, call.beginResponse(), call.endResponse());
-    }
+    const onDefect = (defect: unknown): void => settings.onDefect(defect, method.rpc);
+    if (error instanceof ServiceError) return failWithMetadata(exchange, error, call, onDefect);
     // Such as a header of the handler that Node does not send; it would not send it here either.
-    settings.onDefect(error, method.rpc);
-    exchange.fail(toServiceError(error));
+    onDefect(error);
+    failAlone(exchange, toServiceError(error), onDefect);
+  }
+}
+
+/** Ends a call with an error and what the handler set; where that cannot be sent, without. */
+function failWithMetadata(
+  exchange: RpcExchange,
+  error: ServiceError,
+  call: Call,
+  onDefect: (defect: unknown) => void,
+): void {
+  try {
+    exchange.fail(error, call.beginResponse(), call.endResponse());
+  } catch (defect) {
+    onDefect(defect);
+    failAlone(exchange, error, onDefect);
+  }
+}
+
+function failAlone(
+  exchange: RpcExchange,
+  error: ServiceError,
+  onDefect: (defect: unknown) => void,
+): void {
+  try {
+    exchange.fail(error);
+  } catch (defect) {
+    onDefect(defect);
+    exchange.cancel();
   }
 }
 

@@ -38,7 +38,7 @@ export function healthMethods(
         if (status === SERVICE_UNKNOWN) {
           throw new ServiceError("RESOURCE_NOT_FOUND", "the service is not served here");
         }
-        exchange.reply(status);
+        await exchange.reply(status);
       },
     },
     {

@@ -4,7 +4,7 @@ import type { Places } from "./places.ts";
 /** The messages of a call, each in the binary encoding of protobuf, however the client has them. */
 export interface PlatformExchange extends Pick<RpcExchange, "send" | "succeed"> {
   reader(): RequestReader<Uint8Array>;
-  reply(data: Uint8Array): void;
+  reply(data: Uint8Array): void | Promise<void>;
 }
 
 /** An RPC of the platform itself, such as health: served without the policy chain, from the bytes of its messages. */

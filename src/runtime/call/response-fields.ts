@@ -1,0 +1,119 @@
+import type { Transport } from "./transport.ts";
+
+/** Headers or trailers that a handler set, by names in lower case; one that was appended to has several values. */
+export type ResponseMetadata = ReadonlyMap<string, string | readonly string[]>;
+
+/**
+ * The most bytes of all headers, or of all trailers, names and values. Clients bound them, and
+ * what fits into no frame of HTTP/2 would end its whole connection.
+ */
+export const MAX_METADATA_BYTES = 16 * 1024;
+
+/** Names that Node sends over HTTP/2 with one value only, and that mean nothing with more. */
+const SINGLE: ReadonlySet<string> = new Set([
+  "access-control-allow-credentials",
+  "access-control-max-age",
+  "access-control-request-method",
+  "age",
+  "authorization",
+  "content-encoding",
+  "content-language",
+  "content-length",
+  "content-location",
+  "content-md5",
+  "content-range",
+  "content-type",
+  "date",
+  "dnt",
+  "etag",
+  "expires",
+  "from",
+  "host",
+  "if-match",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "if-unmodified-since",
+  "last-modified",
+  "location",
+  "max-forwards",
+  "proxy-authorization",
+  "range",
+  "referer",
+  "retry-after",
+  "tk",
+  "upgrade-insecure-requests",
+  "user-agent",
+  "x-content-type-options",
+]);
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const METADATA_NAME = /^[\w.-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const METADATA_VALUE = /^[\x20-\x7e]*$/;
+
+/** The headers, or the trailers, of one response. What cannot be sent is an error of the handler, and is logged as that. */
+export class ResponseFields {
+  readonly #transport: Transport;
+  readonly #what: "header" | "trailer";
+  readonly #values = new Map<string, string | readonly string[]>();
+  #bytes = 0;
+
+  constructor(transport: Transport, what: "header" | "trailer") {
+    this.#transport = transport;
+    this.#what = what;
+  }
+
+  /** Undefined where none was set. */
+  get values(): ResponseMetadata | undefined {
+    return this.#values.size === 0 ? undefined : this.#values;
+  }
+
+  /** @throws TypeError for what cannot be sent */
+  set(name: string, value: string): void {
+    this.#check(name, value);
+    const lower = name.toLowerCase();
+    const before = this.#values.get(lower);
+    this.#count(sizeOf(lower, value) - (before === undefined ? 0 : sizeOf(lower, before)));
+    this.#values.set(lower, value);
+  }
+
+  /** @throws TypeError for what cannot be sent, as a second value of a name that has one only */
+  append(name: string, value: string): void {
+    this.#check(name, value);
+    const lower = name.toLowerCase();
+    const before = this.#values.get(lower);
+    if (before !== undefined && SINGLE.has(lower)) {
+      throw new TypeError(
+        `the response ${this.#what} ${lower} has a value already, and may have one only: set it instead`,
+      );
+    }
+    this.#count(sizeOf(lower, value));
+    this.#values.set(lower, before === undefined ? value : [before, value].flat());
+  }
+
+  #check(name: string, value: string): void {
+    // The others have metadata, which must fit into text as well.
+    const isHttp = this.#transport === "http";
+    if (!(isHttp ? HEADER_NAME : METADATA_NAME).test(name)) {
+      throw new TypeError(`${JSON.stringify(name)} is no name of a response ${this.#what}`);
+    }
+    if (typeof value !== "string" || !(isHttp ? HEADER_VALUE : METADATA_VALUE).test(value)) {
+      throw new TypeError(`the response ${this.#what} ${name} has a value that cannot be sent`);
+    }
+  }
+
+  #count(more: number): void {
+    if (this.#bytes + more > MAX_METADATA_BYTES) {
+      throw new TypeError(
+        `the response ${this.#what}s are larger than ${MAX_METADATA_BYTES} bytes: send what is that large in the message`,
+      );
+    }
+    this.#bytes += more;
+  }
+}
+
+function sizeOf(name: string, value: string | readonly string[]): number {
+  if (typeof value === "string") return name.length + value.length;
+  return value.reduce((sum, each) => sum + name.length + each.length, 0);
+}

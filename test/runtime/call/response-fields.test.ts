@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { MAX_METADATA_BYTES, ResponseFields } from "../../../src/runtime/call/response-fields.ts";
+
+describe.each(["http", "grpc"] as const)("over %s", (transport) => {
+  test.each(["etag", "ETag", "retry-after", "location", "last-modified", "x-content-type-options"])(
+    "a second value of %s is refused, and the first one stays",
+    (name) => {
+      const fields = new ResponseFields(transport, "header");
+      fields.append(name, "a");
+      expect(() => fields.append(name, "b")).toThrow(
+        `the response header ${name.toLowerCase()} has a value already, and may have one only: set it instead`,
+      );
+      expect([...(fields.values ?? [])]).toEqual([[name.toLowerCase(), "a"]]);
+    },
+  );
+
+  test("a value that is set instead is none too many", () => {
+    const fields = new ResponseFields(transport, "trailer");
+    fields.append("etag", "a");
+    fields.set("etag", "b");
+    expect([...(fields.values ?? [])]).toEqual([["etag", "b"]]);
+  });
+
+  test.each([
+    ["set", MAX_METADATA_BYTES],
+    ["append", MAX_METADATA_BYTES],
+  ] as const)("all together are bounded: %s", (how, most) => {
+    const fields = new ResponseFields(transport, "trailer");
+    fields[how]("a", "v".repeat(most / 2 - 1));
+    fields[how]("b", "v".repeat(most / 2 - 1));
+    expect(() => fields[how]("c", "")).toThrow(
+      "the response trailers are larger than 16384 bytes: send what is that large in the message",
+    );
+    expect(fields.values?.size).toBe(2);
+  });
+
+  test("what is replaced does not count", () => {
+    const fields = new ResponseFields(transport, "header");
+    for (let time = 0; time < 3; time++) fields.set("a", "v".repeat(MAX_METADATA_BYTES - 1));
+    fields.set("a", "v");
+    fields.append("a", "w");
+    fields.set("a", "v");
+    fields.set("b", "v".repeat(MAX_METADATA_BYTES - 3));
+    expect(fields.values?.size).toBe(2);
+  });
+});
