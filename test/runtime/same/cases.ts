@@ -26,6 +26,8 @@ export interface Case {
   readonly credential: CredentialName;
   /** Whether the caller may see and edit the document `open`. */
   readonly isAllowed: boolean;
+  /** Whether it says a deadline that is none; routes have no deadlines. */
+  readonly isGarbled: boolean;
   readonly behaviour: Behaviour;
 }
 
@@ -149,6 +151,7 @@ export const CASES: fc.Arbitrary<Case> = fc
       fields: fc.constant(fields),
       credential: fc.constantFrom(...(Object.keys(CREDENTIALS) as CredentialName[])),
       isAllowed: fc.boolean(),
+      isGarbled: fc.nat(9).map((number) => number === 0),
       behaviour: fc.record({
         error: fc.option(THROWN, { nil: undefined, freq: 2 }),
         isLate: fc.boolean(),
@@ -173,12 +176,12 @@ export function wireCallOf({ rpc, request, fields }: Case): WireCall {
   };
 }
 
-/** The ways that an RPC can be called by. */
-export function wiresOf(rpc: RpcName): WireName[] {
+/** The ways that a call can take. */
+export function wiresOf({ rpc, isGarbled }: Case): WireName[] {
   const { route, isGetable }: Rpc = RPCS[rpc];
   return WIRE_NAMES.filter((name) => {
     const { form } = WIRES[name];
-    if (form === "route") return route !== undefined;
+    if (form === "route") return route !== undefined && !isGarbled;
     return form !== "connect_get" || isGetable === true;
   });
 }

@@ -25,6 +25,12 @@ export interface Observed {
   readonly audited: readonly object[];
 }
 
+/** By the names of all protocols: each reads its own. */
+const GARBLED: readonly Field[] = [
+  ["Connect-Timeout-Ms", "soon"],
+  ["Grpc-Timeout", "soon"],
+];
+
 let calls = 0;
 
 /** Makes a call by every protocol that can carry it, each by a caller of its own. */
@@ -33,7 +39,7 @@ export async function observeAll(
   tokens: TokenSource,
   one: Case,
 ): Promise<Record<string, Observed>> {
-  const names = wiresOf(one.rpc);
+  const names = wiresOf(one);
   const ids = new Map(names.map((name) => [name, `c${calls++}z`]));
   await allow(vault, one, [...ids.values()]);
   const call = wireCallOf(one);
@@ -51,7 +57,8 @@ export async function observeAll(
     expectForm(wire, call, one, answer);
     const whole: Observed = {
       told: answer.reason ?? "served",
-      message: answer.message,
+      // Each names its own header.
+      message: answer.message?.replace(/^(connect-timeout-ms|grpc-timeout) must .*$/, "<deadline>"),
       answers: answer.answers.map((bytes) => decoded(wire, bytes)),
       handled: vault.handled.get(id) ?? [],
       audited: (events.get(id) ?? []).flatMap((event) => factsOf(event, wire, one)),
@@ -93,6 +100,7 @@ async function callBy(
     ...request.fields,
     ["X-Request-Id", id],
     ["X-Forwarded-For", address],
+    ...(one.isGarbled ? GARBLED : []),
     ...fields(id, tokens),
   ];
   const port = world.port(wire.port, from);
