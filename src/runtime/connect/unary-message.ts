@@ -37,8 +37,8 @@ export class PostedMessage implements UnaryMessage, BodySource {
     return this.#http.response;
   }
 
-  isOver(): boolean {
-    return this.#http.isLost || this.response.headersSent;
+  get account(): MessageAccount {
+    return this.#http.account;
   }
 
   read(): Promise<Uint8Array> {

@@ -16,7 +16,7 @@ import {
   requestEncoding,
   responseEncoding,
 } from "../wire/message-encoding.ts";
-import { BYTES, type MessageDecoder, MessageReader } from "../wire/message-reader.ts";
+import { BYTES, type MessageDecoder, MessageReader, maxBytesOf } from "../wire/message-reader.ts";
 import { clientTimeoutOf, TIMEOUT_HEADER } from "./grpc-timeout.ts";
 import {
   ACCEPT_ENCODING_HEADER,
@@ -75,7 +75,7 @@ export class GrpcExchange implements RpcExchange {
     this.codec = JSON_TYPE.test(headers.all("content-type")[0] ?? "") ? "json" : "proto";
     this.peer = connection.peer;
     this.#account = new MessageAccount(connection.budget);
-    this.#response = new ResponseWriter(stream);
+    this.#response = new ResponseWriter(stream, connection.unread);
     stream.once("close", () => this.#closed());
   }
 
@@ -96,11 +96,13 @@ export class GrpcExchange implements RpcExchange {
   reader(): MessageReader<Uint8Array>;
   reader<Message>(decoder: MessageDecoder<Message>): MessageReader<Message>;
   reader(decoder: MessageDecoder<unknown> = BYTES): MessageReader<unknown> {
-    const reader = new MessageReader(this.#arrived.stream, {
+    const { stream } = this.#arrived;
+    const reader = new MessageReader(stream, {
       decoder,
-      maxBytes: this.#settings.maxMessageBytes,
+      maxBytes: maxBytesOf(decoder, this.#settings.maxMessageBytes),
       encoding: requestEncoding(ENCODING_HEADER, this.headers.all(ENCODING_HEADER)),
       account: this.#account,
+      isBrokenOff: () => stream.closed || stream.aborted,
       onRefused: (reason) => this.#onCancel?.(reason),
     });
     this.#reader = reader;
@@ -117,6 +119,7 @@ export class GrpcExchange implements RpcExchange {
     if (this.#response.hasBegun || !this.#response.isOpen) return;
     const headers = responseHeaders(this.requestId, this.codec, own);
     this.#mayCompress(headers);
+    this.#account.lasts((reason) => this.#onCancel?.(reason));
     this.#response.begin(headers);
   }
 
@@ -136,6 +139,7 @@ export class GrpcExchange implements RpcExchange {
   succeed(trailers?: ResponseMetadata): void {
     this.begin();
     if (this.#response.isOpen) this.#response.end(OK_TRAILERS, trailers && ownMetadata(trailers));
+    this.#account.close();
   }
 
   /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
@@ -158,6 +162,9 @@ export class GrpcExchange implements RpcExchange {
   fail(error: ServiceError, own?: ResponseMetadata, ownTrailers?: ResponseMetadata): void {
     const response = this.#response;
     if (!response.isOpen) return;
+    // Whoever still waits for a message is told the same.
+    this.#reader?.cancel(error);
+    this.#account.close();
     // After what the client does not take, it would not see the status either.
     if (response.isStuck) return response.cancel();
     const trailers = ownTrailers && ownMetadata(ownTrailers);
@@ -187,6 +194,8 @@ export class GrpcExchange implements RpcExchange {
       try {
         this.#response.begin(headers);
         this.#response.end(OK_TRAILERS, trailers, frame);
+        // A client that does not take its answer holds no memory of its request.
+        this.#account.close();
       } catch (error) {
         // Of what Node does not send, the others of this turn know nothing.
         this.fail(toServiceError(error));
@@ -206,10 +215,9 @@ export class GrpcExchange implements RpcExchange {
   #closed(): void {
     this.#account.close();
     this.#response.closed();
-    if (this.#response.hasEnded) return;
     const reason = new ServiceError("CANCELLED");
     this.#reader?.cancel(reason);
-    this.#onCancel?.(reason);
+    if (!this.#response.hasEnded) this.#onCancel?.(reason);
   }
 }
 

@@ -1,6 +1,7 @@
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { Deadlines, type Timed } from "../chain/deadlines.ts";
 import { endRequest } from "../http2/end-request.ts";
+import { COUNTED_FROM_BYTES, type UnreadResponses } from "../wire/unread-responses.ts";
 
 /** The bytes that may wait for a client before the handler does. */
 const MAX_UNSENT_BYTES = 64 * 1024;
@@ -26,13 +27,18 @@ export class ResponseWriter implements Timed {
   next: Timed | undefined = undefined;
 
   readonly #stream: ServerHttp2Stream;
+  readonly #unread: UnreadResponses;
+  /** Tells that the client has taken the last message, where that is large. */
+  #taken: (() => void) | undefined;
   #hasBegun = false;
   #hasEnded = false;
   /** The messages since the client was last waited for. */
   #messages = 0;
 
-  constructor(stream: ServerHttp2Stream) {
+  /** @param unread what clients have not taken */
+  constructor(stream: ServerHttp2Stream, unread: UnreadResponses) {
     this.#stream = stream;
+    this.#unread = unread;
   }
 
   /** Whether the client can still be told anything. */
@@ -77,6 +83,7 @@ export class ResponseWriter implements Timed {
     }
     this.#messages = 0;
     const aborted = signal();
+    const taken = this.#unread.add(frame.length, () => this.cancel());
     await new Promise<void>((resolve) => {
       const done = () => {
         stream.off("close", done);
@@ -89,6 +96,7 @@ export class ResponseWriter implements Timed {
       stream.write(frame, done);
       if (aborted.aborted || stream.closed) done();
     });
+    taken();
   }
 
   /**
@@ -105,7 +113,12 @@ export class ResponseWriter implements Timed {
       endRequest(this.#stream);
     });
     if (frame === undefined) this.#stream.end();
-    else this.#stream.end(frame);
+    else {
+      if (frame.length >= COUNTED_FROM_BYTES) {
+        this.#taken = this.#unread.add(frame.length, () => this.cancel());
+      }
+      this.#stream.end(frame);
+    }
   }
 
   /** The whole response in headers, where none were sent. */
@@ -122,6 +135,7 @@ export class ResponseWriter implements Timed {
 
   /** The client has taken all of it, or has gone. */
   closed(): void {
+    this.#taken?.();
     lingering.remove(this);
   }
 

@@ -2,7 +2,12 @@ import type { Socket } from "node:net";
 import type { Peer } from "../call/peer.ts";
 import { peerOfSocket } from "../call/peer-of-socket.ts";
 import { tooOldAt } from "../http2/connection-age.ts";
-import { type MessageBudget, type RequestBudget, requestBudget } from "../wire/message-budget.ts";
+import {
+  type ConnectionMemory,
+  memoryOfConnection,
+  type RequestBudget,
+  requestBudget,
+} from "../wire/message-budget.ts";
 
 /** What must hear of the end of its connection. */
 export interface OnConnection {
@@ -13,13 +18,11 @@ export interface OnConnection {
 }
 
 /** One connection, its peer, and what is under way on it: more than one where the client pipelines. */
-export interface Connection {
+export interface Connection extends ConnectionMemory {
   readonly peer: Peer;
   readonly active: Set<OnConnection>;
   /** The last of these that came. */
   newest: OnConnection | undefined;
-  /** What the request messages of its RPCs may take in memory. */
-  readonly budget: MessageBudget;
   /** Whether requests are apart from each other, as over HTTP/2: the end of one says nothing of the others. */
   readonly isMultiplexed: boolean;
   /** From when on it is too old for further requests, by `performance.now()`. Of HTTP/2 its own end tells. */
@@ -50,12 +53,17 @@ export class Connections {
   }
 
   /** One of HTTP/2: who makes exchanges on it tells them when their streams close. */
-  multiplexed({ peer, budget }: Pick<Connection, "peer" | "budget">): Connection {
+  multiplexed({
+    peer,
+    budget,
+    unread,
+  }: Pick<Connection, "peer" | "budget" | "unread">): Connection {
     const endsAt = Number.POSITIVE_INFINITY;
     const active = new Set<OnConnection>();
     return {
       peer,
       budget,
+      unread,
       active,
       newest: undefined,
       isMultiplexed: true,
@@ -84,7 +92,7 @@ export class Connections {
   #begin(socket: Socket): Connection {
     const connection: Connection = {
       peer: peerOfSocket(socket),
-      budget: this.#budget.process.within(this.#budget.connectionBytes),
+      ...memoryOfConnection(this.#budget),
       active: new Set(),
       newest: undefined,
       isMultiplexed: false,

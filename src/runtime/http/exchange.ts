@@ -48,6 +48,7 @@ export class Exchange implements OnConnection {
 
   readonly #state: ServerState;
   #account: MessageAccount | undefined;
+  #isOver = false;
   /** Whether what comes behind it on its connection is not served. */
   readonly #isLast: boolean;
 
@@ -77,20 +78,31 @@ export class Exchange implements OnConnection {
 
   lost(): void {
     this.isLost = true;
-    this.#account?.close();
+    this.#end();
     this.call?.abort(new ServiceError("CANCELLED"));
     this.onLost?.();
   }
 
-  /**
-   * Takes of the memory that there is for messages, until the request is over.
-   *
-   * @throws ServiceError RESOURCE_EXHAUSTED where it is not to be had
-   */
-  hold(bytes: number): void {
-    this.#account ??= new MessageAccount(this.connection.budget);
-    this.#account.take(bytes);
+  /** What the request holds of the memory that there is for messages, until it is over. */
+  get account(): MessageAccount {
+    if (this.#account === undefined) {
+      this.#account = new MessageAccount(this.connection.budget);
+      if (this.#isOver) this.#account.close();
+    }
+    return this.#account;
   }
+
+  /**
+   * Counts a part of the response that the client may not take soon: it is cut off where others need the memory.
+   *
+   * @returns ends that: the client has taken it
+   */
+  unread(bytes: number): () => void {
+    return this.connection.unread.add(bytes, () => this.response.destroy());
+  }
+
+  /** Ends the call, since others need the memory of its request. */
+  readonly giveWay = (reason: ServiceError): void => this.call?.abort(reason);
 
   /** Sends a response as a whole. */
   send(status: number, body: string | Uint8Array, headers: string[]): void {
@@ -159,7 +171,7 @@ export class Exchange implements OnConnection {
     const { response, incoming, connection } = this;
     const { limits } = this.#state;
     response.end(last);
-    if (!response.writableFinished) guard(response, limits.sendTimeoutMs);
+    if (!response.writableFinished) this.#guard(last.length);
     // A stream of HTTP/2 is ended by itself.
     if (!connection.isMultiplexed && !incoming.complete) {
       linger(incoming, limits, () => {
@@ -188,8 +200,26 @@ export class Exchange implements OnConnection {
 
   /** The request is over for the server. */
   leave(): void {
-    this.#account?.close();
+    this.#end();
     this.#state.connections.leave(this.connection, this);
+  }
+
+  /** Holds nothing any more, also of what is still read for it. */
+  #end(): void {
+    this.#isOver = true;
+    this.#account?.close();
+  }
+
+  /** Cuts off a client that takes nothing of the last part, once its time is up or others need the memory. */
+  #guard(bytes: number): void {
+    const { response } = this;
+    const taken = this.unread(bytes);
+    const timer = setTimeout(() => response.destroy(), this.#state.limits.sendTimeoutMs);
+    timer.unref();
+    response.once("close", () => {
+      clearTimeout(timer);
+      taken();
+    });
   }
 
   #finish(status: number, headers: string[], body: string | Uint8Array): void {
@@ -211,7 +241,7 @@ export class Exchange implements OnConnection {
         const isTaken = this.connection.isMultiplexed
           ? response.writableFinished
           : socket === null || socket.writableLength === 0;
-        if (!isTaken) guard(response, limits.sendTimeoutMs);
+        if (!isTaken) this.#guard(body.length);
         this.leave();
       });
     }
@@ -263,12 +293,6 @@ function addVarying(headers: string[], cors: readonly string[]): void {
     headers[own + 1] = `${headers[own + 1]}, Origin`;
     headers.push(...cors.slice(2));
   }
-}
-
-function guard(response: ServerResponse, timeoutMs: number): void {
-  const timer = setTimeout(() => response.destroy(), timeoutMs);
-  timer.unref();
-  response.once("close", () => clearTimeout(timer));
 }
 
 /** Each value as a header of its own. */

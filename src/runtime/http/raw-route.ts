@@ -145,7 +145,7 @@ class ArrivedRawRequest implements RawRequest {
     }
     const { exchange } = this.#arrival;
     const body = await readBodyOf(exchange, this.#limit);
-    exchange.hold(body.length);
+    exchange.account.take(body.length);
     return body;
   }
 }

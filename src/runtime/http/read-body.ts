@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import { ServiceError } from "../error/service-error.ts";
+import type { MessageAccount } from "../wire/message-budget.ts";
 import { Pieces } from "../wire/pieces.ts";
 
 /** The body of one request, and the most bytes that it may have. */
@@ -8,8 +9,8 @@ export interface BodySource {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly limit: number;
-  /** Whether the call was ended early, so that nothing more is kept for it. */
-  isOver(): boolean;
+  /** What the request holds of the memory that there is for messages; closed once the call is over. */
+  readonly account: MessageAccount;
 }
 
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -24,17 +25,29 @@ export function declaresBody(incoming: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (length !== undefined && Number(length) > 0);
 }
 
+/** Whether the client has gone, or the request was broken off: Node tells the end of such a stream of HTTP/2, too. */
+export function isBrokenOff(incoming: IncomingMessage): boolean {
+  const { stream } = incoming as Partial<Pick<Http2ServerRequest, "stream">>;
+  if (stream !== undefined) return stream.closed || stream.aborted;
+  return incoming.destroyed && !incoming.complete;
+}
+
 /**
- * Reads a body. Called when the chain asks for it, so behind authentication and
+ * Reads a body. Called when the chain asks for it, so after authentication and
  * rate limit: who may not call cannot make the server keep anything.
  *
- * @throws ServiceError PAYLOAD_TOO_LARGE, by its announced length before anything is read
+ * @throws ServiceError PAYLOAD_TOO_LARGE, by its announced length before anything is read; RESOURCE_EXHAUSTED
+ * where there is no memory for it; CANCELLED where it is broken off, or the call is over
  */
 export function readBody(source: BodySource): Promise<Buffer> {
-  const { incoming, response, limit } = source;
+  const { incoming, response, limit, account } = source;
   if (!declaresBody(incoming)) return Promise.resolve(EMPTY);
   if (Number(incoming.headers["content-length"] ?? 0) > limit) {
     return Promise.reject(tooLarge(limit));
+  }
+  // Nothing would be told of it any more.
+  if (incoming.destroyed || isBrokenOff(incoming)) {
+    return Promise.reject(new ServiceError("CANCELLED"));
   }
   // Only now: a client that waits for it does not send a body that is refused anyway.
   if (incoming.headers.expect !== undefined) response.writeContinue();
@@ -45,17 +58,31 @@ export function readBody(source: BodySource): Promise<Buffer> {
     };
     const fail = (error: ServiceError): void => {
       stop();
-      incoming.pause();
+      pieces.clear();
+      // After an answer, what still comes is swallowed for a while.
+      if (!response.headersSent) incoming.pause();
       // What Node still has to say of the stream is nobody's concern any more.
       incoming.on("error", () => undefined);
       reject(error);
     };
+    const count = (bytes: number): boolean => {
+      try {
+        account.receive(bytes, fail);
+        return true;
+      } catch (error) {
+        fail(error as ServiceError);
+        return false;
+      }
+    };
     const onData = (chunk: Buffer): void => {
       pieces.push(chunk);
       if (pieces.size > limit) fail(tooLarge(limit));
-      else if (source.isOver()) fail(new ServiceError("CANCELLED"));
+      else count(pieces.size);
     };
     const onEnd = (): void => {
+      if (isBrokenOff(incoming)) return onGone();
+      // Whoever asked for it counts what becomes of it.
+      if (!count(0)) return;
       stop();
       resolve(pieces.whole());
     };

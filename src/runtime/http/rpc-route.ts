@@ -106,14 +106,13 @@ class ArrivalParts implements RequestParts {
   async readBody(): Promise<Buffer> {
     const { exchange } = this.#arrival;
     const body = await readBodyOf(exchange, this.#limits.maxBodyBytes);
-    exchange.hold(jsonWeight(body.length, this.#limits));
+    exchange.account.take(jsonWeight(body.length, this.#limits));
     return body;
   }
 }
 
 /** Reads the body of an exchange, until its call is over. */
 export function readBodyOf(exchange: Exchange, limit: number): Promise<Buffer> {
-  const { incoming, response } = exchange;
-  const isOver = (): boolean => exchange.call?.abortReason !== undefined;
-  return readBody({ incoming, response, limit, isOver });
+  const { incoming, response, account } = exchange;
+  return readBody({ incoming, response, limit, account });
 }

@@ -68,11 +68,16 @@ async function sendStream(
   try {
     for await (const message of messages) {
       if (!begun) exchange.begin(form.contentType(message));
+      exchange.account.lasts(exchange.giveWay);
       begun = true;
       if (isHead) break;
       const chunk = form.chunk(message);
       count(exchange, chunk);
-      if (!response.write(chunk)) await drained(exchange);
+      if (!response.write(chunk)) {
+        const taken = exchange.unread(chunk.length);
+        await drained(exchange);
+        taken();
+      }
       if (++sent % MESSAGES_A_TURN === 0) await nextTurn();
     }
     if (!begun) exchange.begin(form.contentType(undefined));

@@ -8,7 +8,8 @@ import {
 import type { Socket } from "node:net";
 import type { Peer } from "../call/peer.ts";
 import { peerOfSocket } from "../call/peer-of-socket.ts";
-import type { MessageBudget } from "../wire/message-budget.ts";
+import type { ConnectionMemory, MessageBudget } from "../wire/message-budget.ts";
+import type { UnreadResponses } from "../wire/unread-responses.ts";
 import { tooOldAt } from "./connection-age.ts";
 import { type ConnectionLimits, sessionOptionsOf } from "./connection-limits.ts";
 import { PingPolicy } from "./ping-policy.ts";
@@ -43,6 +44,8 @@ export class Http2Connection {
   readonly peer: Peer;
   /** What the messages of its calls may take in memory. */
   readonly budget: MessageBudget;
+  /** What of its responses the client has not taken. */
+  readonly unread: UnreadResponses;
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
   readonly #limits: ConnectionLimits;
@@ -68,12 +71,13 @@ export class Http2Connection {
   constructor(
     socket: Socket,
     limits: ConnectionLimits,
-    budget: MessageBudget,
+    memory: ConnectionMemory,
     onStream: (arrived: ArrivedStream) => void,
     onClose: (connection: Http2Connection) => void,
   ) {
     this.peer = peerOfSocket(socket);
-    this.budget = budget;
+    this.budget = memory.budget;
+    this.unread = memory.unread;
     this.#socket = socket;
     this.#limits = limits;
     this.#pings = new PingPolicy(limits);

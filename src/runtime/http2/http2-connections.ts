@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { RequestBudget } from "../wire/message-budget.ts";
+import { memoryOfConnection, type RequestBudget } from "../wire/message-budget.ts";
 import type { ConnectionLimits } from "./connection-limits.ts";
 import { type ArrivedStream, Http2Connection } from "./http2-connection.ts";
 
@@ -29,7 +29,7 @@ export class Http2Connections {
   accept(socket: Socket): void {
     if (socket.destroyed) return;
     const { limits, budget, onStream } = this.#options;
-    const own = budget.process.within(budget.connectionBytes);
+    const own = memoryOfConnection(budget);
     const connection = new Http2Connection(socket, limits, own, onStream, (closed) => {
       this.#open.delete(closed);
       if (this.#open.size === 0) this.#emptied();

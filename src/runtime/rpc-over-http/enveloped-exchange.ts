@@ -5,6 +5,7 @@ import type { CallHeaders } from "../call/call-headers.ts";
 import type { Transport } from "../call/transport.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { isBrokenOff } from "../http/read-body.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import {
@@ -14,7 +15,7 @@ import {
   requestEncoding,
   responseEncoding,
 } from "../wire/message-encoding.ts";
-import { BYTES, type MessageDecoder, MessageReader } from "../wire/message-reader.ts";
+import { BYTES, type MessageDecoder, MessageReader, maxBytesOf } from "../wire/message-reader.ts";
 import { HttpRpcExchange, type HttpRpcSettings } from "./http-exchange.ts";
 
 /** How a protocol has messages in envelopes in the bodies of HTTP, and what ends them. */
@@ -98,10 +99,14 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
 
   async send(data: Uint8Array, signal: () => AbortSignal): Promise<void> {
     this.begin();
+    this.account.lasts((reason) => this.cancelled(reason));
     const frame = await this.#frameOf(data);
     if (!this.isOpen) return;
-    if (!this.http.response.write(this.#asText(frame))) await this.#drained(signal());
-    else if (++this.#messages % MESSAGES_A_TURN === 0) await nextTurn();
+    if (!this.http.response.write(this.#asText(frame))) {
+      const taken = this.http.unread(frame.length);
+      await this.#drained(signal());
+      taken();
+    } else if (++this.#messages % MESSAGES_A_TURN === 0) await nextTurn();
   }
 
   succeed(trailers?: Metadata): void {
@@ -145,8 +150,9 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     reader = new MessageReader(source, {
       decoder,
       encoding,
-      maxBytes: this.settings.limits.maxBytes,
+      maxBytes: maxBytesOf(decoder, this.settings.limits.maxBytes),
       account: this.account,
+      isBrokenOff: () => isBrokenOff(incoming),
       onRefused,
     });
     this.#reader = reader;
@@ -166,7 +172,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     // After what the client does not take, it would not see the end either.
     if (error !== undefined && response.writableNeedDrain) return this.cancel();
     const last = this.#asText(this.#form.last(error, trailers, this.settings.domain));
-    this.ended();
+    this.ended(error);
     http.close(frame === undefined ? last : Buffer.concat([this.#asText(frame), last]));
   }
 

@@ -4,7 +4,7 @@ import type { Transport } from "../call/transport.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { CodecName, Metadata } from "../rpc/rpc-exchange.ts";
-import { MessageAccount } from "../wire/message-budget.ts";
+import type { MessageAccount } from "../wire/message-budget.ts";
 import type { MessageLimits } from "../wire/message-codec.ts";
 import { sentMetadata } from "./response-metadata.ts";
 
@@ -36,7 +36,7 @@ export abstract class HttpRpcExchange {
     this.path = path;
     this.codec = codec;
     this.settings = settings;
-    this.account = new MessageAccount(http.connection.budget);
+    this.account = http.account;
     http.onLost = () => this.#lost();
   }
 
@@ -65,10 +65,14 @@ export abstract class HttpRpcExchange {
     return !this.#hasEnded && !this.http.isLost && !this.http.response.destroyed;
   }
 
-  /** The call has been answered: nothing more is read or kept for it. */
-  protected ended(): void {
+  /**
+   * The call has been answered: nothing more is read or kept for it.
+   *
+   * @param reason what it was told, where that is an error
+   */
+  protected ended(reason = ANSWERED): void {
     this.#hasEnded = true;
-    this.stopReading(ANSWERED);
+    this.stopReading(reason);
     this.account.close();
   }
 

@@ -41,9 +41,15 @@ export class EnvelopeParser {
     this.#limit = limit;
   }
 
-  /** Whether nothing is left of an unfinished message. */
-  get isEmpty(): boolean {
-    return this.#pieces.size === 0;
+  /** How many bytes have come that were not given as messages. */
+  get size(): number {
+    return this.#pieces.size;
+  }
+
+  /** Keeps nothing. */
+  clear(): void {
+    this.#pieces.clear();
+    this.#needed = 0;
   }
 
   push(piece: Buffer): void {

@@ -1,4 +1,10 @@
 import { ServiceError } from "../error/service-error.ts";
+import { UnreadResponses } from "./unread-responses.ts";
+
+/** Messages are counted from so many bytes on while they come; and what is smaller has a share of its own. */
+const SMALL_BYTES = 16 * 1024;
+/** How much more there is of a budget for those. */
+const SHARE_OF_SMALL = 0.25;
 
 /**
  * What the request messages of all calls together may take in memory, so that a few bytes that unpack
@@ -7,6 +13,8 @@ import { ServiceError } from "../error/service-error.ts";
 export class MessageBudget {
   readonly #limit: number;
   readonly #parent: MessageBudget | undefined;
+  /** Those that can give way, in the order in which they began to hold. */
+  readonly #holders = new Set<MessageAccount>();
   #taken = 0;
 
   /** @param limit in bytes */
@@ -25,10 +33,17 @@ export class MessageBudget {
     return new MessageBudget(limit, this);
   }
 
-  /** Takes bytes, here and in what this is within; false where they are not to be had. */
-  take(bytes: number): boolean {
-    if (this.#taken + bytes > this.#limit) return false;
-    if (this.#parent?.take(bytes) === false) return false;
+  /**
+   * Takes bytes, here and in what this is within; false where they are not to be had. Those that have
+   * held theirs for longest give way: a client that sends parts of many messages, or begins many
+   * streams, and then does nothing, would keep all others out.
+   *
+   * @param account who takes them, for whom nobody gives way that began after it
+   */
+  take(bytes: number, account: MessageAccount): boolean {
+    const limit = bytes < SMALL_BYTES ? this.#limit * (1 + SHARE_OF_SMALL) : this.#limit;
+    while (this.#taken + bytes > limit) if (!this.#endOldest(account)) return false;
+    if (this.#parent?.take(bytes, account) === false) return false;
     this.#taken += bytes;
     return true;
   }
@@ -37,13 +52,47 @@ export class MessageBudget {
     this.#taken -= bytes;
     this.#parent?.give(bytes);
   }
+
+  /** An account can give way from now on. */
+  enter(account: MessageAccount): void {
+    this.#holders.add(account);
+    this.#parent?.enter(account);
+  }
+
+  leave(account: MessageAccount): void {
+    this.#holders.delete(account);
+    this.#parent?.leave(account);
+  }
+
+  #endOldest(except: MessageAccount): boolean {
+    const [oldest] = this.#holders;
+    if (oldest === undefined || oldest === except) return false;
+    oldest.giveWay();
+    return true;
+  }
 }
 
 /** What the request messages of a process may take in memory, and of that those of one connection. */
 export interface RequestBudget {
   readonly process: MessageBudget;
-  /** In bytes. */
+  /** What clients have not taken yet: of the process as much. */
+  readonly unread: UnreadResponses;
+  /** In bytes, of both. */
   readonly connectionBytes: number;
+}
+
+/** What the messages of one connection may take. */
+export interface ConnectionMemory {
+  /** Those of requests. */
+  readonly budget: MessageBudget;
+  /** Those of responses that the client has not taken. */
+  readonly unread: UnreadResponses;
+}
+
+/** A part of that of the process, for one connection. */
+export function memoryOfConnection(memory: RequestBudget): ConnectionMemory {
+  const { process, unread, connectionBytes } = memory;
+  return { budget: process.within(connectionBytes), unread: unread.within(connectionBytes) };
 }
 
 /** Many times the largest message that services usually take. */
@@ -62,14 +111,25 @@ export function requestBudget(largest = 0): RequestBudget {
 export function budgetOf(processBytes: number): RequestBudget {
   return {
     process: new MessageBudget(processBytes),
+    unread: new UnreadResponses(processBytes),
     connectionBytes: processBytes * CONNECTION_SHARE,
   };
 }
 
+/** Is told that the memory is needed by others: nothing of the messages is kept, and the call ends. */
+export type GiveWay = (reason: ServiceError) => void;
+
 /** What one call holds of a budget. */
 export class MessageAccount {
   readonly #budget: MessageBudget;
+  /** For messages that are decoded. */
   #held = 0;
+  /** For what has come of one that is not. */
+  #received = 0;
+  /** Whether the call goes on for long with what it holds. */
+  #lasts = false;
+  #giveWay: GiveWay | undefined;
+  #canGiveWay = false;
   #isClosed = false;
 
   constructor(budget: MessageBudget) {
@@ -78,21 +138,72 @@ export class MessageAccount {
 
   /** @throws ServiceError RESOURCE_EXHAUSTED where the budget does not have them; CANCELLED once it is closed */
   take(bytes: number): void {
-    if (this.#isClosed) throw new ServiceError("CANCELLED");
-    if (!this.#budget.take(bytes)) throw exhausted();
+    this.#takeFromBudget(bytes);
     this.#held += bytes;
+    this.#order();
   }
 
-  /** Gives back what it holds: the call has gone on to its next message. */
+  /**
+   * Says how many bytes have come that are not decoded yet: 0 once they are. While they are many, they
+   * can be taken back.
+   *
+   * @throws ServiceError as `take` does
+   */
+  receive(bytes: number, giveWay: GiveWay): void {
+    if (this.#isClosed) throw new ServiceError("CANCELLED");
+    const counted = bytes < SMALL_BYTES ? 0 : bytes;
+    if (counted === this.#received) return;
+    if (counted > this.#received) this.#takeFromBudget(counted - this.#received);
+    else this.#budget.give(this.#received - counted);
+    this.#received = counted;
+    this.#giveWay ??= giveWay;
+    this.#order();
+  }
+
+  /** The call goes on for long with the messages that it has: where they are large, it can be ended for others. */
+  lasts(giveWay: GiveWay): void {
+    this.#lasts = true;
+    this.#giveWay ??= giveWay;
+    this.#order();
+  }
+
+  /** Gives back what it can; the call hears of it. */
+  giveWay(): void {
+    const tell = this.#giveWay;
+    this.#budget.give(this.#received);
+    this.#received = 0;
+    if (this.#lasts) this.release();
+    this.#order();
+    tell?.(exhausted());
+  }
+
+  /** Gives back what it holds for messages that were decoded: the call has gone on to its next one. */
   release(): void {
     this.#budget.give(this.#held);
     this.#held = 0;
+    this.#order();
   }
 
   /** Gives all back for good: the call is over. */
   close(): void {
     this.#isClosed = true;
+    this.#budget.give(this.#received);
+    this.#received = 0;
     this.release();
+  }
+
+  #takeFromBudget(bytes: number): void {
+    if (this.#isClosed) throw new ServiceError("CANCELLED");
+    if (!this.#budget.take(bytes, this)) throw exhausted();
+  }
+
+  /** Whether it can give way, and since when. */
+  #order(): void {
+    const can = this.#received > 0 || (this.#lasts && this.#held >= SMALL_BYTES);
+    if (can === this.#canGiveWay) return;
+    this.#canGiveWay = can;
+    if (can) this.#budget.enter(this);
+    else this.#budget.leave(this);
   }
 }
 

@@ -23,6 +23,14 @@ export const BYTES: MessageDecoder<Uint8Array> = {
   decode: (data) => data,
 };
 
+/** The messages of the platform's own RPCs, which are read as bytes, are names. */
+const MAX_PLATFORM_BYTES = 64 * 1024;
+
+/** The most bytes of a message, by what becomes of them. */
+export function maxBytesOf(decoder: MessageDecoder<unknown>, maxBytes: number): number {
+  return decoder === BYTES ? Math.min(MAX_PLATFORM_BYTES, maxBytes) : maxBytes;
+}
+
 /** How the request messages of a call are read. */
 export interface ReaderSettings<Message> {
   readonly decoder: MessageDecoder<Message>;
@@ -31,6 +39,8 @@ export interface ReaderSettings<Message> {
   readonly encoding: MessageEncoding | undefined;
   /** What they take of the memory that there is for messages. */
   readonly account: MessageAccount;
+  /** Whether the source has ended because the stream was broken off: Node tells the end of those, too. */
+  readonly isBrokenOff: () => boolean;
   /** Is told of a message that is refused, so that the call ends though nobody waits for messages. */
   readonly onRefused: (reason: ServiceError) => void;
 }
@@ -54,6 +64,8 @@ export class MessageReader<Message> {
   #isAttached = false;
   #hasEnded = false;
   #failure: ServiceError | undefined;
+  /** The bytes of the only message, which has come and waits for the end. */
+  #whole = 0;
 
   constructor(source: Readable, settings: ReaderSettings<Message>) {
     this.#source = source;
@@ -80,6 +92,7 @@ export class MessageReader<Message> {
           }
           if (only !== undefined) return reject(this.#refused(count("more than one")));
           only = envelope;
+          this.#whole = envelope.data.length;
         },
         isSingle: true,
       };
@@ -89,6 +102,7 @@ export class MessageReader<Message> {
 
   /** The messages one by one. */
   async *messages(): AsyncGenerator<Message> {
+    this.#settings.account.lasts(this.#giveUp);
     for (let next = await this.#next(); next !== undefined; next = await this.#next()) {
       // What came before was for whoever has it to hold.
       this.#settings.account.release();
@@ -103,7 +117,8 @@ export class MessageReader<Message> {
   cancel(reason: ServiceError): void {
     this.#failure ??= reason;
     this.#detach();
-    this.#take()?.reject(reason);
+    this.#parser.clear();
+    this.#take()?.reject(this.#failure);
   }
 
   /** The next message; undefined after the last. One is asked for at a time. */
@@ -135,11 +150,22 @@ export class MessageReader<Message> {
     };
     if (!isCompressed) decode(data);
     else if (encoding === undefined) fail(notSaid());
-    else unpack(encoding, data, maxBytes).then(decode, fail);
+    else {
+      // It waits for its turn.
+      try {
+        this.#settings.account.take(data.length);
+      } catch (error) {
+        return fail(error);
+      }
+      unpack(encoding, data, maxBytes).then(decode, fail);
+    }
   }
 
   #decoded(data: Uint8Array): Message {
     const { decoder, account } = this.#settings;
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#whole = 0;
+    this.#count();
     account.take(decoder.weigh(data));
     return decoder.decode(data);
   }
@@ -160,11 +186,31 @@ export class MessageReader<Message> {
     this.#parser.push(chunk);
     this.#advance();
     if (this.#waiter === undefined) this.#source.pause();
+    if (this.#failure !== undefined) return;
+    try {
+      this.#count();
+    } catch (error) {
+      this.#giveUp(error as ServiceError);
+    }
   };
 
   readonly #onEnd = (): void => {
+    if (this.#settings.isBrokenOff()) return this.#giveUp(new ServiceError("CANCELLED"));
     this.#hasEnded = true;
     this.#advance();
+  };
+
+  /** Counts what has come, and is not decoded. */
+  #count(): void {
+    this.#settings.account.receive(this.#parser.size + this.#whole, this.#giveUp);
+  }
+
+  /** Keeps nothing of what has come. */
+  readonly #giveUp = (reason: ServiceError): void => {
+    const waiter = this.#take();
+    const refused = this.#refused(reason);
+    this.#parser.clear();
+    waiter?.reject(refused);
   };
 
   /** Gives the waiter what there is for it. */
@@ -179,7 +225,7 @@ export class MessageReader<Message> {
         envelope = this.#failure === undefined ? this.#parser.next() : undefined;
       }
       if (!this.#hasEnded) return;
-      if (!this.#parser.isEmpty) {
+      if (this.#parser.size > 0) {
         throw new ServiceError("INVALID_ARGUMENT", "the request ends within a message");
       }
       this.#take()?.resolve(undefined);

@@ -1,7 +1,13 @@
 /** What the requests of HTTP hold of the memory that there is for messages, which all transports share. */
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { budgetOf, requestBudget } from "../../../src/runtime/wire/message-budget.ts";
+import {
+  budgetOf,
+  MessageAccount,
+  requestBudget,
+} from "../../../src/runtime/wire/message-budget.ts";
+import { openChain } from "../support/open-chain.ts";
 import { httpRoute, rawMethod, start, stopAll, thingMethod } from "./support.ts";
 
 const KIB = 1024;
@@ -9,8 +15,17 @@ const PATHS = ["/v1/things", "/hook"];
 
 afterEach(stopAll);
 
+/** Something that happens once. */
+function signal<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve: (value: T) => resolve(value) };
+}
+
 /** A server whose handlers wait until they are told to go on. */
-async function startWaiting(processBytes: number) {
+async function startWaiting(processBytes: number, chain: Parameters<typeof openChain>[0] = {}) {
   const budget = budgetOf(processBytes);
   let open: () => void = () => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -31,7 +46,12 @@ async function startWaiting(processBytes: number) {
       return { status: 200 };
     },
   );
-  const { origin, port } = await start({ methods: [rpc], rawMethods: [hook], budget });
+  const { origin, port } = await start({
+    methods: [rpc],
+    rawMethods: [hook],
+    budget,
+    chain: openChain(chain),
+  });
   const body = (bytes: number) => `{"name":"${"x".repeat(bytes)}"}`;
   const post = (path: string, bytes: number) =>
     fetch(origin + path, {
@@ -83,11 +103,50 @@ test("a small body and one that is too large hold nothing in the end", async () 
   await expect.poll(() => budget.process.taken).toBe(0);
 });
 
+test.each(PATHS)("%s: a body whose end comes after the deadline holds nothing", async (path) => {
+  const { budget, port } = await startWaiting(1024 * KIB, { timeoutMs: { unary: 50, stream: 50 } });
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const text = `{"name":"${"x".repeat(30 * KIB)}"}`;
+  socket.write(`${head}${text.length.toString(16)}\r\n${text}\r\n`);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(String(answer)).toContain(" 504 ");
+  expect(budget.process.taken).toBe(0);
+  socket.write("0\r\n\r\n");
+  await once(socket, "close");
+  expect(budget.process.taken).toBe(0);
+});
+
+test("body() of a handler whose caller has gone by then is rejected", async () => {
+  const gone = signal();
+  const told = signal<unknown>();
+  const hook = rawMethod(
+    { path: "/hook", match: "exact", methods: ["POST"], exposure: "PUBLIC" },
+    async (request) => {
+      request.response.once("close", () => gone.resolve(undefined));
+      begun.resolve(undefined);
+      await gone.promise;
+      await request.body().catch(told.resolve);
+      return { status: 200 };
+    },
+  );
+  const begun = signal();
+  const { port } = await start({ rawMethods: [hook] });
+  const socket = connect(port, "127.0.0.1");
+  socket.write("POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nxyz");
+  await begun.promise;
+  socket.destroy();
+  expect(await told.promise).toMatchObject({ code: "CANCELLED" });
+});
+
 test("there is room for four of the largest messages, and on one connection for two", () => {
   const MIB = 1024 * KIB;
   expect(requestBudget(12 * MIB).connectionBytes).toBe(64 * MIB);
   const { process, connectionBytes } = requestBudget(1000 * MIB);
   expect(connectionBytes).toBe(2000 * MIB);
-  expect(process.take(4000 * MIB)).toBe(true);
-  expect(process.take(1)).toBe(false);
+  const account = new MessageAccount(process);
+  account.take(4000 * MIB);
+  expect(() => account.take(16 * KIB)).toThrow("take all the memory");
+  account.close();
 });

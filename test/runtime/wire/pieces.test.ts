@@ -20,7 +20,7 @@ test("a message in pieces of one byte is copied twice, however long it is", () =
     parser.push(Buffer.of(byte));
   }
   expect(parser.next()?.data).toEqual(new Uint8Array(message));
-  expect(parser.isEmpty).toBe(true);
+  expect(parser.size).toBe(0);
   expect(copied()).toBeLessThan(2.1 * message.length);
 });
 
@@ -37,7 +37,7 @@ test("messages are found wherever the pieces end", () => {
       }
     }
     expect(found).toEqual(texts);
-    expect(parser.isEmpty).toBe(true);
+    expect(parser.size).toBe(0);
   }
 });
 

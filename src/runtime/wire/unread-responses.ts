@@ -1,0 +1,68 @@
+/** What is smaller is not counted. */
+export const COUNTED_FROM_BYTES = 16 * 1024;
+
+/** A response that waits for its client. */
+interface Unread {
+  readonly bytes: number;
+  readonly cutOff: () => void;
+}
+
+/**
+ * The responses that clients have not taken yet. A client that asks and does not read would fill the
+ * memory: where they are too many, those that have waited for longest are cut off. One of a connection is
+ * one of the process, too.
+ */
+export class UnreadResponses {
+  readonly #limit: number;
+  readonly #parent: UnreadResponses | undefined;
+  readonly #waiting = new Set<Unread>();
+  #bytes = 0;
+
+  /** @param limit in bytes */
+  constructor(limit: number, parent?: UnreadResponses) {
+    this.#limit = limit;
+    this.#parent = parent;
+  }
+
+  /** How many bytes wait. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Those of a part, within these. */
+  within(limit: number): UnreadResponses {
+    return new UnreadResponses(limit, this);
+  }
+
+  /**
+   * Counts a response, or a part of it. It is sent in any case: it is in memory already.
+   *
+   * @param cutOff breaks the response off; what it calls may end the wait
+   * @returns ends the wait: the client has taken it, or has gone; may be called again
+   */
+  add(bytes: number, cutOff: () => void): () => void {
+    if (bytes < COUNTED_FROM_BYTES) return nothing;
+    const unread = { bytes, cutOff };
+    this.#add(unread);
+    return () => this.#remove(unread);
+  }
+
+  #add(unread: Unread): void {
+    for (const oldest of this.#waiting) {
+      if (this.#bytes + unread.bytes <= this.#limit) break;
+      this.#remove(oldest);
+      oldest.cutOff();
+    }
+    this.#waiting.add(unread);
+    this.#bytes += unread.bytes;
+    if (this.#parent !== undefined) this.#parent.#add(unread);
+  }
+
+  #remove(unread: Unread): void {
+    if (!this.#waiting.delete(unread)) return;
+    this.#bytes -= unread.bytes;
+    if (this.#parent !== undefined) this.#parent.#remove(unread);
+  }
+}
+
+function nothing(): void {}

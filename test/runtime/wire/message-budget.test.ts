@@ -1,0 +1,165 @@
+/** Who may hold memory for messages, and who gives way. */
+import { describe, expect, test } from "vitest";
+import {
+  budgetOf,
+  MessageAccount,
+  memoryOfConnection,
+} from "../../../src/runtime/wire/message-budget.ts";
+import { UnreadResponses } from "../../../src/runtime/wire/unread-responses.ts";
+
+const KIB = 1024;
+
+/** A process whose messages may take 400 KiB, and those of a connection 200. */
+function memory() {
+  const process = budgetOf(400 * KIB);
+  const ended: string[] = [];
+  const connection = () => {
+    const { budget } = memoryOfConnection(process);
+    return (name: string) => {
+      const account = new MessageAccount(budget);
+      return {
+        account,
+        take: (kib: number) => account.take(kib * KIB),
+        receive: (kib: number) => account.receive(kib * KIB, () => ended.push(name)),
+        lasts: () => account.lasts(() => ended.push(name)),
+      };
+    };
+  };
+  return { process: process.process, connection, ended };
+}
+
+describe("memory for messages", () => {
+  test("is refused where it is all taken, and given back when a call is over", () => {
+    const { process, connection } = memory();
+    const [first, second, third] = [connection()("a"), connection()("b"), connection()("c")];
+    first.take(200);
+    second.take(200);
+    expect(() => third.take(20)).toThrow("take all the memory");
+    first.account.close();
+    third.take(20);
+    second.account.release();
+    third.account.close();
+    expect(process.taken).toBe(0);
+    expect(() => first.take(1)).toThrow("the caller has gone");
+    expect(() => first.receive(20)).toThrow("the caller has gone");
+    expect(process.taken).toBe(0);
+  });
+
+  test("of one connection is half of that of the process", () => {
+    const { connection } = memory();
+    const call = connection();
+    call("a").take(200);
+    expect(() => call("b").take(20)).toThrow("take all the memory");
+    connection()("c").take(200);
+  });
+
+  test("has a share that only small messages get", () => {
+    const { process, connection } = memory();
+    for (let index = 0; index < 2; index++) connection()("large").take(200);
+    const small = connection()("small");
+    for (let index = 0; index < 50; index++) small.take(1);
+    expect(() => small.take(15.99)).not.toThrow();
+    expect(() => connection()("large").take(16)).toThrow("take all the memory");
+    expect(process.taken).toBeGreaterThan(400 * KIB);
+  });
+
+  test("is taken back from the messages that have been on their way for longest", () => {
+    const { process, connection, ended } = memory();
+    const calls = ["a", "b", "c", "d"].map((name) => connection()(name));
+    for (const call of calls) call.receive(100);
+    const honest = connection()("e");
+    honest.receive(50);
+    expect(ended).toEqual(["a"]);
+    honest.receive(150);
+    expect(ended).toEqual(["a", "b"]);
+    // It has come as a whole, and is decoded.
+    honest.receive(0);
+    honest.take(200);
+    expect(ended).toEqual(["a", "b"]);
+    connection()("f").take(100);
+    expect(ended).toEqual(["a", "b", "c"]);
+    expect(process.taken).toBe(400 * KIB);
+  });
+
+  test("is not taken back for the one that has been on its way for longest itself", () => {
+    const { connection, ended } = memory();
+    const call = connection();
+    const [first, second] = [call("a"), call("b")];
+    first.receive(100);
+    second.receive(100);
+    expect(() => first.receive(120)).toThrow("take all the memory");
+    expect(ended).toEqual([]);
+  });
+
+  test("is not taken back from unary calls whose message is complete, and is from streams", () => {
+    const { connection, ended } = memory();
+    const [unary, stream] = [connection()("unary"), connection()("stream")];
+    unary.take(200);
+    stream.take(200);
+    stream.lasts();
+    connection()("other").take(100);
+    expect(ended).toEqual(["stream"]);
+    expect(() => connection()("third").take(200)).toThrow("take all the memory");
+    expect(ended).toEqual(["stream"]);
+  });
+
+  test("is not taken back from streams that hold little", () => {
+    const { connection, ended } = memory();
+    const stream = connection()("stream");
+    stream.lasts();
+    stream.take(15);
+    for (let index = 0; index < 2; index++) connection()("large").take(190);
+    expect(() => connection()("large").take(50)).toThrow("take all the memory");
+    expect(ended).toEqual([]);
+  });
+
+  test("is not counted for a message that is small, while it comes", () => {
+    const { process, connection } = memory();
+    const call = connection()("a");
+    call.receive(15);
+    expect(process.taken).toBe(0);
+    call.receive(16);
+    expect(process.taken).toBe(16 * KIB);
+    call.receive(3);
+    expect(process.taken).toBe(0);
+  });
+});
+
+describe("responses that are not read", () => {
+  test("are cut off, those first that have waited for longest", () => {
+    const all = new UnreadResponses(400 * KIB);
+    const cut: string[] = [];
+    const waits = (of: UnreadResponses, name: string, kib: number) => {
+      const done: () => void = of.add(kib * KIB, () => {
+        cut.push(name);
+        done();
+      });
+      return done;
+    };
+    const [left, right] = [all.within(200 * KIB), all.within(200 * KIB)];
+    waits(left, "a", 100);
+    const read = waits(left, "b", 100);
+    waits(left, "c", 50);
+    expect(cut).toEqual(["a"]);
+    expect(all.bytes).toBe(150 * KIB);
+    read();
+    read();
+    expect(all.bytes).toBe(50 * KIB);
+    waits(right, "d", 200);
+    waits(left, "e", 150);
+    expect(cut).toEqual(["a"]);
+    waits(all.within(200 * KIB), "f", 100);
+    expect(cut).toEqual(["a", "c", "d"]);
+    expect(left.bytes).toBe(150 * KIB);
+    expect(right.bytes).toBe(0);
+  });
+
+  test("one that is too large by itself is sent all the same; small ones are not counted", () => {
+    const all = new UnreadResponses(100 * KIB);
+    const done = all.add(500 * KIB, () => undefined);
+    expect(all.bytes).toBe(500 * KIB);
+    done();
+    all.add(15 * KIB, () => undefined)();
+    expect(all.bytes).toBe(0);
+  });
+});
