@@ -37,24 +37,34 @@ beforeAll(async () => {
 });
 afterAll(() => vault.stop());
 
-test("40 a gRPC stream that is not taken keeps few messages, and lets others be served", async () => {
-  most = 0;
-  const settings = { initialWindowSize: 0 };
-  const session = connect(`http://127.0.0.1:${vault.grpc}`, { settings });
-  const stream = session.request({
-    ":method": "POST",
-    ":path": "/acme.vault.v1.VaultService/WatchDocument",
-    "content-type": "application/grpc",
-    ...ALICE,
-  });
-  stream.on("error", () => undefined);
-  const request = create(WatchDocumentRequestSchema, { documentId: "open", count: 1 });
-  stream.end(frame(toBinary(WatchDocumentRequestSchema, request)));
-  await new Promise((resolve) => stream.once("response", resolve));
-  expect(most).toBeGreaterThan(0);
-  expect(most).toBeLessThan(MANY);
-  session.destroy();
-});
+test.each([
+  ["gRPC", "grpc", "application/grpc"],
+  ["gRPC on the HTTP port", "http", "application/grpc"],
+  ["Connect", "http", "application/connect+proto"],
+  ["gRPC-Web", "http", "application/grpc-web+proto"],
+  ["gRPC-Web text", "http", "application/grpc-web-text"],
+] as const)(
+  "40 a stream of %s that is not taken keeps few messages, and lets others be served",
+  async (_title, port, type) => {
+    most = 0;
+    const settings = { initialWindowSize: 0 };
+    const session = connect(`http://127.0.0.1:${vault[port]}`, { settings });
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/acme.vault.v1.VaultService/WatchDocument",
+      "content-type": type,
+      ...ALICE,
+    });
+    stream.on("error", () => undefined);
+    const request = create(WatchDocumentRequestSchema, { documentId: "open", count: 1 });
+    const body = frame(toBinary(WatchDocumentRequestSchema, request));
+    stream.end(type === "application/grpc-web-text" ? body.toString("base64") : body);
+    await new Promise((resolve) => stream.once("response", resolve));
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(MANY);
+    session.destroy();
+  },
+);
 
 test("40 an HTTP stream lets others be served between its messages", async () => {
   most = 0;
