@@ -21,8 +21,8 @@ export class CrossSiteGuard {
 
   /** @throws ServiceError FORBIDDEN where another site is behind the call */
   check(call: Call): void {
-    // A page cannot speak gRPC; it can speak all else.
-    if (call.transport === "grpc" || isSafe(call)) return;
+    // Also over gRPC: a page of another site can send it to a port of HTTP, though it cannot read the answer.
+    if (isSafe(call)) return;
     const { credential, headers } = call;
     // The gateway may turn its session into an access token; a page cannot send one without CORS.
     const isForwarded = credential === "jwt" && call.peerIsTrusted;

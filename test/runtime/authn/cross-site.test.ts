@@ -93,7 +93,7 @@ describe("unsafe methods in the name of the gateway's session", () => {
     for (const httpMethod of ["GET", "HEAD", "OPTIONS"]) {
       expect(await post(headers, { httpMethod })).toBe("passed");
     }
-    expect(await post(headers, { transport: "grpc" })).toBe("passed");
+    expect(await post(headers, { transport: "grpc", httpMethod: "POST" })).toBe(REFUSED);
     expect(await post(headers, { peer: STRANGER, exposure: "PUBLIC" })).toBe("passed");
     expect(await post([...headers, ["x-svc-internal-token", "0123456789abcdef"]])).toBe("passed");
   });
