@@ -4,6 +4,9 @@ import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { Places } from "./places.ts";
 import type { OngoingCall } from "./platform-method.ts";
 
+/** Node's timers hold no more: a longer one would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** Who keeps the calls under way. */
 export interface PlatformCallKeeper {
   /** Of a call a message has come. */
@@ -57,7 +60,7 @@ export class PlatformCall implements OngoingCall {
     const timeout = this.#exchange.clientTimeout();
     if (timeout === undefined || timeout >= (this.#places?.milliseconds ?? Infinity)) return;
     if (timeout <= 0) throw late();
-    this.#timer = setTimeout(() => this.end(late()), timeout);
+    this.#timer = setTimeout(() => this.end(late()), Math.min(timeout, LONGEST_MS));
   }
 
   /**
