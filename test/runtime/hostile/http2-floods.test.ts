@@ -41,13 +41,17 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => {
   world.handled.length = 0;
-  good = laxSession(world.port("grpc", "trusted"));
-  attacker = new RawHttp2(world.port("grpc", "stranger"));
 });
 afterEach(() => {
   good.destroy();
   attacker.end();
 });
+
+/** Both the attacker and who behaves. */
+function connectTo(port: "grpc" | "http"): void {
+  good = laxSession(world.port(port, "trusted"));
+  attacker = new RawHttp2(world.port(port, "stranger"));
+}
 
 async function expectServed(): Promise<void> {
   const answer = await rawCall(good, profile.rpc, ALICE, frame(profile.message));
@@ -66,111 +70,116 @@ async function flood(frames: (stream: number) => Uint8Array): Promise<void> {
   }
 }
 
-describe("40 who floods is cut off, and others are served", () => {
-  const headers = (stream: number) => rawFrame(FRAME.HEADERS, END_HEADERS, stream, block);
-  const reset = (stream: number) => rawFrame(FRAME.RST_STREAM, 0, stream, uint32(8));
-  const lengthOf1 = headerBlock([...REQUEST, ["content-length", "1"]]);
+describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
+  beforeEach(() => connectTo(port));
 
-  test.each<[string, (stream: number) => Uint8Array]>([
-    // CVE-2023-44487
-    ["40 calls that are taken back", (n) => Buffer.concat([headers(n), reset(n)])],
-    [
-      "40 calls that are taken back with their message",
-      (n) => Buffer.concat([headers(n), rawFrame(FRAME.DATA, 0, n, message), reset(n)]),
-    ],
-    // CVE-2025-8671: the client makes the server take them back.
-    [
-      "40 calls with a window update of nothing",
-      (n) => Buffer.concat([headers(n), rawFrame(FRAME.WINDOW_UPDATE, 0, n, uint32(0))]),
-    ],
-    [
-      "40 calls with a window beyond all numbers",
-      (n) => Buffer.concat([headers(n), rawFrame(FRAME.WINDOW_UPDATE, 0, n, uint32(0x7fff_ffff))]),
-    ],
-    [
-      "40 calls with more data than they say",
-      (n) =>
-        Buffer.concat([
-          rawFrame(FRAME.HEADERS, END_HEADERS, n, lengthOf1),
-          rawFrame(FRAME.DATA, 0, n, message),
-        ]),
-    ],
-    [
-      "40 calls with data behind their end",
-      (n) =>
-        Buffer.concat([
-          rawFrame(FRAME.HEADERS, END_HEADERS | END_STREAM, n, block),
-          rawFrame(FRAME.DATA, 0, n, message),
-        ]),
-    ],
-    [
-      "40 more calls at once than there may be",
-      (n) => rawFrame(FRAME.HEADERS, END_HEADERS, n, headerBlock(OPEN)),
-    ],
-    ["40 empty data", () => rawFrame(FRAME.DATA, 0, 1)],
-  ])("%s", async (_title, frames) => {
-    await attacker.send(headers(1));
-    await flood(frames);
-    await attacker.closed;
-    await expectServed();
+  describe("40 who floods is cut off, and others are served", () => {
+    const headers = (stream: number) => rawFrame(FRAME.HEADERS, END_HEADERS, stream, block);
+    const reset = (stream: number) => rawFrame(FRAME.RST_STREAM, 0, stream, uint32(8));
+    const lengthOf1 = headerBlock([...REQUEST, ["content-length", "1"]]);
+
+    test.each<[string, (stream: number) => Uint8Array]>([
+      // CVE-2023-44487
+      ["40 calls that are taken back", (n) => Buffer.concat([headers(n), reset(n)])],
+      [
+        "40 calls that are taken back with their message",
+        (n) => Buffer.concat([headers(n), rawFrame(FRAME.DATA, 0, n, message), reset(n)]),
+      ],
+      // CVE-2025-8671: the client makes the server take them back.
+      [
+        "40 calls with a window update of nothing",
+        (n) => Buffer.concat([headers(n), rawFrame(FRAME.WINDOW_UPDATE, 0, n, uint32(0))]),
+      ],
+      [
+        "40 calls with a window beyond all numbers",
+        (n) =>
+          Buffer.concat([headers(n), rawFrame(FRAME.WINDOW_UPDATE, 0, n, uint32(0x7fff_ffff))]),
+      ],
+      [
+        "40 calls with more data than they say",
+        (n) =>
+          Buffer.concat([
+            rawFrame(FRAME.HEADERS, END_HEADERS, n, lengthOf1),
+            rawFrame(FRAME.DATA, 0, n, message),
+          ]),
+      ],
+      [
+        "40 calls with data behind their end",
+        (n) =>
+          Buffer.concat([
+            rawFrame(FRAME.HEADERS, END_HEADERS | END_STREAM, n, block),
+            rawFrame(FRAME.DATA, 0, n, message),
+          ]),
+      ],
+      [
+        "40 more calls at once than there may be",
+        (n) => rawFrame(FRAME.HEADERS, END_HEADERS, n, headerBlock(OPEN)),
+      ],
+      ["40 empty data", () => rawFrame(FRAME.DATA, 0, 1)],
+    ])("%s", async (_title, frames) => {
+      await attacker.send(headers(1));
+      await flood(frames);
+      await attacker.closed;
+      await expectServed();
+    });
+
+    // CVE-2024-27983 and the like
+    test.each<[string, Uint8Array]>([
+      ["40 a header list without an end, of nothing", new Uint8Array()],
+      ["40 a header list without an end, of much", headerBlock([["x-a", "a".repeat(4000)]])],
+      ["40 a header list without an end, of little", Buffer.of(0x90)],
+    ])("%s", async (_title, more) => {
+      await attacker.send(rawFrame(FRAME.HEADERS, 0, 1, block));
+      await flood(() => rawFrame(FRAME.CONTINUATION, 0, 1, more));
+      await attacker.closed;
+      await expectServed();
+      expect(world.handled).toHaveLength(1);
+    });
   });
 
-  // CVE-2024-27983 and the like
-  test.each<[string, Uint8Array]>([
-    ["40 a header list without an end, of nothing", new Uint8Array()],
-    ["40 a header list without an end, of much", headerBlock([["x-a", "a".repeat(4000)]])],
-    ["40 a header list without an end, of little", Buffer.of(0x90)],
-  ])("%s", async (_title, more) => {
-    await attacker.send(rawFrame(FRAME.HEADERS, 0, 1, block));
-    await flood(() => rawFrame(FRAME.CONTINUATION, 0, 1, more));
-    await attacker.closed;
-    await expectServed();
-    expect(world.handled).toHaveLength(1);
-  });
-});
+  describe("40 what costs little is borne, or ends the connection", () => {
+    test.each<[string, Uint8Array, number]>([
+      ["40 priorities", rawFrame(FRAME.PRIORITY, 0, 3, Buffer.of(0, 0, 0, 0, 16)), 20_000],
+      ["40 pings", rawFrame(FRAME.PING, 0, 0, Buffer.alloc(8)), 20_000],
+      ["40 unknown frames", rawFrame(77, 0, 0, Buffer.alloc(50)), 20_000],
+      ["40 window updates", rawFrame(FRAME.WINDOW_UPDATE, 0, 0, uint32(1)), 20_000],
+      ["40 settings", rawFrame(FRAME.SETTINGS, 0, 0), 20_000],
+      ["40 settings that change", rawFrame(FRAME.SETTINGS, 0, 0, Buffer.alloc(6 * 20)), 500],
+      ["40 ends that are none", rawFrame(FRAME.GOAWAY, 0, 0, Buffer.alloc(1000)), 1_000],
+    ])("%s", async (_title, one, count) => {
+      for (let sent = 0; sent < count; sent += AT_ONCE) {
+        await attacker.send(...new Array<Uint8Array>(AT_ONCE).fill(one));
+      }
+      await expectServed();
+    });
 
-describe("40 what costs little is borne, or ends the connection", () => {
-  test.each<[string, Uint8Array, number]>([
-    ["40 priorities", rawFrame(FRAME.PRIORITY, 0, 3, Buffer.of(0, 0, 0, 0, 16)), 20_000],
-    ["40 pings", rawFrame(FRAME.PING, 0, 0, Buffer.alloc(8)), 20_000],
-    ["40 unknown frames", rawFrame(77, 0, 0, Buffer.alloc(50)), 20_000],
-    ["40 window updates", rawFrame(FRAME.WINDOW_UPDATE, 0, 0, uint32(1)), 20_000],
-    ["40 settings", rawFrame(FRAME.SETTINGS, 0, 0), 20_000],
-    ["40 settings that change", rawFrame(FRAME.SETTINGS, 0, 0, Buffer.alloc(6 * 20)), 500],
-    ["40 ends that are none", rawFrame(FRAME.GOAWAY, 0, 0, Buffer.alloc(1000)), 1_000],
-  ])("%s", async (_title, one, count) => {
-    for (let sent = 0; sent < count; sent += AT_ONCE) {
-      await attacker.send(...new Array<Uint8Array>(AT_ONCE).fill(one));
-    }
-    await expectServed();
-  });
+    test("40 a header list that unpacks to 60 MB is no call", async () => {
+      // An entry of 4 kB that the table keeps, and then 15,000 times its number.
+      const size = 4000 - 127;
+      const entry = Buffer.concat([
+        Buffer.from([0x40, 3]),
+        Buffer.from("x-a"),
+        Buffer.of(127, (size % 128) + 128, size >> 7),
+        Buffer.alloc(4000, "a"),
+      ]);
+      const bomb = Buffer.concat([block, Buffer.alloc(15_000, 0xbe)]);
+      const flags = END_HEADERS | END_STREAM;
+      await attacker.send(rawFrame(FRAME.HEADERS, flags, 1, Buffer.concat([block, entry])));
+      expect(await attacker.outcome(1)).toBe("answered");
+      const lines = world.vault.lines.length;
+      await attacker.send(rawFrame(FRAME.HEADERS, flags, 3, bomb));
+      expect(await attacker.outcome(3)).toBe(`RST ${constants.NGHTTP2_ENHANCE_YOUR_CALM}`);
+      await expectServed();
+      expect(world.vault.lines).toHaveLength(lines + 1);
+    });
 
-  test("40 a header list that unpacks to 60 MB is no call", async () => {
-    // An entry of 4 kB that the table keeps, and then 15,000 times its number.
-    const size = 4000 - 127;
-    const entry = Buffer.concat([
-      Buffer.from([0x40, 3]),
-      Buffer.from("x-a"),
-      Buffer.of(127, (size % 128) + 128, size >> 7),
-      Buffer.alloc(4000, "a"),
-    ]);
-    const bomb = Buffer.concat([block, Buffer.alloc(15_000, 0xbe)]);
-    const flags = END_HEADERS | END_STREAM;
-    await attacker.send(rawFrame(FRAME.HEADERS, flags, 1, Buffer.concat([block, entry])));
-    expect(await attacker.outcome(1)).toBe("answered");
-    const lines = world.vault.lines.length;
-    await attacker.send(rawFrame(FRAME.HEADERS, flags, 3, bomb));
-    expect(await attacker.outcome(3)).toBe(`RST ${constants.NGHTTP2_ENHANCE_YOUR_CALM}`);
-    await expectServed();
-    expect(world.vault.lines).toHaveLength(lines + 1);
-  });
-
-  test("40 hundreds of calls that are begun and left alone end by their deadline", async () => {
-    const open = headerBlock([...OPEN, ["grpc-timeout", "100m"]]);
-    const streams = Array.from({ length: 900 }, (_, index) => 2 * index + 1);
-    const begun = streams.map((stream) => rawFrame(FRAME.HEADERS, END_HEADERS, stream, open));
-    await attacker.send(...begun);
-    await expectServed();
-    for (const stream of streams) expect(await attacker.outcome(stream)).toBe("answered");
+    test("40 hundreds of calls that are begun and left alone end by their deadline", async () => {
+      const open = headerBlock([...OPEN, ["grpc-timeout", "100m"]]);
+      const streams = Array.from({ length: 900 }, (_, index) => 2 * index + 1);
+      const begun = streams.map((stream) => rawFrame(FRAME.HEADERS, END_HEADERS, stream, open));
+      await attacker.send(...begun);
+      await expectServed();
+      for (const stream of streams) expect(await attacker.outcome(stream)).toBe("answered");
+    });
   });
 });

@@ -31,7 +31,7 @@ let server: WebServer;
 let client: RawHttp2;
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  server = await startWebServer({ maxBytes: 1000 });
+  server = await startWebServer({ maxBytes: 1000, limits: { sendTimeoutMs: 300 } });
   client = new RawHttp2(server.port);
 });
 afterEach(async () => {
@@ -97,6 +97,18 @@ test.each(PROTOCOLS.filter(([name]) => name !== "gRPC"))(
     );
     const end = await client.frame(isEnd);
     expect(end).toBe(last);
+  },
+);
+
+test.each(PROTOCOLS.filter(([name]) => name !== "gRPC"))(
+  "%s does not keep for ever what a client never takes",
+  async (_name, path, type) => {
+    const noWindow = Buffer.concat([Buffer.of(0, INITIAL_WINDOW_SIZE), uint32(0)]);
+    await client.send(rawFrame(FRAME.SETTINGS, 0, 0, noWindow));
+    await begin(path, type);
+    await client.frame(isReset);
+    expect(client.received.some(isEnd)).toBe(false);
+    expect(client.isClosed).toBe(false);
   },
 );
 
