@@ -139,8 +139,8 @@ describe("13, 14 whether a request comes from another site", () => {
     const request = { documentId: "open", text: "x" };
     const write = vaultCall("UpdateDocument", route, UpdateDocumentRequestSchema, request);
     const { form } = WIRES[name];
-    // By Connect's GET there are no writes, and no page can speak gRPC.
-    const refused = form === "connect_get" ? "405" : form === "grpc" ? "served" : "FORBIDDEN";
+    // By Connect's GET there are no writes.
+    const refused = form === "connect_get" ? "405" : "FORBIDDEN";
     const told = (from: "trusted" | "stranger", ...fields: Field[]) =>
       callWith(world, name, write, { from, fields });
     const evil: Field = ["Origin", "https://evil.example"];
