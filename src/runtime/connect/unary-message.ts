@@ -69,8 +69,7 @@ export class UnaryReader<Message> implements RequestReader<Message> {
     const sent = await this.#message.read();
     const { encoding } = this.#message;
     const data = encoding === undefined ? sent : await unpack(encoding, sent, this.#maxBytes);
-    this.#account.take(this.#decoder.weigh(data));
-    return this.#decoder.decode(data);
+    return this.#decoder.decode(data, this.#account);
   }
 
   messages(): never {

@@ -39,6 +39,7 @@ async function readInto(target: HttpBody, parts: RequestParts): Promise<void> {
   if (!parts.hasBody) return;
   requireIdentity(parts.headers);
   const { buffer, byteOffset, length } = await parts.readBody();
+  parts.memory.take(length);
   // As messages have their bytes, over either transport.
   target.data = new Uint8Array(buffer, byteOffset, length);
 }

@@ -53,7 +53,7 @@ export function compileRequest(
     if (!parts.hasBody) return finish(create(input), parts);
     requireJson(parts.headers);
     const bytes = await parts.readBody();
-    return finish(bytes.length === 0 ? create(input) : decodeBody(bytes), parts);
+    return finish(bytes.length === 0 ? create(input) : decodeBody(bytes, parts.memory), parts);
   };
 }
 

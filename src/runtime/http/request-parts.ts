@@ -1,4 +1,5 @@
 import type { CallHeaders } from "../call/call-headers.ts";
+import type { MessageMemory } from "../wire/message-budget.ts";
 
 /** What a request message is made of. */
 export interface RequestParts {
@@ -10,4 +11,6 @@ export interface RequestParts {
   readonly hasBody: boolean;
   /** Reads the body; empty where there is none. */
   readBody(): Promise<Buffer>;
+  /** Gives what the message takes that is made of it. */
+  readonly memory: MessageMemory;
 }

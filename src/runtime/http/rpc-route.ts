@@ -4,9 +4,9 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import { streamsRequest, streamsResponse } from "../binding/method-kind.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { MessageLimits } from "../json/element-budget.ts";
-import { jsonWeight } from "../json/message-weight.ts";
 import { StartUpError } from "../server/start-up-error.ts";
 import type { HttpRoute } from "../service-binding.ts";
+import type { MessageMemory } from "../wire/message-budget.ts";
 import type { Exchange } from "./exchange.ts";
 import { declaresBody, readBody } from "./read-body.ts";
 import { compileRequest } from "./request-decoder.ts";
@@ -103,11 +103,12 @@ class ArrivalParts implements RequestParts {
     return declaresBody(this.#arrival.exchange.incoming);
   }
 
-  async readBody(): Promise<Buffer> {
-    const { exchange } = this.#arrival;
-    const body = await readBodyOf(exchange, this.#limits.maxBodyBytes);
-    exchange.account.take(jsonWeight(body.length, this.#limits));
-    return body;
+  get memory(): MessageMemory {
+    return this.#arrival.exchange.account;
+  }
+
+  readBody(): Promise<Buffer> {
+    return readBodyOf(this.#arrival.exchange, this.#limits.maxBodyBytes);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, JsonValue, Registry } from "@bufbuild/protobuf";
-import { leastElements } from "../wire/message-elements.ts";
+import { leastElements } from "../wire/least-elements.ts";
 import type { ElementBudget } from "./element-budget.ts";
 import { checkMapKey, exactScalar, isLooseScalar, plainNumber, refuse } from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";

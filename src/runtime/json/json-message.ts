@@ -8,15 +8,21 @@ import {
   type Registry,
 } from "@bufbuild/protobuf";
 import { ServiceError } from "../error/service-error.ts";
+import type { MessageMemory } from "../wire/message-budget.ts";
 import { ElementBudget, type MessageLimits } from "./element-budget.ts";
 import { exactMessage, isLoose } from "./exact-json.ts";
 import { invalidArgument } from "./invalid-argument.ts";
 import { describeJsonProblem } from "./json-problem.ts";
-import { mostElements } from "./message-weight.ts";
+import { jsonWeight } from "./message-weight.ts";
+import { mostElements } from "./most-elements.ts";
 import { parseJson } from "./parse-json.ts";
 
-/** Makes a message from JSON text in UTF-8; throws `ServiceError`, which says what is wrong with it. */
-export type JsonDecoder = (bytes: Uint8Array) => Message;
+/**
+ * Makes a message from JSON text in UTF-8; throws `ServiceError`, which says what is wrong with it.
+ *
+ * @param memory gives what the message takes, before it is made
+ */
+export type JsonDecoder = (bytes: Uint8Array, memory: MessageMemory) => Message;
 
 /** Compiles how messages are read from JSON, and bounds what that costs. */
 export function compileJsonMessage(
@@ -45,7 +51,7 @@ function compile(
   const isLooseMessage = isLoose(message);
   const most = mostElements(message);
   const options = { registry };
-  return (bytes) => {
+  return (bytes, memory) => {
     const elements = new ElementBudget(limits);
     const { value, hasLongNumbers } = parseJson(bytes, elements);
     let json = whole(value);
@@ -53,6 +59,7 @@ function compile(
       if (hasLongNumbers || isLooseMessage || elements.isShortOf(most)) {
         json = exactMessage(message, json, { registry, elements });
       }
+      memory.take(jsonWeight(message, json, bytes));
       return mergeFromJson(message, create(message), json, options);
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause;

@@ -1,23 +1,127 @@
-import type { DescMessage } from "@bufbuild/protobuf";
-import { ELEMENT_BYTES, leastElements } from "../wire/message-elements.ts";
-import type { MessageLimits } from "./element-budget.ts";
-import { hasOwnJsonForm } from "./field-names.ts";
+import { isAscii } from "node:buffer";
+import { type DescField, type DescMessage, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import {
+  emptyMessageBytes,
+  IndexedEntries,
+  indexOf,
+  memory,
+  valueBytes,
+} from "../wire/message-memory.ts";
+import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
+import { LongNumber } from "./long-number.ts";
 
-/** The most elements that a message anywhere in this one counts of itself. */
-export function mostElements(message: DescMessage, seen = new Set<DescMessage>()): number {
-  if (seen.has(message) || hasOwnJsonForm(message)) return 1;
-  seen.add(message);
-  let most = leastElements(message);
-  for (const { message: inner } of message.fields) {
-    if (inner !== undefined) most = Math.max(most, mostElements(inner, seen));
-  }
-  return most;
+/** What the bytes of a field take that came as JSON, beside those themselves: they have a buffer of their own. */
+const OWN_BYTES = 240;
+/** An item of JSON that has no message to say what it becomes. */
+const PLAIN_ITEM = memory.ITEM + memory.NUMBER + memory.TEXT;
+/** An object of JSON with few fields. */
+const PLAIN_OBJECT = memory.MAP + 16;
+
+/**
+ * What a message takes in memory once it is made of JSON, in bytes.
+ *
+ * @param body the bytes that the JSON was, which hold all its texts
+ */
+export function jsonWeight(message: DescMessage, json: JsonValue, body: Uint8Array): number {
+  return textBytes(body) + messageWeight(message, json);
 }
 
-/** What a byte of JSON takes once it is decoded, at its worst but for a few: `{}` is an object. */
-const BYTES_OF_A_BYTE = 8;
+/** A text takes two bytes for each character where one of its characters needs them. */
+function textBytes(body: Uint8Array): number {
+  const isNarrow = isAscii(body) && !hasEscapes(body);
+  return isNarrow ? body.length : 2 * body.length;
+}
 
-/** What a message takes in memory once it is read from so many bytes of JSON, at most, in bytes. */
-export function jsonWeight(length: number, { maxElements }: MessageLimits): number {
-  return length + Math.min((BYTES_OF_A_BYTE - 1) * length, maxElements * ELEMENT_BYTES);
+function hasEscapes({ buffer, byteOffset, length }: Uint8Array): boolean {
+  return Buffer.from(buffer, byteOffset, length).includes("\\u");
+}
+
+function messageWeight(message: DescMessage, json: JsonValue): number {
+  if (hasOwnJsonForm(message)) return ownFormWeight(message, json);
+  let weight = emptyMessageBytes(message);
+  if (!isObject(json)) return weight;
+  const fields = fieldsByName(message);
+  for (const key in json) {
+    const value = json[key] as JsonValue;
+    const field = fields.get(key);
+    if (field !== undefined) weight += fieldWeight(field, value);
+    // An extension, which is kept encoded; or nothing that the message may have.
+    else weight += memory.UNKNOWN + plainWeight(value);
+  }
+  return weight;
+}
+
+function fieldWeight(field: DescField, json: JsonValue): number {
+  const { message } = field;
+  const own = valueBytes(field) + (field.scalar === ScalarType.BYTES ? OWN_BYTES : 0);
+  let weight = 0;
+  if (field.fieldKind === "list") {
+    if (!Array.isArray(json)) return own;
+    weight = json.length === 0 ? 0 : memory.FIRST_ITEM + json.length * own;
+    if (message !== undefined) for (const item of json) weight += messageWeight(message, item);
+  } else if (field.fieldKind === "map") {
+    if (!isObject(json)) return own;
+    const entries = new IndexedEntries();
+    for (const key in json) {
+      weight += own + entries.add(indexOf(key));
+      if (message !== undefined) weight += messageWeight(message, json[key] as JsonValue);
+    }
+  } else weight = own + (message === undefined ? 0 : messageWeight(message, json));
+  return weight;
+}
+
+function ownFormWeight(message: DescMessage, json: JsonValue): number {
+  const weight = emptyMessageBytes(message);
+  switch (message.typeName) {
+    case "google.protobuf.Value":
+      return valueWeight(json);
+    case "google.protobuf.Struct":
+    case "google.protobuf.ListValue":
+      // The message itself, and not the value that it could be.
+      return weight + valueWeight(json);
+    case "google.protobuf.FieldMask":
+      return weight + memory.FIRST_ITEM + pathsOf(json) * (memory.ITEM + memory.TEXT);
+    case "google.protobuf.Any":
+      return weight + OWN_BYTES + memory.TEXT + plainWeight(json);
+  }
+  const value = isWrapperMessage(message) ? message.fields[0] : undefined;
+  return weight + (value === undefined ? memory.BIGINT : fieldWeight(value, json));
+}
+
+/** A message for each value, and a choice of what it is. */
+const VALUE = 2 * memory.ONEOF + 64 + memory.TEXT;
+/** The message for the items of a list or the fields of an object. */
+const STRUCT = 128;
+
+function valueWeight(json: JsonValue): number {
+  if (json instanceof LongNumber || typeof json !== "object" || json === null) return VALUE;
+  let weight = VALUE + STRUCT;
+  if (Array.isArray(json)) {
+    weight += memory.FIRST_ITEM;
+    for (const item of json) weight += memory.ITEM + valueWeight(item);
+    return weight;
+  }
+  const entries = new IndexedEntries();
+  for (const key in json) {
+    weight += memory.ENTRY + entries.add(indexOf(key)) + valueWeight(json[key] as JsonValue);
+  }
+  return weight;
+}
+
+/** JSON of which no message says what it becomes, and that is kept as bytes or not at all. */
+function plainWeight(json: JsonValue): number {
+  if (json instanceof LongNumber || typeof json !== "object" || json === null) return PLAIN_ITEM;
+  let weight = PLAIN_OBJECT;
+  for (const key in json)
+    weight += plainWeight((json as { [key: string]: JsonValue })[key] as JsonValue);
+  return weight;
+}
+
+function pathsOf(json: JsonValue): number {
+  return typeof json === "string" ? json.split(",").length : 0;
+}
+
+function isObject(json: JsonValue): json is { [key: string]: JsonValue } {
+  if (json instanceof LongNumber) return false;
+  return typeof json === "object" && json !== null && !Array.isArray(json);
 }

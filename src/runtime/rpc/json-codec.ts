@@ -1,7 +1,6 @@
 import type { DescMessage, Message, Registry } from "@bufbuild/protobuf";
 import { compileJsonMessage } from "../json/json-message.ts";
 import { compileJsonText } from "../json/json-text.ts";
-import { jsonWeight } from "../json/message-weight.ts";
 import { tooLarge } from "../wire/envelope.ts";
 import type { MessageCodec, MessageLimits } from "../wire/message-codec.ts";
 
@@ -13,7 +12,6 @@ export function jsonCodec(
 ): MessageCodec {
   const text = compileJsonText(output, registry);
   return {
-    weigh: ({ length }) => jsonWeight(length, limits),
     decode: compileJsonMessage(input, registry, limits),
     encode(message) {
       const data = Buffer.from(text(message as Message));

@@ -12,7 +12,7 @@ import type { Metrics } from "../operation/metrics/metrics.ts";
 import type { Readiness } from "../operation/readiness.ts";
 import type { UnroutedRequest } from "../operation/unrouted-request.ts";
 import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
-import { ELEMENT_BYTES } from "../wire/message-elements.ts";
+import { largestMessageBytes } from "../wire/message-memory.ts";
 import type { ServerPlan } from "./plan-server.ts";
 import type { TransportServer } from "./transport-server.ts";
 
@@ -39,7 +39,7 @@ export interface Transports {
 /** Makes the servers that the configuration asks for; what is not asked for is not loaded. */
 export async function openTransports(parts: TransportParts): Promise<Transports> {
   const config = parts.config.server;
-  const budget = requestBudget(largestMessage(config));
+  const budget = requestBudget(largestMessage(config, parts.plan));
   const [http, grpc, metrics] = await Promise.all([
     config.http && openHttp(parts, config.http, budget),
     config.grpc && openGrpc(parts, config.grpc, budget),
@@ -50,9 +50,13 @@ export async function openTransports(parts: TransportParts): Promise<Transports>
 }
 
 /** What the largest request message that is taken may take in memory, in bytes. */
-function largestMessage({ http, grpc, max_message_elements }: ServiceConfig["server"]): number {
+function largestMessage(
+  { http, grpc, max_message_elements }: ServiceConfig["server"],
+  { methods }: ServerPlan,
+): number {
   const bytes = Math.max(http?.max_body_bytes ?? 0, grpc?.max_message_bytes ?? 0);
-  return bytes + max_message_elements * ELEMENT_BYTES;
+  const types = methods.flatMap(({ descriptor }) => descriptor?.input ?? []);
+  return largestMessageBytes(types, bytes, max_message_elements);
 }
 
 async function openHttp(

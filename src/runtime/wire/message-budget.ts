@@ -119,8 +119,17 @@ export function budgetOf(processBytes: number): RequestBudget {
 /** Is told that the memory is needed by others: nothing of the messages is kept, and the call ends. */
 export type GiveWay = (reason: ServiceError) => void;
 
+/** Where the memory for messages is taken from. */
+export interface MessageMemory {
+  /**
+   * @param bytes what a message takes
+   * @throws ServiceError RESOURCE_EXHAUSTED where there are not so many
+   */
+  take(bytes: number): void;
+}
+
 /** What one call holds of a budget. */
-export class MessageAccount {
+export class MessageAccount implements MessageMemory {
   readonly #budget: MessageBudget;
   /** For messages that are decoded. */
   #held = 0;

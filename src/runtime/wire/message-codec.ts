@@ -1,14 +1,14 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { ServiceError } from "../error/service-error.ts";
 import { tooLarge } from "./envelope.ts";
-import { countElements, ELEMENT_BYTES } from "./message-elements.ts";
+import { measureMessage } from "./message-elements.ts";
 import type { MessageDecoder } from "./message-reader.ts";
 
 /** What messages may be. */
 export interface MessageLimits {
   /** The most bytes of a request message, unpacked. */
   readonly maxBytes: number;
-  /** The most elements of a request message: see `countElements`. */
+  /** The most elements of a request message: see `measureMessage`. */
   readonly maxElements: number;
   /** The most bytes of a response message. */
   readonly maxResponseBytes: number;
@@ -19,9 +19,6 @@ export interface MessageCodec extends MessageDecoder<Message> {
   /** @throws ServiceError PAYLOAD_TOO_LARGE for a message that is larger than the limit */
   encode(message: unknown): Uint8Array;
 }
-
-/** Fewer bytes cannot hold elements that are worth counting. */
-const COUNTED_FROM_BYTES = 1024;
 
 /** What nobody knows is not kept: it would be sent on unseen, and takes many times its bytes. */
 const WITHOUT_UNKNOWN = { readUnknownFields: false } as const;
@@ -35,13 +32,10 @@ export function binaryCodec(
 ): MessageCodec {
   const options = mayHoldExtensions(input) ? WITH_EXTENSIONS : WITHOUT_UNKNOWN;
   return {
-    weigh(data) {
-      if (data.length < COUNTED_FROM_BYTES) return data.length;
-      const elements = countElements(input, data);
+    decode(data, memory) {
+      const { elements, bytes } = measureMessage(input, data);
       if (elements > maxElements) throw tooManyElements(maxElements);
-      return data.length + elements * ELEMENT_BYTES;
-    },
-    decode(data) {
+      memory.take(bytes);
       try {
         return fromBinary(input, data, options);
       } catch (error) {

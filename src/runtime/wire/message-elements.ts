@@ -1,4 +1,7 @@
-import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { isAscii } from "node:buffer";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { IndexedEntries, indexOf, KEY_DIGITS, memory } from "./message-memory.ts";
+import { type FieldPlan, type MessagePlan, planOf } from "./message-plan.ts";
 
 /** Protobuf's wire types. */
 const VARINT = 0;
@@ -8,99 +11,41 @@ const START_GROUP = 3;
 const END_GROUP = 4;
 const FIXED_32 = 5;
 
-/** So many numbers of a packed field take as much memory and time as one other element. */
+/** So many bytes of packed numbers take as much time as one other element. */
 const PACKED = 16;
 
 /** As deep as protobuf-es reads. */
 const MAX_DEPTH = 100;
 
-/** What a field of the wire becomes. */
-interface FieldPlan {
-  /** Of a field that holds messages: those of the message's fields. */
-  readonly message?: () => MessagePlan;
-  /** How many elements a packed byte counts for. */
-  readonly packed?: (bytes: Uint8Array, start: number, end: number) => number;
-}
+/** Shorter texts are taken for such that need two bytes for a character. */
+const LOOKED_AT_BYTES = 64;
 
-/** What the fields of a message become, by their numbers. */
-interface MessagePlan {
-  readonly fields: ReadonlyMap<number, FieldPlan>;
-  /** What the message counts beside the one of its own field. */
-  readonly extra: number;
-}
-
-const plans = new WeakMap<DescMessage, MessagePlan>();
-
-/** Making a message of so many fields takes as long, and as much memory, as reading one value. */
-const FIELDS = 16;
-
-/** What an element takes in memory beside its bytes: an object with some fields, or an item of a list. */
-export const ELEMENT_BYTES = 200;
-
-/**
- * As many elements a message counts at least: two bytes make one with all its fields, of which
- * protobuf-es keeps also those that are not given.
- */
-export function leastElements({ members }: DescMessage): number {
-  return Math.ceil(members.length / FIELDS);
+/** What a message is made of. */
+export interface MessageSize {
+  readonly elements: number;
+  /** What it takes in memory once it is decoded, in bytes. */
+  readonly bytes: number;
 }
 
 /**
  * Counts the elements of an encoded message, at any depth: the values that become objects, texts or
- * list items when it is decoded, the fields that are skipped, and one for each 16 fields of a message, given or not. They cost memory and time out of all
- * proportion to their bytes. Stops at what is malformed, which decoding refuses.
+ * list items when it is decoded, the fields that are skipped, and one for each 16 fields of a message,
+ * given or not. They cost time out of all proportion to their bytes; and memory, which is worked out as
+ * well. Stops at what is malformed, which decoding refuses.
  */
-export function countElements(message: DescMessage, bytes: Uint8Array): number {
-  return new Scan(bytes).message(planOf(message), bytes.length, 0, 0);
-}
-
-function planOf(message: DescMessage): MessagePlan {
-  let plan = plans.get(message);
-  if (plan === undefined) {
-    plan = {
-      fields: new Map(message.fields.map((field) => [field.number, planOfField(field)])),
-      extra: Math.max(0, leastElements(message) - 1),
-    };
-    plans.set(message, plan);
-  }
-  return plan;
-}
-
-function planOfField(field: DescField): FieldPlan {
-  if (field.fieldKind === "map") {
-    const { message } = field;
-    const value: FieldPlan = message === undefined ? {} : { message: () => planOf(message) };
-    const entry = { fields: new Map([[2, value]]), extra: 0 };
-    return { message: () => entry };
-  }
-  const { message } = field;
-  if (message !== undefined) return { message: () => planOf(message) };
-  if (field.fieldKind !== "list") return {};
-  switch (field.scalar) {
-    case ScalarType.STRING:
-    case ScalarType.BYTES:
-      return {};
-    case ScalarType.INT64:
-    case ScalarType.UINT64:
-    case ScalarType.SINT64:
-      return { packed: varints };
-    case ScalarType.FIXED64:
-    case ScalarType.SFIXED64:
-      return { packed: (_bytes, start, end) => (end - start) / 8 };
-    default:
-      return { packed: (_bytes, start, end) => (end - start) / PACKED };
-  }
-}
-
-function varints(bytes: Uint8Array, start: number, end: number): number {
-  let count = 0;
-  for (let at = start; at < end; at++) if ((bytes[at] as number) < 0x80) count++;
-  return count;
+export function measureMessage(message: DescMessage, bytes: Uint8Array): MessageSize {
+  const scan = new Scan(bytes);
+  const elements = scan.message(planOf(message), bytes.length, 0, 0);
+  return { elements, bytes: bytes.length + scan.memory };
 }
 
 class Scan {
+  /** What the parts of the message take in memory, in bytes. */
+  memory = 0;
   readonly #bytes: Uint8Array;
   #at = 0;
+  /** The key of the entry that was read last. */
+  #key = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -109,10 +54,22 @@ class Scan {
   /** @param group the number of the group that ends it; 0 for a message that ends by its length */
   message(plan: MessagePlan | undefined, end: number, group: number, depth: number): number {
     let count = plan?.extra ?? 0;
+    this.memory += plan?.bytes ?? 0;
+    let last = 0;
+    let entries: IndexedEntries | undefined;
+    let key = 0;
     while (this.#at < end) {
       const tag = this.#varint();
       const number = Math.floor(tag / 8);
+      const field = plan?.fields.get(number);
       count++;
+      this.memory += field?.bytes ?? memory.UNKNOWN;
+      if (number !== last) {
+        last = number;
+        if (field?.isList === true) this.memory += memory.FIRST_ITEM;
+        entries = field?.isMap === true ? new IndexedEntries() : undefined;
+      }
+      if (field?.key !== undefined) key = this.#keyAt(tag % 8, field.key === "zigzag");
       switch (tag % 8) {
         case VARINT:
           this.#varint();
@@ -128,18 +85,14 @@ class Scan {
           const stop = this.#at + length;
           // Malformed, as is all below that ends the scan.
           if (stop > end) return this.#stop(count);
-          const field = plan?.fields.get(number);
-          if (field?.message !== undefined && depth < MAX_DEPTH) {
-            count += this.message(field.message(), stop, 0, depth + 1);
-          } else if (field?.packed !== undefined) {
-            count += field.packed(this.#bytes, this.#at, stop);
-          }
+          count += this.#value(field, stop, depth);
+          if (entries !== undefined) this.memory += entries.add(this.#key);
           this.#at = stop;
           break;
         }
         case START_GROUP:
           if (depth >= MAX_DEPTH) return this.#stop(count);
-          count += this.message(plan?.fields.get(number)?.message?.(), end, number, depth + 1);
+          count += this.message(field?.message?.(), end, number, depth + 1);
           break;
         case END_GROUP:
           return number === group ? count : this.#stop(count);
@@ -147,7 +100,53 @@ class Scan {
           return this.#stop(count);
       }
     }
+    this.#key = key;
     return count;
+  }
+
+  /** Counts what is in a value that has a length. */
+  #value(field: FieldPlan | undefined, stop: number, depth: number): number {
+    if (field === undefined) return 0;
+    if (field.message !== undefined) {
+      return depth < MAX_DEPTH ? this.message(field.message(), stop, 0, depth + 1) : 0;
+    }
+    const length = stop - this.#at;
+    if (field.packed !== undefined) {
+      const values = field.packed.count(this.#bytes, this.#at, stop);
+      this.memory += values * field.bytes;
+      return field.packed.isElement ? values : length / PACKED;
+    }
+    if (field.isText === true && this.#mayBeWide(stop)) this.memory += length;
+    return 0;
+  }
+
+  /** Whether a text may need two bytes for a character. */
+  #mayBeWide(stop: number): boolean {
+    if (stop - this.#at < LOOKED_AT_BYTES) return true;
+    return !isAscii(this.#bytes.subarray(this.#at, stop));
+  }
+
+  /** The key that comes next, where it is a small number, also as a text. */
+  #keyAt(type: number, isZigzag: boolean): number {
+    const start = this.#at;
+    let key = Number.NaN;
+    if (type === VARINT) {
+      const value = this.#varint();
+      key = isZigzag ? value / 2 : value;
+    } else if (type === LENGTH_DELIMITED) {
+      const length = this.#varint();
+      if (length <= KEY_DIGITS) {
+        key = indexOf(Buffer.from(this.#bytes.subarray(this.#at, this.#at + length)).toString());
+      }
+    } else {
+      const [low = 0, high = 0, ...others] = this.#bytes.subarray(
+        start,
+        start + (type === FIXED_32 ? 4 : 8),
+      );
+      if (others.every((byte) => byte === 0)) key = low + 256 * high;
+    }
+    this.#at = start;
+    return Number.isInteger(key) ? key : Number.NaN;
   }
 
   #stop(count: number): number {

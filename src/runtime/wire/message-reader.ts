@@ -2,25 +2,25 @@ import type { Readable } from "node:stream";
 import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { type Envelope, EnvelopeParser } from "./envelope.ts";
-import type { MessageAccount } from "./message-budget.ts";
+import type { MessageAccount, MessageMemory } from "./message-budget.ts";
 import { type MessageEncoding, unpack } from "./message-encoding.ts";
 
 /** What becomes of the bytes of a request message. */
 export interface MessageDecoder<Message> {
   /**
-   * What a message takes in memory once it is decoded, roughly, in bytes.
-   *
-   * @throws ServiceError PAYLOAD_TOO_LARGE where it has too many elements
+   * @param memory gives what the message takes once it is decoded, before it is
+   * @throws ServiceError INVALID_ARGUMENT for what is not such a message; PAYLOAD_TOO_LARGE where it has
+   *   too many elements; what `memory` throws
    */
-  weigh(data: Uint8Array): number;
-  /** @throws ServiceError INVALID_ARGUMENT for what is not such a message */
-  decode(data: Uint8Array): Message;
+  decode(data: Uint8Array, memory: MessageMemory): Message;
 }
 
 /** Leaves messages as they are. */
 export const BYTES: MessageDecoder<Uint8Array> = {
-  weigh: ({ length }) => length,
-  decode: (data) => data,
+  decode(data, memory) {
+    memory.take(data.length);
+    return data;
+  },
 };
 
 /** The messages of the platform's own RPCs, which are read as bytes, are names. */
@@ -166,8 +166,7 @@ export class MessageReader<Message> {
     if (this.#failure !== undefined) throw this.#failure;
     this.#whole = 0;
     this.#count();
-    account.take(decoder.weigh(data));
-    return decoder.decode(data);
+    return decoder.decode(data, account);
   }
 
   #attach(): void {

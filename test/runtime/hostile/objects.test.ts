@@ -105,6 +105,7 @@ describe("a number or an enum in an object id", () => {
       headers,
       hasBody: true,
       readBody: async () => Buffer.from(json),
+      memory: { take: () => undefined },
     };
     try {
       return await decode(parts);

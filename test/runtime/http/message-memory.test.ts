@@ -64,8 +64,7 @@ async function startWaiting(processBytes: number, chain: Parameters<typeof openC
 
 test.each(PATHS)("%s: a body over what is left is refused, and may come again", async (path) => {
   const bytes = 50 * KIB;
-  // JSON may take eight times its bytes.
-  const { budget, open, post, handled } = await startWaiting((path === "/hook" ? 128 : 1024) * KIB);
+  const { budget, open, post, handled } = await startWaiting(128 * KIB);
   const first = [post(path, bytes), post(path, bytes)];
   await expect.poll(handled).toBe(2);
   const refused = await post(path, bytes);

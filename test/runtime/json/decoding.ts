@@ -6,6 +6,7 @@ import { registryOf } from "../../../src/runtime/json/message-registry.ts";
 export function decode(message: DescMessage, text: string, maxElements = 1_000_000): Message {
   return compileJsonMessage(message, registryOf([message.file]), { maxElements })(
     Buffer.from(text),
+    { take: () => undefined },
   );
 }
 

@@ -46,8 +46,7 @@ interface Transcoder {
 function transcoderOf({ input, output }: DescMethod, json: MessageCodec): Transcoder {
   return {
     decoder: {
-      weigh: (data) => json.weigh(data),
-      decode: (data) => toBinary(input, json.decode(data)),
+      decode: (data, memory) => toBinary(input, json.decode(data, memory)),
     },
     encode: (data) => json.encode(fromBinary(output, data)),
   };
