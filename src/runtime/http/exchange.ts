@@ -233,18 +233,22 @@ export class Exchange implements OnConnection {
       response.write(body);
       linger(incoming, limits, () => response.end());
       this.leave();
-    } else {
-      this.#state.turn.atEnd(() => {
-        response.end(body);
-        const { socket } = response;
-        // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
-        const isTaken = this.connection.isMultiplexed
-          ? response.writableFinished
-          : socket === null || socket.writableLength === 0;
-        if (!isTaken) this.#guard(body.length);
-        this.leave();
-      });
-    }
+    } else if (this.connection.isMultiplexed) {
+      // HTTP/2 gathers what it sends by itself; apart from its headers, a client that gives up may see half of it.
+      this.#sendBody(body);
+    } else this.#state.turn.atEnd(() => this.#sendBody(body));
+  }
+
+  #sendBody(body: string | Uint8Array): void {
+    const { response } = this;
+    response.end(body);
+    const { socket } = response;
+    // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
+    const isTaken = this.connection.isMultiplexed
+      ? response.writableFinished
+      : socket === null || socket.writableLength === 0;
+    if (!isTaken) this.#guard(body.length);
+    this.leave();
   }
 
   /** Whether a body comes that nobody will read. What is left of a short one Node swallows itself. */

@@ -112,6 +112,15 @@ test.each(PROTOCOLS.filter(([name]) => name !== "gRPC"))(
   },
 );
 
+test.each(PROTOCOLS)("%s has its headers and its end in one piece", async (_name, path, type) => {
+  const pieces: number[] = [];
+  client.socket.on("data", () => pieces.push(client.received.filter(ofStream).length));
+  await begin(path, type);
+  await client.frame(isEnd);
+  const frames = client.received.filter(ofStream).findIndex(isEnd) + 1;
+  expect(pieces.find((count) => count > 0)).toBeGreaterThanOrEqual(frames);
+});
+
 test("trailers that a raw handler announces come behind its bytes", async () => {
   const path = { path: "/raw", match: "exact", methods: ["GET"], exposure: "PUBLIC" } as const;
   const raw = rawMethod(path, ({ response }) => {
