@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { promisify } from "node:util";
 import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Client, credentials } from "@grpc/grpc-js";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuthzService } from "../../../examples/hub/gen/hub/authz/v1/authz_pb.ts";
 import { SkillService } from "../../../examples/hub/gen/hub/skills/v1/skill_service_pb.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
@@ -217,21 +216,15 @@ describe("health", () => {
 });
 
 test("a client may wait for longer than timers can", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  // Node makes such a timer fire at once, and warns of it.
+  const warnings: string[] = [];
+  const listener = ({ name }: Error) => warnings.push(name);
+  process.on("warning", listener);
   const session = rawSession(echo.port);
-  const stream = session.request({
-    ":method": "POST",
-    ":path": "/grpc.health.v1.Health/Check",
-    "content-type": "application/grpc",
-    "grpc-timeout": "99999999H",
-  });
-  const trailers = once(stream, "trailers");
-  stream.resume();
-  // Its answer says that the headers before it were read.
-  await new Promise((resolve) => session.ping(resolve));
-  await vi.advanceTimersByTimeAsync(1000);
-  stream.end(frame(new Uint8Array()));
-  expect((await trailers)[0]).toMatchObject({ "grpc-status": "0" });
+  const path = "/grpc.health.v1.Health/Check";
+  expect((await rawCall(session, path, { "grpc-timeout": "99999999H" })).grpcStatus).toBe(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", listener);
   session.destroy();
-  vi.useRealTimers();
+  expect(warnings).toEqual([]);
 });
