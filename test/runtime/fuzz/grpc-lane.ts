@@ -2,7 +2,7 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 
 import { decodeStatusDetails } from "../../../src/runtime/grpc/status-details.ts";
 import { laxSession } from "../hostile/support/lax-session.ts";
 import { type GrpcInput, grpcInput } from "./grpc-inputs.ts";
-import { callersOf, type Field } from "./oracle.ts";
+import { callersOf, seenOverHttp2 } from "./oracle.ts";
 import type { Random } from "./random.ts";
 import type { Lane } from "./run.ts";
 import type { Pending, Subject } from "./subject.ts";
@@ -37,9 +37,7 @@ export function grpcLane(
         pieces: input.pieces.map((one) => one.subarray(0, 99).toString("hex")),
       });
       const pending: Pending = {
-        callers: [carried, { ...carried, fields: input.fields.filter(isWhole) }].flatMap((one) =>
-          callersOf(one, subject.credentials),
-        ),
+        callers: seenOverHttp2(carried).flatMap((one) => callersOf(one, subject.credentials)),
         isLoose: false,
         text: shown,
         seen: undefined,
@@ -62,11 +60,6 @@ interface GrpcAnswer {
   /** Headers and trailers. */
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-}
-
-/** HTTP/2 forbids white space around a value (RFC 9113, section 8.2.1); nghttp2 drops some of these fields, and takes others. */
-function isWhole([, value]: Field): boolean {
-  return !/^[ \t]|[ \t]$/.test(value);
 }
 
 /** The answer; undefined where the call, or its connection, was cut off, or the client itself refuses to send it. */

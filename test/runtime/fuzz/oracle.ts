@@ -38,6 +38,20 @@ export interface Seen {
   readonly documentId: string | undefined;
 }
 
+/** White space around a value, and what no value may hold (RFC 9113, section 8.2.1). */
+const AROUND = /^[ \t]|[ \t]$/;
+const FORBIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f]/;
+
+/**
+ * What a server may see of the fields that were sent over HTTP/2: nghttp2 leaves out what holds a
+ * forbidden character, and some of what has white space around it, before anybody can look.
+ */
+export function seenOverHttp2(carried: Carried): Carried[] {
+  const allowed = carried.fields.filter(([, value]) => !FORBIDDEN.test(value));
+  const whole = allowed.filter(([, value]) => !AROUND.test(value));
+  return [carried, { ...carried, fields: allowed }, { ...carried, fields: whole }];
+}
+
 /** The callers that a request may be of, besides nobody. */
 export function callersOf({ mode, isTrusted, fields }: Carried, secrets: Secrets): Caller[] {
   const values = (name: string): string[] =>

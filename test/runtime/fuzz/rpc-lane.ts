@@ -2,7 +2,7 @@ import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import { laxSession } from "../hostile/support/lax-session.ts";
 import { overSession, type WireResponse } from "../support/wire/send-request.ts";
 import { HttpConnection } from "./http-connection.ts";
-import { callersOf, type Field } from "./oracle.ts";
+import { callersOf, type Field, seenOverHttp2 } from "./oracle.ts";
 import type { Random } from "./random.ts";
 import { type RpcInput, rpcInput } from "./rpc-inputs.ts";
 import { problemOfAnswer } from "./rpc-oracle.ts";
@@ -34,8 +34,7 @@ export function rpcLane(
       const { request } = input;
       const { fields } = request;
       const carried = { mode: subject.mode, isTrusted: from === "trusted", fields };
-      // Of white space around a value HTTP/2 has another opinion than HTTP/1.1.
-      const readings = [carried, { ...carried, fields: fields.filter(isWhole) }];
+      const readings = version === "1.1" ? [carried] : seenOverHttp2(carried);
       const body = request.body.subarray(0, 99).toString("hex");
       const shown = JSON.stringify({ from, version, ...request, body });
       const pending: Pending = {
@@ -59,10 +58,6 @@ export function rpcLane(
     },
     close: () => sender.close(),
   };
-}
-
-function isWhole([, value]: Field): boolean {
-  return !/^[ \t]|[ \t]$/.test(value);
 }
 
 function overHttp1(port: number): Sender {

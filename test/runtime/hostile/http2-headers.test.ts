@@ -154,6 +154,7 @@ describe.each(WAYS)("by $title", (way) => {
       ["11 an identity behind CR and LF", [["x-a", "b\r\nx-svc-user-id: alice"]]],
       ["11 an identity behind LF", [["x-a", "b\nx-svc-user-id: alice"]]],
       ["11 a NUL in the value", [...VERIFIED, ["x-svc-user-id", "alice\0"]]],
+      ["9 a control character in the value", [...VERIFIED, ["x-svc-user-id", "ali\u0003ce"]]],
       ["11 CR and LF behind the value", [...VERIFIED, ["x-svc-user-id", "alice\r\n"]]],
       ["9 white space before the value", [...VERIFIED, ["x-svc-user-id", " alice"]]],
       ["9 white space behind the value", [...VERIFIED, ["x-svc-user-id", "alice\t"]]],
