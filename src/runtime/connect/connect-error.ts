@@ -1,7 +1,8 @@
 import { toUSVString } from "node:util";
-import { ServiceError } from "../error/service-error.ts";
+import type { ServiceError } from "../error/service-error.ts";
+import { toldError } from "../error/told-error.ts";
 import { binaryValue } from "../grpc/response-headers.ts";
-import { errorDetails, MAX_MESSAGE_CHARACTERS } from "../grpc/status-details.ts";
+import { errorDetails, MAX_DETAILS_BYTES, MAX_MESSAGE_CHARACTERS } from "../grpc/status-details.ts";
 
 /** The codes of Connect and their HTTP statuses, by the number of the gRPC status. */
 const CODES: readonly (readonly [code: string, httpStatus: number])[] = [
@@ -24,9 +25,6 @@ const CODES: readonly (readonly [code: string, httpStatus: number])[] = [
   ["unauthenticated", 401],
 ];
 
-/** As gRPC has it in its trailers. */
-const MAX_DETAILS_BYTES = 4096;
-
 /** An error in the form of Connect. */
 export interface ConnectError {
   readonly code: string;
@@ -42,7 +40,7 @@ export interface ConnectError {
 
 /** What a caller is told of an error; of INTERNAL nothing, whoever threw it. */
 export function connectError(thrown: ServiceError, domain: string | undefined): ConnectError {
-  const error = thrown.code === "INTERNAL" ? new ServiceError("INTERNAL") : thrown;
+  const error = toldError(thrown);
   const [code] = CODES[error.grpcStatus] as (typeof CODES)[number];
   return {
     code,
@@ -68,10 +66,4 @@ function debugOf(
 /** The HTTP status of an error, which is Connect's own for its code. */
 export function connectStatus({ grpcStatus }: ServiceError): number {
   return (CODES[grpcStatus] as (typeof CODES)[number])[1];
-}
-
-/** In how many whole seconds the caller may try again; undefined where that is not said. */
-export function retryAfter({ retryAfterSeconds }: ServiceError): string | undefined {
-  if (retryAfterSeconds === undefined) return undefined;
-  return String(Math.max(0, Math.ceil(retryAfterSeconds)));
 }

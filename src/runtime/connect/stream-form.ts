@@ -1,8 +1,9 @@
+import { retryAfter } from "../error/told-error.ts";
 import type { CodecName } from "../rpc/rpc-exchange.ts";
 import type { EnvelopedForm } from "../rpc-over-http/enveloped-exchange.ts";
 import { sentMetadata } from "../rpc-over-http/response-metadata.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
-import { connectError, retryAfter } from "./connect-error.ts";
+import { connectError } from "./connect-error.ts";
 import { connectTimeoutOf } from "./connect-head.ts";
 
 /** How Connect has streams. */

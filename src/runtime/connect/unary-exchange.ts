@@ -1,12 +1,13 @@
 import { status } from "../error/grpc-status.ts";
 import type { ServiceError } from "../error/service-error.ts";
+import { retryAfter } from "../error/told-error.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { HttpRpcExchange, type HttpRpcSettings } from "../rpc-over-http/http-exchange.ts";
 import { sentMetadata } from "../rpc-over-http/response-metadata.ts";
 import { COMPRESS_FROM_BYTES, ENCODING_NAMES, responseEncoding } from "../wire/message-encoding.ts";
 import { BYTES, type MessageDecoder } from "../wire/message-reader.ts";
-import { connectError, connectStatus, retryAfter } from "./connect-error.ts";
+import { connectError, connectStatus } from "./connect-error.ts";
 import { connectTimeoutOf } from "./connect-head.ts";
 import { manyMessages, type UnaryMessage, UnaryReader } from "./unary-message.ts";
 

@@ -100,7 +100,8 @@ class GrpcServer implements ListeningServer {
     status: number,
     code: string,
   ): void {
-    stream.respond({ ":status": status }, { endStream: true });
+    const allow = status === 405 ? { allow: "POST" } : {};
+    stream.respond({ ":status": status, ...allow }, { endStream: true });
     this.#options.onUnrouted?.({
       transport: "grpc",
       httpMethod: headers.pseudo(":method"),

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from "node:http2";
+import { FRAMING_HEADERS } from "../call/framing-headers.ts";
 import { REQUEST_ID_HEADER } from "../call/request-id.ts";
 import type { ResponseMetadata } from "../call/response-fields.ts";
 import type { CodecName } from "../rpc/rpc-exchange.ts";
@@ -11,9 +12,8 @@ export const ACCEPT_ENCODING_HEADER = "grpc-accept-encoding";
 
 const ACCEPTED_ENCODINGS = ENCODING_NAMES.join(",");
 
-/** What the protocol itself says in headers, and what HTTP/2 forbids: no handler sets those. */
-const RESERVED =
-  /^(:|grpc-|(content-type|content-length|connection|proxy-connection|transfer-encoding|keep-alive|upgrade|http2-settings|te)$)/;
+/** What the protocol itself says in headers: no handler sets those. */
+const RESERVED = new RegExp(`^(:|grpc-|(${FRAMING_HEADERS.join("|")})$)`);
 const CONTENT_TYPES = { proto: "application/grpc+proto", json: "application/grpc+json" } as const;
 const BINARY_SUFFIX = "-bin";
 

@@ -1,16 +1,16 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import { toUSVString } from "node:util";
 import { status } from "../error/grpc-status.ts";
-import { ServiceError } from "../error/service-error.ts";
+import type { ServiceError } from "../error/service-error.ts";
+import { retryAfter, toldError } from "../error/told-error.ts";
 import { binaryValue } from "./response-headers.ts";
 import {
   encodeStatusDetails,
+  MAX_DETAILS_BYTES,
   MAX_MESSAGE_CHARACTERS,
   STATUS_DETAILS_HEADER,
 } from "./status-details.ts";
 
-/** Trailers are headers, and clients bound those: 8 KiB is the usual limit of all of them. */
-const MAX_DETAILS_BYTES = 4096;
 const MAX_ENCODED_MESSAGE = 2048;
 
 const STATUS_HEADER = "grpc-status";
@@ -26,16 +26,16 @@ export function statusTrailers(
   thrown: ServiceError,
   domain: string | undefined,
 ): OutgoingHttpHeaders {
-  const error = thrown.code === "INTERNAL" ? new ServiceError("INTERNAL") : thrown;
+  const error = toldError(thrown);
   const trailers: OutgoingHttpHeaders = {
     [STATUS_HEADER]: error.grpcStatus,
     [MESSAGE_HEADER]: encodedMessage(error.message),
     [STATUS_DETAILS_HEADER]: binaryValue(encodeStatusDetails(error, domain, MAX_DETAILS_BYTES)),
   };
-  if (error.retryAfterSeconds !== undefined) {
-    const seconds = Math.max(0, error.retryAfterSeconds);
-    trailers["retry-after"] = String(Math.ceil(seconds));
-    trailers[PUSHBACK_HEADER] = String(Math.ceil(seconds * 1000));
+  const { retryAfterSeconds } = error;
+  if (retryAfterSeconds !== undefined) {
+    trailers["retry-after"] = retryAfter(error);
+    trailers[PUSHBACK_HEADER] = String(Math.ceil(Math.max(0, retryAfterSeconds) * 1000));
   }
   return trailers;
 }

@@ -8,6 +8,12 @@ export const STATUS_DETAILS_HEADER = "grpc-status-details-bin";
 /** Messages are told twice in the trailers, which clients bound. */
 export const MAX_MESSAGE_CHARACTERS = 1024;
 
+/**
+ * The most bytes of all details that are sent. Trailers are headers, and clients bound those: 8 KiB
+ * is the usual limit of all of them.
+ */
+export const MAX_DETAILS_BYTES = 4096;
+
 const TYPE_PREFIX = "type.googleapis.com/";
 const ERROR_INFO = "google.rpc.ErrorInfo";
 const RETRY_INFO = "google.rpc.RetryInfo";

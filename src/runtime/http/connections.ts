@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Peer } from "../call/peer.ts";
 import { peerOfSocket } from "../call/peer-of-socket.ts";
@@ -15,12 +16,16 @@ export interface OnConnection {
   lost(): void;
   /** Whether the request has not come in as a whole yet. */
   readonly isReceiving: boolean;
+  /** Whether its response has begun. */
+  readonly hasBegun: boolean;
 }
 
 /** One connection, its peer, and what is under way on it: more than one where the client pipelines. */
 export interface Connection extends ConnectionMemory {
   readonly peer: Peer;
   readonly active: Set<OnConnection>;
+  /** The last request that was answered before all of it had come; until the next one. */
+  unfinished: IncomingMessage | undefined;
   /** The last of these that came. */
   newest: OnConnection | undefined;
   /** Whether requests are apart from each other, as over HTTP/2: the end of one says nothing of the others. */
@@ -65,6 +70,7 @@ export class Connections {
       budget,
       unread,
       active,
+      unfinished: undefined,
       newest: undefined,
       isMultiplexed: true,
       endsAt,
@@ -80,6 +86,7 @@ export class Connections {
   enter(connection: Connection, exchange: OnConnection): void {
     connection.active.add(exchange);
     connection.newest = exchange;
+    connection.unfinished = undefined;
     this.#active++;
   }
 
@@ -94,6 +101,7 @@ export class Connections {
       peer: peerOfSocket(socket),
       ...memoryOfConnection(this.#budget),
       active: new Set(),
+      unfinished: undefined,
       newest: undefined,
       isMultiplexed: false,
       endsAt: tooOldAt(this.#maxAgeMs),

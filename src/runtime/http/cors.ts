@@ -26,6 +26,11 @@ const RPC_HEADERS = [
 const HEADERS = [...OWN_HEADERS, ...RPC_HEADERS].join(", ");
 const EXPOSED = [
   "X-Request-ID",
+  "Retry-After",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "RateLimit-Policy",
   "Content-Encoding",
   "Connect-Content-Encoding",
   "Connect-Accept-Encoding",

@@ -103,6 +103,8 @@ export class Dispatcher {
     if (method === "OPTIONS" && incoming.url === "*") {
       return this.#answer(exchange, ["Allow", router.allowAnywhere()]);
     }
+    // It names no path. Over HTTP/1 Node takes none without somebody who tunnels.
+    if (method === "CONNECT") return this.#methodMissing(exchange, method, router.allowAnywhere());
     const target = parseTarget(incoming.url as string);
     const probe = this.#probes.get(target.path);
     if (probe !== undefined) return this.#probe(exchange, probe, method);

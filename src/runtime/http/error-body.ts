@@ -1,4 +1,5 @@
 import type { ServiceError } from "../error/service-error.ts";
+import { toldError } from "../error/told-error.ts";
 
 /** An error as callers get it (design.md, "Errors"). */
 export interface ErrorBody {
@@ -9,11 +10,10 @@ export interface ErrorBody {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What a caller is told of an error; of INTERNAL nothing, whoever threw it. */
+/** What a caller is told of an error. */
 export function errorBody(error: ServiceError, requestId: string): ErrorBody {
-  const { status, code, message, details } = error;
-  if (code === "INTERNAL")
-    return { status, code, message: "internal error", request_id: requestId };
+  const { status } = error;
+  const { code, message, details } = toldError(error);
   const body = { status, code, message, request_id: requestId };
   return details === undefined || !isJson(details) ? body : { ...body, details };
 }

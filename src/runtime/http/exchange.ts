@@ -2,26 +2,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Call } from "../call/call.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
+import { retryAfter, toldError } from "../error/told-error.ts";
 import { MessageAccount } from "../wire/message-budget.ts";
+import { addVarying, callHeaders, pushHeader } from "./call-response-headers.ts";
 import type { Connection, OnConnection } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
 import { linger } from "./linger.ts";
 import { declaresBody } from "./read-body.ts";
 import type { EncodedResponse } from "./response-encoder.ts";
+import { boundSending, boundSendingOnceEnded } from "./sending.ts";
 import type { ServerState } from "./server-state.ts";
-
-/** Headers that this server sets itself, whatever a handler says. */
-const RESERVED: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "content-type",
-  "keep-alive",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "x-content-type-options",
-  "x-request-id",
-]);
 
 /** The bytes of a body that are worth less than a new connection. */
 const SHORT_REST = 16 * 1024;
@@ -76,6 +66,10 @@ export class Exchange implements OnConnection {
     return !this.incoming.complete;
   }
 
+  get hasBegun(): boolean {
+    return this.response.headersSent;
+  }
+
   lost(): void {
     this.isLost = true;
     this.#end();
@@ -118,7 +112,7 @@ export class Exchange implements OnConnection {
 
   /** Sends a response of the handler. */
   sendEncoded({ contentType, body }: EncodedResponse): void {
-    this.send(200, body, this.callHeaders(contentType));
+    this.send(200, body, callHeaders(this.call, contentType));
   }
 
   /** Tells the caller of an error; nothing where the response was begun, as then it only can be cut off. */
@@ -136,9 +130,8 @@ export class Exchange implements OnConnection {
       // Whoever is refused for it wants to know the limit most.
       if (name.startsWith("ratelimit-")) pushHeader(headers, name, value);
     }
-    if (error.retryAfterSeconds !== undefined) {
-      headers.push("Retry-After", String(Math.max(0, Math.ceil(error.retryAfterSeconds))));
-    }
+    const seconds = retryAfter(error);
+    if (seconds !== undefined) headers.push("Retry-After", seconds);
     this.send(error.status, JSON.stringify(errorBody(error, this.requestId)), headers);
   }
 
@@ -152,12 +145,12 @@ export class Exchange implements OnConnection {
   /** Tells the caller of an error that comes before its protocol is known: the status says it. */
   failInText(error: ServiceError, extra: readonly string[]): void {
     const headers = ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"];
-    this.send(error.status, `${error.message}\n`, [...headers, ...extra]);
+    this.send(error.status, `${toldError(error).message}\n`, [...headers, ...extra]);
   }
 
   /** Begins a response of several parts. */
   begin(contentType: string): void {
-    this.open(this.callHeaders(contentType));
+    this.open(callHeaders(this.call, contentType));
   }
 
   /** The same, with these headers. */
@@ -167,11 +160,12 @@ export class Exchange implements OnConnection {
   }
 
   /** Ends a response of several parts. What the client still sends nobody reads. */
-  close(last: string | Uint8Array): void {
+  close(last?: string | Uint8Array): void {
     const { response, incoming, connection } = this;
     const { limits } = this.#state;
-    response.end(last);
-    if (!response.writableFinished) this.#guard(last.length);
+    if (last === undefined) response.end();
+    else response.end(last);
+    if (!response.writableFinished) this.#guard(last?.length ?? 0);
     // A stream of HTTP/2 is ended by itself.
     if (!connection.isMultiplexed && !incoming.complete) {
       linger(incoming, limits, () => {
@@ -181,26 +175,35 @@ export class Exchange implements OnConnection {
     this.leave();
   }
 
-  /** The headers of a call's response: those that the handler set, and what they may not be without. */
-  callHeaders(contentType: string | undefined): string[] {
-    const headers = contentType === undefined ? [] : ["Content-Type", contentType];
-    const { call } = this;
-    if (call === undefined) return headers;
-    let isCacheable = call.principal === undefined && call.method.policy.exposure === "PUBLIC";
-    const set = call.beginResponse();
-    if (set !== undefined) {
-      for (const [name, value] of set) {
-        if (name === "cache-control") isCacheable = true;
-        if (!RESERVED.has(name)) pushHeader(headers, name, value);
-      }
+  /** Ends a response of several parts without its end, behind what was written of it. */
+  cutOff(): void {
+    const { response, incoming, connection } = this;
+    const { socket } = response;
+    // A stream is reset, and its connection goes on.
+    if (connection.isMultiplexed) response.destroy(new Error("the response is cut off"));
+    else if (socket === null || response.writableNeedDrain) response.destroy();
+    // Of a client that knows no chunks the end of the connection is that of the response.
+    else if (incoming.httpVersion === "1.0") socket.resetAndDestroy();
+    else {
+      socket.destroySoon();
+      boundSending(response, this.#state.limits.sendTimeoutMs);
     }
-    if (!isCacheable) headers.push("Cache-Control", "no-store");
-    return headers;
+    this.leave();
+  }
+
+  /** Leaves once a response is sent that somebody else writes, and perhaps has not ended yet. */
+  leaveWhenSent(): void {
+    const { response } = this;
+    if (response.writableFinished || response.destroyed) return this.leave();
+    response.once("close", () => this.leave());
+    boundSendingOnceEnded(response, this.#state.limits.sendTimeoutMs);
   }
 
   /** The request is over for the server. */
   leave(): void {
     this.#end();
+    const { connection, incoming } = this;
+    if (!connection.isMultiplexed && !incoming.complete) connection.unfinished = incoming;
     this.#state.connections.leave(this.connection, this);
   }
 
@@ -214,12 +217,8 @@ export class Exchange implements OnConnection {
   #guard(bytes: number): void {
     const { response } = this;
     const taken = this.unread(bytes);
-    const timer = setTimeout(() => response.destroy(), this.#state.limits.sendTimeoutMs);
-    timer.unref();
-    response.once("close", () => {
-      clearTimeout(timer);
-      taken();
-    });
+    boundSending(response, this.#state.limits.sendTimeoutMs);
+    response.once("close", taken);
   }
 
   #finish(status: number, headers: string[], body: string | Uint8Array): void {
@@ -230,8 +229,13 @@ export class Exchange implements OnConnection {
     this.#writeHead(status, headers);
     if (hasRest) {
       response.on("error", () => undefined);
-      response.write(body);
-      linger(incoming, limits, () => response.end());
+      // Without a body Node would send the headers with the end only.
+      if (body.length === 0 || incoming.method === "HEAD") response.flushHeaders();
+      else response.write(body);
+      linger(incoming, limits, () => {
+        response.end();
+        if (!response.writableFinished) this.#guard(body.length);
+      });
       this.leave();
     } else if (this.connection.isMultiplexed) {
       // HTTP/2 gathers what it sends by itself; apart from its headers, a client that gives up may see half of it.
@@ -240,15 +244,18 @@ export class Exchange implements OnConnection {
   }
 
   #sendBody(body: string | Uint8Array): void {
-    const { response } = this;
-    response.end(body);
-    const { socket } = response;
-    // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
-    const isTaken = this.connection.isMultiplexed
-      ? response.writableFinished
-      : socket === null || socket.writableLength === 0;
-    if (!isTaken) this.#guard(body.length);
-    this.leave();
+    const { response, connection } = this;
+    try {
+      response.end(body);
+      const { socket } = response;
+      // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
+      const isTaken = connection.isMultiplexed
+        ? response.writableFinished
+        : socket === null || socket.writableLength === 0;
+      if (!isTaken) this.#guard(body.length);
+    } finally {
+      this.leave();
+    }
   }
 
   /** Whether a body comes that nobody will read. What is left of a short one Node swallows itself. */
@@ -287,19 +294,4 @@ export class Exchange implements OnConnection {
       this.connection.isClosing = true;
     }
   }
-}
-
-/** A response may vary by more than the origin. */
-function addVarying(headers: string[], cors: readonly string[]): void {
-  const own = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "vary");
-  if (own < 0) headers.push(...cors);
-  else {
-    headers[own + 1] = `${headers[own + 1]}, Origin`;
-    headers.push(...cors.slice(2));
-  }
-}
-
-/** Each value as a header of its own. */
-function pushHeader(headers: string[], name: string, value: string | readonly string[]): void {
-  for (const each of typeof value === "string" ? [value] : value) headers.push(name, each);
 }

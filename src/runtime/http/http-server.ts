@@ -193,13 +193,19 @@ class HttpServer implements HttpTransport {
     const { config, logger, listens = true } = this.#options;
     this.#given.begin();
     if (!listens) return undefined;
-    const { address: host, port } = await listen(this.#port.server, {
-      what: "HTTP",
-      key: "server.http.address",
-      address: config.address,
-      logger,
-    });
-    return { host, port };
+    this.#http1.emit("listening");
+    try {
+      const { address: host, port } = await listen(this.#port.server, {
+        what: "HTTP",
+        key: "server.http.address",
+        address: config.address,
+        logger,
+      });
+      return { host, port };
+    } catch (error) {
+      this.#http1.close(() => undefined);
+      throw error;
+    }
   }
 
   async drain(): Promise<void> {

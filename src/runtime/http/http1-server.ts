@@ -12,7 +12,8 @@ export interface Http1Listener {
 
 /**
  * Node's HTTP server, which reads requests and does nothing else: it does not listen, it is given its
- * connections by `emit("connection", socket)`.
+ * connections by `emit("connection", socket)`. Only between `emit("listening")` and its end Node
+ * looks after the time that their headers take.
  */
 export function createHttp1Server(limits: TransportLimits, listener: Http1Listener): Server {
   const server = createServer({
@@ -34,7 +35,5 @@ export function createHttp1Server(limits: TransportLimits, listener: Http1Listen
   server.on("clientError", (error, socket: Duplex) =>
     listener.onMalformed(error, socket as Socket),
   );
-  // From when it listens Node looks after the time that headers take, also on connections that it is given.
-  server.emit("listening");
   return server;
 }

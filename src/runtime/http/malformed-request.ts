@@ -19,15 +19,18 @@ export function answerMalformed(
 ): void {
   const connection = connections.known(socket);
   const active = [...(connection?.active ?? [])];
-  if (connection?.isClosing === true && active.length === 0) {
+  const isAnswered = connection?.isClosing === true || connection?.unfinished?.complete === false;
+  if (isAnswered && active.length === 0) {
     // The last response was given: this is of a body that nobody reads.
     socket.end(() => socket.destroy());
     return;
   }
   // A response that is under way must not have this one in its middle. Only where the
   // request that fails is the one being served, it can still be answered.
-  const isAnswerable = active.length === 0 || (active.length === 1 && active[0]?.isReceiving);
-  if (error.code === "ECONNRESET" || !socket.writable || isAnswerable !== true) {
+  const [only] = active;
+  const isAnswerable =
+    only === undefined || (active.length === 1 && only.isReceiving && !only.hasBegun);
+  if (error.code === "ECONNRESET" || !socket.writable || !isAnswerable) {
     socket.destroy();
     return;
   }

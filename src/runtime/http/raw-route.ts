@@ -4,6 +4,7 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { StartUpError } from "../server/start-up-error.ts";
+import { callHeaders } from "./call-response-headers.ts";
 import { requireIdentity } from "./content-type.ts";
 import type { Exchange } from "./exchange.ts";
 import type { DeclaredPath, RawRequest, RawResponse } from "./raw-handler.ts";
@@ -53,7 +54,7 @@ export function rawRoute(method: BoundMethod, maxBodyBytes: number): RouteServic
 function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
   const { response } = exchange;
   if (answer === undefined) {
-    if (response.headersSent || response.writableEnded) return leaveWhenSent(exchange);
+    if (response.headersSent || response.writableEnded) return exchange.leaveWhenSent();
     // Nobody would answer it any more.
     throw new Error(`the handler of ${exchange.call?.rpc} returned nothing and wrote nothing`);
   }
@@ -61,7 +62,7 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
     throw new Error(`the handler of ${exchange.call?.rpc} returned a response and wrote one`);
   }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  const headers = exchange.callHeaders(undefined);
+  const headers = callHeaders(exchange.call, undefined);
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     const lower = name.toLowerCase();
     if (NOT_TO_SET.has(lower)) continue;
@@ -97,12 +98,6 @@ const NOT_TO_SET: ReadonlySet<string> = new Set([
   "transfer-encoding",
   "x-request-id",
 ]);
-
-/** The handler may still be writing: the request is under way until all is sent. */
-function leaveWhenSent(exchange: Exchange): void {
-  if (exchange.response.writableFinished || exchange.response.destroyed) exchange.leave();
-  else exchange.response.once("close", () => exchange.leave());
-}
 
 class ArrivedRawRequest implements RawRequest {
   readonly method: string;

@@ -72,7 +72,7 @@ function withoutHttpForm(method: BoundMethod, path: string): RouteService {
   const refuse = (): never => {
     throw new ServiceError(
       "UNIMPLEMENTED",
-      `${method.rpc} takes a stream, so it is served as gRPC only`,
+      `${method.rpc} takes a stream, which HTTP and JSON have no form for: call it by gRPC, or as application/connect+json`,
     );
   };
   return { method, path, read: refuse, write: refuse };

@@ -4,6 +4,7 @@ import { errorBody } from "./error-body.ts";
 import type { Exchange } from "./exchange.ts";
 import { DEFAULT_TYPE } from "./http-body.ts";
 import type { EncodedResponse } from "./response-encoder.ts";
+import { drained } from "./sending.ts";
 
 /**
  * The messages after which others get their turn: a handler that never waits would send all that
@@ -75,7 +76,7 @@ async function sendStream(
       count(exchange, chunk);
       if (!response.write(chunk)) {
         const taken = exchange.unread(chunk.length);
-        await drained(exchange);
+        await drained(response, exchange.call?.signal);
         taken();
       }
       if (++sent % MESSAGES_A_TURN === 0) await nextTurn();
@@ -87,42 +88,12 @@ async function sendStream(
     if (exchange.isLost) return exchange.leave();
     const words = form.lastWords(errorBody(error, requestId));
     // A client that does not read is not told either.
-    if (words === undefined || response.writableNeedDrain) {
-      cutOff(exchange);
-      return exchange.leave();
-    }
-    response.write(words);
+    if (words === undefined || response.writableNeedDrain) return exchange.cutOff();
+    return exchange.close(words);
   }
-  response.end();
-  exchange.leave();
-}
-
-/** Ends a response without its end, behind what was written of it. */
-function cutOff({ response, incoming, connection }: Exchange): void {
-  const { socket } = response;
-  // A stream is reset, and its connection goes on.
-  if (connection.isMultiplexed) response.destroy(new Error("the response is cut off"));
-  else if (socket === null || response.writableNeedDrain) response.destroy();
-  // Of a client that knows no chunks the end of the connection is that of the response.
-  else if (incoming.httpVersion === "1.0") socket.resetAndDestroy();
-  else socket.destroySoon();
+  exchange.close();
 }
 
 function count({ call }: Exchange, chunk: string | Uint8Array): void {
   if (call !== undefined) call.responseBytes += Buffer.byteLength(chunk);
-}
-
-/** Waits until the client has read on, has gone, or the call's time is up. */
-function drained(exchange: Exchange): Promise<void> {
-  const { response, call } = exchange;
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off("drain", done);
-      call?.signal.removeEventListener("abort", done);
-      resolve();
-    };
-    response.on("drain", done);
-    call?.signal.addEventListener("abort", done);
-    if (exchange.isLost || call?.signal.aborted === true) done();
-  });
 }

@@ -26,7 +26,8 @@ export class Http2Headers implements CallHeaders {
       if (values === undefined) values = occurrences;
       else values.push(...occurrences);
     }
-    return values ?? NONE;
+    if (values === undefined) return NONE;
+    return values.length === 1 ? values : this.#joined(name, values);
   }
 
   /** A pseudo-header, such as `:path`; empty where it was not sent. HTTP/2 has them first, and once. */
@@ -37,6 +38,17 @@ export class Http2Headers implements CallHeaders {
       if (other.charCodeAt(0) !== 58 /* colon */) break;
     }
     return "";
+  }
+
+  /** What HTTP/2 has clients send in more than one field though it is one. */
+  #joined(name: string, values: readonly string[]): readonly string[] {
+    // To compress it better (RFC 9113, section 8.2.3).
+    if (name === "cookie") return [values.join("; ")];
+    // A client that says its host in both ways says it once (section 8.3.1).
+    if (name === "host" && values.length === 2 && values[1] === this.pseudo(":authority")) {
+      return [values[1]];
+    }
+    return values;
   }
 
   names(): Iterable<string> {

@@ -6,6 +6,7 @@ import type { Transport } from "../call/transport.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { isBrokenOff } from "../http/read-body.ts";
+import { drained } from "../http/sending.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import {
@@ -104,7 +105,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     if (!this.isOpen) return;
     if (!this.http.response.write(this.#asText(frame))) {
       const taken = this.http.unread(frame.length);
-      await this.#drained(signal());
+      await drained(this.http.response, signal());
       taken();
     } else if (++this.#messages % MESSAGES_A_TURN === 0) await nextTurn();
   }
@@ -178,20 +179,5 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
 
   #asText(bytes: Buffer): Buffer {
     return this.#form.text?.encode(bytes) ?? bytes;
-  }
-
-  /** Waits until the client has read on, has gone, or the call's time is up. */
-  #drained(signal: AbortSignal): Promise<void> {
-    const { response } = this.http;
-    return new Promise((resolve) => {
-      const done = (): void => {
-        response.off("drain", done).off("close", done);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      response.on("drain", done).on("close", done);
-      signal.addEventListener("abort", done);
-      if (signal.aborted || !this.isOpen) done();
-    });
   }
 }

@@ -1,10 +1,18 @@
+import { FRAMING_HEADERS } from "../call/framing-headers.ts";
 import { REQUEST_ID_HEADER } from "../call/request-id.ts";
 import type { ResponseMetadata } from "../call/response-fields.ts";
 import { binaryValue } from "../grpc/response-headers.ts";
 
 /** What protocols on HTTP say in headers themselves: no handler sets those. */
-const RESERVED =
-  /^(:|grpc-|connect-|trailer-|access-control-|content-|(connection|proxy-connection|transfer-encoding|keep-alive|upgrade|http2-settings|te|trailer|vary|cache-control|accept-encoding|x-content-type-options)$)/;
+const RESERVED = new RegExp(
+  `^(:|grpc-|connect-|trailer-|access-control-|content-|(${[
+    ...FRAMING_HEADERS,
+    "accept-encoding",
+    "cache-control",
+    "vary",
+    "x-content-type-options",
+  ].join("|")})$)`,
+);
 const BINARY_SUFFIX = "-bin";
 
 /** What a handler set, as it is sent: binary values in base64 without padding. */

@@ -5,7 +5,7 @@
 export class Turn {
   #tasks: (() => void)[] = [];
 
-  /** @param task should not throw: what it throws nobody catches, though the others are done */
+  /** @param task should not throw: what it throws nobody is told of but by a warning of the process */
   atEnd(task: () => void): void {
     this.#tasks.push(task);
     if (this.#tasks.length === 1) setImmediate(() => this.#run());
@@ -18,9 +18,8 @@ export class Turn {
       try {
         task();
       } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
+        // Its call is nobody's any more; those of others go on.
+        process.emitWarning(error instanceof Error ? error : String(error));
       }
     }
   }

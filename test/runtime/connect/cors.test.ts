@@ -62,3 +62,10 @@ it.each<[type: string, body: string | Uint8Array<ArrayBuffer>, names: string[]]>
   const exposed = response.headers.get("access-control-expose-headers")?.split(", ");
   expect(exposed).toEqual(expect.arrayContaining(["X-Request-ID", "Grpc-Status", ...names]));
 });
+
+it("what a limit tells can be read by name", async () => {
+  const response = await call("application/json", APP, "{}");
+  const exposed = response.headers.get("access-control-expose-headers")?.split(", ");
+  const names = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];
+  expect(exposed).toEqual(expect.arrayContaining(["Retry-After", ...names]));
+});

@@ -4,6 +4,7 @@ import { toServiceError } from "../../error/to-service-error.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { shuttingDown } from "../../server/shutting-down.ts";
 import type { MessageLimits } from "../../wire/message-codec.ts";
+import { loadedOnce } from "./loaded-once.ts";
 import { PlatformCall, type PlatformCallKeeper } from "./platform-call.ts";
 import type { PlatformJson } from "./platform-json.ts";
 import type { PlatformLimits } from "./platform-limits.ts";
@@ -22,12 +23,17 @@ export class PlatformCalls implements PlatformCallKeeper {
   readonly #unheard = new Set<PlatformCall>();
   #isCrowded = false;
   #isDraining = false;
-  #json: Promise<PlatformJson> | undefined;
+  /** Few calls have messages that are JSON, so what reads them is made for the first one. */
+  readonly #json: () => Promise<PlatformJson>;
 
   constructor(limits: PlatformLimits, messages: MessageLimits) {
     this.#limits = limits;
     this.#messages = messages;
     this.#request = new Deadlines(limits.requestMs);
+    this.#json = loadedOnce(async () => {
+      const { platformJson } = await import("./platform-json.ts");
+      return platformJson(this.#messages);
+    });
   }
 
   /** Answers a call, to its status. Does not reject. */
@@ -65,12 +71,8 @@ export class PlatformCalls implements PlatformCallKeeper {
     this.#unheard.delete(call);
   }
 
-  /** A call whose messages are JSON; few are, so what reads it is made for the first one. */
   async #inJson(path: string, exchange: RpcExchange): Promise<PlatformExchange> {
-    this.#json ??= import("./platform-json.ts").then(({ platformJson }) =>
-      platformJson(this.#messages),
-    );
-    return (await this.#json)(path, exchange);
+    return (await this.#json())(path, exchange);
   }
 
   #enter(call: PlatformCall): void {

@@ -1,4 +1,5 @@
 import type { DescService } from "@bufbuild/protobuf";
+import { loadedOnce } from "./loaded-once.ts";
 import { Places } from "./places.ts";
 import type { PlatformLimits } from "./platform-limits.ts";
 import type { OngoingCall, PlatformExchange, PlatformMethod } from "./platform-method.ts";
@@ -22,14 +23,13 @@ export function reflectionMethods(
   services: readonly DescService[],
   limits: PlatformLimits,
 ): readonly PlatformMethod[] {
-  let index: Promise<ReflectionIndex> | undefined;
-  const load = async () => {
+  const index = loadedOnce(async () => {
     const [{ ReflectionIndex }, { platformServices }] = await Promise.all([
       import("./reflection-index.ts"),
       import("./platform-services.ts"),
     ]);
     return new ReflectionIndex([...services, ...platformServices()]);
-  };
+  });
   const places = new Places({
     what: "calls of reflection",
     most: limits.reflections,
@@ -41,7 +41,7 @@ export function reflectionMethods(
   return PATHS.map((path) => ({
     path,
     places,
-    serve: (exchange, call) => converse(exchange, call, turns, () => (index ??= load())),
+    serve: (exchange, call) => converse(exchange, call, turns, index),
   }));
 }
 
