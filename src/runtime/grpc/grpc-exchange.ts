@@ -76,7 +76,7 @@ export class GrpcExchange implements RpcExchange {
     this.peer = connection.peer;
     this.#account = new MessageAccount(connection.budget);
     this.#response = new ResponseWriter(stream, connection.unread);
-    stream.once("close", () => this.#closed());
+    stream.on("close", () => this.#closed());
   }
 
   /**

@@ -21,11 +21,22 @@ const PUSHBACK_HEADER = "grpc-retry-pushback-ms";
 /** The trailers of a call that went well. */
 export const OK_TRAILERS: OutgoingHttpHeaders = Object.freeze({ [STATUS_HEADER]: status.OK });
 
+/** Of errors that many calls share, which are frozen. */
+const shared = new WeakMap<ServiceError, Map<string | undefined, OutgoingHttpHeaders>>();
+
 /** The status of a call that failed, as trailers; of its `ErrorInfo` only with a domain. Of INTERNAL nothing is told, whoever threw it. */
 export function statusTrailers(
-  thrown: ServiceError,
+  error: ServiceError,
   domain: string | undefined,
 ): OutgoingHttpHeaders {
+  if (!Object.isFrozen(error)) return encodeTrailers(error, domain);
+  const known = shared.get(error) ?? new Map<string | undefined, OutgoingHttpHeaders>();
+  const trailers = known.get(domain) ?? Object.freeze(encodeTrailers(error, domain));
+  shared.set(error, known.set(domain, trailers));
+  return trailers;
+}
+
+function encodeTrailers(thrown: ServiceError, domain: string | undefined): OutgoingHttpHeaders {
   const error = toldError(thrown);
   const trailers: OutgoingHttpHeaders = {
     [STATUS_HEADER]: error.grpcStatus,
@@ -42,9 +53,12 @@ export function statusTrailers(
 
 /** Percent-encoded, as gRPC has it, and bounded by what is sent: a character may become twelve. */
 function encodedMessage(message: string): string {
-  let encoded = "";
   // Half a surrogate pair would make encodeURI throw.
-  for (const character of toUSVString(message.slice(0, MAX_MESSAGE_CHARACTERS))) {
+  const text = toUSVString(message.slice(0, MAX_MESSAGE_CHARACTERS));
+  const whole = encodeURI(text);
+  if (whole.length <= MAX_ENCODED_MESSAGE) return whole;
+  let encoded = "";
+  for (const character of text) {
     const next = encodeURI(character);
     if (encoded.length + next.length > MAX_ENCODED_MESSAGE) break;
     encoded += next;

@@ -66,5 +66,5 @@ export class Places {
 }
 
 function full(what: string): ServiceError {
-  return new ServiceError("RATE_LIMITED", `${what}, the most there may be`);
+  return Object.freeze(new ServiceError("RATE_LIMITED", `${what}, the most there may be`));
 }

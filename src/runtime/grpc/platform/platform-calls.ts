@@ -11,7 +11,9 @@ import type { PlatformLimits } from "./platform-limits.ts";
 import type { PlatformExchange, PlatformMethod } from "./platform-method.ts";
 
 /** One object for all: where it is told, there are many of them. */
-const CROWDED_OUT = new ServiceError("RATE_LIMITED", "too many calls wait for their request");
+const CROWDED_OUT = Object.freeze(
+  new ServiceError("RATE_LIMITED", "too many calls wait for their request"),
+);
 
 /** The calls of the platform's own RPCs: none goes on for ever, and no number of them costs more than some. */
 export class PlatformCalls implements PlatformCallKeeper {
