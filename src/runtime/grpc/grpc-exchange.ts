@@ -114,6 +114,10 @@ export class GrpcExchange implements RpcExchange {
     this.#onCancel = listener;
   }
 
+  tooMany(): void {
+    this.#arrived.connection.tooMany();
+  }
+
   /** Sends the headers, in a response of many messages; without effect once they were sent. */
   begin(own?: ResponseMetadata): void {
     if (this.#response.hasBegun || !this.#response.isOpen) return;

@@ -36,6 +36,13 @@ type StreamListener = (
 const LAST_STREAM = 2 ** 31 - 1;
 /** How long a client may take to answer that it has heard of the end, or to hang up, in milliseconds. */
 const FAREWELL_MS = 1000;
+/**
+ * After how many calls of it that are too many a connection may have fewer at once; counted between
+ * two looks at it. Half of what it may have: some clients send that much at once and mean no harm.
+ */
+const TOO_MANY = 512;
+/** So many. */
+const NARROW_STREAMS = 128;
 /** What gRPC clients know as a reason to ping less often. */
 const TOO_MANY_PINGS = Buffer.from("too_many_pings");
 
@@ -63,6 +70,10 @@ export class Http2Connection {
   #endingSince: number | undefined;
   /** Until when the client may do so. */
   #farewell: NodeJS.Timeout | undefined;
+  /** How many of its calls were too many since the last look. */
+  #tooMany = 0;
+  /** Whether it may have fewer calls at once for that. */
+  #isNarrow = false;
 
   /**
    * @param socket whose first byte is not read yet
@@ -103,6 +114,17 @@ export class Http2Connection {
   }
 
   /**
+   * A call of it was one too many. After some of them it may have fewer at once for a while: those
+   * beyond Node refuses by itself, which takes next to nothing, and clients may send them again.
+   */
+  tooMany(): void {
+    if (++this.#tooMany < TOO_MANY || this.#isNarrow || this.#session.closed) return;
+    if (this.#limits.maxConcurrentStreams <= NARROW_STREAMS) return;
+    this.#isNarrow = true;
+    this.#session.settings({ maxConcurrentStreams: NARROW_STREAMS });
+  }
+
+  /**
    * Ends it once its calls are over, and tells the client first, so that no call is lost that is on
    * its way. Where none is under way the one word is all: behind it, Node reads nothing of such a
    * connection any more. It has the number of the last call, so that clients send later ones elsewhere.
@@ -137,6 +159,7 @@ export class Http2Connection {
       if (now - this.#openedAt >= beginMs) this.destroy();
       return;
     }
+    this.#widen();
     if (this.#pingedAt !== undefined) {
       if (now - this.#pingedAt >= keepaliveMs) return this.destroy();
     } else if (now - this.#aliveAt >= keepaliveMs) this.#ping(now);
@@ -151,6 +174,16 @@ export class Http2Connection {
     clearTimeout(this.#farewell);
     this.#farewell = setTimeout(() => this.destroy(), FAREWELL_MS);
     if (!this.#session.closed) this.#session.close();
+  }
+
+  /** It may have as many calls as before, where few were too many since the last look. */
+  #widen(): void {
+    const isCalm = this.#tooMany < TOO_MANY;
+    this.#tooMany = 0;
+    if (!this.#isNarrow || !isCalm) return;
+    if (this.#session.closed || this.#session.pendingSettingsAck) return;
+    this.#isNarrow = false;
+    this.#session.settings({ maxConcurrentStreams: this.#limits.maxConcurrentStreams });
   }
 
   #ping(now: number): void {

@@ -45,6 +45,8 @@ export interface RpcExchange {
    */
   reader(): RequestReader<Uint8Array>;
   reader<Message>(decoder: MessageDecoder<Message>): RequestReader<Message>;
+  /** The call is one too many, and will be refused: its connection may be given fewer. Absent where it has one at a time. */
+  tooMany?(): void;
   /** Calls back when the client has gone, or a message was refused, before the call was over. */
   whenCancelled(listener: (reason: ServiceError) => void): void;
   /** Sends the headers, in a response of many messages; without effect once they were sent. */

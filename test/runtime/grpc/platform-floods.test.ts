@@ -1,6 +1,6 @@
 /** What health and reflection take of callers who prove nothing: time, number and answers have bounds. */
 import { once } from "node:events";
-import { type ClientHttp2Stream, connect } from "node:http2";
+import { type ClientHttp2Stream, connect, constants } from "node:http2";
 import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
@@ -199,6 +199,27 @@ describe("calls of the platform", () => {
       new Set([0]),
     );
   });
+});
+
+test("a connection that asks for many too many may have fewer at once, for a while", async () => {
+  const session = sessionTo(await start({ watchersOfConnection: 1 }));
+  const told: (number | undefined)[] = [];
+  session.on("remoteSettings", ({ maxConcurrentStreams }) => told.push(maxConcurrentStreams));
+  const watches = Array.from({ length: 900 }, () => openCall(session, WATCH).stream);
+  await Promise.all(
+    watches.map((stream) => {
+      stream.end(frame(new Uint8Array()));
+      return new Promise((resolve) => stream.once("close", resolve).once("data", resolve));
+    }),
+  );
+  const refused = watches.filter(
+    ({ rstCode }) => rstCode === constants.NGHTTP2_REFUSED_STREAM,
+  ).length;
+  // Node refuses those that came behind, and whoever asks for something else is answered.
+  expect(refused).toBeGreaterThan(200);
+  expect(refused).toBeLessThan(900 - 500);
+  expect(await rawCall(session, CHECK)).toMatchObject({ grpcStatus: 0 });
+  await expect.poll(() => told, { timeout: 5_000 }).toEqual([1000, 128, 1000]);
 });
 
 describe("reflection", () => {

@@ -74,7 +74,9 @@ export class PlatformCall implements OngoingCall {
     if (this.#places === undefined) return;
     this.#silence.set(this.#places.silence);
     if (this.#hasPlace) return;
-    this.#places.take(this.#exchange.peer);
+    const { peer } = this.#exchange;
+    if (this.#places.refusal(peer) !== undefined) this.#exchange.tooMany?.();
+    this.#places.take(peer);
     this.#hasPlace = true;
   }
 

@@ -42,10 +42,14 @@ export class PlatformCalls implements PlatformCallKeeper {
   async serve({ path, places, serve }: PlatformMethod, exchange: RpcExchange): Promise<void> {
     const refusal = places?.refusal(exchange.peer);
     // At once: what waits for its message costs more.
-    if (refusal !== undefined) return exchange.fail(refusal);
+    if (refusal !== undefined) {
+      exchange.tooMany?.();
+      return exchange.fail(refusal);
+    }
     const call = new PlatformCall(exchange, places, this);
     exchange.whenCancelled((reason) => call.end(reason));
     this.#enter(call);
+    if (this.#isCrowded) exchange.tooMany?.();
     try {
       call.begin(this.#request);
       const messages = exchange.codec === "json" ? await this.#inJson(path, exchange) : exchange;
