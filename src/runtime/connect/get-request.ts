@@ -1,6 +1,6 @@
 import { ServiceError } from "../error/service-error.ts";
 import type { CodecName } from "../rpc/rpc-exchange.ts";
-import { tooLarge } from "../wire/envelope.ts";
+import { requestTooLarge } from "../wire/envelope.ts";
 import { requestEncoding } from "../wire/message-encoding.ts";
 import type { UnaryMessage } from "./unary-message.ts";
 
@@ -47,7 +47,7 @@ function messageOf(given: ReadonlyMap<string, readonly string[]>, maxBytes: numb
     throw invalid('base64 must be "1", where it is given');
   const encoding = requestEncoding("compression", given.get("compression") ?? []);
   const data = base64 === undefined ? unescaped(text) : fromBase64(unescaped(text));
-  if (data.length > maxBytes) throw tooLarge(maxBytes);
+  if (data.length > maxBytes) throw requestTooLarge(maxBytes);
   return { encoding, read: () => Promise.resolve(data) };
 }
 

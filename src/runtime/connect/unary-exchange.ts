@@ -5,7 +5,7 @@ import type { Exchange } from "../http/exchange.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { HttpRpcExchange, type HttpRpcSettings } from "../rpc-over-http/http-exchange.ts";
 import { sentMetadata } from "../rpc-over-http/response-metadata.ts";
-import { COMPRESS_FROM_BYTES, ENCODING_NAMES, responseEncoding } from "../wire/message-encoding.ts";
+import { COMPRESS_FROM_BYTES, ENCODING_NAMES, responseCoding } from "../wire/message-encoding.ts";
 import { BYTES, type MessageDecoder } from "../wire/message-reader.ts";
 import { connectError, connectStatus } from "./connect-error.ts";
 import { connectTimeoutOf } from "./connect-head.ts";
@@ -17,6 +17,7 @@ const CONTENT_TYPES = { proto: "application/proto", json: "application/json" } a
 export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
   readonly transport = "connect";
   readonly #message: () => UnaryMessage;
+  #reader: Pick<UnaryReader<unknown>, "cancel"> | undefined;
 
   /** @param message what the message is; throws `ServiceError` where that cannot be understood */
   constructor(
@@ -37,7 +38,10 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
   reader(): RequestReader<Uint8Array>;
   reader<Message>(decoder: MessageDecoder<Message>): RequestReader<Message>;
   reader(decoder: MessageDecoder<unknown> = BYTES): RequestReader<unknown> {
-    return new UnaryReader(this.#message(), decoder, this.account, this.settings.limits.maxBytes);
+    const { maxBytes } = this.settings.limits;
+    const reader = new UnaryReader(this.#message(), decoder, this.account, maxBytes);
+    this.#reader = reader;
+    return reader;
   }
 
   begin(): void {
@@ -58,7 +62,7 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
     this.#addTrailers(headers, trailers);
     const encoding =
       data.length >= COMPRESS_FROM_BYTES && this.settings.compression
-        ? responseEncoding(this.headers.all("accept-encoding"))
+        ? responseCoding(this.headers.all("accept-encoding"))
         : undefined;
     if (encoding === undefined) return this.#send(200, this.#bodyOf(data), headers);
     headers.push("Content-Encoding", encoding.name, "Vary", "Accept-Encoding");
@@ -82,6 +86,8 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
 
   protected stopReading(): void {
     // Whoever reads the body hears of its end.
+    this.#reader?.cancel();
+    this.#reader = undefined;
   }
 
   #send(httpStatus: number, body: string | Uint8Array, headers: string[]): void {

@@ -3,8 +3,9 @@ import type { Exchange } from "../http/exchange.ts";
 import { type BodySource, readBody } from "../http/read-body.ts";
 import type { RequestReader } from "../rpc/rpc-exchange.ts";
 import type { MessageAccount } from "../wire/message-budget.ts";
-import { type MessageEncoding, requestEncoding, unpack } from "../wire/message-encoding.ts";
+import { type MessageEncoding, requestEncoding } from "../wire/message-encoding.ts";
 import type { MessageDecoder } from "../wire/message-reader.ts";
+import { unpack } from "../wire/unpack.ts";
 
 /** The message of a unary request, which is its whole body, or a parameter of its query. */
 export interface UnaryMessage {
@@ -52,6 +53,9 @@ export class UnaryReader<Message> implements RequestReader<Message> {
   readonly #decoder: MessageDecoder<Message>;
   readonly #account: MessageAccount;
   readonly #maxBytes: number;
+  /** Of a message that is unpacked. */
+  #unpacking: AbortController | undefined;
+  #isCancelled = false;
 
   constructor(
     message: UnaryMessage,
@@ -68,8 +72,22 @@ export class UnaryReader<Message> implements RequestReader<Message> {
   async single(): Promise<Message> {
     const sent = await this.#message.read();
     const { encoding } = this.#message;
-    const data = encoding === undefined ? sent : await unpack(encoding, sent, this.#maxBytes);
+    const data = encoding === undefined ? sent : await this.#unpacked(encoding, sent);
     return this.#decoder.decode(data, this.#account);
+  }
+
+  /** The call is over before its message is read. */
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#unpacking?.abort();
+  }
+
+  #unpacked(encoding: MessageEncoding, data: Uint8Array): Promise<Uint8Array> {
+    // It may wait for its turn.
+    this.#account.take(data.length);
+    this.#unpacking = new AbortController();
+    if (this.#isCancelled) this.#unpacking.abort();
+    return unpack(encoding, data, this.#maxBytes, this.#unpacking.signal);
   }
 
   messages(): never {

@@ -1,7 +1,7 @@
 import type { DescMessage, Message, Registry } from "@bufbuild/protobuf";
 import { compileJsonMessage } from "../json/json-message.ts";
 import { compileJsonText } from "../json/json-text.ts";
-import { tooLarge } from "../wire/envelope.ts";
+import { responseTooLarge } from "../wire/envelope.ts";
 import type { MessageCodec, MessageLimits } from "../wire/message-codec.ts";
 
 /** The JSON encoding of protobuf, as the routes of HTTP have it. */
@@ -16,7 +16,7 @@ export function jsonCodec(
     encode(message) {
       const data = Buffer.from(text(message as Message));
       if (data.length <= limits.maxResponseBytes) return data;
-      throw tooLarge(limits.maxResponseBytes);
+      throw responseTooLarge(limits.maxResponseBytes);
     },
   };
 }

@@ -71,7 +71,7 @@ export class EnvelopeParser {
         throw new ServiceError("INVALID_ARGUMENT", "a message has flags that no request may have");
       }
       const length = bytes.readUInt32BE(1);
-      if (length > this.#limit) throw tooLarge(this.#limit);
+      if (length > this.#limit) throw requestTooLarge(this.#limit);
       this.#needed = PREFIX_BYTES + length;
       if (size < this.#needed) return undefined;
     }
@@ -87,6 +87,17 @@ export class EnvelopeParser {
 }
 
 /** @param limit in bytes */
-export function tooLarge(limit: number): ServiceError {
-  return new ServiceError("PAYLOAD_TOO_LARGE", `a message is larger than ${limit} bytes`);
+export function requestTooLarge(limit: number): ServiceError {
+  return new ServiceError(
+    "PAYLOAD_TOO_LARGE",
+    `a message is larger than ${limit} bytes, the limit of request messages`,
+  );
+}
+
+/** @param limit in bytes */
+export function responseTooLarge(limit: number): ServiceError {
+  return new ServiceError(
+    "PAYLOAD_TOO_LARGE",
+    `the response message is larger than ${limit} bytes (server.max_response_bytes)`,
+  );
 }

@@ -1,6 +1,6 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { ServiceError } from "../error/service-error.ts";
-import { tooLarge } from "./envelope.ts";
+import { responseTooLarge } from "./envelope.ts";
 import { measureMessage } from "./message-elements.ts";
 import type { MessageDecoder } from "./message-reader.ts";
 
@@ -47,7 +47,7 @@ export function binaryCodec(
     encode(message) {
       const data = toBinary(output, message as Message);
       if (data.length <= maxResponseBytes) return data;
-      throw tooLarge(maxResponseBytes);
+      throw responseTooLarge(maxResponseBytes);
     },
   };
 }

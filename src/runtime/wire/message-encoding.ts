@@ -1,20 +1,16 @@
 import { promisify } from "node:util";
 import { constants, deflate, gunzip, gzip, inflate } from "node:zlib";
 import { ServiceError } from "../error/service-error.ts";
-import { tooLarge } from "./envelope.ts";
 
 /** Smaller messages gain nothing by compression that is worth its time. */
 export const COMPRESS_FROM_BYTES = 16 * 1024;
-
-/** How many messages are unpacked at once: each may take its limit before it is counted. */
-const UNPACKED_AT_ONCE = 4;
 
 /** How messages are compressed. */
 export interface MessageEncoding {
   readonly name: string;
   /** Packs a message, off the event loop. */
   pack(data: Uint8Array): Promise<Uint8Array>;
-  /** Unpacks a message, off the event loop; see `unpack`. */
+  /** Unpacks a message, off the event loop; see `unpack.ts`. */
   readonly unpack: (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
 }
 
@@ -27,6 +23,9 @@ const ENCODINGS: readonly MessageEncoding[] = [
   { name: "gzip", pack: (data) => packGzip(data, FAST), unpack: promisify(gunzip) },
   { name: "deflate", pack: (data) => packDeflate(data, FAST), unpack: promisify(inflate) },
 ];
+
+/** The header of HTTP that names the compression of a body. */
+const CONTENT_ENCODING = "content-encoding";
 
 /** What is not compressed. */
 const IDENTITY = "identity";
@@ -52,7 +51,9 @@ export function requestEncoding(
   if (values.length > 1) {
     throw new ServiceError("INVALID_ARGUMENT", `${header} occurs more than once`);
   }
-  const [name] = values;
+  const [value] = values;
+  // Those of HTTP are the same in capitals; gRPC and Connect have theirs as they are.
+  const name = header === CONTENT_ENCODING ? value?.toLowerCase() : value;
   if (name === undefined || name === "" || name === IDENTITY) return undefined;
   const encoding = encodingOf(name);
   if (encoding !== undefined) return encoding;
@@ -73,39 +74,20 @@ export function responseEncoding(accepted: readonly string[]): MessageEncoding |
   return ENCODINGS.find(({ name }) => names.has(name));
 }
 
-let unpacking = 0;
-const waiting: (() => void)[] = [];
+/** One of a list in `Accept-Encoding`, with its weight. */
+const ACCEPTED = /^\s*([^\s;]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?$/i;
 
 /**
- * Unpacks a message. Only few are unpacked at once, in the order in which they came.
+ * The same for `Accept-Encoding` of HTTP, in which names have weights.
  *
- * @param limit the most bytes that it may have then
- * @throws ServiceError PAYLOAD_TOO_LARGE; INVALID_ARGUMENT for what is not valid compressed data
+ * @param accepted the values of the header
  */
-export async function unpack(
-  { name, unpack }: MessageEncoding,
-  data: Uint8Array,
-  limit: number,
-): Promise<Uint8Array> {
-  // A message of no bytes needs no header either.
-  if (data.length === 0) return data;
-  if (unpacking >= UNPACKED_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-  else unpacking++;
-  try {
-    // At least 1, which Node demands: one byte too many is found here.
-    const unpacked = await unpack(data, { maxOutputLength: Math.max(1, limit) });
-    if (unpacked.length > limit) throw tooLarge(limit);
-    return new Uint8Array(unpacked.buffer, unpacked.byteOffset, unpacked.length);
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    if ((error as { code?: unknown }).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(limit);
-    throw new ServiceError("INVALID_ARGUMENT", `a message is not valid ${name} data`, {
-      cause: error,
+export function responseCoding(accepted: readonly string[]): MessageEncoding | undefined {
+  const names = accepted
+    .flatMap((value) => value.split(","))
+    .flatMap((coding) => {
+      const [, name = "", weight = "1"] = ACCEPTED.exec(coding) ?? [];
+      return Number(weight) > 0 ? [name.toLowerCase()] : [];
     });
-  } finally {
-    // The place goes to the next one.
-    const next = waiting.shift();
-    if (next === undefined) unpacking--;
-    else next();
-  }
+  return responseEncoding(names);
 }

@@ -3,7 +3,8 @@ import { status } from "../error/grpc-status.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { type Envelope, EnvelopeParser } from "./envelope.ts";
 import type { MessageAccount, MessageMemory } from "./message-budget.ts";
-import { type MessageEncoding, unpack } from "./message-encoding.ts";
+import type { MessageEncoding } from "./message-encoding.ts";
+import { unpack } from "./unpack.ts";
 
 /** What becomes of the bytes of a request message. */
 export interface MessageDecoder<Message> {
@@ -64,6 +65,8 @@ export class MessageReader<Message> {
   #isAttached = false;
   #hasEnded = false;
   #failure: ServiceError | undefined;
+  /** Of a message that is unpacked. */
+  #unpacking: AbortController | undefined;
   /** The bytes of the only message, which has come and waits for the end. */
   #whole = 0;
 
@@ -117,6 +120,7 @@ export class MessageReader<Message> {
   cancel(reason: ServiceError): void {
     this.#failure ??= reason;
     this.#detach();
+    this.#unpacking?.abort();
     this.#parser.clear();
     this.#take()?.reject(this.#failure);
   }
@@ -140,7 +144,8 @@ export class MessageReader<Message> {
     reject: (error: unknown) => void,
   ): void {
     const { maxBytes, encoding } = this.#settings;
-    const fail = (error: unknown): void => reject(this.#refused(error as ServiceError));
+    const fail = (error: unknown): void =>
+      reject(this.#failure ?? this.#refused(error as ServiceError));
     const decode = (plain: Uint8Array): void => {
       try {
         resolve(this.#decoded(plain));
@@ -157,7 +162,8 @@ export class MessageReader<Message> {
       } catch (error) {
         return fail(error);
       }
-      unpack(encoding, data, maxBytes).then(decode, fail);
+      this.#unpacking = new AbortController();
+      unpack(encoding, data, maxBytes, this.#unpacking.signal).then(decode, fail);
     }
   }
 
@@ -208,6 +214,7 @@ export class MessageReader<Message> {
   readonly #giveUp = (reason: ServiceError): void => {
     const waiter = this.#take();
     const refused = this.#refused(reason);
+    this.#unpacking?.abort();
     this.#parser.clear();
     waiter?.reject(refused);
   };
