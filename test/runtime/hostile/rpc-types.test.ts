@@ -31,8 +31,10 @@ describe("39 compressions that are none", () => {
     "\u00ff",
   ];
   test.each(UNKNOWN)("39 %j", async (value) => {
+    // HTTP's own names have no case: the body is taken for gzip, and is not.
+    const ofHttp = value === "GZIP" ? "INVALID_ARGUMENT" : "UNIMPLEMENTED";
     expect(await told(world, CONNECT, DOCUMENT, [["Content-Encoding", value]])).toEqual(
-      every(CONNECT, "UNIMPLEMENTED"),
+      every(CONNECT, ofHttp),
     );
     expect(await told(world, CONNECT, STREAM, [["Connect-Content-Encoding", value]])).toEqual(
       every(CONNECT, "UNIMPLEMENTED"),
