@@ -77,7 +77,7 @@ test("the pages do what they say", async () => {
   // Each SetItem was told, the refused and the malformed one too.
   expect(log.match(/"type":"notes.item.set"/g)?.length).toBe(4);
   expect(log).toMatch(/"decision":"denied",[^\n]*"status":403,"code":"FORBIDDEN"/);
-}, 180_000);
+}, 600_000);
 
 test("the TypeScript of the pages has the right types", () => {
   let count = 0;
