@@ -1,9 +1,7 @@
 import { ServiceError } from "../error/service-error.ts";
-import { UnreadResponses } from "./unread-responses.ts";
+import { COUNTED_FROM_BYTES, UnreadResponses } from "./unread-responses.ts";
 
-/** Messages are counted from so many bytes on while they come; and what is smaller has a share of its own. */
-const SMALL_BYTES = 16 * 1024;
-/** How much more there is of a budget for those. */
+/** How much more there is of a budget for what is small. */
 const SHARE_OF_SMALL = 0.25;
 
 /**
@@ -41,7 +39,7 @@ export class MessageBudget {
    * @param account who takes them, for whom nobody gives way that began after it
    */
   take(bytes: number, account: MessageAccount): boolean {
-    const limit = bytes < SMALL_BYTES ? this.#limit * (1 + SHARE_OF_SMALL) : this.#limit;
+    const limit = bytes < COUNTED_FROM_BYTES ? this.#limit * (1 + SHARE_OF_SMALL) : this.#limit;
     while (this.#taken + bytes > limit) if (!this.#endOldest(account)) return false;
     if (this.#parent?.take(bytes, account) === false) return false;
     this.#taken += bytes;
@@ -160,7 +158,7 @@ export class MessageAccount implements MessageMemory {
    */
   receive(bytes: number, giveWay: GiveWay): void {
     if (this.#isClosed) throw new ServiceError("CANCELLED");
-    const counted = bytes < SMALL_BYTES ? 0 : bytes;
+    const counted = bytes < COUNTED_FROM_BYTES ? 0 : bytes;
     if (counted === this.#received) return;
     if (counted > this.#received) this.#takeFromBudget(counted - this.#received);
     else this.#budget.give(this.#received - counted);
@@ -208,7 +206,7 @@ export class MessageAccount implements MessageMemory {
 
   /** Whether it can give way, and since when. */
   #order(): void {
-    const can = this.#received > 0 || (this.#lasts && this.#held >= SMALL_BYTES);
+    const can = this.#received > 0 || (this.#lasts && this.#held >= COUNTED_FROM_BYTES);
     if (can === this.#canGiveWay) return;
     this.#canGiveWay = can;
     if (can) this.#budget.enter(this);

@@ -1,4 +1,4 @@
-/** What is smaller is not counted. */
+/** What is smaller is not counted, as a response, and as a message while it comes. */
 export const COUNTED_FROM_BYTES = 16 * 1024;
 
 /** A response that waits for its client. */
