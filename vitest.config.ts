@@ -1,13 +1,27 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { PATIENCE } from "./test/support/patience.ts";
+
+// The code of the processes that tests start, compiled: most of them do little else.
+process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "svc-access-compiled");
+
+/** What generated code of fixtures imports: the sources that are tested, and not a build of them beside these. */
+const RUNTIME = {
+  find: /^svc-access\/runtime$/,
+  replacement: join(import.meta.dirname, "src/runtime/index.ts"),
+};
 
 export default defineConfig({
+  resolve: { alias: [RUNTIME] },
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/build.ts"],
+    reporters: ["default", "./test/support/left-out-reporter.ts"],
     // Bounds on waiting for what never comes; a slow machine is far below them.
-    testTimeout: 180_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: PATIENCE + 30_000,
+    hookTimeout: 2 * PATIENCE,
+    expect: { poll: { timeout: PATIENCE } },
     // Most of the time of a file would go into loading the same modules again. A test that
     // registers something for its process takes it back.
     isolate: false,

@@ -1,4 +1,4 @@
-import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine.ts";
+import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine/engine.ts";
 import { type CheckLimits, userOf } from "./authz-shapes.ts";
 import type { MapPeer } from "./map-peer.ts";
 import { atLeast, atMost, median, note } from "./verdict.ts";

@@ -1,4 +1,4 @@
-import type { Relationship } from "../src/authz/relationship.ts";
+import type { Relationship } from "../src/model/relationship.ts";
 
 const GROUPS = 20_000;
 const USERS = 80_000;

@@ -4,10 +4,10 @@
  * there is none.
  */
 import { createEmbeddedEngine, createMemoryStore } from "../src/authz/embedded/index.ts";
-import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine.ts";
-import type { Relationship } from "../src/authz/relationship.ts";
+import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine/engine.ts";
 import { createSpicedbEngine } from "../src/authz/spicedb/index.ts";
 import { parseModel } from "../src/model/index.ts";
+import type { Relationship } from "../src/model/relationship.ts";
 import { openDatastore } from "../test/authz/spicedb/postgres-datastore.ts";
 import { postgresPrograms } from "../test/support/postgres.ts";
 import { findSpicedb, startSpicedb } from "../test/support/spicedb.ts";

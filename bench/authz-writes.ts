@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
 import { createEmbeddedEngine } from "../src/authz/embedded/index.ts";
-import type { RelationshipStore } from "../src/authz/relationship-store.ts";
-import { openPostgresStore } from "../src/authz/store/open-postgres-store.ts";
-import { openSqliteStore } from "../src/authz/store/open-sqlite-store.ts";
+import type { RelationshipStore } from "../src/authz/engine/relationship-store.ts";
+import { openPostgresStore } from "../src/authz/store/postgres/open-postgres-store.ts";
+import { openSqliteStore } from "../src/authz/store/sqlite/open-sqlite-store.ts";
 import { parseModel } from "../src/model/index.ts";
 import { openPostgres } from "../test/support/postgres.ts";
 import { atLeast, median } from "./verdict.ts";
@@ -65,7 +65,7 @@ async function benchSqlite(): Promise<void> {
 }
 
 async function benchPostgres(): Promise<void> {
-  const server = await openPostgres();
+  const server = await openPostgres({ isDurable: true });
   if (server === undefined) {
     process.stdout.write("\nauthz-writes: PostgreSQL skipped: it is not installed\n");
     return;

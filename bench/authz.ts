@@ -4,10 +4,10 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { createEmbeddedEngine, createMemoryStore } from "../src/authz/embedded/index.ts";
-import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine.ts";
-import type { Relationship } from "../src/authz/relationship.ts";
-import type { RelationshipStore } from "../src/authz/relationship-store.ts";
+import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine/engine.ts";
+import type { RelationshipStore } from "../src/authz/engine/relationship-store.ts";
 import { parseModel } from "../src/model/index.ts";
+import type { Relationship } from "../src/model/relationship.ts";
 import { measureChecks, measureLookups } from "./authz-measures.ts";
 import {
   DOCUMENTS,

@@ -19,11 +19,11 @@ import {
   policy,
   RateLimitSchema,
 } from "../examples/hub/gen/svc/access/v1/policy_pb.ts";
+import { readImage } from "../src/api/descriptors/image.ts";
 import { HTTP_EXTENSION } from "../src/api/policy.ts";
 import type { Position } from "../src/api/position.ts";
-import { readImage } from "../src/api/read/image.ts";
-import { readApi } from "../src/api/read/read-api.ts";
 import { eachRpc } from "../src/api/resolved-policy.ts";
+import { readApi } from "../src/compiler/read/read-api.ts";
 import { accessHttpRuleValid } from "../src/rules/access-http-rule-valid.ts";
 import { accessRouteConflict } from "../src/rules/access-route-conflict.ts";
 
@@ -112,7 +112,7 @@ function dropBinding(options: MethodOptions): void {
   options.$unknown = options.$unknown?.filter(({ no }) => no !== HTTP_EXTENSION) ?? [];
 }
 
-/** The places of the RPCs whose bindings are no valid ones, by the rules that say so. */
+/** The places of the RPCs whose bindings are not valid ones, by the rules that say so. */
 function rpcsWithoutBinding(image: Uint8Array): Set<string> {
   const places = new Set<string>();
   const { api } = readApi([readImage(image, "the corpus")], undefined);

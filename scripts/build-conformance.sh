@@ -17,7 +17,7 @@ work="$(mktemp -d "$cache/build.XXXXXX")"
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT HUP INT TERM
 
 # A module of its own with the exact version: `go install …@version` fails where
-# the list of versions is not to be had.
+# the list of versions is not available.
 cat > "$work/go.mod" <<MODULE
 module svc-access-conformance
 

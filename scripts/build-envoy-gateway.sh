@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds a real Envoy Gateway into the cache, with its Envoy beside it, and prints its path; does
-# nothing where both are there. test/gateway/real-gateway.test.ts runs the emitted files on them.
+# nothing where both are there. test/emit/gateway/real-gateway.test.ts runs the emitted files on them.
 set -eu
 
 version=1.9.0
@@ -23,7 +23,7 @@ fi
 
 if [ ! -x "$cache/envoy-gateway" ]; then
   # A module of its own with the exact version: `go install …@version` fails where
-  # the list of versions is not to be had.
+  # the list of versions is not available.
   cat > "$work/go.mod" <<MODULE
 module svc-access-envoy-gateway
 

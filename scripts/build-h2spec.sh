@@ -3,7 +3,7 @@
 # nothing where it is there. The tests run it against both ports (test/runtime/http2/h2spec.test.ts).
 set -eu
 
-# The last version that is to be had as a module.
+# The last version that is available as a module.
 version=2.2.1
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/svc-access/h2spec-$version"
 binary="$cache/h2spec"
@@ -17,7 +17,7 @@ work="$(mktemp -d "$cache/build.XXXXXX")"
 trap 'rm -rf "$work"' EXIT HUP INT TERM
 
 # A module of its own with exact versions: `go install …@version` fails where the list of versions is
-# not to be had, and h2spec is from before modules, so that it names none of what it needs.
+# not available, and h2spec is from before modules, so that it names none of what it needs.
 cat > "$work/go.mod" <<MODULE
 module svc-access-h2spec
 

@@ -4,8 +4,11 @@
  * whoever runs what is there meets no half of it.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
+import { rolldown } from "rolldown";
+import { dts } from "rolldown-plugin-dts";
 
 const root = new URL("..", import.meta.url).pathname;
 
@@ -28,7 +31,16 @@ const withoutTranspiler: Plugin = {
 
 const next = `dist-${process.pid}`;
 
-const common: BuildOptions = {
+/** What programs import, by the name of its file in `dist`. */
+const LIBRARIES = {
+  index: "src/index.ts",
+  authz: "src/authz/index.ts",
+  runtime: "src/runtime/index.ts",
+  "runtime-registry": "src/runtime/registry/index.ts",
+  testing: "src/testing/index.ts",
+} as const;
+
+const common = {
   absWorkingDir: root,
   outdir: next,
   bundle: true,
@@ -38,44 +50,50 @@ const common: BuildOptions = {
   legalComments: "none",
   logLevel: "warning",
   minifySyntax: true,
-};
+  sourcemap: true,
+  metafile: true,
+} as const satisfies BuildOptions;
 
 /** yaml and handlebars are CommonJS, and require modules of Node. */
 const banner = {
   js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
 };
 
-/** buf starts the check plugin nine times a lint, so its entry is bare and loads the rest when it must. */
-const withoutCompiler: Plugin = {
-  name: "without-compiler",
-  setup({ onResolve }) {
-    onResolve({ filter: /\/check-plugin\.ts$/ }, () => {
-      return { path: "./check-plugin.js", external: true };
-    });
-  },
-};
-
-await build({
+const compiler = await build({
   ...common,
   entryPoints: {
     "protoc-gen-svc-access": "src/plugin/protoc-main.ts",
-    "check-plugin": "src/plugin/check-plugin.ts",
     "svc-access": "src/cli/main.ts",
-    index: "src/index.ts",
+    index: LIBRARIES.index,
   },
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
   plugins: [withoutTranspiler],
   banner,
 });
+// The check plugin starts for every lint: one script, which its start runs with the code that it keeps of it.
+const { metafile } = await build({
+  ...common,
+  format: "cjs",
+  minify: true,
+  entryPoints: { "check-plugin": "src/plugin/check-plugin.ts" },
+  entryNames: "chunks/[name]-[hash]",
+  metafile: true,
+  banner: { js: "(function (exports, require, module) {" },
+  footer: { js: "})" },
+});
+const checkPlugin = Object.keys(metafile.outputs).find((name) => name.endsWith(".js")) ?? "";
+await build({
+  ...common,
+  format: "cjs",
+  entryPoints: { check: "src/plugin/check-start.ts" },
+  outExtension: { ".js": ".cjs" },
+  define: { CHECK_PLUGIN: JSON.stringify(`chunks/${basename(checkPlugin)}`) },
+});
 await build({
   ...common,
   entryPoints: { "buf-plugin-svc-access": "src/plugin/check-main.ts" },
-  plugins: [withoutCompiler],
 });
-
-/** Libraries of many small files, which take longer to find at each start than to run. No value of theirs crosses our API. */
-const BUNDLED: ReadonlySet<string> = new Set(["cockatiel", "jose", "kysely", "prom-client", "zod"]);
 
 /**
  * An older Node has no `node:sqlite`, and would say so before any of our modules could: imports are
@@ -113,6 +131,19 @@ const httpRequired: Plugin = {
   },
 };
 
+/** grpc-js loads protos at run time for services of its own, which a client has none of. */
+const withoutProtoLoader: Plugin = {
+  name: "without-proto-loader",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@grpc\/proto-loader$/ }, ({ path }) => {
+      return { path, namespace: "without-proto-loader" };
+    });
+    onLoad({ filter: /.*/, namespace: "without-proto-loader" }, () => {
+      return { contents: "module.exports = {};", loader: "js" };
+    });
+  },
+};
+
 /** prom-client asks OpenTelemetry for exemplars, which our metrics have none of: a hundred files at each start. */
 const withoutExemplars: Plugin = {
   name: "without-exemplars",
@@ -126,17 +157,18 @@ const withoutExemplars: Plugin = {
   },
 };
 
+const { index: _compiler, ...SERVICE_LIBRARIES } = LIBRARIES;
 const SERVICE_ENTRIES = {
-  authz: "src/authz/index.ts",
-  runtime: "src/runtime/index.ts",
-  "runtime-registry": "src/runtime/registry/index.ts",
-  testing: "src/testing/index.ts",
+  ...SERVICE_LIBRARIES,
   "svc-access-operator": "src/operator/main.ts",
 };
-const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
-// What runs in services: one build, so that its parts share their classes. What it depends on is
-// installed beside it; what is only built with is bundled.
-await build({
+const { dependencies, peerDependencies } = JSON.parse(
+  readFileSync(`${root}package.json`, "utf8"),
+) as Record<"dependencies" | "peerDependencies", object>;
+// What runs in services: one build, so that its parts share their classes. What users share with it
+// (messages, traces), or patch by themselves, is installed beside it, and a driver where it is asked
+// for. What only has to be there is bundled: many small files take longer to find than to run.
+const service = await build({
   ...common,
   entryPoints: {
     "node-version": "src/runtime/node-version.ts",
@@ -146,21 +178,82 @@ await build({
   },
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  plugins: [sqliteAtRunTime, httpRequired, withoutExemplars],
+  plugins: [sqliteAtRunTime, httpRequired, withoutExemplars, withoutProtoLoader],
   banner,
-  external: Object.keys(dependencies)
-    .filter((name) => !BUNDLED.has(name))
-    .flatMap((name) => [name, `${name}/*`]),
+  external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [
+    name,
+    `${name}/*`,
+  ]),
 });
 // Modules are evaluated in the order of their imports, so an older Node is refused by name first.
 for (const name of Object.keys(SERVICE_ENTRIES)) {
   const entry = `import "./node-version.js";\nexport * from "./entries/${name}.js";\n`;
   writeFileSync(`${root}${next}/${name}.js`, entry);
 }
-const types = ["-p", "tsconfig.declarations.json", "--outDir", `${next}/types`];
-execFileSync(`${root}node_modules/.bin/tsc`, types, { cwd: root, stdio: "inherit" });
+await bundleTypes();
+writeLicences([compiler, service]);
+keepOwnSources(`${root}${next}`);
 
 const old = `${root}${next}-old`;
 if (existsSync(`${root}dist`)) renameSync(`${root}dist`, old);
 renameSync(`${root}${next}`, `${root}dist`);
 rmSync(old, { recursive: true, force: true });
+
+/**
+ * The types of the libraries, without what users do not see: they need no package then that is
+ * bundled, or that not everyone has.
+ */
+async function bundleTypes(): Promise<void> {
+  const args = ["-p", "tsconfig.declarations.json", "--outDir", `${next}/declarations`];
+  execFileSync(`${root}node_modules/.bin/tsc`, args, { cwd: root, stdio: "inherit" });
+  const bundle = await rolldown({
+    cwd: `${root}${next}`,
+    input: Object.fromEntries(
+      Object.entries(LIBRARIES).map(([name, source]) => [
+        name,
+        source.replace(/^src\/(.*)\.ts$/, "declarations/$1.d.ts"),
+      ]),
+    ),
+    plugins: [dts({ dtsInput: true })],
+    external: /^[^./]/,
+    treeshake: { moduleSideEffects: false },
+  });
+  await bundle.write({
+    dir: "types",
+    entryFileNames: "[name].d.ts",
+    chunkFileNames: "shared/[name].d.ts",
+  });
+  rmSync(`${root}${next}/declarations`, { recursive: true });
+}
+
+/** The licences of what is bundled ask to be handed on with it. */
+function writeLicences(builds: readonly { readonly metafile: Metafile }[]): void {
+  const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+  const folders = new Set(
+    inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path) ?? []),
+  );
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(
+      readFileSync(join(root, folder, "package.json"), "utf8"),
+    );
+    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file === undefined ? "" : readFileSync(join(root, folder, file), "utf8").trim();
+    return `${name} ${version}: ${license}\n\n${text}\n`;
+  });
+  writeFileSync(`${root}${next}/THIRD-PARTY-LICENSES.txt`, texts.join(`\n${"-".repeat(80)}\n\n`));
+}
+
+/** Leaves the sources of other packages out of the source maps: their names say what they are. */
+function keepOwnSources(folder: string): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".js.map")) continue;
+    const path = join(folder, name);
+    const map: { sources: string[]; sourcesContent: (string | null)[] } = JSON.parse(
+      readFileSync(path, "utf8"),
+    );
+    map.sourcesContent = map.sourcesContent.map((content, index) =>
+      map.sources[index]?.includes("node_modules/") ? null : content,
+    );
+    writeFileSync(path, JSON.stringify(map));
+  }
+}

@@ -1,13 +1,18 @@
 /**
- * Adds to `package-lock.json` the optional packages of other platforms that
- * npm leaves out where its registry does not serve them. Without them `npm ci`
- * takes the lock file for incomplete. Run it after an `npm install` that
- * changed the lock file.
+ * Makes `package-lock.json` one that `npm ci` takes on Linux, macOS and Windows. Run it after an
+ * `npm install` that changed the lock file.
+ *
+ * npm writes an optional package of another platform only where its registry serves it, and a registry
+ * that mirrors some platforms does not; `npm ci` then takes the lock file for incomplete, on every
+ * platform. No option of npm changes that. So this adds what is missing, by the versions that the
+ * packages themselves ask for, and an integrity wherever the registry has one by now.
  */
+import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
 interface Entry {
   readonly version?: string;
+  integrity?: string;
   readonly dev?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -32,11 +37,30 @@ for (const [place, entry] of Object.entries(lock.packages)) {
     added.push(name);
   }
 }
+const unverified = Object.entries(lock.packages).filter(
+  ([place, { integrity }]) => place !== "" && integrity === undefined,
+);
+await Promise.all(
+  unverified.map(async ([place, entry]) => {
+    const integrity = await integrityOf(place.replace(/^.*node_modules\//, ""), entry.version);
+    if (integrity !== undefined) entry.integrity = integrity;
+  }),
+);
 lock.packages = Object.fromEntries(
   Object.entries(lock.packages).sort(([left], [right]) => (left < right ? -1 : 1)),
 );
 writeFileSync(path, `${JSON.stringify(lock, undefined, 2)}\n`);
 process.stdout.write(added.length === 0 ? "nothing is missing\n" : `added ${added.join(", ")}\n`);
+
+/** What the registry says of a package; undefined where it does not have it. */
+function integrityOf(name: string, version = ""): Promise<string | undefined> {
+  const args = ["view", `${name}@${version}`, "dist.integrity"];
+  return new Promise((resolve) =>
+    execFile("npm", args, (error, stdout) =>
+      resolve(error ? undefined : stdout.trim() || undefined),
+    ),
+  );
+}
 
 /** The platform that the name of a package ends in: `@biomejs/cli-darwin-arm64`. */
 function platformOf(name: string): { os?: string[]; cpu?: string[]; libc?: string[] } {

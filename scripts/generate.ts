@@ -6,10 +6,13 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { annotationSource } from "./generate/annotation.ts";
 import { checkAnswersSource } from "./generate/check-answers.ts";
+import { checkEntry } from "./generate/check-entry.ts";
 import { configSchemaJson, serviceConfigSchemaJson } from "./generate/config-schema.ts";
 import { notesExample } from "./generate/notes-example.ts";
+import { readTaggedTests, withRequirementTests } from "./generate/requirements.ts";
 import { rulesReference } from "./generate/rules-reference.ts";
 import { withServiceConfigReference } from "./generate/service-config-reference.ts";
+import { serviceConfigType } from "./generate/service-config-type.ts";
 import { templatesSource } from "./generate/templates.ts";
 
 const root = new URL("../", import.meta.url);
@@ -23,12 +26,21 @@ const outputs: readonly (readonly [string, string])[] = [
   ["src/gen/templates.ts", templatesSource(sources)],
   ["src/gen/annotation.ts", annotationSource()],
   ["src/gen/check-answers.ts", checkAnswersSource()],
+  ["bin/buf-plugin-svc-access", checkEntry()],
+  ["src/gen/service-config.ts", serviceConfigType()],
   ["schemas/svc-access.schema.json", configSchemaJson()],
   ["schemas/service.schema.json", serviceConfigSchemaJson()],
   ["docs/rules.md", rulesReference()],
   [
     "docs/configuration.md",
     withServiceConfigReference(readFileSync(new URL("docs/configuration.md", root), "utf8")),
+  ],
+  [
+    "docs/requirements.md",
+    withRequirementTests(
+      readFileSync(new URL("docs/requirements.md", root), "utf8"),
+      readTaggedTests(root, "test"),
+    ),
   ],
   ...notesExample(),
 ];

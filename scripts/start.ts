@@ -51,7 +51,7 @@ function run(command: string, ...args: string[]): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The smaller example is told of nowhere else, and is committed as well. */
+/** The smaller example is mentioned nowhere else, and is committed as well. */
 function regenerateNotes(): void {
   const cwd = join(root, "examples/notes");
   const env = { ...process.env, PATH: `${join(cwd, "node_modules/.bin")}:${process.env["PATH"]}` };

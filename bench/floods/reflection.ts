@@ -53,7 +53,7 @@ function converse(session: ReturnType<typeof connect>): Promise<number> {
   });
 }
 
-/** `file_by_filename`, behind the prefix of a message. */
+/** `file_by_filename`, after the prefix of a message. */
 function query(): Buffer {
   const name = Buffer.from(FILE);
   const message = Buffer.concat([Buffer.of(0x1a, name.length), name]);

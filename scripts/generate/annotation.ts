@@ -1,10 +1,10 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { readFileOutline } from "../../src/api/descriptors/file-outline.ts";
 import {
   declaredExtensions,
   findDefinition,
 } from "../../src/api/read/annotation/find-definition.ts";
-import { readFileOutline } from "../../src/api/read/file-outline.ts";
 import { file_svc_access_v1_policy } from "../../src/gen/proto/svc/access/v1/policy_pb.ts";
 
 /** The definition of the annotation as data, so that no program has to load its descriptors. */
@@ -15,9 +15,8 @@ export function annotationSource(): string {
   // Which file declares it is the input's choice.
   const definition = { extensions: extensions.map((entry) => ({ ...entry, file: "" })), ...types };
   return `// Generated from proto/svc/access/v1/policy.proto by npm run generate. DO NOT EDIT.
-import type { AnnotationDefinition } from "../api/read/annotation/definition.ts";
 
 /** What the annotation is; whatever an input declares in its place must be this. */
-export const ANNOTATION: AnnotationDefinition = ${JSON.stringify(definition, undefined, 2)};
+export const ANNOTATION = ${JSON.stringify(definition, undefined, 2)} as const;
 `;
 }

@@ -1,13 +1,10 @@
-import { constantAnswers, PROCEDURE } from "../../src/plugin/check-constants.ts";
+import { constantAnswers, PROCEDURE, specJson } from "../../src/plugin/check-constants.ts";
 
 /** The constant answers of the check plugin, so that a start of it needs no rule. */
 export function checkAnswersSource(): string {
   const { spec, listRules, listCategories, getPluginInfo } = constantAnswers();
   const answers = {
-    spec: {
-      binary: base64(spec),
-      json: JSON.stringify({ procedures: Object.values(PROCEDURE).map((path) => ({ path })) }),
-    },
+    spec: { binary: base64(spec), json: specJson() },
     [PROCEDURE.listRules]: { binary: base64(listRules) },
     [PROCEDURE.listCategories]: { binary: base64(listCategories) },
     [PROCEDURE.getPluginInfo]: { binary: base64(getPluginInfo) },

@@ -27,7 +27,7 @@ function orVariable(schema: unknown): unknown {
   if (!isLeaf || (type === "string" && Object.keys(constraints).length === 0)) {
     return Object.fromEntries(
       Object.entries(schema).map(([key, value]) => {
-        // The names of a record are no values.
+        // The names of a record are not values.
         return [key, key === "propertyNames" || key === "enum" ? value : orVariable(value)];
       }),
     );

@@ -34,7 +34,7 @@ ${sections.join("\n")}
 ## ${BREAKING_CATEGORY.id}
 
 ${BREAKING_CATEGORY.purpose} \`buf breaking\` runs these rules where \`breaking\` in \`buf.yaml\` has no \`use\`, or one that lists the
-category. They compare each RPC with what it was; where a change is meant, whoever reviews it decides, as with other breaking changes.
+category. They compare each RPC with what it was; where a change is meant, its reviewer decides, as with other breaking changes.
 
 | rule | purpose |
 |---|---|

@@ -1,3 +1,4 @@
+import type { AuthnMode } from "./authn-mode.ts";
 import type { HttpRule } from "./http-rule.ts";
 import type { PathTemplate } from "./path-template.ts";
 import type { DeclaredPolicy, Exposure, RiskLevel } from "./policy.ts";
@@ -32,11 +33,11 @@ export interface DeployedService {
   readonly packages: readonly string[];
   /** How the edge publishes its RPCs. */
   readonly publishedAs: "http" | "grpc";
-  /** How it authenticates (spec 5.1). */
-  readonly authnMode: "gateway_trusted" | "idp_jwt" | "hybrid" | "disabled";
+  /** How it authenticates. */
+  readonly authnMode: AuthnMode;
   /** The protobuf services, by full name. */
   readonly services: readonly ProtobufService[];
-  /** The paths that it serves and that are no RPC. */
+  /** The paths that it serves and that are not RPCs. */
   readonly paths: readonly DeclaredPath[];
   /** The name of what answers at its backend, where other services answer there too; absent, it is alone. */
   readonly process?: string;
@@ -97,7 +98,7 @@ export interface PolicyProblem {
   readonly path: readonly number[];
 }
 
-/** A path that is no RPC: health, login, callback, logout, pages. */
+/** A path that is not an RPC: health, login, callback, logout, pages. */
 export interface DeclaredPath {
   /** The deployed service that serves it; absent where a frontend does. */
   readonly service?: string;

@@ -43,7 +43,7 @@ export type FieldLookup =
       /** A field that is likely meant. */
       readonly suggestion?: string;
     }
-  /** A segment that others follow is no singular message. */
+  /** A segment that others follow is not a singular message. */
   | {
       readonly status: "not_a_message";
       readonly segment: string;
@@ -80,7 +80,7 @@ export function describeMissingField(found: FieldLookup): string | undefined {
       return undefined;
     case "unknown": {
       const hint = found.suggestion === undefined ? "" : `; did you mean "${found.suggestion}"?`;
-      return `"${found.segment}" is no field of ${found.message}${hint}`;
+      return `"${found.segment}" is not a field of ${found.message}${hint}`;
     }
     case "not_a_message":
       return `"${found.segment}" is ${found.repeated ? "repeated" : `a ${found.kind}`} and has no fields to name`;

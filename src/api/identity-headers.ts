@@ -1,4 +1,4 @@
-/** The headers that carry an identity: the gateway removes them from every request (spec 5.5). */
+/** The headers that carry an identity: the gateway removes them from every request. */
 export const IDENTITY_HEADERS: readonly string[] = [
   "x-svc-auth-verified",
   "x-svc-subject",

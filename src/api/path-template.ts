@@ -12,7 +12,7 @@ export interface PathVariable {
   readonly field: string;
   /** The index of its first segment. */
   readonly start: number;
-  /** The index behind its last segment. */
+  /** The index after its last segment. */
   readonly end: number;
 }
 
@@ -115,7 +115,7 @@ class TemplateParser {
         this.#unexpected();
       }
       if (text === "." || text === "..")
-        this.#fail(`"${text}" is no segment that a client can send`);
+        this.#fail(`"${text}" is not a segment that a client can send`);
       this.#segments.push({ kind: "literal", text });
     }
   }

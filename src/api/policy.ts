@@ -1,7 +1,7 @@
-/** The exposure levels of spec 2.7, from open to closed; the index is the enum number. */
+/** The exposure levels, from open to closed; the index is the enum number. */
 export const EXPOSURES = ["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", "SYSTEM"] as const;
 
-/** Who may call an RPC (spec 2.7). */
+/** Who may call an RPC. */
 export type Exposure = (typeof EXPOSURES)[number];
 
 /** The risk levels of an audit event; the index is the enum number. */
@@ -79,3 +79,9 @@ export const POLICY_EXTENSION = 50810;
 
 /** The number of the extension `google.api.http` of `google.protobuf.MethodOptions`. */
 export const HTTP_EXTENSION = 72295728;
+
+/** The name of an audit event: lower-case words joined by dots, such as `skill.publish`. */
+export const AUDIT_EVENT_NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
+
+/** The most characters of a name that is not written in a proto. */
+export const MAX_AUDIT_EVENT_NAME = 128;

@@ -7,7 +7,7 @@ export interface DescriptorPosition {
   readonly path: readonly number[];
 }
 
-/** A place in a text file that is no protobuf file, such as `svc-access.yaml`. */
+/** A place in a text file that is not a protobuf file, such as `svc-access.yaml`. */
 export interface TextPosition {
   readonly file: string;
   /** The line, from 1. */

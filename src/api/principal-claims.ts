@@ -1,10 +1,10 @@
-/** How one claim of the token becomes a header at the gateway and a field in the service (spec 5.3). */
+/** How one claim of the token becomes a header at the gateway and a field in the service. */
 export interface ClaimMapping {
   /** The JWT claim. */
   readonly claim: string;
   /** The trusted header that the gateway sets. */
   readonly header: string;
-  /** The fields of the principal (spec 2.1) that it fills, if any. */
+  /** The fields of the principal that it fills, if any. */
   readonly principalFields: readonly string[];
 }
 
@@ -29,7 +29,7 @@ const CONSOLE_MAPPINGS: readonly ClaimMapping[] = [
   { claim: "displayName", header: "x-svc-external-display-name", principalFields: ["name"] },
 ];
 
-/** The claim mappings of spec 5.3, by the value of `frontends.<name>.claims`. */
+/** The claim mappings (docs/requirements.md, EDGE-8), by the value of `frontends.<name>.claims`. */
 export const CLAIM_MAPPINGS: Readonly<Record<"default" | "console", readonly ClaimMapping[]>> = {
   default: DEFAULT_MAPPINGS,
   console: [...DEFAULT_MAPPINGS, ...CONSOLE_MAPPINGS],

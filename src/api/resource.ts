@@ -41,15 +41,15 @@ export type DeclaredResource =
 /** The reserved first segment of a placeholder that reads the caller. */
 export const PRINCIPAL_ROOT = "principal";
 
-/** A fact about a field of the principal (spec 2.1) that a placeholder may name. */
+/** A fact about a field of the principal that a placeholder may name. */
 export interface PrincipalField {
-  /** The field of spec 2.1 in the spelling of protobuf. */
+  /** The field in the spelling of protobuf. */
   readonly name: string;
   /** Whether the field is a list, which no placeholder can name. */
   readonly list: boolean;
 }
 
-/** The fields of the principal (spec 2.1). */
+/** The fields of the principal. */
 export const PRINCIPAL_FIELDS: readonly PrincipalField[] = [
   { name: "subject_id", list: false },
   { name: "username", list: false },
@@ -66,7 +66,7 @@ export const PRINCIPAL_FIELDS: readonly PrincipalField[] = [
 export const MAX_OBJECT_ID_BYTES = 256;
 
 const TYPE = /^(?:[a-z][a-z0-9_]{1,61}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
-// The last name may be that of a segment of a resource name, which is no identifier.
+// The last name may be that of a segment of a resource name, which is not an identifier.
 const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*(?:\.[A-Za-z0-9_-]+)?$/;
 // Control characters, white space, `#` and `*` would let one id read as another object reference.
 const FORBIDDEN = /[#*\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -88,7 +88,7 @@ export function parseResource(
     const why = type.includes("{")
       ? "a placeholder cannot stand in the type"
       : "a type is 3 to 64 characters of a-z, 0-9 and _, and starts with a letter";
-    return { error: `"${type}" is no type: ${why}` };
+    return { error: `"${type}" is not a type: ${why}` };
   }
   const id = text.slice(colon + 1);
   if (id === "") {
@@ -120,7 +120,7 @@ function parseId(
       const path = id.slice(at + 1, end);
       if (!FIELD_PATH.test(path)) {
         return {
-          error: `"{${path}}" is no placeholder; write a field path, such as {skill.skill_id}`,
+          error: `"{${path}}" is not a placeholder; write a field path, such as {skill.skill_id}`,
         };
       }
       const before = parts.at(-1);

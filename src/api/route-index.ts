@@ -86,7 +86,7 @@ export class RouteIndex<Owner> {
     let node: Node<Owner> | undefined = this.#root;
     for (const [index, segment] of segments.entries()) {
       if (node === undefined) return undefined;
-      // Where the shapes part, the other route must be the wider one; behind that, any overlap counts.
+      // Where the shapes part, the other route must be the wider one; after that, any overlap counts.
       const wider: Claim<Owner> | undefined =
         this.#firstOf(route, node.multis) ??
         (segment.kind === "literal" && node.single !== undefined

@@ -2,12 +2,18 @@
  * Authorization engines (`svc-access/authz`): one interface, two engines.
  */
 export { parseModel } from "../model/index.ts";
-export { AuthzError, type AuthzErrorCode } from "./authz-error.ts";
+export type {
+  ObjectReference,
+  Relationship,
+  RelationshipFilter,
+  SubjectReference,
+} from "../model/relationship.ts";
 export {
   createEmbeddedEngine,
   createMemoryStore,
   type EmbeddedEngineOptions,
 } from "./embedded/index.ts";
+export { AuthzError, type AuthzErrorCode } from "./engine/authz-error.ts";
 export {
   type AuthorizationEngine,
   type BulkCheckItem,
@@ -33,16 +39,13 @@ export {
   type Revision,
   type WriteOperation,
   type WriteRequest,
-} from "./engine.ts";
+} from "./engine/engine.ts";
+export type { RelationshipStore, StoredChange } from "./engine/relationship-store.ts";
 export { createSpicedbEngine } from "./open-spicedb-engine.ts";
-export type {
-  ObjectReference,
-  Relationship,
-  RelationshipFilter,
-  SubjectReference,
-} from "./relationship.ts";
-export type { RelationshipStore, StoredChange } from "./relationship-store.ts";
 export type { SpicedbEngine, SpicedbEngineOptions } from "./spicedb/index.ts";
-export { openPostgresStore, type PostgresStoreOptions } from "./store/open-postgres-store.ts";
-export { openSqliteStore, type SqliteStoreOptions } from "./store/open-sqlite-store.ts";
+export {
+  openPostgresStore,
+  type PostgresStoreOptions,
+} from "./store/postgres/open-postgres-store.ts";
 export type { PoolSettings, PostgresConnection } from "./store/postgres-settings.ts";
+export { openSqliteStore, type SqliteStoreOptions } from "./store/sqlite/open-sqlite-store.ts";

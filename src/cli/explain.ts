@@ -12,14 +12,14 @@ import { formatResource, type ResourceTemplate } from "../api/resource.ts";
 import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
 import { DEFAULT_CONFIG } from "../compiler/platform.ts";
-import { UsageError } from "../compiler/usage-error.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import { policyDocument } from "../emit/policy-document.ts";
 import { formatGrants, grantsOf, type Model, type PermissionGrants } from "../model/index.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
-import { type PlatformFlags, platformFlags, run } from "./common.ts";
-import { withDisplayPaths } from "./inputs.ts";
+import { withDisplayPaths } from "./input/inputs.ts";
+import { type PlatformFlags, platformFlags, run } from "./input/judge-inputs.ts";
 
 interface ExplainFlags extends PlatformFlags {
   readonly format: string;

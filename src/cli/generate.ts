@@ -3,13 +3,13 @@ import { note } from "../common/note.ts";
 import { printable } from "../common/printable.ts";
 import { generate, TARGETS, type Target } from "../compiler/generate.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
-import { UsageError } from "../compiler/usage-error.ts";
+import { writeFiles } from "../compiler/write-files.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import { RULES } from "../rules/index.ts";
-import { type PlatformFlags, platformFlags, run } from "./common.ts";
-import { withDisplayPaths } from "./inputs.ts";
-import { count } from "./report/text.ts";
-import { writeFiles } from "./write-files.ts";
+import { withDisplayPaths } from "./input/inputs.ts";
+import { type PlatformFlags, platformFlags, run } from "./input/judge-inputs.ts";
+import { count } from "./report/findings.ts";
 
 interface GenerateFlags extends PlatformFlags {
   readonly out: string;

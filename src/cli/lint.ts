@@ -1,7 +1,8 @@
 import { Command, Option } from "commander";
 import { note } from "../common/note.ts";
-import { type PlatformFlags, platformFlags, run, showsColors } from "./common.ts";
-import { withDisplayPaths } from "./inputs.ts";
+import { withDisplayPaths } from "./input/inputs.ts";
+import { type PlatformFlags, platformFlags, run } from "./input/judge-inputs.ts";
+import { showsColors } from "./report/findings.ts";
 import { REPORTS } from "./report/report.ts";
 
 interface LintFlags extends PlatformFlags {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { runCommands } from "../common/run-commands.ts";
 import { version } from "../common/version.ts";
-import { UsageError } from "../compiler/usage-error.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import { explainCommand } from "./explain.ts";
 import { generateCommand } from "./generate.ts";
 import { initCommand } from "./init/init.ts";

@@ -3,8 +3,8 @@ import type { Rpc } from "../api/api.ts";
 import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
 import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
-import { type PlatformFlags, platformFlags, run } from "./common.ts";
-import { count } from "./report/text.ts";
+import { type PlatformFlags, platformFlags, run } from "./input/judge-inputs.ts";
+import { count } from "./report/findings.ts";
 
 interface RoutesFlags extends PlatformFlags {
   readonly format: string;
@@ -50,7 +50,7 @@ async function routes(names: readonly string[], flags: RoutesFlags): Promise<voi
     process.stdout.write(table(rows));
   }
   const errors = judgement.diagnostics.filter(({ severity }) => severity === "error").length;
-  // A listing of policies that are wrong is of use too, but not to be trusted.
+  // A listing of policies that are wrong is useful too, but not to be trusted.
   if (errors > 0) {
     note(
       `${count(errors, "error")} in the access policies; svc-access lint ${names.join(" ")} lists them`,

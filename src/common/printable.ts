@@ -34,9 +34,17 @@ export function printableJsonLine(value: unknown): string {
   return safeJson(JSON.stringify(value));
 }
 
+/** Where this finds nothing, as in most JSON, nothing is to be written out. */
+const NOT_PLAIN_JSON = /[^\n\x20-\x7e…]/;
+
 /** What JSON holds outside of its strings is harmless, and in them an escape is the character. */
 function safeJson(json: string): string {
-  return json
-    .replace(UNSAFE, (character) => (character === "\n" ? character : writtenOut(character)))
-    .replaceAll("##", "#\\u0023");
+  const plain = NOT_PLAIN_JSON.test(json) ? writeOut(json) : json;
+  return plain.replaceAll("##", "#\\u0023");
+}
+
+function writeOut(json: string): string {
+  return json.replace(UNSAFE, (character) =>
+    character === "\n" ? character : writtenOut(character),
+  );
 }

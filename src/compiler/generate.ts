@@ -1,5 +1,6 @@
-import { DescriptorError } from "../api/read/file-outline.ts";
+import { DescriptorError } from "../api/descriptors/file-outline.ts";
 import { compareText } from "../diagnostics/diagnostic.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import {
   EmitError,
   type EmitInput,
@@ -8,7 +9,6 @@ import {
 } from "../emit/output-file.ts";
 import type { Judgement } from "./judge.ts";
 import type { Platform } from "./platform.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** What can be generated. */
 export const TARGETS = ["routes", "policies", "server", "gateway"] as const;

@@ -1,14 +1,13 @@
 import type { Api } from "../api/api.ts";
-import type { DescriptorFile } from "../api/read/file-outline.ts";
-import { DescriptorError } from "../api/read/file-outline.ts";
-import { readApi } from "../api/read/read-api.ts";
+import { DescriptorError, type DescriptorFile } from "../api/descriptors/file-outline.ts";
 import { eachRpc } from "../api/resolved-policy.ts";
 import { compareDiagnostics } from "../diagnostics/diagnostic.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import type { BreakingRule } from "../rules/breaking/breaking-rule.ts";
 import { findBreaking } from "../rules/breaking/index.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
 import type { Platform } from "./platform.ts";
-import { UsageError } from "./usage-error.ts";
+import { readApi } from "./read/read-api.ts";
 
 /** What has become weaker, and what could not be compared. */
 export interface BreakingJudgement {

@@ -1,11 +1,10 @@
-import type { DescriptorFile } from "../api/read/file-outline.ts";
-import { DescriptorError } from "../api/read/file-outline.ts";
-import { type ReadApi, readApi } from "../api/read/read-api.ts";
+import { DescriptorError, type DescriptorFile } from "../api/descriptors/file-outline.ts";
 import { compareDiagnostics } from "../diagnostics/diagnostic.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import { type CheckResult, checkApi, type LocatedDiagnostic } from "../rules/check-api.ts";
 import type { Rule } from "../rules/rule.ts";
 import { DEFAULT_CONFIG, type Platform } from "./platform.ts";
-import { UsageError } from "./usage-error.ts";
+import { type ReadApi, readApi } from "./read/read-api.ts";
 
 /** What was read and what the rules say of it. */
 export interface Judgement extends ReadApi {

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { type Diagnostic, formatDiagnostic } from "../diagnostics/diagnostic.ts";
+import { MalformedFileError, UsageError } from "../diagnostics/usage-error.ts";
 import type { Model } from "../model/index.ts";
-import { MalformedFileError, UsageError } from "./usage-error.ts";
 
 /** The name under which the platform configuration is found without an option. */
 export const DEFAULT_CONFIG = "svc-access.yaml";

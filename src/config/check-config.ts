@@ -1,8 +1,7 @@
 import { parsePathTemplate, plainPath } from "../api/path-template.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
-import { checkEdge } from "./check-edge.ts";
+import { type ConfigProblem, checkEdge } from "./check-edge.ts";
 import type { BackendConfig, PlatformConfig } from "./config.ts";
-import type { ConfigProblem } from "./config-problem.ts";
 import { type SessionConfig, sessionOf } from "./session-config.ts";
 
 /** Checks what one part of the configuration says of another. */
@@ -61,7 +60,7 @@ function* checkFrontends(config: PlatformConfig): Iterable<ConfigProblem> {
       if (!services.includes(service)) {
         yield {
           path: at("services", index),
-          message: `"${service}" is no service of this file${didYouMean(service, services)}`,
+          message: `"${service}" is not a service of this file${didYouMean(service, services)}`,
         };
       }
       const user = users.get(`${frontend.host} ${service}`);
@@ -149,13 +148,13 @@ function* checkPaths(config: PlatformConfig): Iterable<ConfigProblem> {
     if (service !== undefined && !services.includes(service)) {
       yield {
         path: ["paths", index, "service"],
-        message: `"${service}" is no service of this file${didYouMean(service, services)}`,
+        message: `"${service}" is not a service of this file${didYouMean(service, services)}`,
       };
     }
     if (frontend !== undefined && !frontends.includes(frontend)) {
       yield {
         path: ["paths", index, "frontend"],
-        message: `"${frontend}" is no frontend of this file${didYouMean(frontend, frontends)}`,
+        message: `"${frontend}" is not a frontend of this file${didYouMean(frontend, frontends)}`,
       };
     } else if (frontend !== undefined && config.frontends[frontend]?.login === "bearer") {
       yield {

@@ -30,7 +30,7 @@ export interface DocumentProblem extends TextPlace {
 
 /** The text of a configuration, read as YAML, with its variables in place. */
 export interface ConfigDocument {
-  /** The data; absent where the text is no YAML that holds any. */
+  /** The data; absent where the text is not YAML that holds any. */
   readonly value?: unknown;
   readonly problems: readonly DocumentProblem[];
   /** Where the key or the item of a path stands, or what encloses it, where the text leaves it out. */

@@ -1,7 +1,7 @@
-import { isIP } from "node:net";
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
 import { DURATION, durationMs } from "./duration.ts";
+import { isIpv6 } from "./ipv6.ts";
 
 // A configuration is parsed once; compiling a parser for it would take longer.
 z.config({ ...en(), jitless: true });
@@ -54,7 +54,7 @@ const address = () =>
   z.string().check(
     z.minLength(1),
     z.maxLength(253),
-    z.refine((text) => text === "" || isIP(text) !== 0 || HOST.test(text.toLowerCase()), {
+    z.refine((text) => text === "" || isIpv6(text) || HOST.test(text.toLowerCase()), {
       error: "must be an IP address or a host name, without scheme or port",
     }),
   );

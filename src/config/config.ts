@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { AUDIT_EVENT_NAME, MAX_AUDIT_EVENT_NAME } from "../api/audit-event-name.ts";
-import { RISK_LEVELS } from "../api/policy.ts";
+import { AUTHN_MODES, DEFAULT_AUTHN_MODE } from "../api/authn-mode.ts";
+import { AUDIT_EVENT_NAME, MAX_AUDIT_EVENT_NAME, RISK_LEVELS } from "../api/policy.ts";
 import {
   backend,
   documented,
@@ -125,8 +125,8 @@ const service = z.strictObject({
   ),
   backend: documented("What the gateway forwards to; needed at the edge.", z.optional(backend())),
   authn_mode: documented(
-    "How it authenticates (spec 5.1).",
-    z._default(z.enum(["gateway_trusted", "idp_jwt", "hybrid", "disabled"]), "gateway_trusted"),
+    "How it authenticates.",
+    z._default(z.enum(AUTHN_MODES), DEFAULT_AUTHN_MODE),
   ),
   published_as: documented(
     "How the edge publishes its RPCs. Client streams need grpc.",
@@ -257,7 +257,7 @@ export const configSchema = z.strictObject({
     z._default(z.record(name(), frontend), {}),
   ),
   paths: documented(
-    "What is served and is no RPC: health, login, callback, logout, pages.",
+    "What is served and is not an RPC: health, login, callback, logout, pages.",
     z._default(z.array(declaredPath).check(z.maxLength(10000)), []),
   ),
 });

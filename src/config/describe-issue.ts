@@ -30,7 +30,7 @@ function unknownKey(path: ConfigPath, key: string, known: readonly string[]): Sc
   const hint = /secret|password|token/i.test(key)
     ? "; secrets stay in the secret store, name the Secret in client_secret"
     : didYouMean(key, known) || (known.length > 0 ? `; known are ${known.join(", ")}` : "");
-  return { rule: "CONFIG_KEY", message: `${formatPath(path)} is no key${hint}`, path };
+  return { rule: "CONFIG_KEY", message: `${formatPath(path)} is not a key${hint}`, path };
 }
 
 /** The keys that the schema has at a place. */

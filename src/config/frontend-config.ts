@@ -53,7 +53,7 @@ const frontendKeys = z.strictObject({
     z.optional(z.boolean()),
   ),
   claims: documented(
-    "Which claims become headers: the first four of spec 5.3, or all.",
+    "Which claims become headers: sub, email, name and preferred_username, or with console all.",
     z._default(z.enum(["default", "console"]), "default"),
   ),
   allowed_origins: documented(

@@ -40,7 +40,7 @@ export function substituteVariables(
     if (reference === "$$") return "$";
     const [, name, fallback] = NAME.exec(inner ?? "") ?? [];
     if (name === undefined) {
-      error ??= `"${reference}" is no reference; write \${NAME} or \${NAME:-default}, and $$ for a dollar sign`;
+      error ??= `"${reference}" is not a reference; write \${NAME} or \${NAME:-default}, and $$ for a dollar sign`;
       return "";
     }
     first ??= name;

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 /** The kinds of database. */
 export type DatabaseKind = "sqlite" | "postgres";
 
-/** `database` of a service's configuration (spec 8), by the names of the file. */
+/** `database` of a service's configuration, by the names of the file. */
 export interface DatabaseSettings {
   readonly driver: DatabaseKind;
   /** The file of SQLite. */
@@ -45,7 +45,7 @@ export interface Database<Tables> {
   as<Others>(): Database<Others>;
   /** Whether it answers now, and why not. */
   ready(): Promise<{ readonly ready: boolean; readonly reason?: string }>;
-  /** Says what an error of a query means and how it is mended; for the log, not for callers. */
+  /** Says what an error of a query means and how it is fixed; for the log, not for callers. */
   explain(error: unknown): Error;
   poolStats(): PoolStats;
   close(): Promise<void>;

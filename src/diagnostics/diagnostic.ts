@@ -12,7 +12,7 @@ export interface Diagnostic {
   /** The identifier of the rule, such as `ACCESS_POLICY_REQUIRED`. */
   readonly rule: string;
   readonly severity: Severity;
-  /** What is wrong and how to mend it, one line, without a full stop. */
+  /** What is wrong and how to fix it, one line, without a full stop. */
   readonly message: string;
   /** The path of the file, as the input names it. */
   readonly file: string;

@@ -10,7 +10,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    // A name of which nothing is left is no misspelling.
+    // A name of which nothing is left is not a misspelling.
     const most = Math.max(name.length, candidate.length, 1);
     if (distance < bestDistance && distance < most) {
       best = candidate;

@@ -26,7 +26,7 @@ export interface EmitResult {
 
 /**
  * The platform configuration says something that an emitter cannot express
- * safely. The message is for the user: what is wrong and how to mend it.
+ * safely. The message is for the user: what is wrong and how to fix it.
  */
 export class EmitError extends Error {
   override readonly name = "EmitError";

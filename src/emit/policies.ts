@@ -1,13 +1,13 @@
 import type { Api, ProtobufService } from "../api/api.ts";
+import type { AccessPolicy } from "../api/format/access-policy.ts";
+import { POLICY_FORMAT_VERSION, type PoliciesDocument } from "../api/format/policy-document.ts";
 import { eachRpc, resolvePolicy } from "../api/resolved-policy.ts";
 import { compareText } from "../diagnostics/diagnostic.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
 import { policyDocument } from "./policy-document.ts";
+import { withinColumns } from "./source-layout.ts";
 import { commentText, literal, uniqueName } from "./source-text.ts";
 import { accessTemplate } from "./templates.ts";
-
-/** The version of `policies.json` and of the generated tables. */
-export const POLICY_FORMAT_VERSION = 1;
 
 /**
  * Makes `policies.json`, and for each file with services a table in TypeScript.
@@ -29,7 +29,11 @@ function policiesFile(api: Api): OutputFile {
   const rpcs = [...eachRpc(api.services)].map(({ rpc }) => rpc);
   rpcs.sort((left, right) => compareText(left.fullName, right.fullName));
   const policies = Object.fromEntries(rpcs.map((rpc) => [rpc.fullName, policyDocument(rpc)]));
-  const document = { formatVersion: POLICY_FORMAT_VERSION, policies };
+  const document: PoliciesDocument = {
+    $schema: "urn:svc-access:schema:policies:1",
+    formatVersion: POLICY_FORMAT_VERSION,
+    policies,
+  };
   return { name: "policies.json", content: `${JSON.stringify(document, undefined, 2)}\n` };
 }
 
@@ -56,9 +60,12 @@ const FILE_POLICIES = "accessPolicies";
 
 function accessSource(file: string, services: readonly ProtobufService[]): string {
   const names = accessNames(services);
-  return accessTemplate({
+  const all = [...names.values()];
+  const source = accessTemplate({
     file: commentText(file),
     policies: FILE_POLICIES,
+    onlyPolicies: all.length === 1 ? all[0]?.policies : undefined,
+    allMethods: all.map(({ methods }) => methods).join(" | "),
     services: services.map((service) => {
       const { methods, policies, constants } = names.get(service) as ServiceAccessNames;
       return {
@@ -70,12 +77,13 @@ function accessSource(file: string, services: readonly ProtobufService[]): strin
             name: rpc.name,
             fullName: rpc.fullName,
             constant: constants[index],
-            policy: literal(resolvePolicy(rpc), 1),
+            policy: literal(resolvePolicy(rpc) satisfies AccessPolicy, { depth: 1, isOpen: true }),
           };
         }),
       };
     }),
   });
+  return withinColumns(source);
 }
 
 /** The names that the module of a file's policies exports for one service. */
@@ -92,7 +100,8 @@ export interface ServiceAccessNames {
 export function accessNames(
   services: readonly ProtobufService[],
 ): Map<ProtobufService, ServiceAccessNames> {
-  const taken = new Set([FILE_POLICIES]);
+  // What the module declares or imports beside these.
+  const taken = new Set([FILE_POLICIES, "AccessPolicies", "deepFreeze"]);
   return new Map(
     services.map((service) => {
       const names: ServiceAccessNames = {

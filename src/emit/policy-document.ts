@@ -1,24 +1,7 @@
 import type { Rpc } from "../api/api.ts";
-import { type Audit, bindingsOf, type Policy, resolvePolicy } from "../api/resolved-policy.ts";
+import type { PolicyDocument } from "../api/format/policy-document.ts";
+import { type Audit, bindingsOf, resolvePolicy } from "../api/resolved-policy.ts";
 import { formatResource } from "../api/resource.ts";
-
-/** The policy of one RPC as documents carry it: the annotation with its defaults, in protobuf's JSON names. */
-export interface PolicyDocument {
-  readonly exposure: Policy["exposure"];
-  readonly authz?: {
-    readonly action: string;
-    readonly resource: string;
-    readonly audience: string;
-    readonly mode: string;
-  };
-  readonly audit?: {
-    readonly event: string;
-    readonly riskLevel: string;
-    readonly resource?: string;
-  };
-  readonly rateLimit?: { readonly qps: number; readonly burst: number };
-  readonly gateway: { readonly publish: boolean; readonly methods: readonly string[] };
-}
 
 /** The policy of an RPC as a document. */
 export function policyDocument(rpc: Rpc): PolicyDocument {

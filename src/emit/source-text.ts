@@ -1,31 +1,62 @@
 import { printable, printableJsonLine } from "../common/printable.ts";
 import { HALVES, UNPRINTABLE, writtenOut } from "../common/unsafe-characters.ts";
+import { COLUMNS } from "./source-layout.ts";
 
-/** A data value that becomes a frozen literal. */
+/** A data value that becomes a literal. */
 type Value = string | number | boolean | readonly unknown[] | object;
 
-/** The most characters of a line that holds a whole object or array. */
-const LINE = 100;
+/** How a literal stands in its file. */
+interface LiteralPlace {
+  /** How far the lines after the first one are indented, in steps. */
+  readonly depth: number;
+  /** The columns that are taken before it; absent, its indentation. */
+  readonly before?: number;
+  /** Whether each of its items has lines of its own, also where all would fit on one. */
+  readonly isOpen?: boolean;
+}
 
-/**
- * Plain data as a TypeScript literal, each object and array frozen.
- *
- * @param depth - how far the literal is indented
- */
-export function literal(value: Value, depth: number): string {
+/** Plain data as a TypeScript literal: on one line where it fits, else an item a line. */
+export function literal(value: Value, { depth, before = 2 * depth, isOpen }: LiteralPlace): string {
   if (typeof value !== "object") return printableJsonLine(value);
-  const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
-  const items = Array.isArray(value)
-    ? value.map((item) => literal(item, depth + 1))
-    : Object.entries(value).map(
-        ([key, item]) => `${propertyKey(key)}: ${literal(item, depth + 1)}`,
-      );
-  const padding = open === "{" && items.length > 0 ? " " : "";
-  const line = `Object.freeze(${open}${padding}${items.join(", ")}${padding}${close})`;
-  if (depth * 2 + line.length <= LINE && !line.includes("\n")) return line;
+  const isArray = Array.isArray(value);
+  const entries = Object.entries(value);
+  // A comma or a semicolon follows.
+  const line = isOpen && entries.length > 0 ? undefined : onOneLine(value, COLUMNS - before - 1);
+  if (line !== undefined) return line;
   const inner = "  ".repeat(depth + 1);
-  const lines = items.map((item) => `${inner}${item},\n`).join("");
-  return `Object.freeze(${open}\n${lines}${"  ".repeat(depth)}${close})`;
+  const lines = entries.map(([key, item]) => {
+    const name = isArray ? "" : `${propertyKey(key)}: `;
+    const text = literal(item, { depth: depth + 1, before: inner.length + name.length });
+    const isLong = inner.length + name.length + text.length >= COLUMNS;
+    if (isLong && name !== "" && typeof item !== "object") {
+      return `${inner}${name.trimEnd()}\n${inner}  ${text},\n`;
+    }
+    return `${inner}${name}${text},\n`;
+  });
+  const [open, close] = isArray ? ["[", "]"] : ["{", "}"];
+  return `${open}\n${lines.join("")}${"  ".repeat(depth)}${close}`;
+}
+
+/** The literal on one line, where that has at most so many characters. */
+function onOneLine(value: Value, most: number): string | undefined {
+  if (typeof value !== "object") {
+    const text = printableJsonLine(value);
+    return text.length <= most ? text : undefined;
+  }
+  const isArray = Array.isArray(value);
+  const items: string[] = [];
+  let left = most;
+  for (const [key, item] of Object.entries(value)) {
+    const name = isArray ? "" : `${propertyKey(key)}: `;
+    const text = onOneLine(item, left - name.length);
+    if (text === undefined) return undefined;
+    items.push(name + text);
+    left -= name.length + text.length + ", ".length;
+  }
+  const padding = isArray || items.length === 0 ? "" : " ";
+  const [open, close] = isArray ? ["[", "]"] : ["{", "}"];
+  const line = `${open}${padding}${items.join(", ")}${padding}${close}`;
+  return line.length <= most ? line : undefined;
 }
 
 /** A name as an object literal has it; `__proto__` in brackets, since it would set the prototype. */

@@ -1,8 +1,7 @@
 // Generated from proto/svc/access/v1/policy.proto by npm run generate. DO NOT EDIT.
-import type { AnnotationDefinition } from "../api/read/annotation/definition.ts";
 
 /** What the annotation is; whatever an input declares in its place must be this. */
-export const ANNOTATION: AnnotationDefinition = {
+export const ANNOTATION = {
   "extensions": [
     {
       "file": "",
@@ -214,4 +213,4 @@ export const ANNOTATION: AnnotationDefinition = {
       ]
     }
   ]
-};
+} as const;

@@ -1,6 +1,5 @@
 import { caveatMeaning, definitionMeaning } from "./meaning.ts";
-import type { Caveat, Definition, Model } from "./model.ts";
-import type { Position } from "./position.ts";
+import type { Caveat, Definition, Model, Position } from "./schema/model.ts";
 
 /** A definition or a caveat of a model that another model lacks, or has with another meaning. */
 export interface ModelGap {

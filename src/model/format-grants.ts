@@ -1,5 +1,5 @@
 import type { ArrowGrant, Grant, PermissionGrants } from "./grants.ts";
-import { formatSubject } from "./model.ts";
+import { formatSubject } from "./schema/model.ts";
 
 /**
  * What grants a permission, as lines to read.
@@ -8,7 +8,7 @@ import { formatSubject } from "./model.ts";
  * ```text
  * group#manage is held by any of
  *   owner: user, service
- *   zone->manage_groups: whoever holds manage_groups on its zone (type zone)
+ *   zone->manage_groups: all who hold manage_groups on its zone (type zone)
  * ```
  */
 export function formatGrants({ type, permission, grant }: PermissionGrants): string[] {
@@ -53,7 +53,7 @@ function arrowText(grant: ArrowGrant): string {
   if (types.length === 0) return `${name}${pathText(through)}: nobody`;
   const object = all ? `every ${relation}` : `its ${relation}`;
   const kinds = `${types.length === 1 ? "type" : "types"} ${types.join(", ")}`;
-  return `${name}${pathText(through)}: whoever holds ${permission} on ${object} (${kinds})`;
+  return `${name}${pathText(through)}: all who hold ${permission} on ${object} (${kinds})`;
 }
 
 function pathText(through: readonly string[]): string {

@@ -1,6 +1,5 @@
-import { relatedTypes } from "./dependencies.ts";
-import type { Arrow, Expression } from "./expression.ts";
-import type { AllowedSubject, Definition, Model } from "./model.ts";
+import { relatedTypes } from "./schema/dependencies.ts";
+import type { AllowedSubject, Arrow, Definition, Expression, Model } from "./schema/model.ts";
 
 /** What grants a permission. */
 export interface PermissionGrants {

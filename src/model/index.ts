@@ -5,18 +5,6 @@ export {
   isSameCaveat,
   type ModelGap,
 } from "./containment.ts";
-export type {
-  Arrow,
-  Exclusion,
-  Expression,
-  ExpressionLeaf,
-  Intersection,
-  Nil,
-  Reference,
-  Self,
-  Union,
-} from "./expression.ts";
-export { formatExpression } from "./format-expression.ts";
 export { formatGrants } from "./format-grants.ts";
 export {
   type ArrowGrant,
@@ -29,6 +17,20 @@ export {
   type SelfGrant,
   type UnresolvedGrant,
 } from "./grants.ts";
+export { type ModelReading, parseModel, readModel, readModelFile } from "./parse-model.ts";
+export { formatExpression } from "./print-model.ts";
+export type {
+  Arrow,
+  Exclusion,
+  Expression,
+  ExpressionLeaf,
+  Intersection,
+  Nil,
+  Position,
+  Reference,
+  Self,
+  Union,
+} from "./schema/model.ts";
 export {
   type AllowedSubject,
   type Caveat,
@@ -38,9 +40,6 @@ export {
   type Model,
   type Permission,
   type Relation,
-} from "./model.ts";
-export type { ModelRule } from "./model-rules.ts";
-export { parseModel } from "./parse-model.ts";
-export type { Position } from "./position.ts";
-export { type ModelReading, readModel, readModelFile } from "./read-model.ts";
+} from "./schema/model.ts";
 export { subjectTypesOf } from "./subject-types.ts";
+export type { ModelRule } from "./syntax/model-rules.ts";

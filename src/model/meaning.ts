@@ -1,5 +1,4 @@
-import type { Expression } from "./expression.ts";
-import { type Caveat, type Definition, formatSubject } from "./model.ts";
+import { type Caveat, type Definition, type Expression, formatSubject } from "./schema/model.ts";
 import { Lexer } from "./syntax/lexer.ts";
 
 /**
@@ -32,7 +31,7 @@ export function caveatMeaning({ parameters, expression }: Caveat): string {
   return `(${list}) ${tokens.join(" ")}`;
 }
 
-/** SpiceDB writes a caveat anew, with its strings in double quotes. */
+/** SpiceDB writes a caveat again, with its strings in double quotes. */
 function quotedAlike(token: string): string {
   const [, content] = /^'([^'"\\]*)'$/.exec(token) ?? [];
   return content === undefined ? token : `"${content}"`;

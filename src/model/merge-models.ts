@@ -1,6 +1,5 @@
 import { differingMembers, isSameCaveat } from "./containment.ts";
-import type { Caveat, Definition, Model } from "./model.ts";
-import type { Position } from "./position.ts";
+import type { Caveat, Definition, Model, Position } from "./schema/model.ts";
 
 /** A model and the file that it stands in. */
 export interface NamedModel {

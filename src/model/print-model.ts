@@ -1,6 +1,10 @@
-import type { Expression } from "./expression.ts";
-import { formatExpression } from "./format-expression.ts";
-import { type Caveat, type Definition, formatSubject, type Model } from "./model.ts";
+import {
+  type Caveat,
+  type Definition,
+  type Expression,
+  formatSubject,
+  type Model,
+} from "./schema/model.ts";
 
 /**
  * A model as the text of a schema: caveats, then definitions, each by name, with its members in their
@@ -70,4 +74,41 @@ function holdsSelf(expression: Expression): boolean {
     default:
       return expression.kind === "self";
   }
+}
+
+/**
+ * An expression as the schema language writes it.
+ *
+ * Operators of different kinds are always set apart by parentheses: SpiceDB's precedence (union
+ * before intersection before exclusion) is not what most readers expect.
+ */
+export function formatExpression(expression: Expression): string {
+  switch (expression.kind) {
+    case "nil":
+    case "self":
+      return expression.kind;
+    case "reference":
+      return expression.name;
+    case "arrow":
+      return expression.function === "any"
+        ? `${expression.relation}->${expression.permission}`
+        : `${expression.relation}.all(${expression.permission})`;
+    case "union":
+      return expression.operands.map(formatOperand).join(" + ");
+    case "intersection":
+      return expression.operands.map(formatOperand).join(" & ");
+    case "exclusion": {
+      const { base, subtracted } = expression;
+      // A chain of exclusions reads from the left, so its first part stands without parentheses.
+      const left = base.kind === "exclusion" ? formatExpression(base) : formatOperand(base);
+      return `${left} - ${formatOperand(subtracted)}`;
+    }
+  }
+}
+
+function formatOperand(operand: Expression): string {
+  const text = formatExpression(operand);
+  const compound =
+    operand.kind === "union" || operand.kind === "intersection" || operand.kind === "exclusion";
+  return compound ? `(${text})` : text;
 }

@@ -1,7 +1,5 @@
-import { dependenciesOf, relatedTypes } from "./dependencies.ts";
-import type { Expression } from "./expression.ts";
-import { memberKey } from "./member-key.ts";
-import type { Definition, Model } from "./model.ts";
+import { dependenciesOf, relatedTypes } from "./schema/dependencies.ts";
+import { type Definition, type Expression, type Model, memberKey } from "./schema/model.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 

@@ -2,15 +2,17 @@ import { Command } from "commander";
 import { runCommands } from "../common/run-commands.ts";
 import { version } from "../common/version.ts";
 import { auditCommand } from "./audit/audit.ts";
-import { databaseCommand } from "./database/database.ts";
+import { databaseCommand } from "./database.ts";
 import { relationshipCommand } from "./relationship/relationship.ts";
 
 /** What ends in a message, by the names of the errors: whoever reads it can do something about it. */
 const EXPECTED: ReadonlySet<string> = new Set([
   "OperatorError",
   "AuthzError",
+  "DatabaseError",
   "ServiceError",
   "ConfigurationError",
+  "MissingDriverError",
   "StartUpError",
 ]);
 

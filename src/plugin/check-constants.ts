@@ -33,6 +33,11 @@ export function constantAnswers(): Record<
   };
 }
 
+/** What `--spec` answers as JSON, which it does unless asked for another format. */
+export function specJson(): string {
+  return JSON.stringify({ procedures: Object.values(PROCEDURE).map((path) => ({ path })) });
+}
+
 function encodeSpec(): Uint8Array {
   const writer = new BinaryWriter();
   for (const path of Object.values(PROCEDURE)) {

@@ -1,11 +1,12 @@
-import * as nodeModule from "node:module";
+import { createRequire } from "node:module";
 import { CHECK_ANSWERS } from "../gen/check-answers.ts";
 
 /**
- * The entry of `bin/buf-plugin-svc-access`.
+ * The entry of `bin/buf-plugin-svc-access` in JavaScript.
  *
  * buf starts a check plugin about nine times a module, and all but one of the
- * answers are constants: only Check loads the compiler.
+ * answers are constants, which a shell has given already where one reads the
+ * file. Only Check loads the compiler.
  */
 export async function main(): Promise<void> {
   const [procedure, ...rest] = process.argv.slice(2);
@@ -34,8 +35,7 @@ function writeConstant(name: string, format: string | undefined): void {
 }
 
 async function answer(): Promise<void> {
-  // Node keeps what it compiles between starts, where it can.
-  nodeModule.enableCompileCache?.();
-  const { answerStandardInput } = await import("./check-plugin.ts");
-  await answerStandardInput();
+  const require = createRequire(import.meta.url);
+  const { answered } = require("./check.cjs") as typeof import("./check-start.ts");
+  await answered;
 }

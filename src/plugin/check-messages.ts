@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { DescriptorFile } from "../api/read/file-outline.ts";
-import { eachField, joined } from "../api/read/wire.ts";
+import type { DescriptorFile } from "../api/descriptors/file-outline.ts";
+import { eachField, joined, plainBytes } from "../api/descriptors/wire.ts";
 import { printable } from "../common/printable.ts";
 
 /** What buf asks a check plugin: `buf.plugin.check.v1.CheckRequest`. */
@@ -31,7 +31,7 @@ export function readCheckRequest(request: Uint8Array): CheckRequest {
   const against: DescriptorFile[] = [];
   const options = new Map<string, unknown>();
   const ruleIds: string[] = [];
-  for (const message of valuesOf(request)) {
+  for (const message of valuesOf(plainBytes(request))) {
     eachField(message, (field, wireType, reader) => {
       if (wireType !== WireType.LengthDelimited) return false;
       if (field === 1) files.push(readFileDescriptor(reader.bytes()));
@@ -86,7 +86,7 @@ function readOption(bytes: Uint8Array, options: Map<string, unknown>): void {
   options.set(key, value);
 }
 
-/** A value of an option; only text and truth are of use here. */
+/** A value of an option; only text and truth are used here. */
 function readValue(bytes: Uint8Array): unknown {
   let value: unknown = null;
   eachField(bytes, (field, wireType, reader) => {

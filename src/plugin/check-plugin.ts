@@ -1,10 +1,12 @@
-import { DescriptorError } from "../api/read/file-outline.ts";
+import { DescriptorError } from "../api/descriptors/file-outline.ts";
 import { printable } from "../common/printable.ts";
+import { readStandardInput } from "../common/standard-input.ts";
+import { writeStandardOutput } from "../common/standard-output.ts";
 import { judge } from "../compiler/judge.ts";
 import { judgeBreaking } from "../compiler/judge-breaking.ts";
 import { loadPlatform } from "../compiler/platform.ts";
-import { UsageError } from "../compiler/usage-error.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import type { BreakingRule } from "../rules/breaking/breaking-rule.ts";
 import { BREAKING_RULES } from "../rules/breaking/index.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
@@ -18,15 +20,19 @@ import {
   encodeError,
   readCheckRequest,
 } from "./check-messages.ts";
-import { readStandardInput } from "./standard-input.ts";
 
 const OPTIONS = ["config", "model"];
 
-/** Answers the request on standard input on standard output. */
-export async function answerStandardInput(): Promise<void> {
-  const { response, notes } = await answerCheck(readStandardInput(), process.cwd());
+/**
+ * Answers the request on standard input on standard output.
+ *
+ * @returns whether it could be judged
+ */
+export async function answerStandardInput(): Promise<boolean> {
+  const { response, notes, isJudged } = await answerCheck(readStandardInput(), process.cwd());
   for (const note of notes) process.stderr.write(`svc-access: ${printable(note)}\n`);
-  process.stdout.write(response);
+  writeStandardOutput(response);
+  return isJudged;
 }
 
 /**
@@ -34,12 +40,12 @@ export async function answerStandardInput(): Promise<void> {
  *
  * @param request - an encoded `pluginrpc.v1.Request`; empty bytes are a legal one
  * @param folder - the working folder, which relative paths start from
- * @returns an encoded `pluginrpc.v1.Response` and lines for standard error
+ * @returns an encoded `pluginrpc.v1.Response`, lines for standard error, and whether the request could be judged
  */
 export async function answerCheck(
   request: Uint8Array,
   folder: string,
-): Promise<{ response: Uint8Array; notes: readonly string[] }> {
+): Promise<{ response: Uint8Array; notes: readonly string[]; isJudged: boolean }> {
   try {
     const check = readRequest(request);
     const platform = await loadPlatform({ ...readOptions(check.options), folders: [folder] });
@@ -59,16 +65,17 @@ export async function answerCheck(
     ];
     const annotations = judgements.flatMap(({ diagnostics }) => diagnostics.map(annotationOf));
     const notes = judgements.flatMap((judgement) => judgement.notes);
-    return { response: encodeCheckResponse(annotations), notes };
+    return { response: encodeCheckResponse(annotations), notes, isJudged: true };
   } catch (error) {
     if (error instanceof UsageError || error instanceof DescriptorError) {
       const text = error instanceof UsageError ? error.message : printable(error.message);
-      return { response: encodeError(CODE.invalidArgument, text), notes: [] };
+      return { response: encodeError(CODE.invalidArgument, text), notes: [], isJudged: false };
     }
     const { message } = error as Error;
     return {
       response: encodeError(CODE.internal, printable(`internal error: ${message}`)),
       notes: [],
+      isJudged: false,
     };
   }
 }
@@ -77,7 +84,7 @@ function readRequest(request: Uint8Array): CheckRequest {
   try {
     return readCheckRequest(request);
   } catch (error) {
-    throw new UsageError(`standard input is no check request: ${(error as Error).message}`);
+    throw new UsageError(`standard input is not a check request: ${(error as Error).message}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { TARGETS, type Target } from "../compiler/generate.ts";
-import { UsageError } from "../compiler/usage-error.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 
 /** The options of `protoc-gen-svc-access`. */
 export interface PluginOptions {

@@ -1,10 +1,10 @@
 import { join, posix } from "node:path";
-import type { GeneratorRequest } from "../api/read/code-generator-request.ts";
-import { type FileHeader, readFileHeader } from "../api/read/file-outline.ts";
+import type { GeneratorRequest } from "../api/descriptors/code-generator-request.ts";
+import { type FileHeader, readFileHeader } from "../api/descriptors/file-outline.ts";
 import type { BufTemplate, TemplatePlugin } from "../compiler/buf-template.ts";
 import type { Target } from "../compiler/generate.ts";
-import { UsageError } from "../compiler/usage-error.ts";
 import type { PlatformConfig } from "../config/config.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import type { PluginOptions } from "./options.ts";
 
 /** The outputs that span files, by the target that makes them. */

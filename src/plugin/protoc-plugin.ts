@@ -2,15 +2,15 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
   type GeneratorRequest,
   readCodeGeneratorRequest,
-} from "../api/read/code-generator-request.ts";
-import { DescriptorError } from "../api/read/file-outline.ts";
+} from "../api/descriptors/code-generator-request.ts";
+import { DescriptorError } from "../api/descriptors/file-outline.ts";
 import { printable } from "../common/printable.ts";
 import { generate } from "../compiler/generate.ts";
 import { judge } from "../compiler/judge.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
 import { loadPlatform } from "../compiler/platform.ts";
-import { UsageError } from "../compiler/usage-error.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
+import { UsageError } from "../diagnostics/usage-error.ts";
 import type { OutputFile } from "../emit/output-file.ts";
 import { RULES } from "../rules/index.ts";
 import { parsePluginOptions } from "./options.ts";

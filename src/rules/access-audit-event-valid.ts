@@ -1,5 +1,4 @@
-import { AUDIT_EVENT_NAME } from "../api/audit-event-name.ts";
-import { AUDIT_FIELD, POLICY_FIELD, RISK_LEVELS } from "../api/policy.ts";
+import { AUDIT_EVENT_NAME, AUDIT_FIELD, POLICY_FIELD, RISK_LEVELS } from "../api/policy.ts";
 import { atPolicy, atRpc, rpcRule } from "./rule.ts";
 
 export const accessAuditEventValid = rpcRule({

@@ -33,8 +33,8 @@ function fieldProblem({ path, found }: FieldReference): string | undefined {
   }
   if (found.repeated) return `{${path}} is repeated; a resource is one object`;
   if (found.kind === "string" || found.kind === "enum" || isInteger(found.kind)) return undefined;
-  const mend = found.kind === "message" ? `; name a field in it, such as {${path}.id}` : "";
-  return `{${path}} is a ${found.kind}; a placeholder names a string, integer or enum field${mend}`;
+  const fix = found.kind === "message" ? `; name a field in it, such as {${path}.id}` : "";
+  return `{${path}} is a ${found.kind}; a placeholder names a string, integer or enum field${fix}`;
 }
 
 function principalProblems(template: ResourceTemplate): (string | undefined)[] {
@@ -50,6 +50,6 @@ function principalProblems(template: ResourceTemplate): (string | undefined)[] {
       return `{principal.${part.field}} is a list; a resource is one object`;
     }
     const hint = didYouMean(part.field, singular) || `; known are ${singular.join(", ")}`;
-    return `{principal.${part.field}} is no field of the principal${hint}`;
+    return `{principal.${part.field}} is not a field of the principal${hint}`;
   });
 }

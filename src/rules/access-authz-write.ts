@@ -5,7 +5,7 @@ import { atPolicy, rpcRule } from "./rule.ts";
 export const accessAuthzWrite = rpcRule({
   id: "ACCESS_AUTHZ_WRITE",
   category: "ACCESS_RECOMMENDED",
-  purpose: "Checks that every published RPC that writes is AUTHORIZED (spec 1, rule 4).",
+  purpose: "Checks that every published RPC that writes is AUTHORIZED.",
   *checkRpc(rpc) {
     const { exposure, gateway } = rpc.policy ?? {};
     if (gateway?.publish !== true || !isWrite(rpc)) return;

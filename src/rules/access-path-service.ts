@@ -4,7 +4,7 @@ import { atHttp, rpcRule } from "./rule.ts";
 export const accessPathService = rpcRule({
   id: "ACCESS_PATH_SERVICE",
   category: "ACCESS_RECOMMENDED",
-  purpose: "Checks that every HTTP path is below /v1/<service-name>/ (spec 4.2).",
+  purpose: "Checks that every HTTP path is below /v1/<service-name>/.",
   *checkRpc(rpc, { deployed, service }) {
     const names = new Set(deployed.configured ? [deployed.name] : []);
     const family = familyOf(service.package);

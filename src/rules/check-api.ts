@@ -1,5 +1,5 @@
 import type { Api, DeployedService } from "../api/api.ts";
-import type { Location, Locator } from "../api/read/locator.ts";
+import type { Location, Locator } from "../api/descriptors/locator.ts";
 import { compareDiagnostics, type Diagnostic, type Severity } from "../diagnostics/diagnostic.ts";
 import type { Model } from "../model/index.ts";
 import { RULES } from "./index.ts";

@@ -15,7 +15,7 @@ export interface PathObject {
   readonly isUsed: boolean;
 }
 
-/** Literals that are no collections: versions, and what stands before them. */
+/** Literals that are not collections: versions, and what stands before them. */
 const NO_COLLECTION = /^(?:v[0-9]+[a-z0-9]*|api)$/;
 
 /**

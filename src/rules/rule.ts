@@ -2,7 +2,6 @@ import type { Api, DeployedService, ProtobufService, Rpc } from "../api/api.ts";
 import { HTTP_EXTENSION, POLICY_EXTENSION } from "../api/policy.ts";
 import type { Position } from "../api/position.ts";
 import { below } from "../api/position.ts";
-import { eachRpc } from "../api/resolved-policy.ts";
 import type { Model } from "../model/index.ts";
 
 /** The categories that `buf lint` selects rules by. */
@@ -10,7 +9,7 @@ export type Category = "ACCESS" | "ACCESS_RECOMMENDED";
 
 /** One thing that a rule found. */
 export interface Finding {
-  /** What is wrong and how to mend it, one line. */
+  /** What is wrong and how to fix it, one line. */
   readonly message: string;
   readonly position: Position;
 }
@@ -55,9 +54,12 @@ export function rpcRule(rule: RpcRule): Rule {
   return {
     ...facts,
     *check(context) {
-      for (const { rpc, service, deployed } of eachRpc(context.api.services)) {
+      for (const deployed of context.api.services) {
         const model = context.modelOf(deployed.name);
-        yield* checkRpc(rpc, { ...context, model, service, deployed });
+        for (const service of deployed.services) {
+          const around: RpcContext = { ...context, model, service, deployed };
+          for (const rpc of service.rpcs) yield* checkRpc(rpc, around);
+        }
       }
     },
   };

@@ -1,7 +1,6 @@
 import type { Rpc } from "../api/api.ts";
-import { isCollectionOf } from "../api/collection.ts";
 import type { HttpRule } from "../api/http-rule.ts";
-import { namePatternsOf, segmentNames } from "../api/name-pattern.ts";
+import { isCollectionOf, namePatternsOf, segmentNames } from "../api/name-pattern.ts";
 import { segmentPlaceholder } from "./path-objects.ts";
 
 /** A placeholder of `authz.resource` that takes a whole resource name, such as `merchants/*`. */

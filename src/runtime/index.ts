@@ -1,28 +1,47 @@
 /**
  * What generated code imports, and what serves it (`svc-access/runtime`).
  */
+
 export type {
   AccessPolicies,
   AccessPolicy,
   AccessResource,
   AccessResourcePart,
-} from "./access-policy.ts";
-export type { AuditEvent } from "./audit/audit-event.ts";
-export type { AuditFilter } from "./audit/audit-filter.ts";
-export type { AuditLog, AuditPage, AuditPageRequest } from "./audit/audit-log.ts";
-export { type AuditExportOptions, auditLines } from "./audit/export-events.ts";
-export type { AuditChange, AuditFollowOptions } from "./audit/follow-events.ts";
+} from "../api/format/access-policy.ts";
+export { BINDING_FORMAT_VERSION, type HttpRouteDeclaration } from "../api/format/generated-code.ts";
+export type { RouteDocument } from "../api/format/route-document.ts";
+export { DatabaseError, type DatabaseErrorCode } from "../database/database-error.ts";
+export type { AuditEvent } from "./audit/event/audit-event.ts";
+export type { AuditFilter } from "./audit/log/audit-filter.ts";
+export type { AuditLog, AuditPage, AuditPageRequest } from "./audit/log/audit-log.ts";
+export { type AuditExportOptions, auditLines } from "./audit/log/export-events.ts";
+export type { AuditChange, AuditFollowOptions } from "./audit/log/follow-events.ts";
 export {
   type AuditSource,
   type OpenAuditLogOptions,
   type OpenedAuditLog,
   openAuditLog,
-} from "./audit/open-audit-log.ts";
-export type { AuthenticationRequest, Authenticator, Identity } from "./authn/authenticator.ts";
-export { MemoryRevocationList, type RevocationList } from "./authn/revocation-list.ts";
+} from "./audit/log/open-audit-log.ts";
+export type {
+  AuthenticationRequest,
+  Authenticator,
+  Identity,
+} from "./authn/identity/authenticator.ts";
+export { MemoryRevocationList, type RevocationList } from "./authn/jwt/revocation-list.ts";
+export { deepFreeze, httpRoutes } from "./binding/generated-tables.ts";
+export type { HttpRoute, HttpRouteVariable, ServiceBinding } from "./binding/service-binding.ts";
+export {
+  type AuditRecord,
+  type BidiStreamingHandler,
+  type CallAudit,
+  type CallContext,
+  type ClientStreamingHandler,
+  type Principal,
+  requirePrincipal,
+  type ServerStreamingHandler,
+  type UnaryHandler,
+} from "./call/call-context.ts";
 export type { CallHeaders } from "./call/call-headers.ts";
-export type { AuditRecord, CallAudit } from "./call-audit.ts";
-export type { CallContext } from "./call-context.ts";
 export type { AdmissionCheck, InterceptedCall, Interceptor } from "./chain/interceptor.ts";
 export * from "./client/index.ts";
 export { ConfigurationError } from "./configuration/configuration-error.ts";
@@ -37,20 +56,12 @@ export {
   type ServiceErrorOptions,
   type StatusDetail,
 } from "./error/service-error.ts";
-export type {
-  BidiStreamingHandler,
-  ClientStreamingHandler,
-  ServerStreamingHandler,
-  UnaryHandler,
-} from "./handler.ts";
-export type { RawHandler, RawRequest, RawResponse } from "./http/raw-handler.ts";
+export { StartUpError } from "./error/start-up-error.ts";
+export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./operation/create-logger.ts";
 export type { ReadinessCheck } from "./operation/readiness.ts";
-export type { Principal } from "./principal.ts";
 export { readRouteDocument } from "./registry/read-route-document.ts";
-export type { RouteDocument } from "./registry/route-entry.ts";
-export { requirePrincipal } from "./require-principal.ts";
-export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/secret-file.ts";
+export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/followed-secret.ts";
 export { createServer } from "./server/create-server.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";
 export { migrateDatabase } from "./server/migrate-database.ts";
@@ -58,10 +69,3 @@ export { createAuthorizationEngine } from "./server/open-engine.ts";
 export { runServer } from "./server/run-server.ts";
 export type { Server, ServerAddresses } from "./server/running-server.ts";
 export type { ServerOptions } from "./server/server-options.ts";
-export { StartUpError } from "./server/start-up-error.ts";
-export {
-  BINDING_FORMAT_VERSION,
-  type HttpRoute,
-  type HttpRouteVariable,
-  type ServiceBinding,
-} from "./service-binding.ts";

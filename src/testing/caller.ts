@@ -1,4 +1,4 @@
-import type { Principal } from "../runtime/principal.ts";
+import type { Principal } from "../runtime/call/call-context.ts";
 
 /** A user, as the edge gateway would name them after the login. */
 export interface TestUser {
@@ -20,7 +20,7 @@ export interface TestService {
   readonly service: string;
 }
 
-/** Who calls: a user, a service, whoever holds the system token, or nobody. */
+/** Who calls: a user, a service, a holder of the system token, or nobody. */
 export type TestCaller = TestUser | TestService | "system" | "nobody";
 
 /** The principal that the runtime would make of a caller. */
@@ -51,7 +51,7 @@ export function identityHeadersOf(user: TestUser): Record<string, string> {
     ...text("x-svc-external-display-name", user.name),
     ...text("x-svc-external-email", user.email),
     ...text("x-svc-external-owner", user.organizationId),
-    // Explicit lists count beside this header only (spec 5.4).
+    // Explicit lists count beside this header only.
     ...(given.length === 0 ? {} : { "x-svc-auth-verified": "true" }),
     ...Object.fromEntries(given.map(([name, values]) => [`x-svc-${name}`, asciiJson(values)])),
   };

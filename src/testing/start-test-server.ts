@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AuthorizationEngine } from "../authz/engine.ts";
+import type { RouteDocument } from "../api/format/route-document.ts";
+import type { AuthorizationEngine } from "../authz/engine/engine.ts";
+import type { ServiceBinding } from "../runtime/binding/service-binding.ts";
 import type { ServiceConfig } from "../runtime/configuration/service-config.ts";
 import {
   createLogger,
@@ -9,16 +11,13 @@ import {
   type ProcessLogger,
 } from "../runtime/operation/create-logger.ts";
 import { givenRouteDocument, readRouteDocument } from "../runtime/registry/read-route-document.ts";
-import type { RouteDocument } from "../runtime/registry/route-entry.ts";
 import { createServer } from "../runtime/server/create-server.ts";
 import { loadModel } from "../runtime/server/open-engine.ts";
 import type { Server } from "../runtime/server/running-server.ts";
 import type { ServerOptions } from "../runtime/server/server-options.ts";
-import type { ServiceBinding } from "../runtime/service-binding.ts";
 import { CallsOf } from "./test-calls.ts";
 import { type TestConfig, testConfig } from "./test-config.ts";
-import { engineWith } from "./test-engine.ts";
-import { type TestRelationship, writeAll } from "./test-relationships.ts";
+import { engineWith, type TestRelationship, writeAll } from "./test-engine.ts";
 import { readAll, type TestServer } from "./test-server.ts";
 
 /** What generated `bind…` functions give, or a function that makes it with the server's engine. */

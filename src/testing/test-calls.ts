@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
+import type { HttpRoute } from "../runtime/binding/service-binding.ts";
 import { createGrpcClient, createHttpClient, type ServiceClient } from "../runtime/client/index.ts";
-import type { HttpRoute } from "../runtime/service-binding.ts";
 import { identityHeadersOf, type TestCaller } from "./caller.ts";
 import type { TestTokens } from "./test-config.ts";
 import type { TestCalls } from "./test-server.ts";

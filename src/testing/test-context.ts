@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { checkObject, checkRecord } from "../runtime/audit/check-record.ts";
+import { checkObject, checkRecord } from "../runtime/audit/event/audit-record.ts";
+import type {
+  AuditRecord,
+  CallAudit,
+  CallContext,
+  Principal,
+} from "../runtime/call/call-context.ts";
 import { ResponseFields } from "../runtime/call/response-fields.ts";
-import type { AuditRecord, CallAudit } from "../runtime/call-audit.ts";
-import type { CallContext } from "../runtime/call-context.ts";
 import { ServiceError } from "../runtime/error/service-error.ts";
-import type { Principal } from "../runtime/principal.ts";
 import { principalOf, type TestUser } from "./caller.ts";
 
 /** The context of a call that a test makes up: nobody calls where neither a user nor a service does. */

@@ -1,7 +1,35 @@
 import { createEmbeddedEngine, createMemoryStore } from "../authz/embedded/index.ts";
-import type { AuthorizationEngine } from "../authz/engine.ts";
+import { type AuthorizationEngine, MAX_UPDATES } from "../authz/engine/engine.ts";
 import { type Model, readModel, readModelFile } from "../model/index.ts";
-import { type TestRelationship, writeAll } from "./test-relationships.ts";
+import type { Relationship } from "../model/relationship.ts";
+import { readRelationship } from "../model/relationship-text.ts";
+
+/** A relationship, or its text: `item:first#owner@user:alice`. */
+export type TestRelationship = string | Relationship;
+
+/**
+ * Writes relationships, as many as there are.
+ *
+ * @throws TypeError where a text is not a relationship; AuthzError where one does not fit the model
+ */
+export async function writeAll(
+  engine: AuthorizationEngine,
+  relationships: Iterable<TestRelationship>,
+): Promise<void> {
+  const updates = [...relationships].map((one) => {
+    return { operation: "TOUCH" as const, relationship: relationshipOf(one) };
+  });
+  for (let start = 0; start < updates.length; start += MAX_UPDATES) {
+    await engine.writeRelationships({ updates: updates.slice(start, start + MAX_UPDATES) });
+  }
+}
+
+function relationshipOf(given: TestRelationship): Relationship {
+  if (typeof given !== "string") return given;
+  const { relationship, problem } = readRelationship(given);
+  if (problem !== undefined) throw new TypeError(problem);
+  return relationship;
+}
 
 /** What an engine for a test is made of. */
 export interface TestEngineOptions {
@@ -18,6 +46,11 @@ export type TestEngine = AuthorizationEngine & AsyncDisposable;
 
 /**
  * An engine in memory, for the test of a handler that asks it.
+ *
+ * @example
+ * ```ts
+ * await using engine = await testEngine({ model: "model.zed" });
+ * ```
  *
  * @throws TypeError where there is no model, or it is wrong; AuthzError where a relationship does not fit it
  */

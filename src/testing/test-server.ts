@@ -1,12 +1,12 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { AuthorizationEngine } from "../authz/engine.ts";
-import type { AuditEvent } from "../runtime/audit/audit-event.ts";
-import type { AuditFilter } from "../runtime/audit/audit-filter.ts";
-import type { AuditLog } from "../runtime/audit/audit-log.ts";
+import type { AuthorizationEngine } from "../authz/engine/engine.ts";
+import type { AuditEvent } from "../runtime/audit/event/audit-event.ts";
+import type { AuditFilter } from "../runtime/audit/log/audit-filter.ts";
+import type { AuditLog } from "../runtime/audit/log/audit-log.ts";
+import type { HttpRoute } from "../runtime/binding/service-binding.ts";
 import type { ServiceClient } from "../runtime/client/index.ts";
-import type { HttpRoute } from "../runtime/service-binding.ts";
 import type { TestCaller } from "./caller.ts";
-import type { TestRelationship } from "./test-relationships.ts";
+import type { TestRelationship } from "./test-engine.ts";
 
 /** A server that a test has started: the one that runs in production, on free ports of this machine. */
 export interface TestServer extends AsyncDisposable {

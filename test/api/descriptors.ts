@@ -6,7 +6,7 @@ import {
   MethodOptionsSchema,
 } from "@bufbuild/protobuf/wkt";
 
-import type { DescriptorFile } from "../../src/api/read/file-outline.ts";
+import type { DescriptorFile } from "../../src/api/descriptors/file-outline.ts";
 import { file_google_api_annotations } from "../../src/gen/proto/google/api/annotations_pb.ts";
 import { file_google_api_http } from "../../src/gen/proto/google/api/http_pb.ts";
 import { file_svc_access_v1_policy } from "../../src/gen/proto/svc/access/v1/policy_pb.ts";

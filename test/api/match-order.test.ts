@@ -9,7 +9,7 @@ const templates = pathTemplates.map(templateOf);
 const compare = (left: string, right: string) =>
   Math.sign(compareTemplates(templateOf(left), templateOf(right)));
 
-describe("compareTemplates", () => {
+describe("compareTemplates [COMP-4]", () => {
   test.each([
     ["/a", "/*"],
     ["/a", "/**"],

@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isCollectionOf } from "../../src/api/collection.ts";
-import { segmentIndex, segmentNames, segmentReader } from "../../src/api/name-pattern.ts";
+import {
+  isCollectionOf,
+  segmentIndex,
+  segmentNames,
+  segmentReader,
+} from "../../src/api/name-pattern.ts";
 
 describe("segmentIndex", () => {
   test.each([

@@ -107,9 +107,9 @@ const INVALID: Readonly<Record<string, string>> = {
   "/%": '"%" cannot stand here (character 2)',
   "/%2": '"%" cannot stand here (character 2)',
   "/%zz": '"%" cannot stand here (character 2)',
-  "/.": '"." is no segment that a client can send (character 3)',
-  "/../v1": '".." is no segment that a client can send (character 4)',
-  "/v1/./x": '"." is no segment that a client can send (character 6)',
+  "/.": '"." is not a segment that a client can send (character 3)',
+  "/../v1": '".." is not a segment that a client can send (character 4)',
+  "/v1/./x": '"." is not a segment that a client can send (character 6)',
 };
 
 describe("parsePathTemplate", () => {

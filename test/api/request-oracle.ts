@@ -3,7 +3,7 @@ import { type PathTemplate, parsePathTemplate } from "../../src/api/path-templat
 /**
  * Whether a path is a request of a template, by the words of `google.api.http`
  * and nothing else: `*` is one segment that is not empty, `**` is zero or more,
- * and a verb is a suffix of the last segment behind a colon.
+ * and a verb is a suffix of the last segment after a colon.
  */
 export function matches({ segments, verb }: PathTemplate, path: string): boolean {
   if (verb !== undefined && !path.endsWith(`:${verb}`)) return false;

@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
-import type { AuthzError } from "../../src/authz/authz-error.ts";
+import type { AuthzError } from "../../src/authz/engine/authz-error.ts";
 import { createOf, documentEngine, touchOf } from "./document-engine.ts";
 import { nested, viewer } from "./documents.ts";
 import { CALLERS, updatesOf } from "./kill-load.ts";

@@ -1,8 +1,8 @@
 import { createEmbeddedEngine } from "../../src/authz/embedded/index.ts";
-import type { AuthorizationEngine, RelationshipUpdate } from "../../src/authz/engine.ts";
-import type { Relationship } from "../../src/authz/relationship.ts";
-import type { RelationshipStore } from "../../src/authz/relationship-store.ts";
+import type { AuthorizationEngine, RelationshipUpdate } from "../../src/authz/engine/engine.ts";
+import type { RelationshipStore } from "../../src/authz/engine/relationship-store.ts";
 import { parseModel } from "../../src/model/index.ts";
+import type { Relationship } from "../../src/model/relationship.ts";
 import { SCHEMA, viewer } from "./documents.ts";
 
 /** An engine of the model of documents over a store. */

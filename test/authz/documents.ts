@@ -1,4 +1,4 @@
-import type { Relationship } from "../../src/authz/relationship.ts";
+import type { Relationship } from "../../src/model/relationship.ts";
 
 /** A small model with groups that may hold one another. */
 export const SCHEMA = `definition user {}

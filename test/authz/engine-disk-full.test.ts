@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/authz/store/open-sqlite-store.ts";
+import { openSqliteStore } from "../../src/authz/store/sqlite/open-sqlite-store.ts";
 import { documentEngine, touchOf, viewersOf, views } from "./document-engine.ts";
 import { viewer } from "./documents.ts";
 
@@ -18,7 +18,8 @@ mkdirSync(disk);
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "none", disk]).status === 0;
 if (mounted) afterAll(() => void execFileSync("umount", [disk]));
 
-const name = "writes fail while the disk is full, reads go on, and writes go on with space";
+const name =
+  "writes fail while the disk is full, reads go on, and writes go on with space [STORE-3]";
 if (!mounted) test.skip(`${name}: a file system can be mounted by root only`, () => undefined);
 else {
   test(name, async () => {

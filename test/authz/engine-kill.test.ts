@@ -8,13 +8,13 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { runs } from "../support/effort.ts";
 import { documentEngine, viewersOf, views } from "./document-engine.ts";
 import { CALLERS, expectedOf } from "./kill-load.ts";
 import { onPostgres } from "./on-postgres.ts";
 import { openSoon, openTarget, type StoreTarget } from "./store/store-target.ts";
 
-/** Fewer where a developer waits for it. */
-const KILLS = process.env["CI"] === "true" ? 50 : 10;
+const KILLS = runs(50, 3);
 /** Stores that are written to at once, each killed in its turn. */
 const LANES = 10;
 const SOURCE = fileURLToPath(new URL("child-engine.ts", import.meta.url));
@@ -43,7 +43,7 @@ afterAll(() => {
   for (const path of [folder, built]) rmSync(path, { recursive: true, force: true });
 });
 
-test(`SQLite: nothing acknowledged is lost when ${KILLS} writing processes are killed`, async () => {
+test(`SQLite: nothing acknowledged is lost when ${KILLS} writing processes are killed [ENG-5]`, async () => {
   await inLanes((lane) => ({ sqlite: { file: join(folder, `lane-${lane}.db`) } }));
 }, 300_000);
 

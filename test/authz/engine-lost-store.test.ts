@@ -14,10 +14,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createMemoryStore } from "../../src/authz/embedded/index.ts";
-import type { AuthorizationEngine } from "../../src/authz/engine.ts";
+import type { AuthorizationEngine } from "../../src/authz/engine/engine.ts";
+import type { RelationshipStore } from "../../src/authz/engine/relationship-store.ts";
 import { AuthzError } from "../../src/authz/index.ts";
-import type { RelationshipStore } from "../../src/authz/relationship-store.ts";
-import { openSqliteStore } from "../../src/authz/store/open-sqlite-store.ts";
+import { openSqliteStore } from "../../src/authz/store/sqlite/open-sqlite-store.ts";
 import { documentEngine, views, writePair } from "./document-engine.ts";
 import { kill, startChild } from "./store/store-target.ts";
 
@@ -58,7 +58,7 @@ async function afterBound(): Promise<unknown> {
 async function expectFailed(why: RegExp): Promise<void> {
   expect(await afterBound()).toMatchObject(UNAVAILABLE);
   expect(failures).toEqual([expect.stringMatching(why)]);
-  expect(failures[0]).toContain("start the process anew");
+  expect(failures[0]).toContain("restart the process");
   await expect(writePair(engine, "more")).rejects.toMatchObject(UNAVAILABLE);
   expect(await engine.ready()).toEqual({ ready: false, reason: failures[0] });
   vi.advanceTimersByTime(100 * BOUND);
@@ -112,7 +112,7 @@ describe("a file that was", () => {
     ["removed: the lock", () => unlinkSync(`${file}-lock`), "-lock was removed or replaced"],
     ["replaced: the lock", () => replace(`${file}-lock`), "-lock was removed or replaced"],
     [
-      "emptied anew: the lock",
+      "emptied again: the lock",
       () => {
         unlinkSync(`${file}-lock`);
         writeFileSync(`${file}-lock`, "");
@@ -149,7 +149,7 @@ describe("a file that was", () => {
   });
 });
 
-test("who follows the changes is told", async () => {
+test("who follows the changes is notified", async () => {
   const changes = engine.watch()[Symbol.asyncIterator]();
   const next = changes.next().catch((error: unknown) => error);
   await afterTurns();
@@ -196,7 +196,7 @@ describe("where it cannot be found out", () => {
     expect(await answer()).toBe(true);
     vi.advanceTimersByTime(1);
     expect(await answer()).toMatchObject(UNAVAILABLE);
-    // Asking once more does not begin anew.
+    // Asking once more does not begin again.
     lose();
     expect(await answer()).toMatchObject(UNAVAILABLE);
     expect((await other.ready()).ready).toBe(false);

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { expect, test } from "vitest";
-import type { AuthorizationEngine } from "../../src/authz/engine.ts";
-import { openPostgresStore } from "../../src/authz/store/open-postgres-store.ts";
+import type { AuthorizationEngine } from "../../src/authz/engine/engine.ts";
+import { openPostgresStore } from "../../src/authz/store/postgres/open-postgres-store.ts";
 import { documentEngine, viewersOf, views, writePair } from "./document-engine.ts";
 import { onPostgres } from "./on-postgres.ts";
 import { kill, openSoon, startChild } from "./store/store-target.ts";
@@ -96,7 +96,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     await other.client.end();
     const child = startChild({ postgres: options }, "hold");
     expect(await child.lines.next()).toMatchObject({ value: "open 1" });
-    // Who held it may have written, so a lock that is free again mends nothing.
+    // Who held it may have written, so a lock that is free again fixes nothing.
     await kill(child);
     await expect(views(engine, "before", "left")).rejects.toMatchObject(UNAVAILABLE);
     await expect(writePair(engine, "after")).rejects.toMatchObject(UNAVAILABLE);

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { AuthzError } from "../../src/authz/authz-error.ts";
-import type { AuthorizationEngine } from "../../src/authz/engine.ts";
-import type { Relationship } from "../../src/authz/relationship.ts";
-import { openSqliteStore } from "../../src/authz/store/open-sqlite-store.ts";
+import type { AuthzError } from "../../src/authz/engine/authz-error.ts";
+import type { AuthorizationEngine } from "../../src/authz/engine/engine.ts";
+import { openSqliteStore } from "../../src/authz/store/sqlite/open-sqlite-store.ts";
+import type { Relationship } from "../../src/model/relationship.ts";
 import { documentEngine, touchOf, views, writePair } from "./document-engine.ts";
 import { nested, viewer } from "./documents.ts";
 import { kill, startChild } from "./store/store-target.ts";
@@ -69,7 +69,7 @@ test("of concurrent writes that close a cycle together, one is refused and names
   await engine.close();
 });
 
-test("a second process on the same store is refused and told by whom", async () => {
+test("a second process on the same store is refused and told by whom [ENG-5]", async () => {
   const engine = await openEngine();
   await expect(openEngine()).rejects.toThrow(`is held by process ${process.pid} on`);
   const child = startChild({ sqlite: { file } }, "hold");

@@ -1,12 +1,12 @@
 /** Writes that are committed together: each has the outcome that it would have alone. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { AuthzError } from "../../src/authz/authz-error.ts";
 import { createMemoryStore } from "../../src/authz/embedded/index.ts";
-import type { AuthorizationEngine, WriteRequest } from "../../src/authz/engine.ts";
-import type { Relationship } from "../../src/authz/relationship.ts";
-import type { RelationshipStore } from "../../src/authz/relationship-store.ts";
-import { formatRelationship } from "../../src/authz/validate-request.ts";
+import { AuthzError } from "../../src/authz/engine/authz-error.ts";
+import type { AuthorizationEngine, WriteRequest } from "../../src/authz/engine/engine.ts";
+import type { RelationshipStore } from "../../src/authz/engine/relationship-store.ts";
+import type { Relationship } from "../../src/model/relationship.ts";
+import { formatRelationship } from "../../src/model/relationship-text.ts";
 import {
   createOf,
   documentEngine,

@@ -1,6 +1,6 @@
 /**
  * Writers, readers and a watcher at once, the engine closed under them and opened again: all that
- * they were told must be what one caller after another would have been told.
+ * they saw must be what one caller after another would have seen.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { createEmbeddedEngine } from "../../src/authz/embedded/index.ts";
-import { parseRevision } from "../../src/authz/embedded/revision-token.ts";
+import { parseRevision } from "../../src/authz/embedded/write/revision.ts";
 import type {
   AuthorizationEngine,
   Change,
@@ -18,10 +18,10 @@ import type {
   Precondition,
   Revision,
   WriteRequest,
-} from "../../src/authz/engine.ts";
-import type { Relationship } from "../../src/authz/relationship.ts";
-import { formatRelationship } from "../../src/authz/validate-request.ts";
+} from "../../src/authz/engine/engine.ts";
 import { parseModel } from "../../src/model/index.ts";
+import type { Relationship } from "../../src/model/relationship.ts";
+import { formatRelationship } from "../../src/model/relationship-text.ts";
 import { runs } from "../support/effort.ts";
 import { nested, viewer } from "./documents.ts";
 import { Oracle } from "./embedded/oracle.ts";
@@ -267,7 +267,7 @@ const isSame = (left: State, right: State) => `${textOf(left)}` === `${textOf(ri
 function verify(run: Run, changes: readonly Change[], stored: readonly string[]): void {
   const numbers = changes.map(({ revision }) => sequenceOf(revision));
   expect(numbers).toEqual([...new Set(numbers)].sort((left, right) => left - right));
-  // What was told while it happened is what is kept, in the same order.
+  // What was reported while it happened is what is kept, in the same order.
   expect(run.watched).toEqual(changes.slice(0, run.watched.length));
   const states: State[] = [new Map()];
   for (const [index, change] of changes.entries()) {
@@ -334,12 +334,12 @@ const RUNS = Number(process.env["SVC_ACCESS_RUNS"] ?? runs(40));
 const folder = mkdtempSync(join(tmpdir(), "svc-access-interleaved-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("SQLite: what callers at once are told is what they would be told one after another", async () => {
+test("SQLite: what callers at once see is what they would see one after another", async () => {
   await interleave(() => ({ sqlite: { file: join(folder, `${randomUUID()}.db`) } }));
 }, 240_000);
 
 await onPostgres("an engine over PostgreSQL", ({ url }) => {
-  test("PostgreSQL: what callers at once are told is what they would be told one after another", async () => {
+  test("PostgreSQL: what callers at once see is what they would see one after another", async () => {
     await interleave(() => ({ postgres: { url, schema: `interleaved_${randomUUID()}` } }));
   }, 240_000);
 });

@@ -1,6 +1,6 @@
 /** What `explain` says of the edge is what the edge does. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { Workspace } from "../support/workspace.ts";
 
 const rpc = (
@@ -42,7 +42,7 @@ test.each([
     "  It is not published, but the edge gateway forwards GET /v1/items/sweep by the route of a.v1.S/Shown; such a call is denied, as it has no internal token.",
   ],
 ])("explain says how the edge treats %s", (name, line) => {
-  const { stdout, stderr, status } = runProgram("svc-access", ["explain", ".", name], {
+  const { stdout, stderr, status } = runSvcAccess(["explain", ".", name], {
     cwd: workspace.folder,
   });
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
@@ -94,8 +94,7 @@ ${rpc("Hidden", "/v1/hidden", "exposure: AUTHENTICATED")}
   afterAll(() => repository[Symbol.dispose]());
 
   const told = (name: string, file: string) => {
-    const { stdout, stderr, status } = runProgram(
-      "svc-access",
+    const { stdout, stderr, status } = runSvcAccess(
       ["explain", "--config", `proto/${file}`, ".", name],
       { cwd: repository.folder },
     );

@@ -48,7 +48,7 @@ test.each<Case>([
     "frontends.web.services",
     ["hub", "ima"],
     '"ima"',
-    '"ima" is no service of this file; did you mean "iam"?',
+    '"ima" is not a service of this file; did you mean "iam"?',
   ],
   [
     "a service that a frontend lists twice",
@@ -127,7 +127,7 @@ test.each<Case>([
     '"path": "/a/"',
     "a segment is empty",
   ],
-  ["a path that climbs", "paths[0].path", "/a/../b", '"path": "/a/../b"', '".." is no segment'],
+  ["a path that climbs", "paths[0].path", "/a/../b", '"path": "/a/../b"', '".." is not a segment'],
   [
     "a path with a broken escape",
     "paths[0].path",
@@ -161,14 +161,14 @@ test.each<Case>([
     "paths[0].service",
     "hubb",
     '"service": "hubb"',
-    '"hubb" is no service of this file; did you mean "hub"?',
+    '"hubb" is not a service of this file; did you mean "hub"?',
   ],
   [
     "a path of an unknown frontend",
     "paths[1].frontend",
     "console",
     '"frontend": "console"',
-    '"console" is no frontend of this file',
+    '"console" is not a frontend of this file',
   ],
   [
     "an edge without identity",
@@ -260,7 +260,7 @@ describe("what is right", () => {
   });
 });
 
-test("all findings come at once, in the order of the file", () => {
+test("all findings come at once, in the order of the file [PLCF-1]", () => {
   const platform = fullPlatform();
   platform.services.iam.packages.push("hub.skills.v1");
   platform.frontends.web.redirect_url = "https://other.example.com/?x=1";
@@ -274,7 +274,7 @@ test("all findings come at once, in the order of the file", () => {
     expect.stringContaining("a redirect URL has neither"),
     expect.stringContaining("the redirect URL is on other.example.com"),
     expect.stringContaining("the redirect URL needs a path"),
-    expect.stringContaining('"nobody" is no service'),
+    expect.stringContaining('"nobody" is not a service'),
     expect.stringContaining("a segment is empty"),
   ]);
 });

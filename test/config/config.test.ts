@@ -6,7 +6,7 @@ import { fullPlatform, platformWith } from "./platform.ts";
 const load = (text: string) => loadConfig(text, "svc-access.yaml", {});
 
 describe("a configuration", () => {
-  test("that has every key is accepted as it is", () => {
+  test("that has every key is accepted as it is [PLCF-1]", () => {
     const { loaded } = load(JSON.stringify(fullPlatform()));
     const { services, ...rest } = fullPlatform();
     const iam = { ...services.iam, ports: {}, authn_mode: "gateway_trusted", published_as: "http" };
@@ -251,14 +251,14 @@ test.each<readonly [place: string, hint: string]>([
   ["frontends.web.client_password", "; secrets stay in the secret store"],
   ["frontends.web.client_secret.nam", '; did you mean "name"?'],
   ["paths[1].method", '; did you mean "methods"?'],
-])("%s is no key%s", (place, hint) => {
+])("%s is not a key%s", (place, hint) => {
   expect(findingsOf(platformWith(place, "x"))).toEqual([
-    expect.stringContaining(`CONFIG_KEY ${place} is no key${hint}`),
+    expect.stringContaining(`CONFIG_KEY ${place} is not a key${hint}`),
   ]);
 });
 
 test.each(["services.Hub", "services.hub_2", "services.-hub", "frontends.Web"])(
-  "%s is no name",
+  "%s is not a name",
   (place) => {
     const [group, own] = place.startsWith("services") ? ["services", "hub"] : ["frontends", "web"];
     const value = (fullPlatform() as unknown as Record<string, Record<string, unknown>>)[group]?.[
@@ -281,7 +281,7 @@ test("__proto__ is a key like any other, and no name", () => {
   expect(findingsOf("services: {__proto__: {packages: [a.v1]}}")).toEqual([
     expect.stringContaining(`services.__proto__ ${LABEL}`),
   ]);
-  expect(findingsOf("__proto__: {}")).toEqual([expect.stringContaining("__proto__ is no key")]);
+  expect(findingsOf("__proto__: {}")).toEqual([expect.stringContaining("__proto__ is not a key")]);
 });
 
 function escape(text: string): string {

@@ -6,7 +6,7 @@ import { expectFindings, findingsOf } from "./findings.ts";
 const load = (text: string, variables: Variables = {}) =>
   loadConfig(text, "svc-access.yaml", variables).loaded;
 
-describe("text that is no configuration", () => {
+describe("text that is not a configuration", () => {
   test.each([
     ["an empty file", "⟦", "the file is empty; `svc-access init` writes one"],
     ["white space", "⟦ \n\n", "the file is empty"],
@@ -75,8 +75,8 @@ describe("the place of a finding", () => {
     expectFindings(
       "⟦modl: x\nidentity: {issuer: https://a, authorization_endpoint: https://a, token_endpoint: https://a, jwks_uri: https://a, ⟦isuer: x}\n",
       [
-        'CONFIG_KEY modl is no key; did you mean "model"?',
-        'CONFIG_KEY identity.isuer is no key; did you mean "issuer"?',
+        'CONFIG_KEY modl is not a key; did you mean "model"?',
+        'CONFIG_KEY identity.isuer is not a key; did you mean "issuer"?',
       ],
     );
   });
@@ -88,12 +88,12 @@ describe("the place of a finding", () => {
     ]);
   });
 
-  test("is right behind Windows line ends and a byte-order mark", () => {
-    expectFindings("environment: dev\r\n⟦modl: x\r\n", ["CONFIG_KEY modl is no key"]);
+  test("is right after Windows line ends and a byte-order mark", () => {
+    expectFindings("environment: dev\r\n⟦modl: x\r\n", ["CONFIG_KEY modl is not a key"]);
     expect(load("\ufeffenvironment: dev\n")?.config.environment).toBe("dev");
   });
 
-  test("is found behind an alias too", () => {
+  test("is found after an alias too", () => {
     expectFindings("services:\n  hub: &hub\n    ⟦packages: []\n  ⟦iam: *hub\n", [
       "CONFIG_VALUE services.hub.packages: too small",
       "CONFIG_VALUE services.iam.packages: too small",
@@ -116,8 +116,8 @@ test("all that is wrong is reported at once, in the order of the file", () => {
       "CONFIG_VARIABLE the variable NOWHERE is not set",
       "CONFIG_KEY services.Hub must be a name",
       "CONFIG_VALUE services.iam.packages: too small",
-      'CONFIG_KEY services.iam.port is no key; did you mean "ports"?',
-      'CONFIG_KEY path is no key; did you mean "paths"?',
+      'CONFIG_KEY services.iam.port is not a key; did you mean "ports"?',
+      'CONFIG_KEY path is not a key; did you mean "paths"?',
     ],
   );
 });
@@ -161,7 +161,7 @@ edge:
     expect(load(config("${B:-true}"))?.config.edge?.backstop).toBe(true);
   });
 
-  test("is no structure: what it holds stays one value", () => {
+  test("is not a structure: what it holds stays one value", () => {
     expect(load("model: ${M}", { M: "a\nenvironment: prod" })?.config).toMatchObject({
       environment: "development",
       model: "a\nenvironment: prod",
@@ -171,7 +171,7 @@ edge:
   });
 
   test("is not read in keys and comments", () => {
-    expectFindings("⟦${KEY}: x\n# ${COMMENT}\n", ["CONFIG_KEY ${KEY} is no key"]);
+    expectFindings("⟦${KEY}: x\n# ${COMMENT}\n", ["CONFIG_KEY ${KEY} is not a key"]);
     expect(load("environment: dev # ${COMMENT}\n")?.config.environment).toBe("dev");
   });
 
@@ -182,11 +182,11 @@ edge:
   });
 
   test("whose reference is malformed is reported where its value starts", () => {
-    expectFindings("model: ⟦a/${\n", ['CONFIG_VARIABLE "${" is no reference']);
-    expectFindings('model: ⟦"${1}"\n', ['CONFIG_VARIABLE "${1}" is no reference']);
+    expectFindings("model: ⟦a/${\n", ['CONFIG_VARIABLE "${" is not a reference']);
+    expectFindings('model: ⟦"${1}"\n', ['CONFIG_VARIABLE "${1}" is not a reference']);
   });
 
-  test("after $$ that is no value of its key is refused like any other", () => {
+  test("after $$ that is not a value of its key is refused like any other", () => {
     const result = loadConfig("environment: $${ENV}", "svc-access.yaml", {});
     expect(result).toMatchObject({ diagnostics: [{ rule: "CONFIG_VALUE" }] });
   });

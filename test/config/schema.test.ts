@@ -20,7 +20,7 @@ const errorsOf = (value: unknown) => {
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 };
 
-describe("the schema of svc-access.yaml", () => {
+describe("the schema of svc-access.yaml [CONF-4]", () => {
   test("accepts a configuration that has every key", () => {
     expect(errorsOf(fullPlatform())).toEqual([]);
   });

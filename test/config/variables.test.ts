@@ -61,7 +61,7 @@ test.each([
 });
 
 const malformed = (reference: string) =>
-  `"${reference}" is no reference; write \${NAME} or \${NAME:-default}, and $$ for a dollar sign`;
+  `"${reference}" is not a reference; write \${NAME} or \${NAME:-default}, and $$ for a dollar sign`;
 const unset = (name: string) =>
   `the variable ${name} is not set; set it, or write \${${name}:-default}`;
 
@@ -87,7 +87,7 @@ test.each([
 test.each(["${UNSET:-${B_2}}", "${A:-${B_2}}", "${A:-${B_2}"])(
   "%j is refused, since references do not nest",
   (text) => {
-    expect(substituteVariables(text, VARIABLES).error).toContain("is no reference");
+    expect(substituteVariables(text, VARIABLES).error).toContain("is not a reference");
   },
 );
 

@@ -1,7 +1,7 @@
+import type { Logger } from "../../src/common/logger.ts";
 import type { DatabaseSettings } from "../../src/database/database.ts";
-import type { Logger } from "../../src/runtime/operation/logger.ts";
 
-/** The settings of spec 8, but for what is given. */
+/** The default settings of the platform, but for what is given. */
 export function settingsOf(of: Partial<DatabaseSettings>): DatabaseSettings {
   return {
     driver: "sqlite",

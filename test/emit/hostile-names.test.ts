@@ -101,7 +101,7 @@ describe("the name of a file becomes no code", () => {
   });
 });
 
-describe("the comment of an RPC becomes no code, and hides none", () => {
+describe("the comment of an RPC becomes no code, and hides none [COMP-7]", () => {
   test.each([
     "*/ injected(); /*",
     "**/ injected(); /**",
@@ -128,7 +128,7 @@ test.each([...LINE_ENDS, ...HIDING, "\ud800"])(
   "text in a literal is written out: %j",
   (character) => {
     const text = `a${character}b`;
-    for (const written of [literal(text, 0), propertyKey(text)]) {
+    for (const written of [literal(text, { depth: 0 }), propertyKey(text)]) {
       expect(written).toMatch(/^"[\x20-\x7e]*"$/);
       expect(JSON.parse(written)).toBe(text);
     }

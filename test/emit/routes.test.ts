@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Api, DeclaredPath, DeployedService } from "../../src/api/api.ts";
-import { deploy } from "../../src/api/read/deploy.ts";
+import { deploy } from "../../src/compiler/read/deploy.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { emitRoutes, routeDocument } from "../../src/emit/routes.ts";
 
@@ -46,7 +46,7 @@ test("a service without RPCs has no document: another repository makes it", () =
   expect(emitRoutes({ api, config: undefined }).files).toEqual([]);
 });
 
-test("the origins of all frontends that use a service are in its document, each once, and in no other's", () => {
+test("the origins of all frontends that use a service are in its document, each once, and in no other's [EDGE-15]", () => {
   const frontend = (services: string, origins: string) => `
     host: ${services.replaceAll(/\W/g, "")}.example.com
     namespace: a

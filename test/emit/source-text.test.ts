@@ -8,26 +8,62 @@ function evaluate(text: string): unknown {
 }
 
 describe("literal", () => {
-  test("means the data that it was made of, and freezes it", () => {
+  test("means the data that it was made of, however it is laid out", () => {
     fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
-        fc.pre(value !== null && JSON.stringify(value).includes("null") === false);
-        const evaluated = evaluate(literal(value, 0));
-        expect(JSON.stringify(evaluated)).toBe(JSON.stringify(value));
-        expect(Object.isFrozen(evaluated)).toBe(true);
+      fc.property(
+        fc.jsonValue({ maxDepth: 4 }),
+        fc.boolean(),
+        fc.nat(90),
+        (value, isOpen, before) => {
+          fc.pre(value !== null && JSON.stringify(value).includes("null") === false);
+          const evaluated = evaluate(literal(value, { depth: 0, isOpen, before }));
+          expect(JSON.stringify(evaluated)).toBe(JSON.stringify(value));
+        },
+      ),
+    );
+  });
+
+  test("keeps its lines within the columns", () => {
+    const texts = fc.string({ maxLength: 40, unit: fc.constantFrom("a", "b") });
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        texts,
+        fc.array(tie("value")),
+        fc.dictionary(texts, tie("value")),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (data) => {
+        const lines = `const data = ${literal(data as object, { depth: 0, before: 13 })};`.split(
+          "\n",
+        );
+        for (const line of lines) expect(line.length).toBeLessThanOrEqual(100);
       }),
     );
   });
 
-  test("breaks lines that grow too long", () => {
-    const lines = literal({ long: "x".repeat(60), longer: "y".repeat(60) }, 0).split("\n");
-    expect(lines).toHaveLength(4);
-    expect(lines[0]).toBe("Object.freeze({");
-    expect(lines[1]?.startsWith("  long: ")).toBe(true);
+  test("is on one line where that fits, with what stands before and after it", () => {
+    const data = { list: ["a".repeat(20), "b".repeat(20)], empty: [], none: {} };
+    const line = `{ list: ["${"a".repeat(20)}", "${"b".repeat(20)}"], empty: [], none: {} }`;
+    expect(literal(data, { depth: 0, before: 99 - line.length })).toBe(line);
+    expect(literal(data, { depth: 1, before: 100 - line.length })).toBe(
+      `{\n    list: ["${"a".repeat(20)}", "${"b".repeat(20)}"],\n    empty: [],\n    none: {},\n  }`,
+    );
+  });
+
+  test("has a line for each item where it is open, and a text that is too long one of its own", () => {
+    expect(literal({ a: 1, b: { c: 2 } }, { depth: 0, isOpen: true })).toBe(
+      "{\n  a: 1,\n  b: { c: 2 },\n}",
+    );
+    expect(literal({}, { depth: 0, isOpen: true })).toBe("{}");
+    const long = "x".repeat(95);
+    expect(literal({ long }, { depth: 0 })).toBe(`{\n  long:\n    "${long}",\n}`);
   });
 
   test("does not let text out of its quotes", () => {
-    expect(evaluate(literal('"; process.exit(1); "', 0))).toBe('"; process.exit(1); "');
+    const text = '"; process.exit(1); "';
+    expect(evaluate(literal(text, { depth: 0 }))).toBe(text);
   });
 });
 

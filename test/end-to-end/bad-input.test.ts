@@ -19,6 +19,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Outcome, runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { Workspace } from "../support/workspace.ts";
 
 const PROTO = `syntax = "proto3";
@@ -51,7 +52,7 @@ beforeAll(() => {
 afterAll(() => workspace[Symbol.dispose]());
 
 function svcAccess(...args: string[]): Outcome {
-  return runProgram("svc-access", args, { cwd: workspace.folder });
+  return runSvcAccess(args, { cwd: workspace.folder });
 }
 
 function plugin(parameter: string): { error: string; files: number } {
@@ -77,9 +78,9 @@ describe("the protoc plugin", () => {
     [
       "a truncated request",
       () => request.slice(0, request.length - 7),
-      "is no CodeGeneratorRequest",
+      "is not a CodeGeneratorRequest",
     ],
-    ["text", () => Buffer.from("hello, plugin"), "is no CodeGeneratorRequest"],
+    ["text", () => Buffer.from("hello, plugin"), "is not a CodeGeneratorRequest"],
     ["an image", () => readFileSync(image), "CodeGeneratorRequest"],
   ])("refuses %s", (_, input, message) => {
     const { error, files } = pluginOn(input());
@@ -118,9 +119,9 @@ describe("the protoc plugin", () => {
 describe("the command line", () => {
   test.each<[string, readonly string[], string]>([
     ["a folder that is not there", ["lint", "nowhere"], "nowhere does not exist"],
-    ["an image that is none", ["lint", "text.binpb"], "text.binpb is no buf image"],
-    ["an empty image", ["lint", "empty.binpb"], "empty.binpb is no buf image (it is empty)"],
-    ["a broken gzip", ["lint", "broken.binpb.gz"], "broken.binpb.gz is no gzip file"],
+    ["an image that is none", ["lint", "text.binpb"], "text.binpb is not a buf image"],
+    ["an empty image", ["lint", "empty.binpb"], "empty.binpb is not a buf image (it is empty)"],
+    ["a broken gzip", ["lint", "broken.binpb.gz"], "broken.binpb.gz is not a gzip file"],
     ["an unknown command", ["lnit", "."], "unknown command 'lnit'"],
     ["an unknown flag", ["lint", ".", "--strickt"], "unknown option '--strickt'"],
     [
@@ -142,10 +143,10 @@ describe("the command line", () => {
     [
       "a malformed configuration",
       ["lint", "image.binpb", "--config", "bad.yaml"],
-      "bad.yaml:2:1: modle is no key",
+      "bad.yaml:2:1: modle is not a key",
     ],
     [
-      "a configuration that is no text",
+      "a configuration that is not text",
       ["lint", "image.binpb", "--config", "image.binpb"],
       "is not UTF-8 text",
     ],
@@ -192,9 +193,9 @@ describe("the command line", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("findings stop a generation before its first file", () => {
+  test("findings stop a generation before its first file [COMP-2]", () => {
     using broken = new Workspace({ "a.proto": PROTO.replace(/\{ option.*\}/, "{}") });
-    const { status, stderr } = runProgram("svc-access", ["generate", ".", "--out", "out"], {
+    const { status, stderr } = runSvcAccess(["generate", ".", "--out", "out"], {
       cwd: broken.folder,
     });
     expect(status).toBe(1);
@@ -264,7 +265,7 @@ test("a file with 10,000 RPCs, and names in other scripts", () => {
   using large = new Workspace({
     "große/файл-物.proto": `syntax = "proto3"; package large.v1; import "svc/access/v1/policy.proto"; message Thing {} service S {\n${rpcs}\nrpc Last(Thing) returns (Thing);\n}`,
   });
-  const { status, stdout } = runProgram("svc-access", ["lint", "proto"], { cwd: large.folder });
+  const { status, stdout } = runSvcAccess(["lint", "proto"], { cwd: large.folder });
   expect(status).toBe(1);
   expect(stdout).toContain("proto/große/файл-物.proto:10002:1: Last has no access policy");
   expect(stdout).toContain("10001 RPCs: 1 error");

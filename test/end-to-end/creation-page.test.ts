@@ -40,4 +40,4 @@ test("docs/annotation.md says how an RPC that creates is written so that all rul
   );
   repo.write("proto/acme/items/v1/items.proto", `${HEAD}${meant}${MESSAGES}`);
   expect(repo.run("buf", "lint")).toMatchObject({ status: 0, stdout: "" });
-}, 120_000);
+});

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { ROOT } from "../support/workspace.ts";
 
 const HUB = join(ROOT, "examples/hub");
@@ -52,7 +53,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (program: "buf" | "svc-access", ...args: string[]) =>
-  runProgram(program, args, { cwd: folder });
+  program === "buf"
+    ? runProgram(program, args, { cwd: folder })
+    : runSvcAccess(args, { cwd: folder });
 const findings = (output: string) => output.split("\n").filter((line) => line.includes(RULE));
 
 test("buf lint reports each RPC", () => {

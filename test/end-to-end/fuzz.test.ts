@@ -26,7 +26,7 @@ import {
   RateLimitSchema,
   RiskLevel,
 } from "../../examples/hub/gen/svc/access/v1/policy_pb.ts";
-import { readImage } from "../../src/api/read/image.ts";
+import { readImage } from "../../src/api/descriptors/image.ts";
 import { generate } from "../../src/compiler/generate.ts";
 import { judge } from "../../src/compiler/judge.ts";
 import { loadPlatform, type Platform } from "../../src/compiler/platform.ts";

@@ -10,12 +10,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEmbeddedEngine, openSqliteStore, parseModel } from "../../src/authz/index.ts";
-import { openDatabase } from "../../src/database/open-database.ts";
+import { openDatabase } from "../../src/database/service/open-database.ts";
 import { expectHarmless } from "../common/hostile-text.ts";
 import { SILENT, settingsOf } from "../database/settings.ts";
 import { auditOf } from "../runtime/audit/audits.ts";
 import { callOf, methodOf, principalOf } from "../runtime/authorization/calls.ts";
-import { type Outcome, runProgram } from "../support/programs.ts";
+import type { Outcome } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { ROOT, Workspace } from "../support/workspace.ts";
 
 const HOSTILE = "\u001b[31mx\u202e\n::stop-commands::y ##[add-mask]z\u0085\u2066";
@@ -26,7 +27,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-access-hostile-names-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Outcome {
-  const outcome = runProgram("svc-access", args, { cwd: folder, env });
+  const outcome = runSvcAccess(args, { cwd: folder, env });
   expectHarmless(outcome.stdout);
   expectHarmless(outcome.stderr);
   return outcome;

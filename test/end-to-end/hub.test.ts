@@ -13,6 +13,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runProtocPlugin } from "../../src/plugin/protoc-plugin.ts";
+import { runs } from "../support/effort.ts";
 import { BIN, runProgram } from "../support/programs.ts";
 import { ROOT } from "../support/workspace.ts";
 
@@ -38,7 +39,7 @@ test("svc-access lint is clean, also with --strict", () => {
   expect(stdout).toMatch(/^\d+ RPCs: 0 errors, 0 warnings\n$/);
 });
 
-test("buf generate makes what is committed", () => {
+test("buf generate makes what is committed [PLAT-2]", () => {
   const repo = join(folder, "drift");
   cpSync(HUB, repo, {
     recursive: true,
@@ -67,7 +68,7 @@ test("svc-access generate makes what buf generate makes", () => {
   expect(readFolder(out)).toEqual(Object.fromEntries(ours));
 });
 
-test("the order of the input files changes nothing", async () => {
+test("the order of the input files changes nothing [COMP-3]", async () => {
   const image = fromBinary(FileDescriptorSetSchema, buildImage());
   const expected = await generate(image.file);
   await fc.assert(
@@ -77,7 +78,7 @@ test("the order of the input files changes nothing", async () => {
         expect(await generate(file)).toEqual(expected);
       },
     ),
-    { numRuns: 20 },
+    { numRuns: runs(20, 4) },
   );
 });
 
@@ -97,7 +98,7 @@ test("the route documents follow their published schema", () => {
   expect(validate(document)).toBe(false);
 });
 
-test("no output names a secret's value or a path of the machine", () => {
+test("no output names a secret's value or a path of the machine [PLCF-5]", () => {
   for (const [name, content] of Object.entries(readFolder(join(HUB, "gen")))) {
     expect(content, name).not.toContain(ROOT);
     expect(content, name).not.toMatch(/client-?secret:[ \t]*["']?[A-Za-z0-9]/i);

@@ -1,12 +1,13 @@
-/** The IAM API is the one that spec 4.1 and 4.3 name, and follows its own rules. */
+/** The IAM API is the one that docs/requirements.md names, and follows its own rules. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { ROOT } from "../support/workspace.ts";
 
-/** The RPCs of spec 4.3, by service. */
+/** The RPCs of the IAM API, by service. */
 const SERVICES: Readonly<Record<string, readonly string[]>> = {
   IAMAuthService: [
     "BuildLoginURL",
@@ -31,7 +32,7 @@ const SERVICES: Readonly<Record<string, readonly string[]>> = {
   IAMLocalUserService: ["ListUsers", "CreateUser"],
 };
 
-/** The HTTP endpoints of spec 4.1 that are RPCs. */
+/** The HTTP endpoints of IAM that are RPCs. */
 const ENDPOINTS: readonly (readonly [string, string, string])[] = [
   ["GET", "/v1/iam/login-url", "PUBLIC"],
   ["GET", "/v1/iam/me", "AUTHENTICATED"],
@@ -50,30 +51,26 @@ interface Route {
 const model = ["--model", join(ROOT, "model/iam.zed")];
 
 function routes(): Route[] {
-  const { status, stdout } = runProgram(
-    "svc-access",
-    ["routes", "--format", "json", ...model, "proto"],
-    {
-      cwd: ROOT,
-    },
-  );
+  const { status, stdout } = runSvcAccess(["routes", "--format", "json", ...model, "proto"], {
+    cwd: ROOT,
+  });
   expect(status).toBe(0);
   return (JSON.parse(stdout) as { routes: Route[] }).routes;
 }
 
-test("it holds exactly the RPCs of spec 4.3", () => {
+test("it holds exactly the RPCs that it should [IAM-1]", () => {
   const expected = Object.entries(SERVICES).flatMap(([service, rpcs]) =>
     rpcs.map((rpc) => `svc.iam.v1.${service}/${rpc}`),
   );
   expect([...new Set(routes().map(({ rpc }) => rpc))].sort()).toEqual(expected.sort());
 });
 
-test("it answers at the paths of spec 4.1", () => {
+test("it answers at its paths [IAM-2]", () => {
   const found = routes().map(({ method, path, exposure }) => `${method} ${path} ${exposure}`);
   for (const endpoint of ENDPOINTS) expect(found).toContain(endpoint.join(" "));
 });
 
-test("services call the permission service, and nobody else", () => {
+test("services call the permission service, and nobody else [IAM-3]", () => {
   const permission = routes().filter(({ rpc }) => rpc.includes("IAMPermissionService"));
   expect(permission.every(({ exposure, published }) => exposure === "INTERNAL" && !published)).toBe(
     true,
@@ -81,7 +78,7 @@ test("services call the permission service, and nobody else", () => {
 });
 
 test("it has no finding, warnings included", () => {
-  const { status, stdout } = runProgram("svc-access", ["lint", "--strict", ...model, "proto"], {
+  const { status, stdout } = runSvcAccess(["lint", "--strict", ...model, "proto"], {
     cwd: ROOT,
   });
   expect(stdout).toBe("23 RPCs: 0 errors, 0 warnings\n");

@@ -17,7 +17,7 @@ const old = (process.env["PATH"] ?? "")
   });
 
 test.each(ENTRIES)(
-  "%s under an older Node says first of all that services need Node 24",
+  "%s under an older Node says first of all that services need Node 24 [PKG-1]",
   (name) => {
     // The version is what the entry sees; what it would load after that must not matter.
     const program = `

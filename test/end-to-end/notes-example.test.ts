@@ -7,7 +7,7 @@ import { ROOT } from "../support/workspace.ts";
 
 const NOTES = join(ROOT, "examples/notes");
 
-test("the starter lints by all rules, its committed gen is what is generated, and its tests of handlers and of the whole server pass", () => {
+test("the starter lints by all rules, its committed gen is what is generated, and its tests of handlers and of the whole server pass [COMP-10]", () => {
   using repo = new InstalledRepository();
   for (const name of readdirSync(NOTES).filter((one) => one !== "node_modules")) {
     cpSync(join(NOTES, name), join(repo.folder, name), { recursive: true });

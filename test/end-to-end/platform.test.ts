@@ -3,6 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Outcome, runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { Workspace } from "../support/workspace.ts";
 
 const proto = (name: string, path: string) => `syntax = "proto3";
@@ -66,14 +67,12 @@ afterAll(() => {
 function generate(hosts: Readonly<Record<string, readonly string[]>>, out: string): Outcome {
   orders.write("platform.yaml", config(hosts));
   const images = [orders, bills].map(({ folder }) => join(folder, "image.binpb"));
-  return runProgram(
-    "svc-access",
-    ["generate", ...images, "--config", "platform.yaml", "--out", out],
-    { cwd: orders.folder },
-  );
+  return runSvcAccess(["generate", ...images, "--config", "platform.yaml", "--out", out], {
+    cwd: orders.folder,
+  });
 }
 
-test("two services that claim one request on one host are a finding, and nothing is written", () => {
+test("two services that claim one request on one host are a finding, and nothing is written [COMP-4]", () => {
   const { status, stderr } = generate({ "app.example.com": ["orders", "bills"] }, "one-host");
   expect(status).toBe(1);
   expect(stderr).toContain("ACCESS_ROUTE_CONFLICT");
@@ -81,7 +80,7 @@ test("two services that claim one request on one host are a finding, and nothing
   expect(existsSync(join(orders.folder, "one-host"))).toBe(false);
 });
 
-test("on two hosts they are none, and each has its routes", () => {
+test("on two hosts they are none, and each has its routes [EDGE-18]", () => {
   const hosts = { "orders.example.com": ["orders"], "bills.example.com": ["bills"] };
   const { status, stdout, stderr } = generate(hosts, "two-hosts");
   expect({ status, stderr: stderr.replace(/^svc-access: ACCESS_AUTHZ.*\n/m, "") }).toEqual({
@@ -106,7 +105,7 @@ test("on two hosts they are none, and each has its routes", () => {
 test("two inputs with different files of one name are refused", () => {
   using other = new Workspace({ "orders/v1/orders.proto": proto("orders", "/v1/other") });
   writeFileSync(join(other.folder, "image.binpb"), other.build());
-  const { status, stderr } = runProgram("svc-access", [
+  const { status, stderr } = runSvcAccess([
     "generate",
     join(orders.folder, "image.binpb"),
     join(other.folder, "image.binpb"),
@@ -123,12 +122,7 @@ test("two inputs with different files of one name are refused", () => {
 test("an image on standard input is the image in a file", () => {
   const input = orders.build();
   const piped = runProgram("svc-access", ["lint", "-", "--format", "json"], { input });
-  const named = runProgram("svc-access", [
-    "lint",
-    join(orders.folder, "image.binpb"),
-    "--format",
-    "json",
-  ]);
+  const named = runSvcAccess(["lint", join(orders.folder, "image.binpb"), "--format", "json"]);
   expect(piped).toEqual(named);
   expect(JSON.parse(piped.stdout)).toMatchObject({ rpcs: 1 });
 });
@@ -136,7 +130,7 @@ test("an image on standard input is the image in a file", () => {
 describe("in the platform repository, beside the repository of a service", () => {
   const SERVICE = "services: {bills: {packages: [bills.v1]}}\n";
   const run = (cwd: string, ...args: string[]) =>
-    runProgram("svc-access", ["generate", ...args, "--target", "gateway", "--out", "deploy"], {
+    runSvcAccess(["generate", ...args, "--target", "gateway", "--out", "deploy"], {
       cwd,
     });
 

@@ -28,7 +28,7 @@ test("the README's commands print what it shows, and its handlers have the right
   }
   expect(commands).toBeGreaterThan(3);
   expect(repo.run("tsc")).toMatchObject({ status: 0, stdout: "" });
-}, 120_000);
+});
 
 function read(repo: InstalledRepository): string {
   try {

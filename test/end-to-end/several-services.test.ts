@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Outcome, runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { ROOT, Workspace } from "../support/workspace.ts";
 
 const ORDERS = `syntax = "proto3";
@@ -150,7 +151,7 @@ frontends:
 /** Runs a command in the repository of the platform: that of orders, which has both models. */
 function onPlatform(config: string, command: string, ...args: readonly string[]): Outcome {
   orders.write("platform.yaml", config);
-  return runProgram("svc-access", [command, "--config", "platform.yaml", ...args], {
+  return runSvcAccess([command, "--config", "platform.yaml", ...args], {
     cwd: orders.folder,
   });
 }
@@ -176,18 +177,17 @@ const OF_BILLS = [
 
 describe("a service that calls others", () => {
   test("is linted by its own model, and what it calls is not judged, by svc-access and by buf", () => {
-    const lint = runProgram("svc-access", ["lint", "."], { cwd: bills.folder });
+    const lint = runSvcAccess(["lint", "."], { cwd: bills.folder });
     expect(lint).toEqual({ status: 0, stdout: "1 RPC: 0 errors, 0 warnings\n", stderr: "" });
     const buf = runProgram("buf", ["lint"], { cwd: bills.folder });
     expect(buf).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 
-  test("generates its server, and messages and clients alone of the others, with buf and without", () => {
+  test("generates its server, and messages and clients alone of the others, with buf and without [COMP-6]", () => {
     const buf = runProgram("buf", ["generate"], { cwd: bills.folder });
     expect(buf).toMatchObject({ status: 0 });
     expect(filesBelow(join(bills.folder, "gen"))).toEqual(OF_BILLS);
-    const own = runProgram(
-      "svc-access",
+    const own = runSvcAccess(
       [
         "generate",
         "proto",
@@ -216,14 +216,13 @@ describe("a service that calls others", () => {
   });
 
   test("calls the other by the routes that it serves", () => {
-    const served = runProgram(
-      "svc-access",
+    const served = runSvcAccess(
       ["generate", "proto", "--out", "gen", "--config", "svc-access.yaml"],
       { cwd: orders.folder },
     );
     expect(served.status).toBe(0);
     const routesIn = (folder: string, file: string) =>
-      /OrderServiceRoutes: readonly HttpRoute\[\] = (.*?\]\));\n/s.exec(
+      /OrderServiceRoutes: readonly HttpRoute\[\] = (.*?\]\);)\n/s.exec(
         readFileSync(join(folder, file), "utf8"),
       )?.[1];
     const routes = routesIn(orders.folder, "gen/orders/v1/orders_server.ts");
@@ -232,29 +231,21 @@ describe("a service that calls others", () => {
   });
 
   test("explains its own RPCs, and of another's says who knows", () => {
-    const own = runProgram(
-      "svc-access",
-      ["explain", "proto", "Pay", "--config", "svc-access.yaml"],
-      {
-        cwd: bills.folder,
-      },
-    );
+    const own = runSvcAccess(["explain", "proto", "Pay", "--config", "svc-access.yaml"], {
+      cwd: bills.folder,
+    });
     expect(own).toMatchObject({ status: 0, stderr: "" });
     expect(own.stdout).toContain("settle");
-    const other = runProgram(
-      "svc-access",
-      ["explain", "proto", "GetOrder", "--config", "svc-access.yaml"],
-      {
-        cwd: bills.folder,
-      },
-    );
+    const other = runSvcAccess(["explain", "proto", "GetOrder", "--config", "svc-access.yaml"], {
+      cwd: bills.folder,
+    });
     expect(other.status).toBe(2);
     expect(other.stderr).toContain(
       "orders.v1.OrderService/GetOrder is only called from here, so nothing here says who may call it: ask the repository that serves it",
     );
   });
 
-  test("that forgets to list one is told both ways at each RPC, by every shell", () => {
+  test("that forgets to list one is reported both ways at each RPC, by every shell [COMP-6]", () => {
     using workspace = new Workspace({
       "bills/v1/bills.proto": BILLS,
       "orders/v1/orders.proto": ORDERS,
@@ -267,8 +258,8 @@ describe("a service that calls others", () => {
       "orders/v1/orders.proto:8:3:MESSAGE no service of svc-access.yaml has the package orders.v1; add it to services.<name>.packages, or to clients where it is only called";
     const options = { cwd: workspace.folder };
     for (const [status, { status: ended, stdout, stderr }] of [
-      [1, runProgram("svc-access", ["lint", "."], options)],
-      [1, runProgram("svc-access", ["generate", ".", "--out", "gen"], options)],
+      [1, runSvcAccess(["lint", "."], options)],
+      [1, runSvcAccess(["generate", ".", "--out", "gen"], options)],
       [100, runProgram("buf", ["lint"], options)],
       [1, runProgram("buf", ["generate"], options)],
     ] as const) {
@@ -322,7 +313,7 @@ describe("a platform over images of whole workspaces", () => {
     expect(onPlatform(platform(), "explain", image, "Pay").stdout).toContain("settle on the bill");
   });
 
-  test("judges no service by the model of another", () => {
+  test("judges no service by the model of another [MODEL-3]", () => {
     const swapped = platform()
       .replace("model: orders.zed", "model: swap.zed")
       .replace("model: bills.zed", "model: orders.zed")
@@ -358,7 +349,7 @@ test("a misspelt package under clients is a warning with its place and the likel
   expect(right.stderr).not.toContain("clients:");
 });
 
-describe("a service of a frontend that no input has", () => {
+describe("a service of a frontend that no input has [EDGE-16]", () => {
   const OF_BILLS =
     /platform\.yaml:\d+:\d+: no RPC of bills\.v1 is in the input, so the edge would lack routes of the service bills, which the frontend web calls; add the folder or the image that has it, or correct the name \(CONFIG_PACKAGE\)/;
 
@@ -411,7 +402,7 @@ describe("a service of a frontend that no input has", () => {
     expect(stderr).not.toContain("bills.v1 is in the input");
   });
 
-  test("is no finding for a package that has messages alone", () => {
+  test("is not a finding for a package that has messages alone", () => {
     const config = platform({ bills: "bills.v1, svc.access.v1" });
     expect(onPlatform(config, "generate", ...images(), "--out", "messages").status).toBe(0);
   });

@@ -1,7 +1,7 @@
 /** Pages in a real Chromium call the hub from other origins, by the clients that are made for browsers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { KeyServer } from "../runtime/authn/key-server.ts";
-import { rsaKey, signToken } from "../runtime/authn/tokens.ts";
+import { KeyServer } from "../runtime/authn/jwt/key-server.ts";
+import { rsaKey, signToken } from "../runtime/authn/jwt/tokens.ts";
 import {
   type Certificates,
   makeCertificates,
@@ -30,7 +30,7 @@ const USERS = CLIENTS.map((_, index) => `user-${index}`);
 const transportOf = (client: string) => (client.startsWith("Connect") ? "connect" : "grpc_web");
 
 describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
-  "over $name",
+  "over $name [PLAT-4]",
   ({ isSecure, streams }) => {
     let keys: KeyServer;
     let certificates: Certificates;
@@ -98,7 +98,7 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
     describe.each(CLIENTS)("%s", (client) => {
       const user = USERS[CLIENTS.indexOf(client)] as string;
 
-      test("a page of an origin that is not allowed is told nothing", () => {
+      test("a page of an origin that is not allowed is sent nothing", () => {
         const tried = foreign[client]?.["stranger"];
         expect(tried?.messages).toEqual([]);
         expect(tried?.requestId).toBeNull();
@@ -124,7 +124,7 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
         expect(reasonOf(denied)).toContain("FORBIDDEN");
       });
 
-      test("a stream that fails is told why", () => {
+      test("a stream that fails is sent the reason", () => {
         const { messages, error } = outcome(client, "unknown");
         expect(messages).toEqual([]);
         expect(error?.code).toBe("NotFound");

@@ -78,7 +78,7 @@ test("without the Git service a skill is 503, nothing is half-made, and later it
   expect((await repositoryOf("second")).code).toBe("ok");
 });
 
-test("a token that the Git service does not know is the hub's fault, and is told to nobody", async () => {
+test("a token that the Git service does not know is the hub's fault, and is reported to nobody", async () => {
   await processes.hub.stop();
   const wrong = "another-token-of-the-hub-77aa";
   await processes.startHub({ environment: { HUB_TOKEN: wrong } });

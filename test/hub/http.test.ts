@@ -86,7 +86,7 @@ describe.skipIf(isAbsent("curl"))("HTTP, by curl", () => {
       ["-H", "content-encoding: gzip", ...JSON_BODY, "@GZIP"],
     ],
     ["another content type", 415, "/v1/projects", ["-H", "content-type: text/plain", "-d", "{}"]],
-    ["a body that is no JSON", 400, "/v1/projects", [...JSON_BODY, "{"]],
+    ["a body that is not JSON", 400, "/v1/projects", [...JSON_BODY, "{"]],
     ["an unknown field", 400, "/v1/projects", [...JSON_BODY, '{"nope":1}']],
     ["an unknown parameter", 400, "/v1/authn/me?nope=1", []],
     ["a number that is none", 400, "/v1/projects/one", []],

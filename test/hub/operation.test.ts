@@ -14,7 +14,7 @@ const bodyOf = async (url: string) => {
   return [response.status, await response.text()];
 };
 
-test("the probes answer on the address of the API, and metrics on their own", async () => {
+test("the probes answer on the address of the API, and metrics on their own [PLAT-5]", async () => {
   expect(await bodyOf(`${processes.http}/healthz`)).toEqual([200, '{"status":"ok"}']);
   expect(await bodyOf(`${processes.http}/readyz`)).toEqual([200, '{"status":"ready"}']);
   expect((await fetch(`${processes.http}/metrics`)).status).toBe(404);
@@ -31,7 +31,7 @@ test("metrics count calls by their RPC and code, and decisions", async () => {
   expect(text).toContain('svc_access_authorizations_total{outcome="denied"}');
 });
 
-test("a line is logged for each call but the probes, without the query and without secrets", async () => {
+test("a line is logged for each call but the probes, without the query and without secrets [OBS-3]", async () => {
   const secret = "swordfish-7c1d";
   const id = "request-of-this-test";
   await fetch(`${processes.http}/v1/authn/me/logins?page_token=${secret}`, {

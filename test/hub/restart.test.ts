@@ -41,7 +41,7 @@ test("SIGTERM under load: a call under way is answered, new ones are not taken, 
   expect(await exited).toBe(0);
   expect(await processes.hub.line(({ message }) => message === "stopped")).toBeDefined();
   expect(processes.hub.errors).toBe("");
-  // Who is not served is told so, or finds nobody.
+  // Who is not served is notified, or finds nobody.
   expect(
     [...load.outcomes].filter((outcome) => !["ok", "none", "503", "unavailable"].includes(outcome)),
   ).toEqual([]);

@@ -110,7 +110,7 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
     () => ({ environment: { DATA: join(HUB, "hub.yaml") } }),
   ],
   [
-    "data that is no database",
+    "data that is not a database",
     /^the server does not start: .*hub\.db cannot be opened \(file is not a database\): let DATA/,
     () => {
       const DATA = join(folder, `data-${count++}`);
@@ -122,7 +122,7 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
 ];
 
 test.concurrent.each(CASES)(
-  "%s is told in a line, and ends the process",
+  "%s is reported in a line, and ends the process",
   async (_, message, options) => {
     const { environment, ...rest } = options();
     const hub = new ServiceProcess("hub", {

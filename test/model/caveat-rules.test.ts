@@ -17,7 +17,7 @@ testModelRule("MODEL_SYNTAX", {
     { schema: "caveat c(a⟦) { true }", messages: ["expected the type of a parameter"] },
     { schema: "caveat c(a list⟦) { a }", messages: ["list takes the type of its elements"] },
     { schema: "caveat c(a list<int⟦,int>) { a }", messages: ['expected ">"'] },
-    { schema: "caveat c(a int⟦\n) { a == 1 }", messages: ["a line break goes behind a comma"] },
+    { schema: "caveat c(a int⟦\n) { a == 1 }", messages: ["a line break goes after a comma"] },
     { schema: "caveat c(a int) { ⟦}", messages: ["expected a CEL expression"] },
     { schema: "caveat c(a int) { a == {1⟦", messages: ["close the caveat"] },
     { schema: "caveat c(a int) { a == 1 }}".replace("}}", "}⟦}"), messages: ['found "}"'] },
@@ -28,7 +28,7 @@ testModelRule("MODEL_CAVEAT_TYPE_UNKNOWN", {
   valid: ["caveat c(a any, b ipaddress, d duration, e timestamp, f bytes) { a + b + d + e + f }"],
   invalid: [
     { schema: "caveat c(a ⟦strin) { a }", messages: ['did you mean "string"?'] },
-    { schema: "caveat c(a list<⟦number>) { a }", messages: ['"number" is no type'] },
+    { schema: "caveat c(a list<⟦number>) { a }", messages: ['"number" is not a type'] },
   ],
 });
 

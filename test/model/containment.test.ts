@@ -67,7 +67,7 @@ describe("two texts mean the same", () => {
   });
 });
 
-describe("a model is not contained in one that", () => {
+describe("a model is not contained in one that [MODEL-3]", () => {
   test.each([
     [
       "has more subjects of a relation",

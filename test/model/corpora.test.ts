@@ -15,7 +15,7 @@ if (existsSync(folder)) {
   test("there are schemas to read", () => {
     expect(files.length).toBeGreaterThan(0);
   });
-  describe("each of SpiceDB's validation files has a schema without errors", () => {
+  describe("each of SpiceDB's validation files has a schema without errors [MODEL-1]", () => {
     test.each(files)("%s", (name) => {
       const { schema } = parse(readFileSync(join(folder, name), "utf8"));
       expect(parseModel(schema, name).diagnostics).toEqual([]);

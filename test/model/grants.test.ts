@@ -46,19 +46,19 @@ describe("formatGrants", () => {
       "manage",
       `doc#manage is held by any of
   owner: ${SUBJECTS}
-  org->manage: whoever holds manage on its org (type org)`,
+  org->manage: all who hold manage on its org (type org)`,
     ],
     [
       "read",
       `doc#read is held by any of
   owner, through edit: ${SUBJECTS}
-  org->manage, through edit > manage: whoever holds manage on its org (type org)
+  org->manage, through edit > manage: all who hold manage on its org (type org)
   viewer: user, user:*`,
     ],
     [
       "signed",
       `doc#signed is held by any of
-  org.all(manage): whoever holds manage on every org (type org)
+  org.all(manage): all who hold manage on every org (type org)
   the doc itself`,
     ],
     [
@@ -71,7 +71,7 @@ but not banned: user`,
       `doc#view is held by those in all of
   any of
     owner, through read > edit: ${SUBJECTS}
-    org->manage, through read > edit > manage: whoever holds manage on its org (type org)
+    org->manage, through read > edit > manage: all who hold manage on its org (type org)
     viewer, through read: user, user:*
   but not banned: user
   approved: user`,

@@ -5,7 +5,7 @@ import { formatExpression, formatSubject, parseModel } from "../../src/model/ind
 const file = new URL("../../model/iam.zed", import.meta.url);
 const { model, diagnostics } = parseModel(readFileSync(file, "utf8"), "iam.zed");
 
-// Spec 2.6: "S" and "UG" are the marks of its tables.
+// "S" stands for any subject, "UG" for users and groups.
 const S = ["user", "service", "service_account", "group#member"];
 const UG = ["user", "group#member"];
 
@@ -80,7 +80,7 @@ const SPECIFIED: Record<
       ["view", "edit, viewer, parent->view"],
     ],
   },
-  // Not in the spec but for their references (rule 3), with a way to the zone.
+  // What projects and skills refer to, with no more than that needs and a way to the zone.
   organization: {
     relations: [["zone", ["zone"]], ...everyone("owner, admin, viewer", UG)],
     permissions: [
@@ -98,7 +98,7 @@ const SPECIFIED: Record<
   },
 };
 
-test("the model has no errors, and the types that the spec names", () => {
+test("the model has no errors, and the types of the platform", () => {
   expect(diagnostics).toEqual([]);
   expect([...model.definitions.keys()].sort()).toEqual(Object.keys(SPECIFIED).sort());
   expect(model.caveats.size).toBe(0);
@@ -107,7 +107,7 @@ test("the model has no errors, and the types that the spec names", () => {
 describe.each(Object.entries(SPECIFIED))("%s", (type, { relations, permissions }) => {
   const definition = model.definitions.get(type);
 
-  test("has the specified relations, and no others", () => {
+  test("has its relations, and no others [MODEL-2]", () => {
     const found = [...(definition?.relations.values() ?? [])].map(({ name, subjects }) => [
       name,
       subjects.map(formatSubject),
@@ -115,7 +115,7 @@ describe.each(Object.entries(SPECIFIED))("%s", (type, { relations, permissions }
     expect(Object.fromEntries(found)).toEqual(Object.fromEntries(relations));
   });
 
-  test("has the specified permissions, and no others", () => {
+  test("has its permissions, and no others [MODEL-2]", () => {
     const found = [...(definition?.permissions.values() ?? [])].map(({ name, expression }) => [
       name,
       formatExpression(expression),

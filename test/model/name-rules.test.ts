@@ -15,7 +15,7 @@ testModelRule("MODEL_NAME_INVALID", {
   ],
   invalid: [
     { schema: "definition ⟦ab {}", messages: ["3 to 64 of a-z"] },
-    { schema: "definition ⟦Abc {}", messages: ['"Abc" is no valid name of a definition'] },
+    { schema: "definition ⟦Abc {}", messages: ['"Abc" is not a valid name of a definition'] },
     { schema: "definition ⟦1bc {}", messages: ["first a letter"] },
     { schema: "definition ⟦abc_ {}", messages: ['last no "_"'] },
     { schema: "definition ⟦äbc {}", messages: ['"äbc"'] },

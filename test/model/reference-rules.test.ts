@@ -16,7 +16,7 @@ testModelRule("MODEL_TYPE_UNKNOWN", {
     },
     {
       schema: `caveat recent(a int) { a == 1 }\n${doc("relation viewer: ⟦recent")}`,
-      messages: ["recent is a caveat: write it behind `with`"],
+      messages: ["recent is a caveat: write it after `with`"],
     },
     // One mistake is one error: what follows an arrow to an unknown type is not judged.
     {
@@ -47,7 +47,7 @@ testModelRule("MODEL_RELATION_UNKNOWN", {
       schema: doc("permission view = ⟦user"),
       messages: ["user is a type: declare a relation to it"],
     },
-    // A relation with a syntax error is declared all the same; only its own error is told.
+    // A relation with a syntax error is declared all the same; only its own error is reported.
     { schema: doc("relation viewer: user", "permission view = ⟦editor"), messages: ["editor"] },
   ],
 });

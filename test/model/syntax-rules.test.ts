@@ -69,7 +69,7 @@ testModelRule("MODEL_SYNTAX", {
     },
     {
       schema: inDoc("permission view = (viewer⟦\n    + viewer)"),
-      messages: ['expected ")", found the end of the line; a line break goes behind an operator'],
+      messages: ['expected ")", found the end of the line; a line break goes after an operator'],
     },
     {
       schema: "definition doc {\n relation viewer: doc#...\n⟦}",

@@ -7,15 +7,15 @@ import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
-import { openDatabase } from "../../src/database/open-database.ts";
+import { openDatabase } from "../../src/database/service/open-database.ts";
 import { formatEvent } from "../../src/operator/audit/format-event.ts";
-import type { AuditEvent } from "../../src/runtime/audit/audit-event.ts";
+import type { AuditEvent } from "../../src/runtime/audit/event/audit-event.ts";
 import type { ServiceAudit } from "../../src/runtime/audit/open-audit.ts";
 import { ServiceError } from "../../src/runtime/error/service-error.ts";
 import { SILENT, settingsOf } from "../database/settings.ts";
 import { auditOf } from "../runtime/audit/audits.ts";
 import { callOf, methodOf, principalOf } from "../runtime/authorization/calls.ts";
-import { runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { ROOT } from "../support/workspace.ts";
 
 const write = methodOf(
@@ -28,7 +28,7 @@ let database: Database<unknown>;
 let audit: ServiceAudit;
 
 const command = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-  runProgram("svc-access", ["audit", ...args], { env });
+  runSvcAccess(["audit", ...args], { env });
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 
 /** The service runs all the time: this process. */
@@ -56,7 +56,7 @@ async function store(requestId: string, subjectId: string, decision: "allowed" |
 }
 
 describe("svc-access audit, of a service that runs", () => {
-  test("list prints the newest first, by filter and page by page", () => {
+  test("list prints the newest first, by filter and page by page [AUDIT-6]", () => {
     const requests = (...flags: string[]) => {
       const { status, stdout } = command(["list", "--store", file, "--format", "ndjson", ...flags]);
       expect(status).toBe(0);
@@ -136,7 +136,7 @@ describe("svc-access audit, of a service that runs", () => {
     expect(request((await output.next()).value)).toBe("f1");
     first.kill("SIGTERM");
     expect(await once(first, "exit")).toEqual([0, null]);
-    await store("f2", "bob", "denied");
+    await store("f2", "alice", "allowed");
     const second = follow();
     const more = createInterface({ input: second.stdout })[Symbol.asyncIterator]();
     expect(request((await more.next()).value)).toBe("f2");
@@ -188,13 +188,13 @@ describe("svc-access audit, of a service that runs", () => {
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );
-    await expect.poll(() => existsSync(positions), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => existsSync(positions)).toBe(true);
     await backup(`${own}.restored`);
     renameSync(`${own}.restored`, own);
     let stderr = "";
     for await (const chunk of following.stderr) stderr += chunk;
     expect(stderr).toMatch(
-      /replaced\.db was removed or replaced while it is open: start the process anew/,
+      /replaced\.db was removed or replaced while it is open: restart the process/,
     );
     expect(following.exitCode ?? (await once(following, "exit"))[0]).toBe(2);
   });
@@ -207,7 +207,7 @@ describe("svc-access audit, of a service that runs", () => {
     ["no store", ["list"], /--store <file or URL> or --config/],
     ["a file that is not there", ["list", "--store", join(folder, "no.db")], /does not exist/],
     [
-      "a file that is no database",
+      "a file that is not a database",
       ["export", "--store", join(ROOT, "README.md")],
       /not? .*SQLite database/,
     ],
@@ -309,6 +309,6 @@ describe("svc-access audit, of a service that runs", () => {
       const { status, stdout } = command(args);
       expect({ status, has: stdout.includes("Examples:") }).toEqual({ status: 0, has: true });
     }
-    expect(runProgram("svc-access", ["--help"]).stdout).toContain("audit list|export|follow");
+    expect(runSvcAccess(["--help"]).stdout).toContain("audit list|export|follow");
   });
 });

@@ -11,9 +11,9 @@ import {
   type Relationship,
   type RelationshipStore,
 } from "../../src/authz/index.ts";
-import { formatRelationship } from "../../src/model/validation/relationship-text.ts";
+import { formatRelationship } from "../../src/model/relationship-text.ts";
 import { openPostgres } from "../support/postgres.ts";
-import { runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 
 const OLD = `definition user {}
 definition group {
@@ -74,7 +74,7 @@ async function fill(store: RelationshipStore, texts: readonly string[] = RELATIO
 }
 
 const command = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-  runProgram("svc-access", ["relationship", ...args], { env });
+  runSvcAccess(["relationship", ...args], { env });
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 
 /** What holds for any store. */
@@ -86,7 +86,7 @@ function contract(fresh: () => { store: string[]; open: () => Promise<Relationsh
     await fill(await open());
   });
 
-  test("a start with a model that stored relationships do not fit names them, and the commands that list and remove them", async () => {
+  test("a start with a model that stored relationships do not fit names them, and the commands that list and remove them [MODEL-5]", async () => {
     const held = await open();
     const { model } = parseModel(NEW, "new.zed");
     const error: Error = await createEmbeddedEngine({
@@ -180,7 +180,7 @@ function contract(fresh: () => { store: string[]; open: () => Promise<Relationsh
     });
     const after = await open();
     expect(after.sequence).toBe(sequence + 1);
-    // Watchers are told of it.
+    // Watchers are notified of it.
     const [change] = (await after.changesAfter(sequence, 10)) ?? [];
     expect(change?.updates.map(({ operation }) => operation)).toEqual([
       "DELETE",
@@ -320,7 +320,7 @@ database: {file: notes.db}
       expect(status).toBe(0);
       expect(stdout).toContain("Examples:");
     }
-    expect(runProgram("svc-access", ["--help"]).stdout).toContain("relationship list|touch|delete");
+    expect(runSvcAccess(["--help"]).stdout).toContain("relationship list|touch|delete");
   });
 });
 

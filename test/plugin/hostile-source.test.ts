@@ -8,9 +8,9 @@ import { CodeGeneratorResponseSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { HTTP_EXTENSION, POLICY_EXTENSION } from "../../src/api/policy.ts";
+import { formatFindings } from "../../src/cli/model/check.ts";
 import { formatDiff } from "../../src/cli/model/format-diff.ts";
-import { formatFindings } from "../../src/cli/model/format-findings.ts";
-import { formatTests } from "../../src/cli/model/format-tests.ts";
+import { formatTests } from "../../src/cli/model/test-report.ts";
 import { REPORTS } from "../../src/cli/report/report.ts";
 import { HALVES, INVISIBLE, UNPRINTABLE } from "../../src/common/unsafe-characters.ts";
 import { judge } from "../../src/compiler/judge.ts";
@@ -74,7 +74,7 @@ function expectAllHarmless(diagnostics: readonly Diagnostic[]): void {
   }
 }
 
-test("findings in protos, in every format", () => {
+test("findings in protos, in every format [COMP-7]", () => {
   fc.assert(
     fc.property(source, (one) => {
       const input = [DEFINITION, ...HTTP_DEFINITION, { bytes: fileOf(one), target: true }];

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
 import { CodeGeneratorResponseSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { MalformedFileError, UsageError } from "../../src/compiler/usage-error.ts";
+import { MalformedFileError, UsageError } from "../../src/diagnostics/usage-error.ts";
 import { EmitError } from "../../src/emit/output-file.ts";
 import { answerCheck } from "../../src/plugin/check-plugin.ts";
 import { runProtocPlugin } from "../../src/plugin/protoc-plugin.ts";
 import { ConfigurationError } from "../../src/runtime/configuration/configuration-error.ts";
-import { StartUpError } from "../../src/runtime/server/start-up-error.ts";
+import { StartUpError } from "../../src/runtime/error/start-up-error.ts";
 import { encode, encodeFile } from "../api/descriptors.ts";
-import { runProgram } from "../support/programs.ts";
+import { runSvcAccess } from "../support/svc-access.ts";
 import { Workspace } from "../support/workspace.ts";
 
 const FORGED = "0 errors: all policies hold";
@@ -48,7 +48,7 @@ describe.each(BREAKS)("a model's path with %j in the configuration", (line) => {
 test("svc-access lint says it in one line", () => {
   using workspace = new Workspace({});
   workspace.write("svc-access.yaml", yaml("\n"));
-  const { status, stderr } = runProgram("svc-access", ["lint", "."], { cwd: workspace.folder });
+  const { status, stderr } = runSvcAccess(["lint", "."], { cwd: workspace.folder });
   expect(status).toBe(2);
   expectNoForgedLine(stderr);
 });

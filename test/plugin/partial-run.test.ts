@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { CodeGeneratorRequestSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readCodeGeneratorRequest } from "../../src/api/read/code-generator-request.ts";
+import { readCodeGeneratorRequest } from "../../src/api/descriptors/code-generator-request.ts";
 import { TARGETS } from "../../src/compiler/generate.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { type PluginOptions, parsePluginOptions } from "../../src/plugin/options.ts";

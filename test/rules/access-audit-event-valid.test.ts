@@ -5,6 +5,7 @@ import { policy, rpc } from "./sources.ts";
 const audited = (audit: string) => rpc("Get", policy(`exposure: PUBLIC audit: {${audit}}`));
 
 testRule(accessAuditEventValid, {
+  shows: "the names of events and risk levels [ANNO-8]",
   valid: [
     ...["skill.publish", "a.b", "a1.b_2.c_", "iam.user.password.reset"].map((event) =>
       audited(`event: "${event}"`),

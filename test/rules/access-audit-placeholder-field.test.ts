@@ -22,7 +22,7 @@ testRule(accessAuditPlaceholderField, {
   invalid: [
     ...(
       [
-        ["{session}", '{session} names no request field: "session" is no field of Request'],
+        ["{session}", '{session} names no request field: "session" is not a field of Request'],
         ["{idd}", 'did you mean "id"?'],
         ["{names}", "{names} is repeated; a resource is one object"],
         ["{flag}", "{flag} is a bool"],
@@ -30,7 +30,7 @@ testRule(accessAuditPlaceholderField, {
         ["{inner}", "name a field in it, such as {inner.id}"],
         ["{principal}", "{principal} is the caller; name a field of it"],
         ["{principal.roles}", "{principal.roles} is a list; a resource is one object"],
-        ["{principal.zzzzzzzz}", "is no field of the principal"],
+        ["{principal.zzzzzzzz}", "is not a field of the principal"],
       ] as const
     ).map(([placeholder, message]) => {
       return {

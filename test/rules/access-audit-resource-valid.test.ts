@@ -6,6 +6,7 @@ const audited = (resource: string, exposure = "INTERNAL", mark = "") =>
   rpc("Get", policy(`exposure: ${exposure} audit: {event: "a.b", ${mark}resource: "${resource}"}`));
 
 testRule(accessAuditResourceValid, {
+  shows: "the object of an RPC that is not AUTHORIZED [ANNO-15]",
   valid: [
     ...["PUBLIC", "AUTHENTICATED", "INTERNAL", "SYSTEM"].map((exposure) =>
       audited("session:{id}", exposure),
@@ -32,7 +33,7 @@ testRule(accessAuditResourceValid, {
         ["*", '"*" has no type'],
         ["session", '"session" has no type'],
         ["session:", '"session:" has an empty id'],
-        ["Session:{id}", '"Session" is no type'],
+        ["Session:{id}", '"Session" is not a type'],
         ["session:a b", "cannot stand in an object id"],
         ["session:{id}{number}", "follows another placeholder"],
         ["session:{id", "lacks its closing brace"],

@@ -6,6 +6,7 @@ const audited = (audit: string) =>
   rpc("Get", policy(`exposure: PUBLIC audit: {event: "a.b", ${audit}}`));
 
 testRule(accessAuditRiskConflict, {
+  shows: "the deprecated alias does not contradict [ANNO-8]",
   valid: [
     audited("risk_level: HIGH"),
     audited("risk: HIGH"),

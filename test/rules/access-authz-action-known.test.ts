@@ -22,6 +22,7 @@ definition tenant/document {
 const authorized = (authz: string) => rpc("Get", policy(`exposure: AUTHORIZED authz: {${authz}}`));
 
 testRule(accessAuthzActionKnown, {
+  shows: "the model has the action [ANNO-7]",
   model: MODEL,
   valid: [
     authorized('action: "view", resource: "skill:{id}"'),

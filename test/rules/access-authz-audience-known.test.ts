@@ -31,6 +31,7 @@ definition skill {
 const authorized = (authz: string) => rpc("Get", policy(`exposure: AUTHORIZED authz: {${authz}}`));
 
 testRule(accessAuthzAudienceKnown, {
+  shows: "the audience can hold the action [ANNO-7]",
   model: MODEL,
   valid: [
     authorized('action: "view", resource: "skill:{id}"'),
@@ -78,7 +79,7 @@ testRule(accessAuthzAudienceKnown, {
       messages: ["a user can never hold operate on zone; service can"],
     },
     {
-      name: "a definition that is no subject of the action",
+      name: "a definition that is not a subject of the action",
       rpcs: authorized('action: "view", resource: "skill:{id}", ⟦audience: "zone"'),
       messages: ["a zone can never hold view on skill"],
     },

@@ -25,6 +25,7 @@ const refusedSegment = (rule: string, resource: string, message: string) => {
 };
 
 testRule(accessAuthzPlaceholderField, {
+  shows: "what a placeholder may name [ANNO-6]",
   valid: [
     ...["merchants", "ledgers", "1", "2"].map((name) => bound(LEDGERS, `x_y:{id.${name}}`)),
     bound('get: "/v1/{inner.id=merchants/*}:run"', "merchant:{inner.id.merchants}"),
@@ -96,9 +97,9 @@ testRule(accessAuthzPlaceholderField, {
       "merchant:{id.merchants}",
       "shops/*/ledgers/* has no segment merchants; it has shops, ledgers",
     ),
-    refused("skill:{skill}", '{skill} names no request field: "skill" is no field of Request'),
+    refused("skill:{skill}", '{skill} names no request field: "skill" is not a field of Request'),
     refused("skill:{idd}", 'did you mean "id"?'),
-    refused("skill:{inner.nmber}", '"nmber" is no field of Inner; did you mean "number"?'),
+    refused("skill:{inner.nmber}", '"nmber" is not a field of Inner; did you mean "number"?'),
     refused(
       "skill:{id.x}",
       '"id" is text that no path variable binds, so it has no segments to name',
@@ -115,16 +116,19 @@ testRule(accessAuthzPlaceholderField, {
     refused("skill:{ratio}", "{ratio} is a double"),
     refused("skill:{data}", "{data} is a bytes"),
     refused("skill:{inner}", "name a field in it, such as {inner.id}"),
-    refused("skill:{choice}", '"choice" is no field of Request'),
-    refused("skill:{Id}", '"Id" is no field of Request'),
+    refused("skill:{choice}", '"choice" is not a field of Request'),
+    refused("skill:{Id}", '"Id" is not a field of Request'),
     refused(
       "skill:{principal}",
       "{principal} is the caller; name a field of it, such as {principal.subject_id}",
     ),
     refused("skill:{principal.organisation_id}", 'did you mean "organization_id"?'),
-    refused("skill:{principal.zzzzzzzz}", "is no field of the principal; known are subject_id, "),
-    refused("skill:{principal.email.x}", "{principal.email.x} is no field of the principal"),
-    refused("skill:{principal.OrgID}", "{principal.OrgID} is no field of the principal"),
+    refused(
+      "skill:{principal.zzzzzzzz}",
+      "is not a field of the principal; known are subject_id, ",
+    ),
+    refused("skill:{principal.email.x}", "{principal.email.x} is not a field of the principal"),
+    refused("skill:{principal.OrgID}", "{principal.OrgID} is not a field of the principal"),
     ...["groups", "roles", "scopes"].map((field) =>
       refused(
         `skill:{principal.${field}}`,
@@ -135,7 +139,7 @@ testRule(accessAuthzPlaceholderField, {
     refused(
       "skill:{data}-{principal.role}",
       "{data} is a bytes",
-      "{principal.role} is no field of the principal",
+      "{principal.role} is not a field of the principal",
     ),
     {
       name: "a float of a message in the same package",
@@ -146,7 +150,7 @@ testRule(accessAuthzPlaceholderField, {
     {
       name: "a field that the option names by the piece",
       rpcs: rpc("Get", '⟦option (svc.access.v1.policy).authz.resource = "skill:{nothing}";'),
-      messages: ['"nothing" is no field of Request'],
+      messages: ['"nothing" is not a field of Request'],
     },
   ],
 });

@@ -5,6 +5,7 @@ import { policy, rpc } from "./sources.ts";
 const authorized = (content: string) => rpc("Get", policy(`exposure: AUTHORIZED ${content}`));
 
 testRule(accessAuthzRequired, {
+  shows: "an AUTHORIZED RPC has an action and a resource [ANNO-3]",
   valid: [
     authorized('authz: {action: "view", resource: "skill:{id}"}'),
     authorized('authz {action: "view" resource: "skill:{id}" audience: "user" mode: CHECK_ONLY}'),

@@ -7,6 +7,7 @@ const authorized = (resource: string) =>
 
 // The grammar itself is tested in test/api/resource.test.ts.
 testRule(accessAuthzResourceValid, {
+  shows: "the grammar of resources [ANNO-5]",
   valid: [
     authorized('resource: "skill:{id}"'),
     authorized('resource: "skill:*"'),
@@ -23,7 +24,7 @@ testRule(accessAuthzResourceValid, {
     { rpcs: authorized('⟦resource: "skill"'), messages: ['authz.resource: "skill" has no type'] },
     { rpcs: authorized('⟦resource: "*"'), messages: ["write type:id, such as skill:*"] },
     { rpcs: authorized('⟦resource: "skill:"'), messages: ['"skill:" has an empty id'] },
-    { rpcs: authorized('⟦resource: "Skill:{id}"'), messages: ['"Skill" is no type'] },
+    { rpcs: authorized('⟦resource: "Skill:{id}"'), messages: ['"Skill" is not a type'] },
     {
       rpcs: authorized('⟦resource: "{id}:*"'),
       messages: ["a placeholder cannot stand in the type"],

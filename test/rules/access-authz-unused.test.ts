@@ -7,6 +7,7 @@ const AUTHZ = 'authz: {action: "view", resource: "skill:*"}';
 const MARKED = 'authz: {⟦action: "view", resource: "skill:*"}';
 
 testRule(accessAuthzUnused, {
+  shows: "no other RPC has authz [ANNO-3]",
   valid: [
     rpc("Get", policy(`exposure: AUTHORIZED ${AUTHZ}`)),
     rpc("Get", policy("exposure: PUBLIC")),

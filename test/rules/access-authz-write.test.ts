@@ -6,6 +6,7 @@ const POST = http('post: "/v1/x"');
 const PUBLISHED = "gateway: {publish: true}";
 
 testRule(accessAuthzWrite, {
+  shows: "published RPCs that write are AUTHORIZED [PLAT-3]",
   valid: [
     rpc("Do", POST, policy(`exposure: AUTHORIZED ${PUBLISHED}`)),
     rpc("Do", POST, policy("exposure: PUBLIC")),

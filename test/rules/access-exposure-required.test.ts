@@ -3,13 +3,14 @@ import { testRule } from "./rule-tester.ts";
 import { policy, rpc } from "./sources.ts";
 
 testRule(accessExposureRequired, {
+  shows: "an exposure is explicit [ANNO-2]",
   valid: [
     ...["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", "SYSTEM"].map((exposure) =>
       rpc("Get", policy(`exposure: ${exposure}`)),
     ),
     { name: "an RPC without a policy, which is another rule's concern", rpcs: rpc("Get") },
     {
-      name: "PUBLIC, though it is the zero value, by the piece",
+      name: "PUBLIC, though it is the zero value, by the piece [ANNO-2]",
       rpcs: rpc("Get", "option (svc.access.v1.policy).exposure = PUBLIC;"),
     },
   ],

@@ -3,6 +3,7 @@ import { testRule } from "./rule-tester.ts";
 import { policy, rpc } from "./sources.ts";
 
 testRule(accessGatewayExposure, {
+  shows: "INTERNAL and SYSTEM RPCs are not published [ANNO-11]",
   valid: [
     ...["PUBLIC", "AUTHENTICATED", "AUTHORIZED"].map((exposure) =>
       rpc("Get", policy(`exposure: ${exposure} gateway: {publish: true}`)),

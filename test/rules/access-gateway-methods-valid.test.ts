@@ -7,6 +7,7 @@ const GET = http('get: "/v1/x"');
 const methods = (content: string) => policy(`exposure: PUBLIC gateway: {${content}}`);
 
 testRule(accessGatewayMethodsValid, {
+  shows: "the methods are those that are bound [ANNO-10]",
   valid: [
     rpc("Get", GET, methods('methods: ["GET"]')),
     rpc("Get", GET, methods("publish: true")),

@@ -10,6 +10,7 @@ services:
   deployed: { packages: [CASE.v1], published_as: ${protocol} }`;
 
 testRule(accessGatewayStreaming, {
+  shows: "no published RPC streams from the client [ANNO-12]",
   valid: [
     streamRpc("Request", "Response", PUBLISHED),
     streamRpc("Request", "stream Response", PUBLISHED),

@@ -9,6 +9,7 @@ const refused = (rule: string, ...messages: string[]) => {
 
 // The grammar of a path is tested in test/api/path-template.test.ts.
 testRule(accessHttpRuleValid, {
+  shows: "the grammar of google.api.http [ANNO-13]",
   valid: [
     rpc("Get"),
     ...["get", "put", "post", "delete", "patch"].map((method) => accepted(`${method}: "/v1/x"`)),
@@ -63,20 +64,20 @@ testRule(accessHttpRuleValid, {
     ),
     refused('custom: {⟦kind: "BREW", path: "/v1/x"}', "BREW can be served by no server"),
     refused('custom: {⟦kind: "CONNECT", path: "/v1/x"}', "CONNECT can be served by no server"),
-    refused('custom: {⟦kind: "", path: "/v1/x"}', '"" is no HTTP method'),
-    refused('custom: {⟦kind: "GET POST", path: "/v1/x"}', '"GET POST" is no HTTP method'),
+    refused('custom: {⟦kind: "", path: "/v1/x"}', '"" is not an HTTP method'),
+    refused('custom: {⟦kind: "GET POST", path: "/v1/x"}', '"GET POST" is not an HTTP method'),
     refused(
       'custom: {⟦kind: "a b", ⟦path: "x"}',
-      '"a b" is no HTTP method',
+      '"a b" is not an HTTP method',
       '"x": the path must start',
     ),
     {
       name: "a custom pattern without a kind",
-      ...refused('custom: {⟦path: "/v1/x"}', '"" is no HTTP method'),
+      ...refused('custom: {⟦path: "/v1/x"}', '"" is not an HTTP method'),
     },
     refused(
       '⟦get: "/v1/{skill_id}"',
-      'the variable "skill_id" names no request field: "skill_id" is no field of Request',
+      'the variable "skill_id" names no request field: "skill_id" is not a field of Request',
     ),
     refused('⟦get: "/v1/{inner.idd}"', 'did you mean "id"?'),
     refused(
@@ -98,7 +99,7 @@ testRule(accessHttpRuleValid, {
     refused('custom: {kind: "HEAD", path: "/v1/x"} ⟦body: "inner"', "a HEAD has no body"),
     refused(
       'post: "/v1/x" ⟦body: "iner"',
-      'body "iner" names no field: "iner" is no field of Request; did you mean "inner"?',
+      'body "iner" names no field: "iner" is not a field of Request; did you mean "inner"?',
     ),
     refused(
       'post: "/v1/x" ⟦body: "inner.inner"',
@@ -115,7 +116,7 @@ testRule(accessHttpRuleValid, {
     ),
     refused(
       'get: "/v1/x" ⟦response_body: "names"',
-      'response_body "names" names no field: "names" is no field of Response',
+      'response_body "names" names no field: "names" is not a field of Response',
     ),
     {
       name: "all that is wrong with one rule",

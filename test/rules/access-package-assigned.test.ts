@@ -4,6 +4,7 @@ import { testRule } from "./rule-tester.ts";
 const GET = "rpc Get(Request) returns (Response);";
 
 testRule(accessPackageAssigned, {
+  shows: "every package is served or only called [COMP-6]",
   valid: [
     { name: "each package, where there is no configuration", rpcs: GET, otherRpcs: GET },
     {

@@ -7,6 +7,7 @@ const outside = (path: string) => rpc("Get", http(`get: "${path}"`, "⟦"));
 const deployedAs = (name: string) => `services: { ${name}: { packages: [CASE.v1] } }`;
 
 testRule(accessPathService, {
+  shows: "paths are below the name of their service [PLAT-6]",
   valid: [
     bound("/v1/CASE/things"),
     bound("/v1/CASE"),

@@ -25,6 +25,7 @@ const endpoint = (name: string, address: string) =>
   `backend: { backend: { name: ${name}, namespace: apis, endpoints: [{ address: ${address}, port: 80 }] } }`;
 
 testRule(accessPathUnpublished, {
+  shows: "declared paths cover no unpublished RPC [PLCF-4]",
   valid: [
     { name: "a published RPC", rpcs: published('get: "/v1/x"'), config: withPaths(PREFIX) },
     { name: "no paths", rpcs: internal('get: "/v1/x"') },

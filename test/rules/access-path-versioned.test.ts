@@ -5,6 +5,7 @@ import { http, policy, rpc } from "./sources.ts";
 const bound = (path: string) => rpc("Get", http(`get: "${path}"`));
 
 testRule(accessPathVersioned, {
+  shows: "paths begin with a version [PLAT-6]",
   valid: [
     ...["v1", "v2", "v10", "v1alpha", "v1beta1", "v2alpha12", "v1p1beta1"].map((version) =>
       bound(`/${version}/things`),

@@ -3,6 +3,7 @@ import { testRule } from "./rule-tester.ts";
 import { http, policy, rpc } from "./sources.ts";
 
 testRule(accessPolicyRequired, {
+  shows: "every RPC carries a policy [ANNO-1]",
   valid: [
     rpc("Get", policy("exposure: PUBLIC")),
     { name: "an empty policy, which is another rule's concern", rpcs: rpc("Get", policy("")) },

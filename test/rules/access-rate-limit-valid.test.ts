@@ -7,6 +7,7 @@ const rpc = (policy: string, mark = "") => `
   }`;
 
 testRule(accessRateLimitValid, {
+  shows: "qps and burst [ANNO-9]",
   valid: [
     rpc(""),
     rpc("rate_limit: {qps: 1}"),

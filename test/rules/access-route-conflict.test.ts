@@ -23,6 +23,7 @@ const ONE_HOST = [
 ];
 
 testRule(accessRouteConflict, {
+  shows: "no two routes of equal rank take one request [COMP-4]",
   valid: [
     bound('get: "/v1/x"', 'post: "/v1/x"', 'custom: {kind: "HEAD", path: "/v1/x"}'),
     bound('get: "/v1/x"', 'get: "/v1/x:run"', 'get: "/v1/x:stop"', 'get: "/v1/x/run"'),
@@ -175,7 +176,7 @@ testRule(accessRouteConflict, {
       messages: ["both claim GET /v1/y", "both claim GET /v1/x"],
     },
     {
-      name: "each RPC behind the first",
+      name: "each RPC after the first",
       rpcs:
         rpc("A", http('get: "/v1/x"')) +
         rpc("B", http('get: "/v1/x"', "⟦")) +

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { POLICY_EXTENSION, POLICY_FIELD } from "../../src/api/policy.ts";
-import { readApi } from "../../src/api/read/read-api.ts";
+import { readApi } from "../../src/compiler/read/read-api.ts";
 import { parseModel } from "../../src/model/index.ts";
 import { checkApi, severityOf } from "../../src/rules/check-api.ts";
 import { CATEGORIES, RULES } from "../../src/rules/index.ts";
@@ -29,7 +29,7 @@ function check(options: { comment?: string; withModel?: boolean; policy?: Uint8A
 const rulesOf = ({ diagnostics }: ReturnType<typeof check>) =>
   diagnostics.map(({ line, column, severity, rule }) => `${line}:${column} ${severity} ${rule}`);
 
-test("findings come in the order of the file, each with its severity", () => {
+test("findings come in the order of the file, each with its severity [COMP-2]", () => {
   expect(rulesOf(check())).toEqual([
     "2:3 error ACCESS_POLICY_REQUIRED",
     "3:3 warning ACCESS_AUDIT_WRITE",

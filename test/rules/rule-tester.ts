@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { fileName } from "../../src/api/read/code-generator-request.ts";
-import type { DescriptorFile } from "../../src/api/read/file-outline.ts";
-import { readImage } from "../../src/api/read/image.ts";
-import { readApi } from "../../src/api/read/read-api.ts";
+import { fileName } from "../../src/api/descriptors/code-generator-request.ts";
+import type { DescriptorFile } from "../../src/api/descriptors/file-outline.ts";
+import { readImage } from "../../src/api/descriptors/image.ts";
+import { readApi } from "../../src/compiler/read/read-api.ts";
 import { type LoadedConfig, loadConfig } from "../../src/config/load-config.ts";
 import { parseModel } from "../../src/model/index.ts";
 import { checkApi } from "../../src/rules/check-api.ts";
@@ -24,7 +24,7 @@ export interface ValidCase {
   readonly package?: string;
   /** The first line of the file; proto3 where absent. */
   readonly syntax?: string;
-  /** What stands behind the service: messages, further services. */
+  /** What stands after the service: messages, further services. */
   readonly declarations?: string;
   /** RPCs of a service `S` in a second file, whose package is `CASE.other.v1`. */
   readonly otherRpcs?: string;
@@ -40,6 +40,8 @@ export interface InvalidCase extends ValidCase {
 
 /** The table of a rule. */
 export interface RuleTable {
+  /** What the table shows of `docs/requirements.md`, with the ids in brackets at the end. */
+  readonly shows?: string;
   readonly valid: readonly (string | ValidCase)[];
   readonly invalid: readonly InvalidCase[];
   /** The authorization model; absent, the rule runs without one. */
@@ -80,7 +82,7 @@ export function testRule(rule: Rule, table: RuleTable): void {
       texts: config === undefined ? protos : { ...protos, [CONFIG]: config },
     };
   });
-  describe(rule.id, () => {
+  describe(table.shows === undefined ? rule.id : `${rule.id}: ${table.shows}`, () => {
     const files = compile(Object.assign({}, ...cases.map(({ protos }) => protos)));
     const parsed = table.model === undefined ? undefined : parseModel(table.model, "model.zed");
     expect(parsed?.diagnostics ?? []).toEqual([]);

@@ -7,7 +7,7 @@ import {
   POLICY_FIELD,
   RISK_LEVELS,
 } from "../../src/api/policy.ts";
-import { readApi } from "../../src/api/read/read-api.ts";
+import { readApi } from "../../src/compiler/read/read-api.ts";
 import { checkApi } from "../../src/rules/check-api.ts";
 import { RULES } from "../../src/rules/index.ts";
 import { DEFINITION, encode, encodeFile, methodOf, type WireField } from "../api/descriptors.ts";
@@ -43,7 +43,7 @@ test.each([7, 5, -1])(
   },
 );
 
-test.each([7, 1, -1])("an unknown authz.mode %i is a finding", (number) => {
+test.each([7, 1, -1])("an unknown authz.mode %i is a finding [ANNO-4]", (number) => {
   const authz = encode(
     [AUTHZ_FIELD.action, "view"],
     [AUTHZ_FIELD.resource, "skill:*"],

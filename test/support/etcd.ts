@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "./free-port.ts";
+import { until } from "./until.ts";
 
 /** A real etcd, for one test file. */
 export interface EtcdServer {
@@ -82,13 +82,11 @@ function flags(data: string, client: string, peer: string): string[] {
 }
 
 async function healthy(client: string, child: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
+  await until(`etcd is healthy at ${client}`, async () => {
     if (child.exitCode !== null) throw new Error(`etcd exited with ${child.exitCode}`);
     const answer = await fetch(`${client}/health`).catch(() => undefined);
-    if (answer?.ok) return;
-    await sleep(50);
-  }
-  throw new Error("etcd does not answer");
+    return answer?.ok === true;
+  });
 }
 
 function isExecutable(path: string): boolean {

@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { BIN, type Outcome, runProgram } from "./programs.ts";
+import { dirname, join } from "node:path";
+import { type Outcome, runProgram } from "./programs.ts";
+import { runSvcAccess } from "./svc-access.ts";
 import { ROOT } from "./workspace.ts";
 
 /** What of this checkout npm would install. */
@@ -12,10 +13,7 @@ export class InstalledRepository {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-access-repository-")));
 
   constructor(files: Readonly<Record<string, string>> = {}) {
-    for (const name of PUBLISHED) this.#link(join(ROOT, name), `svc-access/${name}`);
-    for (const name of ["@bufbuild", "@types", "typescript"]) {
-      this.#link(join(ROOT, "node_modules", name), name);
-    }
+    linkPackages(this.folder, ["@bufbuild", "@types", "typescript"]);
     this.write("package.json", '{"private": true, "type": "module"}\n');
     for (const [name, content] of Object.entries(files)) this.write(name, content);
   }
@@ -30,11 +28,13 @@ export class InstalledRepository {
   /** Runs a program as `npx` would. */
   run(command: string, ...args: string[]): Outcome {
     const env = {
-      PATH: [join(ROOT, "bin"), BIN, process.env["PATH"]].join(delimiter),
       GIT_CONFIG_GLOBAL: "/dev/null",
       GIT_CONFIG_SYSTEM: "/dev/null",
     };
-    return runProgram(command, args, { cwd: this.folder, env });
+    const options = { cwd: this.folder, env };
+    return command === "svc-access"
+      ? runSvcAccess(args, options)
+      : runProgram(command, args, options);
   }
 
   /** Runs a program that must succeed. @returns what it printed */
@@ -54,10 +54,15 @@ export class InstalledRepository {
   [Symbol.dispose](): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
 
-  #link(target: string, name: string): void {
-    const path = join(this.folder, "node_modules", name);
+/** Puts this package and others of this checkout into a folder's `node_modules`, as links. */
+export function linkPackages(folder: string, others: readonly string[]): void {
+  const link = (target: string, name: string): void => {
+    const path = join(folder, "node_modules", name);
     mkdirSync(dirname(path), { recursive: true });
     symlinkSync(target, path);
-  }
+  };
+  for (const name of PUBLISHED) link(join(ROOT, name), `svc-access/${name}`);
+  for (const name of others) link(join(ROOT, "node_modules", name), name);
 }

@@ -21,11 +21,16 @@ export interface TestPostgres {
 }
 
 /** The server that `POSTGRES_URL` names, or a temporary one; undefined where PostgreSQL is not installed. */
-export async function openPostgres(): Promise<TestPostgres | undefined> {
+export async function openPostgres(
+  /** Whether the disk is waited for, as in production: for who measures. */
+  options: { readonly isDurable?: boolean } = {},
+): Promise<TestPostgres | undefined> {
   const url = process.env["POSTGRES_URL"];
   if (url !== undefined && url !== "") return { url, remove: () => undefined };
   const programs = postgresPrograms();
-  return programs === undefined ? undefined : temporaryCluster(programs);
+  return programs === undefined
+    ? undefined
+    : temporaryCluster(programs, options.isDurable === true);
 }
 
 /** The folder of PostgreSQL's programs; on Debian it is not on PATH. */
@@ -43,7 +48,7 @@ export function postgresPrograms(): string | undefined {
   );
 }
 
-async function temporaryCluster(programs: string): Promise<TestPostgres> {
+async function temporaryCluster(programs: string, isDurable: boolean): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-postgres-"));
   // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? unprivilegedUser() : {};
@@ -51,15 +56,39 @@ async function temporaryCluster(programs: string): Promise<TestPostgres> {
   const data = join(folder, "data");
   const run = (program: string, args: readonly string[]) =>
     execFileSync(join(programs, program), args, { cwd: folder, stdio: "ignore", ...user });
-  run("initdb", ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"]);
+  run("initdb", [
+    "-D",
+    data,
+    "-U",
+    "postgres",
+    "-A",
+    "trust",
+    "-E",
+    "UTF8",
+    "--locale=C",
+    "--no-sync",
+  ]);
   const hba = join(data, "pg_hba.conf");
   // All users are trusted but one, for tests of credentials.
   writeFileSync(hba, `host all guarded all scram-sha-256\n${readFileSync(hba, "utf8")}`);
   const port = await freePort();
-  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`;
+  // Its process is killed, never the machine: what the system has taken is not lost, and a
+  // busy disk does not make a recovery last a minute.
+  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=${isDurable ? "on" : "off"}`;
   const start = () =>
-    void run("pg_ctl", ["-D", data, "-w", "-l", join(folder, "log"), "-o", settings, "start"]);
-  const stop = () => void run("pg_ctl", ["-D", data, "-w", "-m", "immediate", "stop"]);
+    void run("pg_ctl", [
+      "-D",
+      data,
+      "-w",
+      "-t",
+      "150",
+      "-l",
+      join(folder, "log"),
+      "-o",
+      settings,
+      "start",
+    ]);
+  const stop = () => void run("pg_ctl", ["-D", data, "-w", "-t", "150", "-m", "immediate", "stop"]);
   start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { delimiter, join } from "node:path";
-import { ROOT } from "./workspace.ts";
+import { BUF_FOLDER, ROOT } from "./workspace.ts";
 
 /** How a program ended and what it said. */
 export interface Outcome {
@@ -12,23 +12,31 @@ export interface Outcome {
 /** The folder of the programs that this repository's lock file pins. */
 export const BIN = join(ROOT, "node_modules/.bin");
 
+/** How a program is run. */
+export interface ProgramOptions {
+  readonly cwd?: string;
+  readonly input?: Uint8Array | string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
 /** Runs a program with this package's and its dependencies' programs on PATH. */
 export function runProgram(
   command: string,
   args: readonly string[],
-  options: {
-    readonly cwd?: string;
-    readonly input?: Uint8Array | string;
-    readonly env?: NodeJS.ProcessEnv;
-  } = {},
+  options: ProgramOptions = {},
 ): Outcome {
-  const path = [join(ROOT, "bin"), BIN, process.env["PATH"]].join(delimiter);
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: options.cwd,
     input: options.input,
-    env: { ...process.env, PATH: path, NO_COLOR: "1", ...options.env },
+    env: environmentOf(options),
     maxBuffer: 1 << 30,
   });
   if (error !== undefined) throw error;
   return { status, stdout: stdout.toString("utf8"), stderr: stderr.toString("utf8") };
+}
+
+/** What a program finds in its environment. */
+export function environmentOf({ env }: ProgramOptions): NodeJS.ProcessEnv {
+  const path = [join(ROOT, "bin"), BUF_FOLDER, BIN, process.env["PATH"]].join(delimiter);
+  return { ...process.env, PATH: path, NO_COLOR: "1", ...env };
 }

@@ -3,9 +3,9 @@ import { accessSync, constants } from "node:fs";
 import { connect } from "node:net";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { freePort } from "./free-port.ts";
+import { until } from "./until.ts";
 
 /** A real SpiceDB, for one test file. */
 export interface SpicedbServer {
@@ -103,17 +103,14 @@ function postgresFlags(url: string): string[] {
 
 async function listening(endpoint: string, child: ChildProcess): Promise<void> {
   const [host = "", port] = endpoint.split(":");
-  for (let attempt = 0; attempt < 300; attempt++) {
+  await until(`SpiceDB listens on ${endpoint}`, () => {
     if (child.exitCode !== null) throw new Error(`SpiceDB exited with ${child.exitCode}`);
-    const open = await new Promise<boolean>((resolve) => {
+    return new Promise<boolean>((resolve) => {
       const socket = connect(Number(port), host);
       socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
       socket.once("connect", () => socket.destroy());
     });
-    if (open) return;
-    await sleep(50);
-  }
-  throw new Error("SpiceDB does not listen");
+  });
 }
 
 function isExecutable(path: string): boolean {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,12 +7,20 @@ import { fileURLToPath } from "node:url";
 /** The root of this repository. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** buf as the lock file pins it. */
-export const BUF = join(ROOT, "node_modules/.bin/buf");
+const NATIVE_BUF = join(ROOT, `node_modules/@bufbuild/buf-${process.platform}-${process.arch}/bin`);
+
+/** The folder of buf as the lock file pins it: of the program itself, which npm's buf starts by way of Node. */
+export const BUF_FOLDER = existsSync(NATIVE_BUF) ? NATIVE_BUF : join(ROOT, "node_modules/.bin");
+
+export const BUF = join(BUF_FOLDER, "buf");
+
+/** What was built in this process, by the files that it was built of. */
+const images = new Map<string, Uint8Array>();
 
 /** A folder of protos that can be built: the given files beside the annotation's. */
 export class Workspace {
   readonly folder: string;
+  readonly #files = new Map<string, string>();
 
   constructor(files: Readonly<Record<string, string>>) {
     this.folder = mkdtempSync(join(tmpdir(), "svc-access-test-"));
@@ -29,15 +37,21 @@ export class Workspace {
     const path = join(this.folder, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content);
+    this.#files.set(name, content);
   }
 
-  /** Builds the image of the `proto` module. */
+  /** Builds the image of the `proto` module; buf is started once for the same files. */
   build(): Uint8Array {
-    return execFileSync(BUF, ["build", "proto", "-o", "-"], {
-      cwd: this.folder,
-      maxBuffer: 1 << 30,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const key = JSON.stringify([...this.#files].sort());
+    const image =
+      images.get(key) ??
+      execFileSync(BUF, ["build", "proto", "-o", "-"], {
+        cwd: this.folder,
+        maxBuffer: 1 << 30,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+    images.set(key, image);
+    return Buffer.from(image);
   }
 
   [Symbol.dispose](): void {

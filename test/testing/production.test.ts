@@ -11,7 +11,7 @@ test("what is looked for is in svc-access/testing", () => {
 });
 
 test.each(["runtime", "authz", "runtime-registry"])(
-  "%s does not load svc-access/testing",
+  "%s does not load svc-access/testing [TEST-1]",
   (name) => {
     expect(bundleOf(name).includes(MARK)).toBe(false);
   },

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
-import type { AuthorizationEngine } from "../../src/authz/engine.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { AuthorizationEngine } from "../../src/authz/engine/engine.ts";
 import { startTestServer, type TestServerOptions, testEngine } from "../../src/testing/index.ts";
 import { CallsOf } from "../../src/testing/test-calls.ts";
 import { VaultService } from "../runtime/fixture/gen/acme/vault/v1/vault_pb.ts";
@@ -16,6 +16,14 @@ import { FIXTURE } from "../runtime/support/vault-server.ts";
 const MODEL = join(FIXTURE, "model.zed");
 const start = (options: TestServerOptions = {}) =>
   startTestServer(bindVaultService(vaultHandlers()), { model: MODEL, ...options });
+
+// Of this file alone: what another run makes meanwhile is not counted.
+const temporary = mkdtempSync(join(tmpdir(), "svc-access-test-servers-"));
+beforeAll(() => void vi.stubEnv("TMPDIR", temporary));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(temporary, { recursive: true, force: true });
+});
 
 describe("who calls", () => {
   test("a user, by their permissions, over both transports", async () => {
@@ -96,7 +104,7 @@ test("audit events are there as soon as their calls have an answer, in their ord
   expect(server.logLines().some(({ message }) => message === "audit")).toBe(true);
 });
 
-test("the handlers get the engine, and relationships may be added", async () => {
+test("the handlers get the engine, and relationships may be added [TEST-1]", async () => {
   const asked: unknown[] = [];
   await using server = await startTestServer(
     (engine) => {
@@ -192,7 +200,7 @@ test("a server that cannot be made leaves no engine open", async () => {
   expect(await engine?.ready()).toMatchObject({ ready: false });
 });
 
-test("handlers that want an engine are told that there is no model", async () => {
+test("handlers that want an engine are notified that there is no model", async () => {
   await expect(startTestServer(() => bindVaultService(vaultHandlers()))).rejects.toThrow(
     "give model or modelText",
   );

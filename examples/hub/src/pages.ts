@@ -24,7 +24,7 @@ export function pageSizeOf({ pageSize }: PageRequest, { otherwise, most }: PageB
  * Cuts a page out of a listing. Its token is the id of the last item, so that what is added
  * or deleted meanwhile moves nothing.
  *
- * @param list the items behind an id, in the order of their ids, at most so many
+ * @param list the items after an id, in the order of their ids, at most so many
  */
 export function page<Item>(
   request: PageRequest,

@@ -15,7 +15,7 @@ const services = ["git", "hub"].map((name) => {
   return spawn(process.execPath, [main], { env, stdio: "inherit" });
 });
 
-// A second signal would end a service at once, so each is told once.
+// A second signal would end a service at once, so each gets one.
 let isStopping = false;
 const stop = (): void => {
   if (isStopping) return;

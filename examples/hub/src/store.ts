@@ -8,7 +8,7 @@ import { ServiceError, StartUpError } from "svc-access/runtime";
 export interface ListRequest {
   /** Only items below this one. */
   readonly parent?: string;
-  /** Only items behind this id. */
+  /** Only items after this id. */
   readonly after?: string;
   readonly limit: number;
 }

@@ -1,5 +1,5 @@
+import type { FileOutline } from "../descriptors/file-outline.ts";
 import { readDefinedTypes, scopeOf, syntaxOf } from "./annotation/definition.ts";
-import type { FileOutline } from "./file-outline.ts";
 
 /** What a file declares, one entry a declaration: what it is called, and what it says. */
 export type FileFacts = ReadonlyMap<string, string>;

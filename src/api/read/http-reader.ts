@@ -1,8 +1,8 @@
+import type { MessageIndex } from "../descriptors/message-index.ts";
+import { eachField, joined, WireType } from "../descriptors/wire.ts";
 import { describeMissingField, type FieldReference } from "../field.ts";
 import type { HttpBinding, HttpRule, HttpRuleProblem } from "../http-rule.ts";
 import { parsePathTemplate } from "../path-template.ts";
-import type { MessageIndex } from "./message-index.ts";
-import { eachField, joined, WireType } from "./wire.ts";
 
 /** The methods that `HttpRule.pattern` names, by field number. */
 const PATTERN_METHODS: Readonly<Record<number, string>> = {
@@ -20,7 +20,7 @@ const RESPONSE_BODY = 12;
 /** An RFC 9110 method; `*` for any. */
 const METHOD = /^(?:\*|[A-Za-z0-9!#$%&'+\-.^_`|~]+)$/;
 
-/** The methods that Node.js reads from a connection, but CONNECT, which is no request for a resource; `*` for any. */
+/** The methods that Node.js reads from a connection, but CONNECT, which is not a request for a resource; `*` for any. */
 const SERVED_METHODS: ReadonlySet<string> = new Set(
   (
     "* ACL BIND CHECKOUT COPY DELETE GET HEAD LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MOVE NOTIFY " +
@@ -132,7 +132,7 @@ function parseRule(
   }
   const { method } = rule;
   if (!METHOD.test(method)) {
-    report(`"${method}" is no HTTP method`, CUSTOM, 1);
+    report(`"${method}" is not an HTTP method`, CUSTOM, 1);
   } else if (rule.pattern === CUSTOM && method !== method.toUpperCase()) {
     report(`HTTP methods are case-sensitive; write ${method.toUpperCase()}`, CUSTOM, 1);
   } else if (!SERVED_METHODS.has(method)) {

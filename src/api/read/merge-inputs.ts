@@ -1,6 +1,10 @@
 import { compareText } from "../../diagnostics/diagnostic.ts";
+import {
+  DescriptorError,
+  type FileOutline,
+  type MethodOutline,
+} from "../descriptors/file-outline.ts";
 import { type FileFacts, firstDifference, serviceFacts, typeFacts } from "./file-facts.ts";
-import { DescriptorError, type FileOutline, type MethodOutline } from "./file-outline.ts";
 
 const ANNOTATION_PACKAGE = "svc.access.v1";
 

@@ -1,3 +1,4 @@
+import { eachField, WireType } from "../descriptors/wire.ts";
 import {
   AUTHZ_MODES,
   type DeclaredAudit,
@@ -9,7 +10,6 @@ import {
   RISK_LEVELS,
   type UnknownEnumValue,
 } from "../policy.ts";
-import { eachField, WireType } from "./wire.ts";
 
 /**
  * Decodes `svc.access.v1.Policy`.

@@ -1,9 +1,8 @@
-import { bareType } from "../collection.ts";
+import type { MessageIndex } from "../descriptors/message-index.ts";
 import { type FieldLookup, type FieldReference, isInteger } from "../field.ts";
 import type { HttpRule } from "../http-rule.ts";
-import { namePatternsOf, SEGMENT_NAME, segmentIndex } from "../name-pattern.ts";
+import { bareType, namePatternsOf, SEGMENT_NAME, segmentIndex } from "../name-pattern.ts";
 import { type DeclaredResource, parseResource, type ResourcePart } from "../resource.ts";
-import type { MessageIndex } from "./message-index.ts";
 
 /** What the placeholders of a resource are looked up in. */
 interface Scope {

@@ -1,5 +1,7 @@
 import type { Model } from "../../model/index.ts";
-import { AuthzError } from "../authz-error.ts";
+import type { Relationship, RelationshipFilter } from "../../model/relationship.ts";
+import { formatRelationship } from "../../model/relationship-text.ts";
+import { AuthzError } from "../engine/authz-error.ts";
 import {
   type AuthorizationEngine,
   type BulkCheckItem,
@@ -18,66 +20,24 @@ import {
   type Readiness,
   type Revision,
   type WriteRequest,
-} from "../engine.ts";
-import type { ObjectIdRule } from "../object-id.ts";
-import type { Relationship, RelationshipFilter } from "../relationship.ts";
-import type { RelationshipStore } from "../relationship-store.ts";
-import { formatRelationship, invalid, RequestValidator } from "../validate-request.ts";
-import { abortError } from "./abort-error.ts";
-import { Checker } from "./checker.ts";
-import { Checks } from "./checks.ts";
-import { compileProgram } from "./compile-program.ts";
-import { Explainer } from "./explainer.ts";
-import { FailureListeners } from "./failure-listeners.ts";
-import { HeadRevision } from "./head-revision.ts";
-import { listRelationships } from "./list-relationships.ts";
-import { Listings, MAX_RESULTS } from "./listings.ts";
-import { loadGraph } from "./load-graph.ts";
-import { paced, type Steps } from "./paced.ts";
-import type { RelationshipGraph } from "./relationship-graph.ts";
-import { ResourceFinder } from "./resource-finder.ts";
-import { formatRevision } from "./revision-token.ts";
-import { SubjectFinder } from "./subject-finder.ts";
-import { Watcher } from "./watcher.ts";
-import { Writer } from "./writer.ts";
+} from "../engine/engine.ts";
+import type { RelationshipStore } from "../engine/relationship-store.ts";
+import { invalid, type RequestValidator } from "../engine/validate-request.ts";
+import { Checker } from "./check/checker.ts";
+import { Checks } from "./check/checks.ts";
+import { Explainer } from "./check/explainer.ts";
+import type { RelationshipGraph } from "./graph/relationship-graph.ts";
+import { abortError, inTurns, type Steps } from "./graph/turns.ts";
+import { listRelationships } from "./lookup/list-relationships.ts";
+import { Listings } from "./lookup/listings.ts";
+import { ResourceFinder } from "./lookup/resource-finder.ts";
+import { SubjectFinder } from "./lookup/subject-finder.ts";
+import { formatRevision, HeadRevision } from "./write/revision.ts";
+import { Watcher } from "./write/watcher.ts";
+import { Writer } from "./write/writer.ts";
 
-/** What an embedded engine is made of. */
-export interface EmbeddedEngineOptions {
-  /** A model without errors, caveats and expirations. */
-  readonly model: Model;
-  /** The file that the model is from, for messages. */
-  readonly modelFile?: string | undefined;
-  /** Where the relationships are kept; the engine closes it. */
-  readonly store: RelationshipStore;
-  /** Which object ids there may be; `OBJECT_IDS` where absent. */
-  readonly objectIds?: ObjectIdRule;
-  /** The most results of a listing, over all of its pages; `MAX_RESULTS` where absent. */
-  readonly maxResults?: number;
-}
-
-/**
- * An engine in this process: all relationships in memory, over a store that
- * keeps them. It always reads at head. Where it is refused, the store is closed.
- *
- * @throws AuthzError UNIMPLEMENTED for a model with caveats or expirations; FAILED_PRECONDITION
- * where the store holds relationships that the model does not allow
- */
-export async function createEmbeddedEngine(
-  options: EmbeddedEngineOptions,
-): Promise<AuthorizationEngine> {
-  const { model, modelFile, store, objectIds, maxResults = MAX_RESULTS } = options;
-  try {
-    const validator = new RequestValidator(model, objectIds);
-    const graph = await loadGraph(compileProgram(model), store, validator, modelFile);
-    return new EmbeddedEngine(model, store, validator, graph, maxResults);
-  } catch (error) {
-    // Else this process would hold the store, and nobody could close it. Why it was refused is what counts.
-    await store.close().catch(() => undefined);
-    throw error;
-  }
-}
-
-class EmbeddedEngine implements AuthorizationEngine {
+/** An engine over a graph that was loaded from its store. */
+export class EmbeddedEngine implements AuthorizationEngine {
   readonly kind = "embedded";
   readonly #store: RelationshipStore;
   readonly #validator: RequestValidator;
@@ -92,8 +52,11 @@ class EmbeddedEngine implements AuthorizationEngine {
   readonly #writer: Writer;
   readonly #head: HeadRevision;
   #closing: Promise<void> | undefined;
-  readonly #failures = new FailureListeners();
-  readonly onFailure = this.#failures.add;
+  readonly #failureListeners: ((error: AuthzError) => void)[] = [];
+  /** Bound: the server asks for it also of an engine that somebody has wrapped. */
+  readonly onFailure = (listener: (error: AuthzError) => void): void => {
+    this.#failureListeners.push(listener);
+  };
 
   constructor(
     model: Model,
@@ -112,12 +75,14 @@ class EmbeddedEngine implements AuthorizationEngine {
     this.#resources = new ResourceFinder(graph, checker, maxResults);
     this.#subjects = new SubjectFinder(graph, checker, maxResults);
     this.#watcher = new Watcher(store, () => this.#writer.sequence);
-    this.#failures.add((error) => this.#watcher.fail(error));
+    this.onFailure((error) => this.#watcher.fail(error));
     this.#writer = new Writer(
       graph,
       store,
       () => this.#watcher.notify(),
-      (error) => this.#failures.tell(error),
+      (error) => {
+        for (const listener of this.#failureListeners) listener(error);
+      },
     );
     this.#head = new HeadRevision(store.id, this.#writer);
   }
@@ -186,7 +151,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     // Text that stays as it is: the object that was asked with may change before the next page.
     const listing = ["relationships", ...of.map((part) => part ?? null)];
     const all = () => listRelationships(this.#graph, filter, this.#maxResults);
-    return this.#paced(
+    return this.#inTurns(
       () => this.#listings.page(listing, page, this.#state(), all, formatRelationship),
       options,
     );
@@ -202,7 +167,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     const { type, id, relation = null } = subject;
     const listing = ["resources", resourceType, permission, type, id, relation];
     const all = () => this.#resources.find(request);
-    return this.#paced(
+    return this.#inTurns(
       () => this.#listings.page(listing, request, this.#state(), all, (id) => id),
       options,
     );
@@ -224,7 +189,7 @@ class EmbeddedEngine implements AuthorizationEngine {
       subjectRelation,
     ];
     const all = () => this.#subjects.find(request);
-    return this.#paced(
+    return this.#inTurns(
       () => this.#listings.page(listing, request, this.#state(), all, ({ id }) => id),
       options,
     );
@@ -262,7 +227,7 @@ class EmbeddedEngine implements AuthorizationEngine {
 
   async #close(): Promise<void> {
     this.#watcher.close();
-    // Behind the writes that were begun.
+    // After the writes that were begun.
     await this.#writer.settle().catch(() => {});
     await this.#store.close();
   }
@@ -276,8 +241,8 @@ class EmbeddedEngine implements AuthorizationEngine {
   }
 
   /** Does what may take long in turns. */
-  #paced<Result>(work: () => Steps<Result>, options: CallOptions | undefined): Promise<Result> {
-    return paced(() => this.#graph.version, work, options?.signal);
+  #inTurns<Result>(work: () => Steps<Result>, options: CallOptions | undefined): Promise<Result> {
+    return inTurns(() => this.#graph.version, work, options?.signal);
   }
 
   /** The same, with the state that it was done at. */
@@ -286,7 +251,7 @@ class EmbeddedEngine implements AuthorizationEngine {
     options: CallOptions | undefined,
   ): Promise<{ readonly result: Result; readonly revision: Revision }> {
     const revision = () => this.#head.revision();
-    return this.#paced(function* () {
+    return this.#inTurns(function* () {
       return { result: yield* work(), revision: revision() };
     }, options);
   }

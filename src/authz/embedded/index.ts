@@ -1,2 +1,2 @@
-export { createEmbeddedEngine, type EmbeddedEngineOptions } from "./embedded-engine.ts";
+export { createEmbeddedEngine, type EmbeddedEngineOptions } from "./create-embedded-engine.ts";
 export { createMemoryStore } from "./memory-store.ts";

@@ -1,8 +1,8 @@
-export type { ConnectionOptions } from "./channel.ts";
-export type { SchemaWrite } from "./schema.ts";
+export type { ConnectionOptions } from "./client/channel.ts";
+export { decodeSpicedbId, encodeSpicedbId } from "./client/spicedb-id.ts";
 export {
   createSpicedbEngine,
   type SpicedbEngine,
   type SpicedbEngineOptions,
 } from "./spicedb-engine.ts";
-export { decodeSpicedbId, encodeSpicedbId } from "./spicedb-id.ts";
+export type { SchemaWrite } from "./write/schema.ts";

@@ -1,4 +1,5 @@
 import type { Model } from "../../model/index.ts";
+import type { RelationshipFilter } from "../../model/relationship.ts";
 import type {
   AuthorizationEngine,
   CallOptions,
@@ -9,24 +10,22 @@ import type {
   PageRequest,
   Revision,
   WriteRequest,
-} from "../engine.ts";
-import type { RelationshipFilter } from "../relationship.ts";
-import { RequestValidator } from "../validate-request.ts";
-import type { ConnectionOptions } from "./channel.ts";
-import { checkAny } from "./check-any.ts";
-import { check, checkBulk } from "./checks.ts";
-import { refuseConfusedPermissions } from "./confused-permissions.ts";
-import { Connection } from "./connection.ts";
-import { explain } from "./explain.ts";
-import { Freshness } from "./freshness.ts";
-import { ListingCache } from "./listing-cache.ts";
-import { lookupResources, lookupSubjects } from "./lookups.ts";
-import { readRelationships } from "./relationships.ts";
-import { zedTokenOf } from "./revision.ts";
-import { type SchemaWrite, schemaReadiness, writeSchema } from "./schema.ts";
-import { newestOf, type Session } from "./session.ts";
-import { watch } from "./watch.ts";
-import { writeRelationships } from "./writes.ts";
+} from "../engine/engine.ts";
+import { RequestValidator } from "../engine/validate-request.ts";
+import { check, checkBulk } from "./check/checks.ts";
+import { explain } from "./check/explain.ts";
+import type { ConnectionOptions } from "./client/channel.ts";
+import { Connection } from "./client/connection.ts";
+import { Freshness } from "./client/freshness.ts";
+import { newestOf, type Session } from "./client/session.ts";
+import { zedTokenOf } from "./client/tokens.ts";
+import { checkAny } from "./lookup/find-resources.ts";
+import { ListingCache, lookupResources, lookupSubjects } from "./lookup/lookups.ts";
+import { readRelationships } from "./lookup/read-relationships.ts";
+import { refuseSubtractedParentheses } from "./workarounds/subtracted-parentheses.ts";
+import { type SchemaWrite, schemaReadiness, writeSchema } from "./write/schema.ts";
+import { watch } from "./write/watch.ts";
+import { writeRelationships } from "./write/writes.ts";
 
 /** Which SpiceDB, and with which model. */
 export interface SpicedbEngineOptions extends ConnectionOptions {
@@ -41,7 +40,7 @@ export interface SpicedbEngine extends AuthorizationEngine {
    * Writes the schema, unless SpiceDB has one of the same meaning.
    *
    * @param schema the text of the model
-   * @throws AuthzError INVALID_ARGUMENT where the text is no model, or one that SpiceDB would
+   * @throws AuthzError INVALID_ARGUMENT where the text is not a model, or one that SpiceDB would
    * decide wrongly; FAILED_PRECONDITION where stored relationships block the change
    */
   writeSchema(schema: string, options?: CallOptions): Promise<SchemaWrite>;
@@ -51,11 +50,11 @@ export interface SpicedbEngine extends AuthorizationEngine {
  * An engine over a SpiceDB of its own. It connects when it is first asked: a SpiceDB that is down
  * is UNAVAILABLE at each call, until it is back.
  *
- * @throws AuthzError INVALID_ARGUMENT where SpiceDB would confuse two permissions of the model
+ * @throws AuthzError INVALID_ARGUMENT where the model subtracts parentheses, which SpiceDB misreads
  */
 export async function createSpicedbEngine(options: SpicedbEngineOptions): Promise<SpicedbEngine> {
   const { model } = options;
-  refuseConfusedPermissions(model);
+  refuseSubtractedParentheses(model);
   const connection = new Connection(options);
   const session: Session = {
     model,

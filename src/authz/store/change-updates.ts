@@ -1,4 +1,4 @@
-import type { RelationshipUpdate, WriteOperation } from "../engine.ts";
+import type { RelationshipUpdate, WriteOperation } from "../engine/engine.ts";
 import { type RelationshipValues, toValues } from "./relationship-row.ts";
 
 /** An update as it is kept: short, for many are. */

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { AuthzError } from "../authz-error.ts";
+import { AuthzError } from "../engine/authz-error.ts";
 
 /** Who holds a store. */
 export interface LockHolder {

@@ -1,8 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { type CreateTableBuilder, type Kysely, sql } from "kysely";
-import type { TableRights } from "./postgres/postgres-rights.ts";
-import type { DatabaseKind, StoreDatabase } from "./store-database.ts";
-import { explainMigration, isOutdated, readVersion, type TableVersion } from "./table-version.ts";
+import type { DatabaseKind } from "../../database/database.ts";
+import type { TableRights } from "../../database/postgres/postgres-rights.ts";
+import {
+  explainMigration,
+  isOutdated,
+  readVersion,
+  type TableVersion,
+} from "../../database/table-version.ts";
+import type { StoreDatabase } from "./store-database.ts";
 import type { Tables } from "./tables.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -22,7 +28,7 @@ const RIGHTS: TableRights = {
 /**
  * Brings the tables to this version, all or nothing. The lock is held.
  *
- * @throws AuthzError FAILED_PRECONDITION where a newer program made them, or the user lacks a right
+ * @throws DatabaseError FAILED_PRECONDITION where a newer program made them, or the user lacks a right
  */
 export async function migrate(database: StoreDatabase): Promise<void> {
   await database.assertRights?.(RIGHTS);

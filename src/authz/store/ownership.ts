@@ -26,11 +26,11 @@ export async function claim(database: StoreDatabase): Promise<Ownership> {
     .returning(["store_id", "epoch"])
     .executeTakeFirstOrThrow();
   const { store_id: storeId, epoch } = row;
-  // Behind the new epoch: no commit of an earlier one comes in between.
+  // After the new epoch: no commit of an earlier one comes in between.
   return { storeId, head: await readHead(database), epoch: Number(epoch) };
 }
 
-/** The epoch and the head of the store now, whoever holds it. */
+/** The epoch and the head of the store now, whichever process holds it. */
 export async function readState(
   connection: Kysely<Tables>,
 ): Promise<{ readonly epoch: number; readonly head: number }> {
@@ -47,7 +47,7 @@ export async function readState(
   return { epoch: Number(row.epoch), head: Number(row.head ?? 0) };
 }
 
-/** Reads the store anew whose lock this process held all the time. */
+/** Reads the store again whose lock this process held all the time. */
 export async function readOwnership(database: StoreDatabase, epoch: number): Promise<Ownership> {
   const row = await database.writer
     .selectFrom("meta")

@@ -28,7 +28,7 @@ export interface PostgresConnection {
   readonly keepAliveInitialDelayMillis?: number | undefined;
 }
 
-/** How many connections a store has (spec 8). */
+/** How many connections a store has. */
 export interface PoolSettings {
   /** The most connections, the writer's among them; 20 where absent. */
   readonly max?: number;

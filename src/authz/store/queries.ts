@@ -4,7 +4,7 @@ import type { ChangeTable, RelationshipTable, Tables } from "./tables.ts";
 
 const KEY = sql.join(RELATIONSHIP_COLUMNS.map((column) => sql.ref(column)));
 
-/** Reads the changes behind a number, oldest first. */
+/** Reads the changes after a number, oldest first. */
 export function readChanges(
   connection: Kysely<Tables>,
   after: number,
@@ -19,7 +19,7 @@ export function readChanges(
     .execute();
 }
 
-/** Reads a page of the relationships, in the order of their key, behind the last of the page before. */
+/** Reads a page of the relationships, in the order of their key, after the last of the page before. */
 export function readPage(
   connection: Kysely<Tables>,
   after: RelationshipTable | undefined,

@@ -1,4 +1,4 @@
-import type { Relationship } from "../relationship.ts";
+import type { Relationship } from "../../model/relationship.ts";
 import type { RelationshipTable } from "./tables.ts";
 
 /** The columns of a relationship in the order of the primary key. */

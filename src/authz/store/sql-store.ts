@@ -1,7 +1,7 @@
-import { AuthzError } from "../authz-error.ts";
-import type { RelationshipUpdate } from "../engine.ts";
-import type { Relationship } from "../relationship.ts";
-import type { RelationshipStore, StoredChange } from "../relationship-store.ts";
+import type { Relationship } from "../../model/relationship.ts";
+import { AuthzError } from "../engine/authz-error.ts";
+import type { RelationshipUpdate } from "../engine/engine.ts";
+import type { RelationshipStore, StoredChange } from "../engine/relationship-store.ts";
 import { decodeUpdates } from "./change-updates.ts";
 import { lostError } from "./lock-holder.ts";
 import { claim, type Ownership, readOwnership, readState, release } from "./ownership.ts";

@@ -1,11 +1,9 @@
 import type { Kysely } from "kysely";
-import type { AuthzError } from "../authz-error.ts";
-import type { TableRights } from "./postgres/postgres-rights.ts";
+import type { DatabaseKind } from "../../database/database.ts";
+import type { TableRights } from "../../database/postgres/postgres-rights.ts";
+import type { AuthzError } from "../engine/authz-error.ts";
 import type { Tables } from "./tables.ts";
 import type { WriteBatch } from "./write-batch.ts";
-
-/** The databases that a store can be kept in. */
-export type DatabaseKind = "sqlite" | "postgres";
 
 /** A view of a database at one moment. */
 export interface Snapshot {
@@ -49,14 +47,14 @@ export interface StoreDatabase {
   /**
    * Sees that the user may do this with the tables; absent where a database knows no users.
    *
-   * @throws AuthzError FAILED_PRECONDITION with the rights that are missing
+   * @throws MissingRightsError with the rights that are missing
    */
   assertRights?(rights: TableRights): Promise<void>;
 
   /** Why what is written will not last, or the lock keeps nobody out, though it can be written; absent where that cannot be. */
   problem?(): string | undefined;
 
-  /** Names who is told that the connection which has the lock broke. */
+  /** Names who is notified that the connection which has the lock broke. */
   onLost(listener: () => void): void;
 
   /**

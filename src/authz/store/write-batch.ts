@@ -1,4 +1,4 @@
-import type { RelationshipUpdate, WriteOperation } from "../engine.ts";
+import type { RelationshipUpdate, WriteOperation } from "../engine/engine.ts";
 import { encodeUpdates } from "./change-updates.ts";
 import { type RelationshipValues, toValues } from "./relationship-row.ts";
 

@@ -5,7 +5,7 @@ import {
   BufTemplateError,
   readBufTemplate,
 } from "../../compiler/buf-template.ts";
-import { UsageError } from "../../compiler/usage-error.ts";
+import { UsageError } from "../../diagnostics/usage-error.ts";
 import { COPIES } from "./shipped-protos.ts";
 import type { Workspace } from "./workspace.ts";
 

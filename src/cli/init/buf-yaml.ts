@@ -7,8 +7,14 @@ const NAME_MOVES = "\nand remove name at the top, which is the module's now.\n";
 const RULES = ["STANDARD", "ACCESS"];
 const BREAKING = "ACCESS_BREAKING";
 
+/** How `buf.yaml` names the check plugin. */
+type PluginCommand = string | string[];
+
 /** The `buf.yaml` of a repository that has none. */
-export function newBufYaml({ own, imported, annotation }: Workspace): string {
+export function newBufYaml(
+  { own, imported, annotation }: Workspace,
+  plugin: PluginCommand,
+): string {
   const others = annotation === undefined ? [...imported, COPIES] : [...imported, annotation];
   const modules = [
     ...own.map((path) => {
@@ -24,7 +30,7 @@ export function newBufYaml({ own, imported, annotation }: Workspace): string {
   return `version: v2
 modules:
 ${modules.join("")}plugins:
-  - plugin: ${PLUGIN}
+  - plugin: ${typeof plugin === "string" ? plugin : JSON.stringify(plugin)}
     options:
       config: svc-access.yaml
 lint:
@@ -50,12 +56,15 @@ function isBelow(path: string, folder: string): boolean {
  *
  * @returns nothing where it lacks nothing
  */
-export function additionsToBufYaml({ bufYaml, annotation }: Workspace): string {
+export function additionsToBufYaml(
+  { bufYaml, annotation }: Workspace,
+  plugin: PluginCommand,
+): string {
   if (bufYaml === undefined) return "";
   const before = bufYaml.clone() as Document;
   const after = bufYaml.clone() as Document;
   if (annotation === undefined) addModule(after);
-  addPlugin(after);
+  addPlugin(after, plugin);
   addRules(after);
   const changed = (after.contents as YAMLMap).items.filter(({ key }: Pair) => {
     const old = before.has(key) ? JSON.stringify(before.toJS()[String(key)]) : undefined;
@@ -93,11 +102,11 @@ function addModule(document: Document): void {
   modules.add(document.createNode(module) as never);
 }
 
-function addPlugin(document: Document): void {
+function addPlugin(document: Document, command: PluginCommand): void {
   const plugins: unknown = document.toJS().plugins;
   if (JSON.stringify(plugins ?? []).includes(PLUGIN)) return;
   if (!isSeq(document.get("plugins"))) document.set("plugins", document.createNode([]));
-  const plugin = { plugin: PLUGIN, options: { config: "svc-access.yaml" } };
+  const plugin = { plugin: command, options: { config: "svc-access.yaml" } };
   (document.get("plugins") as YAMLSeq).add(document.createNode(plugin));
 }
 

@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { printableLines } from "../../common/printable.ts";
-import { UsageError } from "../../compiler/usage-error.ts";
+import { writeFiles } from "../../compiler/write-files.ts";
+import { UsageError } from "../../diagnostics/usage-error.ts";
 import type { OutputFile } from "../../emit/output-file.ts";
-import { writeFiles } from "../write-files.ts";
 import { additionsToBufGen, bufGenYaml, inputsOf, mayClean, outputFolder } from "./buf-gen-yaml.ts";
 import { additionsToBufYaml, newBufYaml } from "./buf-yaml.ts";
+import { checkPluginCommand } from "./check-plugin-command.ts";
 import { nextSteps } from "./next-steps.ts";
 import { COPIES, shippedProtos } from "./shipped-protos.ts";
 import { generatedCode, sourceFolders } from "./starter/generated-code.ts";
@@ -33,7 +34,7 @@ export function initCommand(): Command {
       "after",
       `
 Examples:
-  npm install --save-dev svc-access @bufbuild/buf && npx svc-access init
+  npm install --save-dev svc-access @bufbuild/buf @bufbuild/protoc-gen-es && npx svc-access init
   npx svc-access init --service notes      a service that runs
   npx svc-access init --service bills bills      another one, in a folder of its own
 
@@ -62,6 +63,7 @@ function init(folder: string, flags: InitFlags): void {
 function start(folder: string, workspace: Workspace, { service }: InitFlags): void {
   const { own, annotation } = workspace;
   const root = own[0] as string;
+  const plugin = checkPluginCommand(installedAt(folder));
   const gen = generatedCode(service === undefined ? "gen" : outputFolder(folder));
   const starter =
     service === undefined ? undefined : serviceStarter(service, root, installedAt(folder), gen);
@@ -73,14 +75,14 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
   const bufGen = bufGenYaml(inputsOf(folder, workspace), isCleaned);
   mkdirSync(join(folder, root), { recursive: true });
   const kept = writeNew(folder, [
-    { name: "buf.yaml", content: newBufYaml(workspace) },
+    { name: "buf.yaml", content: newBufYaml(workspace, plugin) },
     { name: "buf.gen.yaml", content: bufGen },
     ...(starter ?? [{ name: "svc-access.yaml", content: svcAccessYaml(installedAt(folder)) }]),
     { name: "tsconfig.json", content: tsconfig(sourceFolders(gen, service !== undefined)) },
   ]);
   for (const name of kept) say(`${name} exists and is left as it is`);
   if (annotation !== undefined) tellOfCopies(folder, annotation, workspace);
-  tellLack("buf.yaml", kept.includes("buf.yaml") ? additionsToBufYaml(workspace) : "");
+  tellLack("buf.yaml", kept.includes("buf.yaml") ? additionsToBufYaml(workspace, plugin) : "");
   tellLack("buf.gen.yaml", bufGenLacks);
   tellLack("tsconfig.json", tsconfigLacks(join(folder, "tsconfig.json")));
   if (starter !== undefined && !mentions(folder, "svc-access.yaml", `${service}:`)) {
@@ -105,7 +107,10 @@ function update(folder: string, workspace: Workspace): void {
   writeFiles(folder, stale);
   for (const { name } of stale) say(`${name} updated`);
   if (stale.length === 0) say(`the copies in ${annotation} are those of this version`);
-  if (workspace.annotation === undefined) tellLack("buf.yaml", additionsToBufYaml(workspace));
+  if (workspace.annotation === undefined) {
+    const plugin = checkPluginCommand(installedAt(folder));
+    tellLack("buf.yaml", additionsToBufYaml(workspace, plugin));
+  }
 }
 
 function copies(module: string, { hasGoogle }: Workspace): OutputFile[] {

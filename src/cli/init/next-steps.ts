@@ -31,8 +31,8 @@ function installSteps(folder: string, isService: boolean): string[] {
       existsSync(join(place, "node_modules", name, "package.json")),
     );
   const needed = isService ? ["svc-access", "@bufbuild/protobuf"] : [];
-  const tools = isService ? ["@bufbuild/buf"] : ["svc-access", "@bufbuild/buf"];
-  const absent = tools.filter(isAbsent);
+  const tools = ["@bufbuild/buf", "@bufbuild/protoc-gen-es"];
+  const absent = (isService ? tools : ["svc-access", ...tools]).filter(isAbsent);
   if (!hasTypeScript(folder)) absent.push("typescript", "@types/node");
   return [
     { command: "npm install", names: needed.filter(isAbsent) },

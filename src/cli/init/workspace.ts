@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Document, isMap, parseDocument } from "yaml";
-import { UsageError } from "../../compiler/usage-error.ts";
+import { UsageError } from "../../diagnostics/usage-error.ts";
 import { type FoundModule, findModules } from "./find-modules.ts";
 import { ANNOTATIONS_PROTO, POLICY_PROTO } from "./shipped-protos.ts";
 

@@ -1,6 +1,9 @@
 import { Command, Option } from "commander";
-import { showsColors } from "../common.ts";
-import { readText } from "./read-text.ts";
+import { printableJson } from "../../common/printable.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { count, findingsOf, type ReportStyle, showsColors } from "../report/findings.ts";
+import { REPORTS } from "../report/report.ts";
+import { readText } from "./files.ts";
 
 /** `svc-access model check FILE`. */
 export function checkCommand(): Command {
@@ -26,10 +29,9 @@ Exit codes: 0 no errors, 1 findings, 2 usage or unreadable input.`,
 
 async function check(path: string, { format }: { readonly format: string }): Promise<void> {
   const text = readText(path, `the model ${path}`);
-  const [{ parseModel }, { displayPath }, { formatFindings }] = await Promise.all([
+  const [{ parseModel }, { displayPath }] = await Promise.all([
     import("../../model/index.ts"),
     import("../../compiler/platform.ts"),
-    import("./format-findings.ts"),
   ]);
   const { model, diagnostics } = parseModel(text, displayPath(path));
   const definitions = [...model.definitions.values()];
@@ -40,4 +42,24 @@ async function check(path: string, { format }: { readonly format: string }): Pro
   };
   process.stdout.write(formatFindings(found, format, { colors: showsColors(process.stdout) }));
   process.exitCode = diagnostics.length > 0 ? 1 : 0;
+}
+
+/** What the check of a model found. */
+export interface ModelFindings {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly definitions: number;
+  readonly permissions: number;
+}
+
+/** Findings in a model, in the formats of `svc-access lint`, which count RPCs where these count types. */
+export function formatFindings(found: ModelFindings, format: string, style: ReportStyle): string {
+  const { diagnostics, definitions, permissions } = found;
+  if (format === "json") {
+    return `${printableJson({ findings: findingsOf(diagnostics), definitions, permissions })}\n`;
+  }
+  const report = REPORTS[format]?.({ diagnostics, rpcs: 0 }, style) ?? "";
+  if (format !== "text") return report;
+  const lines = report.split("\n").slice(0, -2);
+  const summary = `${count(definitions, "definition")}, ${count(permissions, "permission")}: ${count(diagnostics.length, "error")}`;
+  return `${[...lines, summary].join("\n")}\n`;
 }

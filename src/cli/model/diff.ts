@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { ModelChange } from "../../model/validation/diff-models.ts";
-import { showsColors } from "../common.ts";
-import { relationshipsFlag } from "./relationships-flag.ts";
+import { showsColors } from "../report/findings.ts";
+import { relationshipsFlag } from "./files.ts";
 
 interface DiffFlags {
   readonly relationships?: string;
@@ -40,9 +40,9 @@ unreadable input.`,
 async function diff(oldPath: string, newPath: string, flags: DiffFlags): Promise<void> {
   const [{ loadModel }, { diffModels }, { blockingRelationships, mayBlock }, { formatDiff }] =
     await Promise.all([
-      import("./load-model.ts"),
+      import("./files.ts"),
       import("../../model/validation/diff-models.ts"),
-      import("../../model/validation/blocking-relationships.ts"),
+      import("../../model/validation/diff-models.ts"),
       import("./format-diff.ts"),
     ]);
   const before = loadModel(oldPath);

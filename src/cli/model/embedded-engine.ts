@@ -1,7 +1,7 @@
 import { createEmbeddedEngine, createMemoryStore } from "../../authz/embedded/index.ts";
-import type { AuthorizationEngine } from "../../authz/engine.ts";
-import { SPICEDB_OBJECT_IDS } from "../../authz/object-id.ts";
+import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { Model } from "../../model/index.ts";
+import { SPICEDB_OBJECT_IDS } from "../../model/object-id.ts";
 
 /** An engine in memory, without relationships, that lives as long as the command. */
 export function createEngine(model: Model): Promise<AuthorizationEngine> {

@@ -1,14 +1,11 @@
-import type { CheckRequest } from "../../authz/engine.ts";
+import type { CheckRequest } from "../../authz/engine/engine.ts";
+import { formatExplanation } from "../../authz/validation/format-explanation.ts";
+import { writeRelationships } from "../../authz/validation/run-validation.ts";
 import { printable } from "../../common/printable.ts";
 import { displayPath } from "../../compiler/platform.ts";
-import { UsageError } from "../../compiler/usage-error.ts";
+import { UsageError } from "../../diagnostics/usage-error.ts";
 import type { Model } from "../../model/index.ts";
-import { formatExplanation } from "../../model/validation/format-explanation.ts";
-import {
-  formatSubjectReference,
-  parseRelationship,
-} from "../../model/validation/relationship-text.ts";
-import { writeRelationships } from "../../model/validation/run-validation.ts";
+import { formatSubjectReference, parseRelationship } from "../../model/relationship-text.ts";
 import { whyNoRelationship } from "../../model/validation/why-no-relationship.ts";
 import { createEngine } from "./embedded-engine.ts";
 import { loadRelationships } from "./load-relationships.ts";

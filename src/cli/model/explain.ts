@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { printable, printableJson } from "../../common/printable.ts";
-import { UsageError } from "../../compiler/usage-error.ts";
+import { UsageError } from "../../diagnostics/usage-error.ts";
 import type { Model } from "../../model/index.ts";
-import { relationshipsFlag } from "./relationships-flag.ts";
+import { relationshipsFlag } from "./files.ts";
 
 interface ExplainFlags {
   readonly relationships?: string;
@@ -52,7 +52,7 @@ async function explain(
   if ((flags.check === undefined) !== (flags.relationships === undefined)) {
     throw new UsageError("--check and --relationships go together; give both");
   }
-  const { loadModel } = await import("./load-model.ts");
+  const { loadModel } = await import("./files.ts");
   const model = loadModel(path);
   const document: Record<string, unknown> = {};
   const lines: string[] = [];

@@ -1,10 +1,7 @@
 import { printableJson } from "../../common/printable.ts";
 import { displayPath } from "../../compiler/platform.ts";
-import type { Blocker } from "../../model/validation/blocking-relationships.ts";
-import type { Effect, ModelChange } from "../../model/validation/diff-models.ts";
-import type { ReportStyle } from "../report/findings.ts";
-import { count } from "../report/text.ts";
-import { paint } from "./paint.ts";
+import type { Blocker, Effect, ModelChange } from "../../model/validation/diff-models.ts";
+import { count, paint, type ReportStyle } from "../report/findings.ts";
 
 /** What a comparison found. */
 export interface DiffReport {

@@ -1,12 +1,12 @@
 import { dirname, resolve } from "node:path";
 import { displayPath } from "../../compiler/platform.ts";
-import { MalformedFileError } from "../../compiler/usage-error.ts";
 import { formatDiagnostic } from "../../diagnostics/diagnostic.ts";
+import { MalformedFileError } from "../../diagnostics/usage-error.ts";
 import { type Model, parseModel } from "../../model/index.ts";
+import { lineStarts } from "../../model/validation/places.ts";
 import { readValidationFile } from "../../model/validation/read-validation-file.ts";
-import { lineStarts } from "../../model/validation/text-places.ts";
 import type { ValidationFile } from "../../model/validation/validation-file.ts";
-import { readText } from "./read-text.ts";
+import { readText } from "./files.ts";
 
 /** A validation file with its model. */
 export interface LoadedValidation {

@@ -3,16 +3,15 @@ import { Command, Option } from "commander";
 import { note } from "../../common/note.ts";
 import { printable, printableJson } from "../../common/printable.ts";
 import { displayPath } from "../../compiler/platform.ts";
-import { UsageError } from "../../compiler/usage-error.ts";
+import { writeFiles } from "../../compiler/write-files.ts";
 import {
   compareDiagnostics,
   type Diagnostic,
   formatDiagnostic,
 } from "../../diagnostics/diagnostic.ts";
+import { UsageError } from "../../diagnostics/usage-error.ts";
 import type { MergeConflict, MergedModel } from "../../model/merge-models.ts";
-import { findingsOf } from "../report/json.ts";
-import { count } from "../report/text.ts";
-import { writeFiles } from "../write-files.ts";
+import { count, findingsOf } from "../report/findings.ts";
 
 interface MergeFlags {
   readonly output?: string;
@@ -52,7 +51,7 @@ Exit codes: 0 merged, 1 conflicts and nothing written, 2 usage or unreadable inp
 
 async function merge(paths: readonly string[], flags: MergeFlags): Promise<void> {
   const [{ loadModel }, { mergeModels }, { printModel }] = await Promise.all([
-    import("./load-model.ts"),
+    import("./files.ts"),
     import("../../model/merge-models.ts"),
     import("../../model/print-model.ts"),
   ]);

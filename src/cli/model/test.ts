@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { note } from "../../common/note.ts";
-import { showsColors } from "../common.ts";
+import { showsColors } from "../report/findings.ts";
 
 interface TestFlags {
   readonly format: string;
@@ -35,13 +35,12 @@ Exit codes: 0 all passed, 1 failures, 2 usage or unreadable input.`,
 }
 
 async function test(paths: string[], flags: TestFlags): Promise<void> {
-  const [{ loadValidation }, { runValidation }, { createEngine }, { summarize }, { formatTests }] =
+  const [{ loadValidation }, { runValidation }, { createEngine }, { summarize, formatTests }] =
     await Promise.all([
       import("./load-validation.ts"),
-      import("../../model/validation/run-validation.ts"),
+      import("../../authz/validation/run-validation.ts"),
       import("./embedded-engine.ts"),
-      import("./summarize.ts"),
-      import("./format-tests.ts"),
+      import("./test-report.ts"),
     ]);
   // All files are read before any is run, so that a malformed one is said at once.
   const loaded = paths.map(loadValidation);

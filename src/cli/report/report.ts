@@ -1,8 +1,7 @@
-import type { Findings, ReportStyle } from "./findings.ts";
-import { githubActionsReport } from "./github-actions.ts";
-import { jsonReport } from "./json.ts";
+import { printable, printableJson } from "../../common/printable.ts";
+import { formatDiagnostic } from "../../diagnostics/diagnostic.ts";
+import { count, type Findings, findingsOf, paint, type ReportStyle } from "./findings.ts";
 import { sarifReport } from "./sarif.ts";
-import { textReport } from "./text.ts";
 
 /** The formats of findings, by name. */
 export const REPORTS: Readonly<Record<string, (findings: Findings, style: ReportStyle) => string>> =
@@ -12,3 +11,37 @@ export const REPORTS: Readonly<Record<string, (findings: Findings, style: Report
     "github-actions": githubActionsReport,
     sarif: sarifReport,
   };
+
+/** A line a finding, and a line that counts them. */
+export function textReport({ diagnostics, rpcs }: Findings, style: ReportStyle): string {
+  const lines = diagnostics.map((diagnostic) => {
+    const color = diagnostic.severity === "error" ? "red" : "yellow";
+    return paint(formatDiagnostic(diagnostic), color, style);
+  });
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  const summary = `${count(rpcs, "RPC")}: ${count(errors, "error")}, ${count(diagnostics.length - errors, "warning")}`;
+  return `${[...lines, summary].join("\n")}\n`;
+}
+
+/** One JSON document: `{"findings":[{"file","line","column","rule","severity","message"}],"rpcs":N}`. */
+export function jsonReport({ diagnostics, rpcs }: Findings): string {
+  return `${printableJson({ findings: findingsOf(diagnostics), rpcs })}\n`;
+}
+
+/** A workflow command a finding, which GitHub Actions shows beside the line. */
+export function githubActionsReport({ diagnostics }: Findings): string {
+  return diagnostics
+    .map(({ file, line, column, rule, severity, message }) => {
+      const place = line === undefined ? "" : `,line=${line},col=${column ?? 1}`;
+      return `::${severity} file=${property(file)}${place},title=${property(rule)}::${data(`${message} (${rule})`)}\n`;
+    })
+    .join("");
+}
+
+function data(text: string): string {
+  return printable(text).replaceAll("%", "%25");
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}

@@ -1,7 +1,7 @@
 import type { CorsPlan } from "./plan-policies.ts";
-import { exposedHeaders } from "./print-cors.ts";
+import { exposedHeaders } from "./print-security-policy.ts";
 
-/** An answer of the gateway itself, as the runtime would have given it (design.md, "Errors"). */
+/** An answer of the gateway itself, as the runtime would have given it (docs/requirements.md, EDGE-12). */
 export interface EdgeError {
   readonly status: number;
   readonly code: string;

@@ -4,7 +4,7 @@ import { servesHost } from "../../config/check-edge.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { GatewayPlan } from "./plan.ts";
 
-/** What a repository without an `edge` is told. */
+/** What is reported of a repository without an `edge`. */
 export function noEdge(configFile = "svc-access.yaml"): string {
   return `no gateway files: ${configFile} has no edge; run \`svc-access generate\` in the platform repository, over the images of all services`;
 }

@@ -43,7 +43,7 @@ export function printEdge(plan: GatewayPlan): OutputFile {
     });
   }
   documents.push({
-    comment: "The Gateway stands behind its policies, so that it is never up without them.",
+    comment: "The Gateway comes after its policies, so that it is never up without them.",
     resource: resource("Gateway", name, namespace, {
       gatewayClassName: plan.gateway.class,
       listeners: plan.listeners.map((listener) => listenerOf(listener, plan)),

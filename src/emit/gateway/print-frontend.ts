@@ -1,12 +1,19 @@
 import type { OutputFile } from "../output-file.ts";
-import type { FrontendPlan, GatewayPlan } from "./plan.ts";
-import { printRoute } from "./print-route.ts";
+import type { FrontendPlan, GatewayPlan, HttpRoutePlan, RouteMatch, RulePlan } from "./plan.ts";
+import type { BackendTarget } from "./plan-references.ts";
 import { loginSpec, openSpec } from "./print-security-policy.ts";
 import { printErrors, printLimit } from "./print-traffic-policy.ts";
-import { type CommentedResource, printFile, resource, routeRef } from "./resource.ts";
+import {
+  type CommentedResource,
+  ENVOY_GATEWAY,
+  GATEWAY_API,
+  printFile,
+  resource,
+  routeRef,
+} from "./resource.ts";
 
 /**
- * The file of a frontend: its policies, and behind them the routes that they
+ * The file of a frontend: its policies, and after them the routes that they
  * cover. A route that is applied before its policy is open.
  */
 export function printFrontend(frontend: FrontendPlan, plan: GatewayPlan): OutputFile {
@@ -35,4 +42,71 @@ export function printFrontend(frontend: FrontendPlan, plan: GatewayPlan): Output
   for (const limit of frontend.limits) documents.push(printLimit(limit, frontend, plan));
   for (const route of routes) documents.push(printRoute(route, frontend, plan));
   return { name: `gateway/hosts/${host}/${name}.yaml`, content: printFile(documents) };
+}
+
+/** An HTTPRoute. RPCs that are published as gRPC are one too: `POST /<package>.<Service>/<Method>`. */
+function printRoute(
+  route: HttpRoutePlan,
+  frontend: FrontendPlan,
+  plan: GatewayPlan,
+): CommentedResource {
+  const { name, namespace } = plan.gateway;
+  const parent = {
+    group: GATEWAY_API,
+    kind: "Gateway",
+    name,
+    ...(namespace === frontend.namespace ? {} : { namespace }),
+  };
+  const { sections } = frontend;
+  return {
+    comment: describeRoute(route),
+    resource: resource("HTTPRoute", route.name, frontend.namespace, {
+      parentRefs:
+        sections.length === 0
+          ? [parent]
+          : sections.map((sectionName) => ({ ...parent, sectionName })),
+      hostnames: [frontend.host],
+      rules: route.rules.map((rule) => printRule(rule, frontend.namespace)),
+    }),
+  };
+}
+
+function describeRoute({ access, policy }: HttpRoutePlan): string {
+  if (access === "login") return `Covered by the SecurityPolicy ${policy}.`;
+  return policy === undefined
+    ? "PUBLIC: no SecurityPolicy covers it."
+    : `PUBLIC: the SecurityPolicy ${policy} asks for no login.`;
+}
+
+function printRule(rule: RulePlan, namespace: string): Record<string, unknown> {
+  return {
+    ...(rule.name === undefined ? {} : { name: rule.name }),
+    matches: rule.entries.map(({ match }) => printMatch(match)),
+    backendRefs: [backendRef(rule.backend, namespace)],
+    timeouts: { request: rule.timeout },
+  };
+}
+
+function printMatch({ path, method, preflight }: RouteMatch): Record<string, unknown> {
+  return {
+    path: { type: path.type, value: path.value },
+    ...(method === undefined ? {} : { method }),
+    ...(preflight ? { headers: PREFLIGHT_HEADERS } : {}),
+  };
+}
+
+/** What makes an OPTIONS request a preflight. */
+const PREFLIGHT_HEADERS = [
+  { type: "RegularExpression", name: "origin", value: ".+" },
+  { type: "RegularExpression", name: "access-control-request-method", value: ".+" },
+];
+
+function backendRef(target: BackendTarget, namespace: string): Record<string, unknown> {
+  return {
+    group: target.kind === "Backend" ? ENVOY_GATEWAY : "",
+    kind: target.kind,
+    name: target.name,
+    ...(target.namespace === namespace ? {} : { namespace: target.namespace }),
+    ...(target.port === undefined ? {} : { port: target.port }),
+  };
 }

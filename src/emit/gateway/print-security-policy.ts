@@ -1,6 +1,5 @@
 import type { FrontendPlan } from "./plan.ts";
 import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan, SessionPlan } from "./plan-policies.ts";
-import { corsSpec } from "./print-cors.ts";
 
 /** The most values of a claim in one authorization rule. */
 const MAX_CLAIM_VALUES = 128;
@@ -89,3 +88,37 @@ function ownerRules(provider: string, owners: readonly string[]): Record<string,
   }
   return { defaultAction: "Deny", rules };
 }
+
+/** CORS as docs/requirements.md has it for the gateway (TRANS-5), and what clients of Connect and gRPC-Web send and read. */
+export function corsSpec(cors: CorsPlan): Record<string, unknown> {
+  return {
+    allowOrigins: cors.origins,
+    allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
+    allowHeaders: [
+      "Authorization",
+      "Content-Type",
+      "X-Request-ID",
+      "X-Trace-ID",
+      "Traceparent",
+      "Tracestate",
+      ...(cors.connect ? CONNECT_HEADERS : []),
+    ],
+    exposeHeaders: exposedHeaders(cors),
+    maxAge: "3600s",
+    allowCredentials: true,
+  };
+}
+
+/** What of an answer a page of another origin may read. */
+export function exposedHeaders({ connect }: CorsPlan): string[] {
+  return ["X-Request-ID", "Content-Length", ...(connect ? CONNECT_EXPOSED_HEADERS : [])];
+}
+
+const CONNECT_HEADERS = [
+  "Connect-Protocol-Version",
+  "Connect-Timeout-Ms",
+  "Grpc-Timeout",
+  "X-Grpc-Web",
+  "X-User-Agent",
+];
+const CONNECT_EXPOSED_HEADERS = ["Grpc-Status", "Grpc-Message", "Grpc-Status-Details-Bin"];

@@ -122,7 +122,7 @@ export class RegexIndex<Unit extends { readonly template: PathTemplate }> {
   }
 }
 
-/** The template with a verb behind a literal as text, so that equal paths meet in the tree. */
+/** The template with a verb after a literal as text, so that equal paths meet in the tree. */
 function searchTemplate(template: PathTemplate): Pick<PathTemplate, "segments" | "verb"> {
   const { segments, verb } = template;
   const last = segments.at(-1);

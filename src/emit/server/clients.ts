@@ -1,9 +1,10 @@
 import type { ProtobufService } from "../../api/api.ts";
 import type { OutputFile } from "../output-file.ts";
 import { servicesByFile } from "../policies.ts";
-import { commentText, literal, uniqueName } from "../source-text.ts";
+import { withinColumns } from "../source-layout.ts";
+import { commentText, uniqueName } from "../source-text.ts";
 import { clientTemplate } from "../templates.ts";
-import { httpRoutes } from "./http-routes.ts";
+import { routesSource } from "./http-routes.ts";
 
 /**
  * Makes what a typed client over HTTP needs beside the descriptor that protoc-gen-es generates: the
@@ -11,15 +12,17 @@ import { httpRoutes } from "./http-routes.ts";
  */
 export function clientFiles(services: readonly ProtobufService[]): OutputFile[] {
   return servicesByFile(services).map(([file, declared]) => {
-    const taken = new Set<string>();
+    // What the file imports.
+    const taken = new Set(["HttpRoute", "httpRoutes"]);
     const content = clientTemplate({
       file: commentText(file),
-      services: declared.map(({ name, fullName, rpcs }) => ({
-        fullName,
-        routesName: uniqueName(`${name}Routes`, taken),
-        routes: literal(rpcs.flatMap(httpRoutes), 0),
-      })),
+      services: declared.map((service) => {
+        const routesName = uniqueName(`${service.name}Routes`, taken);
+        const exported = `export const ${routesName}`;
+        const names = { exported, routesName, httpRoute: "HttpRoute", httpRoutes: "httpRoutes" };
+        return { fullName: service.fullName, routes: routesSource(service, names) };
+      }),
     });
-    return { name: `${file.replace(/\.proto$/, "")}_client.ts`, content };
+    return { name: `${file.replace(/\.proto$/, "")}_client.ts`, content: withinColumns(content) };
   });
 }

@@ -12,7 +12,7 @@ interface FileNames {
 /**
  * The names of the code that protoc-gen-es generates, as import symbols.
  *
- * protoplugin knows them too, but works out all names of a file anew for each
+ * protoplugin knows them too, but works out all names of a file again for each
  * symbol, which takes a time that is quadratic in the types of the file. The
  * names are the same; a test holds them together.
  */

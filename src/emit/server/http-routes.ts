@@ -1,18 +1,42 @@
-import type { Rpc } from "../../api/api.ts";
-import { formatSegment } from "../../api/path-template.ts";
+import type { ProtobufService, Rpc } from "../../api/api.ts";
+import type { HttpRouteDeclaration } from "../../api/format/generated-code.ts";
 import { bindingsOf } from "../../api/resolved-policy.ts";
-import type { HttpRoute } from "../../runtime/service-binding.ts";
+import { COLUMNS } from "../source-layout.ts";
+import { literal } from "../source-text.ts";
 
-/** The HTTP routes of an RPC as generated code holds them. */
-export function httpRoutes(rpc: Rpc): HttpRoute[] {
-  return bindingsOf(rpc).map(({ method, path, template, body, responseBody }) => {
+/** The names that the declaration of a table of routes uses, as its file has them. */
+export interface RoutesNames {
+  /** `export const …Routes` */
+  readonly exported: string;
+  readonly routesName: string;
+  /** The type `HttpRoute` of the runtime. */
+  readonly httpRoute: string;
+  /** The function `httpRoutes` of the runtime. */
+  readonly httpRoutes: string;
+}
+
+/** The declaration of the HTTP routes of a service. */
+export function routesSource(service: ProtobufService, names: RoutesNames): string {
+  const { exported, routesName, httpRoute, httpRoutes } = names;
+  const head = `${exported}: readonly ${httpRoute}[] = ${httpRoutes}(`;
+  const name = `"${service.fullName}"`;
+  const routes = service.rpcs.flatMap(declarations);
+  // Names of symbols may still stand for others.
+  const columns = `export const ${routesName}: readonly HttpRoute[] = httpRoutes(${name}, [`.length;
+  if (columns <= COLUMNS) {
+    return `${head}${name}, ${literal(routes, { depth: 0, isOpen: true })});`;
+  }
+  const table = literal(routes, { depth: 1, isOpen: routes.length > 1 });
+  return `${head}\n  ${name},\n  ${table},\n);`;
+}
+
+/** What the runtime's `httpRoutes` takes of an RPC. */
+function declarations(rpc: Rpc): HttpRouteDeclaration[] {
+  return bindingsOf(rpc).map(({ method, path, body, responseBody }) => {
     return {
-      rpc: rpc.fullName,
+      rpc: rpc.name,
       method,
       path,
-      segments: template.segments.map(formatSegment),
-      variables: template.variables,
-      ...(template.verb === undefined ? {} : { verb: template.verb }),
       ...(body === undefined ? {} : { body }),
       ...(responseBody === undefined ? {} : { responseBody }),
     };

@@ -11,9 +11,9 @@ import {
   type ServiceDescriptorProto,
   ServiceDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
-import { DescriptorError, type FileOutline } from "../../api/read/file-outline.ts";
-import type { MessageIndex } from "../../api/read/message-index.ts";
-import { eachField, WireType } from "../../api/read/wire.ts";
+import { DescriptorError, type FileOutline } from "../../api/descriptors/file-outline.ts";
+import type { MessageIndex } from "../../api/descriptors/message-index.ts";
+import { eachField, WireType } from "../../api/descriptors/wire.ts";
 
 /**
  * A request that protoplugin can read, with what stubs need and no more: the
@@ -58,7 +58,7 @@ export function prunedRequest(
   });
 }
 
-/** A file stands behind those that it imports, as in every request. Imports have no cycles. */
+/** A file stands after those that it imports, as in every request. Imports have no cycles. */
 function inOrderOfImports(files: ReadonlyMap<string, FileDescriptorProto>): FileDescriptorProto[] {
   const ordered = new Set<FileDescriptorProto>();
   const add = (file: FileDescriptorProto | undefined) => {

@@ -1,13 +1,10 @@
-import type { Model } from "../model.ts";
-import type { Report } from "../reporter.ts";
+import type { Model } from "../schema/model.ts";
+import type { Report } from "../syntax/reporter.ts";
 import type { SchemaSyntax } from "../syntax/schema-syntax.ts";
-import type { CheckContext } from "./check-context.ts";
-import { checkCycles } from "./check-cycles.ts";
-import { checkDeclaredTypes } from "./check-declared-types.ts";
-import { checkExclusions } from "./check-exclusions.ts";
-import { checkPermission } from "./check-permission.ts";
+import { type CheckContext, findWildcards } from "./check-context.ts";
+import { checkDeclaredTypes, checkPermission } from "./check-permission.ts";
+import { checkCycles, checkExclusions } from "./check-recursion.ts";
 import { checkRelation } from "./check-relation.ts";
-import { findWildcards } from "./find-wildcards.ts";
 
 /** Checks that a model means something: names exist, and permissions can be computed. */
 export function checkModel(model: Model, syntax: SchemaSyntax, report: Report): void {

@@ -1,8 +1,12 @@
-import { memberKey } from "../member-key.ts";
-import { type AllowedSubject, type Definition, formatSubject, type Relation } from "../model.ts";
-import { suggest } from "../reporter.ts";
-import type { CheckContext } from "./check-context.ts";
-import { reportUnknownMember } from "./report-unknown.ts";
+import {
+  type AllowedSubject,
+  type Definition,
+  formatSubject,
+  memberKey,
+  type Relation,
+} from "../schema/model.ts";
+import { suggest } from "../syntax/reporter.ts";
+import { type CheckContext, reportUnknownMember } from "./check-context.ts";
 
 /** Checks the subjects that a relation accepts. */
 export function checkRelation(
@@ -25,7 +29,7 @@ function checkType(context: CheckContext, definition: Definition, subject: Allow
   const type = model.definitions.get(subject.type);
   if (type === undefined) {
     const hint = model.caveats.has(subject.type)
-      ? `; ${subject.type} is a caveat: write it behind \`with\``
+      ? `; ${subject.type} is a caveat: write it after \`with\``
       : suggest(subject.type, model.definitions.keys());
     report("MODEL_TYPE_UNKNOWN", subject.position, subject.type, hint);
     return;

@@ -1,5 +1,34 @@
-import { quote } from "../model-rules.ts";
-import type { Token, TokenKind, TokenProblem } from "./token.ts";
+import type { Position } from "../schema/model.ts";
+import { quote } from "./model-rules.ts";
+
+/**
+ * The kind of a token.
+ *
+ * - `word`: an identifier, a keyword or a number; which words are keywords depends on the `use`
+ *   statements before it, so the parser distinguishes them
+ * - `newline`: a line break that ends a statement; other line breaks are not tokens
+ * - `invalid`: what is not a token; its `problem` says why
+ */
+export type TokenKind = "word" | "symbol" | "string" | "newline" | "invalid" | "end";
+
+/** A token, with the offsets of its text in UTF-16 code units. */
+export interface Token {
+  readonly kind: TokenKind;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly position: Position;
+  readonly problem?: TokenProblem;
+}
+
+/** The rule that an invalid token breaks, with the parameter of its message. */
+export interface TokenProblem {
+  readonly rule:
+    | "MODEL_CHARACTER_UNKNOWN"
+    | "MODEL_COMMENT_UNTERMINATED"
+    | "MODEL_STRING_UNTERMINATED";
+  readonly parameter: string;
+}
 
 const WORD = /[\p{L}\p{Nd}_]+/uy;
 const LINE_REST = /[^\r\n]*/y;
@@ -29,7 +58,7 @@ export class Lexer {
 
   constructor(text: string) {
     this.#text = text;
-    // A byte order mark is no part of the text, and no column.
+    // A byte order mark is not part of the text, and no column.
     if (text.startsWith("\uFEFF")) this.#offset = this.#lineStart = 1;
   }
 

@@ -1,5 +1,5 @@
-import type { Caveat, CaveatParameter } from "../model.ts";
-import { suggest } from "../reporter.ts";
+import type { Caveat, CaveatParameter } from "../schema/model.ts";
+import { suggest } from "./reporter.ts";
 import type { TokenStream } from "./token-stream.ts";
 
 const TYPES = [
@@ -24,7 +24,7 @@ export function parseCaveat(tokens: TokenStream): Caveat | undefined {
     }
     parameters.push(parameter);
   } while (tokens.takeSymbol(","));
-  if (!tokens.expectSymbol(")", "; a line break goes behind a comma")) return undefined;
+  if (!tokens.expectSymbol(")", "; a line break goes after a comma")) return undefined;
   if (!tokens.expectSymbol("{")) return undefined;
 
   const body = takeExpression(tokens);

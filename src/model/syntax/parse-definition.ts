@@ -1,6 +1,7 @@
-import { checkMemberName } from "./names.ts";
+import type { Token } from "./lexer.ts";
 import { parsePermission } from "./parse-permission.ts";
 import { parseRelation } from "./parse-relation.ts";
+import type { Report } from "./reporter.ts";
 import type { MemberSyntax } from "./schema-syntax.ts";
 import type { TokenStream } from "./token-stream.ts";
 
@@ -60,4 +61,20 @@ function terminatorHint(tokens: TokenStream): string {
   const { text } = tokens.current;
   if (text === "->" || text === ".") return "; only the name of a relation stands left of an arrow";
   return text === "}" ? '; put a ";" before it, or a line break' : "";
+}
+
+const MEMBER_NAME = /^[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
+const TYPE_NAME = /^([a-z][a-z0-9_]{1,62}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
+const TYPE_NAME_LENGTH = 128;
+
+/** Reports the name of a relation or permission that SpiceDB would refuse. */
+export function checkMemberName(what: string, name: Token, report: Report): void {
+  if (!MEMBER_NAME.test(name.text)) report("MODEL_NAME_INVALID", name.position, what, name.text);
+}
+
+/** Reports the name of a definition that SpiceDB would refuse. */
+export function checkTypeName(name: Token, report: Report): void {
+  if (name.text.length > TYPE_NAME_LENGTH || !TYPE_NAME.test(name.text)) {
+    report("MODEL_NAME_INVALID", name.position, "definition", name.text);
+  }
 }

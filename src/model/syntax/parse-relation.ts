@@ -1,5 +1,5 @@
-import type { AllowedSubject, Relation } from "../model.ts";
-import type { Token } from "./token.ts";
+import type { AllowedSubject, Relation } from "../schema/model.ts";
+import type { Token } from "./lexer.ts";
 import type { TokenStream } from "./token-stream.ts";
 
 /** What follows the name of a relation: `: user | group#member`. */

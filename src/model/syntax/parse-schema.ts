@@ -1,8 +1,7 @@
-import type { Caveat } from "../model.ts";
-import { type Report, suggest } from "../reporter.ts";
-import { checkTypeName } from "./names.ts";
+import type { Caveat } from "../schema/model.ts";
 import { parseCaveat } from "./parse-caveat.ts";
-import { parseBody, startsDefinition } from "./parse-definition.ts";
+import { checkTypeName, parseBody, startsDefinition } from "./parse-definition.ts";
+import { type Report, suggest } from "./reporter.ts";
 import type { DefinitionSyntax, SchemaSyntax } from "./schema-syntax.ts";
 import { FEATURES, TokenStream } from "./token-stream.ts";
 

@@ -1,5 +1,4 @@
-import type { Caveat, Permission, Relation } from "../model.ts";
-import type { Position } from "../position.ts";
+import type { Caveat, Permission, Position, Relation } from "../schema/model.ts";
 
 /** What a schema's text says, statement by statement, before names are looked up. */
 export interface SchemaSyntax {

@@ -1,8 +1,7 @@
-import { quote } from "../model-rules.ts";
-import type { Position } from "../position.ts";
-import type { Report } from "../reporter.ts";
-import { Lexer } from "./lexer.ts";
-import type { Token } from "./token.ts";
+import type { Position } from "../schema/model.ts";
+import { Lexer, type Token } from "./lexer.ts";
+import { quote } from "./model-rules.ts";
+import type { Report } from "./reporter.ts";
 
 const KEYWORDS = ["definition", "caveat", "relation", "permission", "nil", "with"];
 
@@ -118,7 +117,7 @@ export class TokenStream {
     return { ...first, text: parts.join("/"), end };
   }
 
-  /** Reports that the current token is not what the grammar expects, or why it is no token. */
+  /** Reports that the current token is not what the grammar expects, or why it is not a token. */
   fail(expected: string, hint = ""): undefined {
     const { problem, position } = this.#current;
     if (problem) this.report(problem.rule, position, problem.parameter);

@@ -1,6 +1,11 @@
 import { didYouMean } from "../../diagnostics/nearest.ts";
-import { type AllowedSubject, type Definition, formatSubject, type Model } from "../model.ts";
-import { formatSubjectReference, type WrittenRelationship } from "./relationship-text.ts";
+import { formatSubjectReference, type WrittenRelationship } from "../relationship-text.ts";
+import {
+  type AllowedSubject,
+  type Definition,
+  formatSubject,
+  type Model,
+} from "../schema/model.ts";
 
 /**
  * Why a model does not allow a relationship, in the order in which SpiceDB finds out.

@@ -1,10 +1,16 @@
-import { formatExpression } from "../format-expression.ts";
-import { memberKey } from "../member-key.ts";
-import { type Definition, formatSubject, type Model } from "../model.ts";
-import type { Position } from "../position.ts";
+import { formatExpression } from "../print-model.ts";
+import {
+  type Definition,
+  formatSubject,
+  type Model,
+  memberKey,
+  type Position,
+} from "../schema/model.ts";
+import { whyNotAllowed } from "./check-relationship.ts";
 import { compareInclusions, type Inclusions } from "./inclusion.ts";
+import type { PlacedRelationship } from "./validation-file.ts";
 
-/** What a change does to what is allowed; `unclear` where it cannot be told. */
+/** What a change does to what is allowed; `unclear` where it cannot be determined. */
 export type Effect = "widens" | "narrows" | "none" | "unclear";
 
 /** One difference between two models. */
@@ -22,7 +28,7 @@ export interface ModelChange {
   readonly position: Position;
 }
 
-/** What changed from one model to another, in the order of the old one, with what is new behind it. */
+/** What changed from one model to another, in the order of the old one, with what is new after it. */
 export function diffModels(before: Model, after: Model): ModelChange[] {
   const inclusions = compareInclusions(before, after);
   const changes: ModelChange[] = [];
@@ -137,4 +143,35 @@ function diffPermissions(
 function effectOf(key: string, { forward, backward }: Inclusions): Effect {
   if (forward.has(key)) return backward.has(key) ? "none" : "widens";
   return backward.has(key) ? "narrows" : "unclear";
+}
+
+/** A stored relationship that a new model does not allow. */
+export interface Blocker {
+  readonly relationship: PlacedRelationship;
+  readonly reason: string;
+}
+
+/** Which stored relationships a new model does not allow: they must go before it can be used. */
+export function blockingRelationships(
+  model: Model,
+  stored: readonly PlacedRelationship[],
+): Blocker[] {
+  return stored.flatMap((relationship) => {
+    const reason = whyNotAllowed(model, relationship);
+    return reason === undefined ? [] : [{ relationship, reason }];
+  });
+}
+
+/** Whether a change may be blocked by stored relationships: it takes away what they can use. */
+export function mayBlock(
+  { kind, change, name }: ModelChange,
+  before: Model,
+  after: Model,
+): boolean {
+  if (change !== "removed") return false;
+  if (kind === "relation" || kind === "subject") return true;
+  // A permission is used by the usersets that name it, and only a removed subject type shows that.
+  if (kind === "permission") return false;
+  const definition = before.definitions.get(name);
+  return definition !== undefined && !after.definitions.has(name) && definition.relations.size > 0;
 }

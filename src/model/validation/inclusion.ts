@@ -1,7 +1,12 @@
-import { relatedTypes } from "../dependencies.ts";
-import type { Arrow, Expression } from "../expression.ts";
-import { memberKey } from "../member-key.ts";
-import { formatSubject, type Model, type Relation } from "../model.ts";
+import { relatedTypes } from "../schema/dependencies.ts";
+import {
+  type Arrow,
+  type Expression,
+  formatSubject,
+  type Model,
+  memberKey,
+  type Relation,
+} from "../schema/model.ts";
 
 /**
  * Which relations and permissions of one model hold, over the same relationships, at most what

@@ -1,7 +1,6 @@
-import type { Position } from "../position.ts";
-import { malformed } from "./malformed-text.ts";
-import { formatRelationship, parseRelationship } from "./relationship-text.ts";
-import { textPlaces } from "./text-places.ts";
+import { formatRelationship, parseRelationship } from "../relationship-text.ts";
+import type { Position } from "../schema/model.ts";
+import { malformed, textPlaces } from "./places.ts";
 import type { PlacedRelationship } from "./validation-file.ts";
 import { quote, whyNoRelationship } from "./why-no-relationship.ts";
 
@@ -9,7 +8,7 @@ import { quote, whyNoRelationship } from "./why-no-relationship.ts";
  * Reads relationships, one a line; empty lines and those that begin with `//` are none.
  *
  * @param placeOf where an offset of the text stands in the file
- * @throws MalformedFileError where a line is no relationship, or is there twice, as in `zed`
+ * @throws MalformedFileError where a line is not a relationship, or is there twice, as in `zed`
  */
 export function readRelationships(
   text: string,

@@ -1,10 +1,10 @@
 import { didYouMean } from "../../diagnostics/nearest.ts";
-import type { Position } from "../position.ts";
+import { parseMember, parseRelationship } from "../relationship-text.ts";
+import type { Position } from "../schema/model.ts";
 import { parseExpectedSubject } from "./expected-subject.ts";
-import { malformed } from "./malformed-text.ts";
+import { malformed } from "./places.ts";
 import { readRelationships } from "./read-relationships.ts";
 import { type Item, readYaml, type YamlText } from "./read-yaml.ts";
-import { parseMember, parseRelationship } from "./relationship-text.ts";
 import {
   ASSERTION_KINDS,
   type Assertion,
@@ -100,7 +100,7 @@ function readAssertions(file: string, key: string, list: Item | undefined): Asse
     const parsed = parseRelationship(check.trim());
     if (parsed === undefined) throw malformed(file, position, whyNoRelationship(check.trim()));
     if (context !== undefined && !isJsonObject(context)) {
-      const message = `${quote(context)} is no JSON object; write with {"name": value}`;
+      const message = `${quote(context)} is not JSON object; write with {"name": value}`;
       throw malformed(file, position, message);
     }
     return { ...parsed, kind, text, position };
@@ -116,7 +116,7 @@ function readExpectation(
   const member = parseMember(key);
   if (member === undefined) {
     const why = whyNoObject(key);
-    const message = `${quote(key)} is no permission of an object${why === undefined ? "" : `: ${why}`}; write type:id#permission`;
+    const message = `${quote(key)} is not a permission of an object${why === undefined ? "" : `: ${why}`}; write type:id#permission`;
     throw malformed(file, position, message);
   }
   const subjects = (list?.items() ?? []).map((item): ExpectedSubject => {

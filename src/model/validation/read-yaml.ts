@@ -9,9 +9,8 @@ import {
   parseAllDocuments,
   type Scalar,
 } from "yaml";
-import type { Position } from "../position.ts";
-import { malformed } from "./malformed-text.ts";
-import { placesOf } from "./scalar-places.ts";
+import type { Position } from "../schema/model.ts";
+import { malformed, placesOf } from "./places.ts";
 
 /** A node of a YAML text; what has another form than is asked for is a malformed file. */
 export interface Item {
@@ -44,7 +43,7 @@ export interface YamlText {
 /**
  * Reads a YAML text, of more documents the first, as `zed` does.
  *
- * @throws MalformedFileError where it is no YAML or holds no keys and values
+ * @throws MalformedFileError where it is not YAML or holds no keys and values
  */
 export function readYaml(source: string, file: string): YamlText {
   const lines = new LineCounter();
@@ -102,7 +101,7 @@ class YamlItem implements Item {
   items(): Item[] {
     const node = this.#node;
     if (isScalar(node) && node.value === null) return [];
-    if (!isSeq(node)) throw this.#refuse("a list, each item behind a dash");
+    if (!isSeq(node)) throw this.#refuse("a list, each item after a dash");
     return node.items.map((item) => new YamlItem(this.#reader, item as Node));
   }
 

@@ -1,6 +1,6 @@
-import type { SubjectReference } from "../../authz/relationship.ts";
-import type { Position } from "../position.ts";
-import type { ObjectMember, WrittenRelationship } from "./relationship-text.ts";
+import type { SubjectReference } from "../relationship.ts";
+import type { ObjectMember, WrittenRelationship } from "../relationship-text.ts";
+import type { Position } from "../schema/model.ts";
 
 /** A validation file, as `zed validate` reads them. */
 export interface ValidationFile {

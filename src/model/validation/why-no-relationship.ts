@@ -1,18 +1,19 @@
-import { MAX_ID_LENGTH } from "./relationship-text.ts";
+import { MAX_ID_LENGTH } from "../relationship-text.ts";
 
 const FORM = "write type:id#relation@type:id or type:id#relation@type:id#relation";
 
-/** What is wrong with a text that is no relationship, and the mend. */
+/** What is wrong with a text that is not a relationship, and the fix. */
 export function whyNoRelationship(text: string): string {
   const at = text.indexOf("@");
-  if (at < 0) return `${quote(text)} is no relationship: there is no @ before a subject; ${FORM}`;
+  if (at < 0)
+    return `${quote(text)} is not a relationship: there is no @ before a subject; ${FORM}`;
   const resource = text.slice(0, at);
   const subject = text.slice(at + 1).replace(/\[.*$/, "");
   if (!resource.includes("#")) {
-    return `${quote(text)} is no relationship: ${quote(resource)} has no #relation; ${FORM}`;
+    return `${quote(text)} is not a relationship: ${quote(resource)} has no #relation; ${FORM}`;
   }
   const problem = whyNoObject(resource) ?? whyNoObject(subject);
-  return `${quote(text)} is no relationship${problem === undefined ? "" : `: ${problem}`}; ${FORM}`;
+  return `${quote(text)} is not a relationship${problem === undefined ? "" : `: ${problem}`}; ${FORM}`;
 }
 
 /** What is wrong with an object, a userset or an object's permission, where one can say. */
@@ -30,9 +31,9 @@ export function whyNoObject(text: string): string | undefined {
   if (id !== "*" && /[^a-zA-Z0-9/_|\-=+]/.test(id)) {
     return `the object id ${quote(id)} may hold only letters, digits and / _ | - = +`;
   }
-  if (!/^[a-z][a-z0-9_/]+[a-z0-9]$/.test(type)) return `${quote(type)} is no name of a type`;
+  if (!/^[a-z][a-z0-9_/]+[a-z0-9]$/.test(type)) return `${quote(type)} is not a name of a type`;
   if (relation !== undefined && !/^[a-z][a-z0-9_]+[a-z0-9]$/.test(relation)) {
-    return `${quote(relation)} is no name of a relation`;
+    return `${quote(relation)} is not a name of a relation`;
   }
   return undefined;
 }

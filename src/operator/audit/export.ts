@@ -1,7 +1,6 @@
 import { Command, Option } from "commander";
-import { note } from "../../common/note.ts";
+import { note, print } from "../../common/note.ts";
 import { printableJsonLine } from "../../common/printable.ts";
-import { print } from "../output.ts";
 import { type FilterFlags, filterOf, withFilter } from "./filter-flags.ts";
 import { formatEvent } from "./format-event.ts";
 

@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
 import { RISK_LEVELS, type RiskLevel } from "../../api/policy.ts";
-import type { AuditFilter } from "../../runtime/audit/audit-filter.ts";
-import { OperatorError } from "../operator-error.ts";
-import { type StoreFlags, storeFlags } from "../store-flags.ts";
+import type { AuditFilter } from "../../runtime/audit/log/audit-filter.ts";
+import { OperatorError, type StoreFlags, storeFlags } from "../command/flags.ts";
 
 /** The flags that all audit commands have. */
 export interface FilterFlags extends StoreFlags {

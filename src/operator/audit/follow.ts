@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
-import { note } from "../../common/note.ts";
+import { note, print } from "../../common/note.ts";
 import { printableJsonLine } from "../../common/printable.ts";
-import type { AuditEvent } from "../../runtime/audit/audit-event.ts";
-import type { AuditFilter } from "../../runtime/audit/audit-filter.ts";
-import type { OpenedAuditLog } from "../../runtime/audit/open-audit-log.ts";
-import { OperatorError } from "../operator-error.ts";
-import { print } from "../output.ts";
+import type { AuditEvent } from "../../runtime/audit/event/audit-event.ts";
+import type { AuditFilter } from "../../runtime/audit/log/audit-filter.ts";
+import type { OpenedAuditLog } from "../../runtime/audit/log/open-audit-log.ts";
+import { OperatorError } from "../command/flags.ts";
 import { type FilterFlags, filterOf, withFilter } from "./filter-flags.ts";
 import { formatEvent } from "./format-event.ts";
 import { PositionFile } from "./position-file.ts";

@@ -1,5 +1,5 @@
 import { printable } from "../../common/printable.ts";
-import type { AuditEvent } from "../../runtime/audit/audit-event.ts";
+import type { AuditEvent } from "../../runtime/audit/event/audit-event.ts";
 
 /** An event on a line for people: when, what came of it, how grave, what, who, on which object. */
 export function formatEvent({ time, type, data }: AuditEvent): string {

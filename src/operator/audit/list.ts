@@ -1,9 +1,8 @@
 import { Command, Option } from "commander";
-import { note } from "../../common/note.ts";
+import { note, print } from "../../common/note.ts";
 import { printableJson, printableJsonLine } from "../../common/printable.ts";
-import { MAX_AUDIT_PAGE } from "../../runtime/audit/audit-log.ts";
-import { print } from "../output.ts";
-import { wholeNumber } from "../whole-number.ts";
+import { MAX_AUDIT_PAGE } from "../../runtime/audit/log/audit-log.ts";
+import { wholeNumber } from "../command/flags.ts";
 import { type FilterFlags, filterOf, withFilter } from "./filter-flags.ts";
 import { formatEvent } from "./format-event.ts";
 

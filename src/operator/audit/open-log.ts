@@ -1,5 +1,5 @@
-import { type OpenedAuditLog, openAuditLog } from "../../runtime/audit/open-audit-log.ts";
-import { placeOf, type StoreFlags } from "../store-flags.ts";
+import { type OpenedAuditLog, openAuditLog } from "../../runtime/audit/log/open-audit-log.ts";
+import { placeOf, type StoreFlags } from "../command/flags.ts";
 
 /** Opens the log that the flags name, which the service goes on writing. */
 export async function openLog(flags: StoreFlags): Promise<OpenedAuditLog> {

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { OperatorError } from "../operator-error.ts";
+import { OperatorError } from "../command/flags.ts";
 
 /** How often a position is written at most, in milliseconds. */
 const INTERVAL = 1000;

@@ -1,12 +1,10 @@
 import { Command } from "commander";
-import type { RelationshipUpdate } from "../../authz/engine.ts";
-import type { RelationshipStore } from "../../authz/relationship-store.ts";
-import { note } from "../../common/note.ts";
+import type { RelationshipUpdate } from "../../authz/engine/engine.ts";
+import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
+import { note, print } from "../../common/note.ts";
 import { printable } from "../../common/printable.ts";
-import { formatRelationship } from "../../model/validation/relationship-text.ts";
-import { OperatorError } from "../operator-error.ts";
-import { print } from "../output.ts";
-import { wholeNumber } from "../whole-number.ts";
+import { formatRelationship } from "../../model/relationship-text.ts";
+import { OperatorError, wholeNumber } from "../command/flags.ts";
 import { readSelection, type Selection, type SelectionFlags, withSelection } from "./selection.ts";
 
 interface DeleteFlags extends SelectionFlags {
@@ -40,7 +38,7 @@ Examples:
   svc-access relationship delete --store notes.relationships.db --subject user:alice --yes
   svc-access relationship delete --config service.yaml --misfit --yes
 
-It prints what it deletes. Watchers are told of it as of any write.
+It prints what it deletes. Watchers are notified of it as of any write.
 Exit codes: 0 deleted, or nothing to delete, 1 nothing was deleted for want of --yes, 2 usage, or a
 store that cannot be opened.`,
     )

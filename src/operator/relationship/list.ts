@@ -1,10 +1,9 @@
 import { Command, Option } from "commander";
-import type { Relationship } from "../../authz/relationship.ts";
-import { note } from "../../common/note.ts";
+import { note, print } from "../../common/note.ts";
 import { printable, printableJsonLine } from "../../common/printable.ts";
-import { formatRelationship } from "../../model/validation/relationship-text.ts";
-import { print } from "../output.ts";
-import { wholeNumber } from "../whole-number.ts";
+import type { Relationship } from "../../model/relationship.ts";
+import { formatRelationship } from "../../model/relationship-text.ts";
+import { wholeNumber } from "../command/flags.ts";
 import { readSelection, type Selected, type SelectionFlags, withSelection } from "./selection.ts";
 
 interface ListFlags extends SelectionFlags {

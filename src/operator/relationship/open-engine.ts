@@ -1,11 +1,10 @@
 import { createEmbeddedEngine } from "../../authz/embedded/index.ts";
-import type { AuthorizationEngine } from "../../authz/engine.ts";
+import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import { loadServiceConfig } from "../../runtime/configuration/load-service-config.ts";
 import { createAuthorizationEngine } from "../../runtime/server/open-engine.ts";
-import { OperatorError } from "../operator-error.ts";
-import type { StoreFlags } from "../store-flags.ts";
+import { OperatorError, type StoreFlags } from "../command/flags.ts";
 import { openStore } from "./open-store.ts";
-import { readModel } from "./read-model.ts";
+import { readModel } from "./selection.ts";
 
 /** What names the engine: a configuration, or a store and its model. */
 export interface EngineFlags extends StoreFlags {

@@ -1,11 +1,31 @@
 import { existsSync } from "node:fs";
-import type { RelationshipStore } from "../../authz/relationship-store.ts";
-import { openPostgresStore } from "../../authz/store/open-postgres-store.ts";
-import { openSqliteStore } from "../../authz/store/open-sqlite-store.ts";
+import { sql } from "kysely";
+import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
+import { openPostgresStore } from "../../authz/store/postgres/open-postgres-store.ts";
+import { openSqliteStore } from "../../authz/store/sqlite/open-sqlite-store.ts";
+import { SILENT } from "../../common/logger.ts";
 import { relationshipsFile } from "../../database/relationships-file.ts";
-import { OperatorError } from "../operator-error.ts";
-import { placeOf, type StoreFlags } from "../store-flags.ts";
-import { requirePostgresStore } from "./require-postgres-store.ts";
+import { openDatabase } from "../../database/service/open-database.ts";
+import { readingSettings } from "../../database/service/reading-settings.ts";
+import { OperatorError, placeOf, type StoreFlags } from "../command/flags.ts";
+
+/** To open a store that is not there would make it. @throws OperatorError where there is none */
+async function requirePostgresStore(url: string, schema = "svc_access"): Promise<void> {
+  const settings = readingSettings({ driver: "postgres", url });
+  const database = await openDatabase(settings, { logger: SILENT, schema });
+  try {
+    const { rows } = await sql`select 1 from pg_tables
+      where schemaname = ${schema} and tablename = 'relationships'`.execute(database.kysely);
+    if (rows.length > 0) return;
+  } catch (error) {
+    throw database.explain(error);
+  } finally {
+    await database.close();
+  }
+  throw new OperatorError(
+    `${database.name} has no relationships in the schema ${schema}: name another database, or --schema`,
+  );
+}
 
 /**
  * Opens the store that the flags name, and holds it: the service must be stopped.

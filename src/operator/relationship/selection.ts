@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
-import { type Misfit, misfitOf } from "../../authz/misfit.ts";
-import type { Relationship } from "../../authz/relationship.ts";
-import { type Reference, readReference } from "../../authz/relationship-text.ts";
-import { RequestValidator } from "../../authz/validate-request.ts";
-import { OperatorError } from "../operator-error.ts";
-import { type StoreFlags, storeFlags } from "../store-flags.ts";
-import { readModel } from "./read-model.ts";
+import { type Misfit, misfitOf } from "../../authz/engine/misfit.ts";
+import { RequestValidator } from "../../authz/engine/validate-request.ts";
+import { printable } from "../../common/printable.ts";
+import { type Model, readModelFile } from "../../model/index.ts";
+import type { Relationship } from "../../model/relationship.ts";
+import { type Reference, readReference } from "../../model/relationship-text.ts";
+import { OperatorError, type StoreFlags, storeFlags } from "../command/flags.ts";
 
 /** The flags that both commands have. */
 export interface SelectionFlags extends StoreFlags {
@@ -107,4 +107,11 @@ function partsOf(flag: string, text: string): Reference {
 function misfits(file: string): (relationship: Relationship) => Misfit | undefined {
   const validator = new RequestValidator(readModel(file));
   return (relationship) => misfitOf(validator, relationship);
+}
+
+/** Reads a model. @throws OperatorError with all that is wrong with it */
+export function readModel(file: string): Model {
+  const { model, problems } = readModelFile(file);
+  if (problems === undefined) return model;
+  throw new OperatorError(problems.map(printable).join("\n"));
 }

@@ -1,13 +1,10 @@
 import { Command, Option } from "commander";
-import type { AuthorizationEngine } from "../../authz/engine.ts";
-import type { Relationship } from "../../authz/relationship.ts";
-import { readRelationship } from "../../authz/relationship-text.ts";
-import { note } from "../../common/note.ts";
+import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
+import { note, print } from "../../common/note.ts";
 import { printable } from "../../common/printable.ts";
-import { formatRelationship } from "../../model/validation/relationship-text.ts";
-import { OperatorError } from "../operator-error.ts";
-import { print } from "../output.ts";
-import { storeFlags } from "../store-flags.ts";
+import type { Relationship } from "../../model/relationship.ts";
+import { formatRelationship, readRelationship } from "../../model/relationship-text.ts";
+import { OperatorError, storeFlags } from "../command/flags.ts";
 import type { EngineFlags } from "./open-engine.ts";
 
 /** The relationships of one write. */

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
+import type { Logger } from "../../common/logger.ts";
 import type { Database } from "../../database/database.ts";
-import { migrate } from "../../database/migrate.ts";
+import { migrate } from "../../database/service/migrate.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { AuditTrail } from "../chain/call-stages.ts";
-import type { Logger } from "../operation/logger.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
-import { AuditLog } from "./audit-log.ts";
-import { type AuditTables, auditMigrations } from "./audit-table.ts";
-import { auditedObject } from "./audited-object.ts";
-import { shiftChanges } from "./change-order.ts";
-import { EventQueue } from "./event-queue.ts";
-import { keepFor, type RetentionOptions } from "./retention.ts";
-import { EventWriter } from "./save-events.ts";
-import { StoredAuditTrail } from "./stored-audit-trail.ts";
+import { auditedObject } from "./event/describe-call.ts";
+import { type AuditLog, StoredAuditLog } from "./log/audit-log.ts";
+import { keepFor, type RetentionOptions } from "./retention/retention.ts";
+import { type AuditTables, auditMigrations } from "./store/audit-table.ts";
+import { shiftChanges } from "./store/change-order.ts";
+import { EventQueue } from "./store/event-queue.ts";
+import { EventWriter } from "./store/save-events.ts";
+import { StoredAuditTrail } from "./trail/stored-audit-trail.ts";
 
 /** What audit is made of. */
 export interface AuditOptions {
@@ -75,7 +75,7 @@ const NO_TRAIL: AuditTrail = { begin() {}, complete() {}, outlast() {} };
 /**
  * Opens the audit of a service: makes its tables where there is a database.
  *
- * @throws Error that says the mend: an RPC is audited and there is no database, or
+ * @throws Error that says the fix: an RPC is audited and there is no database, or
  * the database is down
  */
 export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
@@ -103,7 +103,7 @@ export async function openAudit(options: AuditOptions): Promise<ServiceAudit> {
       ? async () => {}
       : keepFor(options.maxAgeMs, tables, logger, options.retention);
   const trail = new StoredAuditTrail({ service, instance }, queue, logger, events);
-  const log = new AuditLog(tables);
+  const log = new StoredAuditLog(tables);
   return {
     trail,
     log,

@@ -2,8 +2,8 @@ import type { Call } from "../call/call.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import { missingPrincipal, ServiceError } from "../error/service-error.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
-import type { Authenticator, Identity } from "./authenticator.ts";
-import type { CrossSiteGuard } from "./cross-site.ts";
+import type { CrossSiteGuard } from "./gateway/cross-site.ts";
+import type { Authenticator, Identity } from "./identity/authenticator.ts";
 
 /** What the authentication stage needs. */
 export interface AuthenticationOptions {
@@ -17,7 +17,7 @@ export interface AuthenticationOptions {
 
 /**
  * The stage "authn": finds out who calls, and refuses whoever must be known and is
- * not (design.md, "Exposure at run time"). Whether a known caller may call is for
+ * not (docs/requirements.md, Exposure). Whether a known caller may call is for
  * the authorization stage.
  */
 export function authenticationStage(options: AuthenticationOptions): Stage {

@@ -1,12 +1,14 @@
-import type { ConfigProblem } from "../../config/config-problem.ts";
-import { PeerTrust } from "../call/peer-trust.ts";
-import { isForDevelopment, refusedIn } from "../configuration/environment.ts";
-import type { ServiceConfig } from "../configuration/service-config.ts";
-import { checkInternalCalls } from "./check-internal-calls.ts";
-import { emptyTokens, tokenSources } from "./token-sources.ts";
-import { trustsLoopback } from "./trusted-peers.ts";
+import type { ConfigProblem } from "../../config/check-edge.ts";
+import {
+  isForDevelopment,
+  refusedIn,
+  type ServiceConfig,
+} from "../configuration/service-config.ts";
+import { LOOPBACK, PeerTrust } from "../peer/peer-trust.ts";
+import { checkInternalCalls } from "./internal/check-internal-calls.ts";
+import { emptyTokens, tokenSources } from "./internal/token-sources.ts";
 
-/** What keeps a service from starting: with it, callers could not be told for certain. */
+/** What keeps a service from starting: with it, callers could not be identified with certainty. */
 export function checkAuthnConfig(config: ServiceConfig): ConfigProblem[] {
   return [
     ...checkSwitches(config),
@@ -30,7 +32,7 @@ export function authnWarnings(config: ServiceConfig): string[] {
   if (trust.holdsEverybody) {
     warn(
       "gateway.trusted_peers",
-      "holds every address: whoever reaches the service may say who they are",
+      "holds every address, so any client that reaches the service can claim any identity",
     );
   }
   if (trust.needsCertificates && !asksForCertificates(config)) {
@@ -101,4 +103,31 @@ function problem(path: readonly (string | number)[], message: string): ConfigPro
 
 function asksForCertificates({ server }: ServiceConfig): boolean {
   return [server.http, server.grpc].some((one) => one?.tls?.client_ca_file !== undefined);
+}
+
+const DEVELOPMENT = "development";
+
+/** Whether loopback stands in for trusted peers that are not given. */
+function trustsLoopback({ environment, security }: ServiceConfig): boolean {
+  const { enabled, mode, gateway } = security.authn;
+  return (
+    enabled &&
+    environment === DEVELOPMENT &&
+    (mode === "gateway_trusted" || mode === "hybrid") &&
+    gateway.trusted_peers.length === 0
+  );
+}
+
+/**
+ * Whom a service trusts, by its configuration.
+ *
+ * @throws Error where an entry is malformed; `checkAuthnConfig` tells all of them
+ */
+export function peerTrustOf(config: ServiceConfig): PeerTrust {
+  const { trusted_peers: peers, allow_any_peer: allowsAny } = config.security.authn.gateway;
+  const { trust, problems } = PeerTrust.read(trustsLoopback(config) ? LOOPBACK : peers);
+  if (problems.length > 0 || (trust.holdsEverybody && !allowsAny)) {
+    throw new Error("the trusted peers of the configuration are not valid");
+  }
+  return trust;
 }

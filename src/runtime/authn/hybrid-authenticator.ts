@@ -1,7 +1,7 @@
 import { ServiceError } from "../error/service-error.ts";
-import type { AuthenticationRequest, Authenticator, Identity } from "./authenticator.ts";
-import type { GatewayHeadersAuthenticator } from "./gateway-headers.ts";
-import { BearerRefused } from "./invalid-token.ts";
+import type { GatewayHeadersAuthenticator } from "./gateway/gateway-headers.ts";
+import type { AuthenticationRequest, Authenticator, Identity } from "./identity/authenticator.ts";
+import { BearerRefused } from "./jwt/bearer-token.ts";
 
 /**
  * The mode `hybrid`: the JWT first; where it does not identify the caller, the headers

@@ -1,12 +1,12 @@
-import { AuthzError } from "../../authz/authz-error.ts";
-import type { AuthorizationEngine, CheckResult } from "../../authz/engine.ts";
-import { OBJECT_IDS } from "../../authz/object-id.ts";
+import { AuthzError } from "../../authz/engine/authz-error.ts";
+import type { AuthorizationEngine, CheckResult } from "../../authz/engine/engine.ts";
+import { OBJECT_IDS } from "../../model/object-id.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
+import type { Principal } from "../call/call-context.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import { missingPrincipal, ServiceError } from "../error/service-error.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
-import type { Principal } from "../principal.ts";
 import {
   type AuthorizationPlan,
   type PlannedCheck,
@@ -28,7 +28,7 @@ export interface AuthorizationOptions {
 
 /**
  * The stage that lets a call in by the exposure of its method, and by a check where
- * that is AUTHORIZED (design.md, "Exposure at run time"). An engine that cannot
+ * that is AUTHORIZED (docs/requirements.md, Exposure). An engine that cannot
  * answer is UNAVAILABLE or DEADLINE_EXCEEDED, never a decision.
  */
 export function createAuthorization(options: AuthorizationOptions): Stage {

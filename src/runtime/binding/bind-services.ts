@@ -1,8 +1,9 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import type { AccessPolicy } from "../access-policy.ts";
-import { BINDING_FORMAT_VERSION, type HttpRoute, type ServiceBinding } from "../service-binding.ts";
+import type { AccessPolicy } from "../../api/format/access-policy.ts";
+import { BINDING_FORMAT_VERSION } from "../../api/format/generated-code.ts";
 import type { AnyHandler, BoundMethod } from "./bound-method.ts";
+import type { HttpRoute, ServiceBinding } from "./service-binding.ts";
 
 /** What binding came to: all methods, or all that is wrong. */
 export interface BoundServices {

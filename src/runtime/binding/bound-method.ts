@@ -1,10 +1,9 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { AccessPolicy } from "../access-policy.ts";
-import type { HttpRoute } from "../service-binding.ts";
-import type { MethodKind } from "./method-kind.ts";
+import type { AccessPolicy } from "../../api/format/access-policy.ts";
+import type { HttpRoute } from "./service-binding.ts";
 
 /** A handler whatever its kind; `kind` of the method tells which. */
-// biome-ignore lint/suspicious/noExplicitAny: the handler types meet here, and the kind tells them apart
+// biome-ignore lint/suspicious/noExplicitAny: the handler types meet here, and the kind distinguishes them
 export type AnyHandler = (request: any, context: any) => unknown;
 
 /** An RPC, or a raw HTTP handler, with all that is needed to serve it. */
@@ -17,8 +16,26 @@ export interface BoundMethod {
   /** Absent for a raw handler. */
   readonly descriptor: DescMethod | undefined;
   readonly policy: AccessPolicy;
-  /** Whether a call may change anything (design.md, "The annotation"). */
+  /** Whether a call may change anything (docs/requirements.md, ANNO-14). */
   readonly isWrite: boolean;
   readonly routes: readonly HttpRoute[];
   readonly handler: AnyHandler;
+}
+
+/** How many messages go each way; `raw` is an HTTP handler that is not an RPC. */
+export type MethodKind = DescMethod["methodKind"] | "raw";
+
+/** Whether the response is a stream of messages. */
+export function streamsResponse(kind: MethodKind): boolean {
+  return kind === "server_streaming" || kind === "bidi_streaming";
+}
+
+/** Whether the request is a stream of messages. */
+export function streamsRequest(kind: MethodKind): boolean {
+  return kind === "client_streaming" || kind === "bidi_streaming";
+}
+
+/** Whether either is, so that a call may last. */
+export function isStreaming(kind: MethodKind): boolean {
+  return kind !== "unary" && kind !== "raw";
 }

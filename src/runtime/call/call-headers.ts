@@ -14,3 +14,77 @@ export function single(headers: CallHeaders, name: string): string | undefined {
   const values = headers.all(name);
   return values.length === 1 ? values[0] : undefined;
 }
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/**
+ * The headers of a request as they came: Node's own table joins or drops what
+ * occurs twice, and a duplicate must be seen (docs/requirements.md, HDR-6).
+ */
+export class HttpHeaders implements CallHeaders {
+  readonly #raw: readonly string[];
+  #lowered: string[] | undefined;
+
+  /** @param raw names and values in turn */
+  constructor(raw: readonly string[]) {
+    this.#raw = raw;
+  }
+
+  all(name: string): readonly string[] {
+    const names = (this.#lowered ??= lowerNames(this.#raw));
+    let values: string[] | undefined;
+    for (let index = names.indexOf(name); index >= 0; index = names.indexOf(name, index + 1)) {
+      const value = this.#raw[2 * index + 1] as string;
+      if (values === undefined) values = [value];
+      else values.push(value);
+    }
+    return values ?? NONE;
+  }
+
+  names(): Iterable<string> {
+    return (this.#lowered ??= lowerNames(this.#raw));
+  }
+}
+
+function lowerNames(raw: readonly string[]): string[] {
+  const names = new Array<string>(raw.length / 2);
+  for (let index = 0; index < names.length; index++) {
+    names[index] = (raw[2 * index] as string).toLowerCase();
+  }
+  return names;
+}
+
+/** Headers of which some cannot be seen. */
+export class HeadersWithout implements CallHeaders {
+  readonly #headers: CallHeaders;
+  readonly #hidden: ReadonlySet<string>;
+
+  constructor(headers: CallHeaders, hidden: ReadonlySet<string>) {
+    this.#headers = headers;
+    this.#hidden = hidden;
+  }
+
+  all(name: string): readonly string[] {
+    return this.#hidden.has(name) ? [] : this.#headers.all(name);
+  }
+
+  *names(): Iterable<string> {
+    for (const name of this.#headers.names()) {
+      if (!this.#hidden.has(name)) yield name;
+    }
+  }
+}
+
+/** Headers that frame a message, or concern one connection only: no handler sets those, over any transport. */
+export const FRAMING_HEADERS: readonly string[] = [
+  "connection",
+  "content-length",
+  "content-type",
+  "http2-settings",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];

@@ -1,12 +1,15 @@
 import type { BoundMethod } from "../binding/bound-method.ts";
-import { type CallAudit, NO_AUDIT } from "../call-audit.ts";
-import type { CallContext } from "../call-context.ts";
 import type { ServiceError } from "../error/service-error.ts";
-import type { Principal } from "../principal.ts";
+import type { Peer } from "../peer/peer.ts";
+import {
+  type CallAudit,
+  type CallContext,
+  NO_AUDIT,
+  type Principal,
+  type Transport,
+} from "./call-context.ts";
 import type { CallHeaders } from "./call-headers.ts";
-import type { Peer } from "./peer.ts";
 import { ResponseFields, type ResponseMetadata } from "./response-fields.ts";
-import type { Transport } from "./transport.ts";
 
 /** What an adapter knows of a call when it begins. */
 export interface CallStart {
@@ -62,7 +65,7 @@ export class Call implements CallContext {
   /** Whether the trace is recorded somewhere. */
   isSampled = false;
   clientAddress = "";
-  /** Whether identity headers of this peer count (design.md, "Trust"). */
+  /** Whether identity headers of this peer count (docs/requirements.md, HDR-2). */
   peerIsTrusted = false;
   deadline = Number.POSITIVE_INFINITY;
   principal: Principal | undefined;

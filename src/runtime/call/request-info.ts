@@ -1,7 +1,7 @@
+import { formatIp, type IpAddress, parseIp } from "../peer/ip-address.ts";
+import type { PeerTrust } from "../peer/peer-trust.ts";
 import type { Call } from "./call.ts";
 import type { CallHeaders } from "./call-headers.ts";
-import { formatIp, type IpAddress, parseIp } from "./ip-address.ts";
-import type { PeerTrust } from "./peer-trust.ts";
 
 const FORWARDED_FOR = "x-forwarded-for";
 /** More proxies than these stand in front of nobody. */
@@ -22,7 +22,7 @@ export function requestInfoStage(trust: PeerTrust): (call: Call) => void {
 
 /**
  * The right-most hop of `X-Forwarded-For` that is not itself a trusted peer; what
- * stands left of it, anybody may have written. Where a hop is no address, or there
+ * stands left of it, anybody may have written. Where a hop is not an address, or there
  * are too many, the last one that was vouched for.
  */
 export function clientAddress(headers: CallHeaders, peer: string, trust: PeerTrust): string {

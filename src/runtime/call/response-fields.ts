@@ -1,4 +1,4 @@
-import type { Transport } from "./transport.ts";
+import type { Transport } from "./call-context.ts";
 
 /** Headers or trailers that a handler set, by names in lower case; one that was appended to has several values. */
 export type ResponseMetadata = ReadonlyMap<string, string | readonly string[]>;
@@ -46,6 +46,9 @@ const SINGLE: ReadonlySet<string> = new Set([
   "user-agent",
   "x-content-type-options",
 ]);
+
+/** Names that end so have bytes as their value, in base64. */
+const BINARY_SUFFIX = "-bin";
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const METADATA_NAME = /^[\w.-]+$/;
@@ -96,7 +99,7 @@ export class ResponseFields {
     // The others have metadata, which must fit into text as well.
     const isHttp = this.#transport === "http";
     if (!(isHttp ? HEADER_NAME : METADATA_NAME).test(name)) {
-      throw new TypeError(`${JSON.stringify(name)} is no name of a response ${this.#what}`);
+      throw new TypeError(`${JSON.stringify(name)} is not a name of a response ${this.#what}`);
     }
     if (typeof value !== "string" || !(isHttp ? HEADER_VALUE : METADATA_VALUE).test(value)) {
       throw new TypeError(`the response ${this.#what} ${name} has a value that cannot be sent`);
@@ -116,4 +119,15 @@ export class ResponseFields {
 function sizeOf(name: string, value: string | readonly string[]): number {
   if (typeof value === "string") return name.length + value.length;
   return value.reduce((sum, each) => sum + name.length + each.length, 0);
+}
+
+/** A value as gRPC and Connect have it sent; clients fail at a binary one that is not valid base64. */
+export function sentValue(name: string, value: string): string {
+  return name.endsWith(BINARY_SUFFIX) ? binaryValue(Buffer.from(value, "base64")) : value;
+}
+
+/** A binary value as gRPC and Connect have it sent: in base64 without padding. */
+export function binaryValue(bytes: Uint8Array): string {
+  const { buffer, byteOffset, length } = bytes;
+  return Buffer.from(buffer, byteOffset, length).toString("base64").replace(/=+$/, "");
 }

@@ -1,6 +1,7 @@
 import type { Call } from "../call/call.ts";
-import type { CallAudit } from "../call-audit.ts";
+import type { CallAudit, Transport } from "../call/call-context.ts";
 import type { ServiceError } from "../error/service-error.ts";
+import type { Peer } from "../peer/peer.ts";
 
 /** Looks at a call or fills it in; refuses it by throwing a `ServiceError`. Stages without waiting return nothing. */
 export type Stage = (call: Call) => void | Promise<void>;
@@ -12,7 +13,7 @@ export interface CallEnd {
   readonly isCutOff?: true;
 }
 
-/** Keeps the audit event of a call (design.md, "Audit"). */
+/** Keeps the audit event of a call. */
 export interface AuditTrail {
   /**
    * Begins the event of a call that was authorized. Of a write the intent is stored first.
@@ -25,7 +26,7 @@ export interface AuditTrail {
    * Never throws: what cannot be stored now is kept and tried again.
    *
    * @param error how the handler ended; of a call that did not come as far, what it was refused with
-   * @param answer what the caller was told; the same where absent
+   * @param answer what the caller was sent; the same where absent
    * @param isCutOff whether the handler's stream was left before its end
    */
   complete(
@@ -48,3 +49,21 @@ export interface CallObserver {
   begin?(call: Call): void;
   end(call: Call, error: ServiceError | undefined): void;
 }
+
+/** A request that was answered before it could become a call: no route, a preflight, too large, malformed. */
+export interface UnroutedRequest {
+  readonly transport: Transport;
+  /** The HTTP method; empty where it could not be read. */
+  readonly httpMethod: string;
+  /** The path as it was sent, without query, for the log only. */
+  readonly target: string;
+  /** The HTTP status; also over gRPC, where that says 200 whatever the outcome. */
+  readonly status: number;
+  /** The code of the error; undefined for an answer that is none. */
+  readonly code: string | undefined;
+  readonly requestId: string;
+  readonly peer: Peer;
+}
+
+/** Watches requests that never become calls: metrics and access log. Never throws. */
+export type UnroutedObserver = (request: UnroutedRequest) => void;

@@ -1,9 +1,9 @@
-import { streamsResponse } from "../binding/method-kind.ts";
+import { create, type DescMessage, isMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { streamsResponse } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { CallEnd } from "./call-stages.ts";
-import { invokeHandler } from "./invoke-handler.ts";
 
 /**
  * What the handler of an audited call does. It may outlast the call: whoever called may have gone,
@@ -20,7 +20,7 @@ export class Handling {
 
   /**
    * What the handler came to: a success, where one of its runs was that; undefined where it did not
-   * run. A stream that was left is no failure: what was written before its first message stands.
+   * run. A stream that was left is not a failure: what was written before its first message stands.
    */
   get end(): CallEnd | undefined {
     return this.#open > 0 ? further(this.#end, CUT_OFF) : this.#end;
@@ -107,4 +107,35 @@ function effect({ error, isCutOff }: CallEnd): number {
 function errorOf(call: Call, error: unknown): ServiceError {
   const isAborted = error instanceof Error && error.name === "AbortError";
   return (isAborted ? call.abortReason : undefined) ?? toServiceError(error);
+}
+
+/**
+ * Calls the handler and makes its answer the message that the RPC declares: handlers
+ * may return plain objects. Throws what the handler throws, also at once.
+ */
+export function invokeHandler(call: Call): Promise<unknown> | AsyncIterable<unknown> {
+  const { handler, descriptor } = call.method;
+  const answer = handler(call.request, call);
+  if (descriptor !== undefined && streamsResponse(call.method.kind)) {
+    return messages(descriptor.output, answer as AsyncIterable<unknown>, call.rpc);
+  }
+  if (descriptor === undefined) return Promise.resolve(answer);
+  return Promise.resolve(answer).then((one) => toMessage(descriptor.output, one, call.rpc));
+}
+
+async function* messages(
+  schema: DescMessage,
+  answers: AsyncIterable<unknown>,
+  rpc: string,
+): AsyncGenerator<unknown> {
+  for await (const answer of answers) yield toMessage(schema, answer, rpc);
+}
+
+function toMessage(schema: DescMessage, answer: unknown, rpc: string): unknown {
+  if (typeof answer !== "object" || answer === null) {
+    throw new TypeError(`the handler of ${rpc} returned no ${schema.typeName}`);
+  }
+  return isMessage(answer, schema)
+    ? answer
+    : create(schema, answer as MessageInitShape<DescMessage>);
 }

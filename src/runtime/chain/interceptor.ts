@@ -1,6 +1,5 @@
+import type { CallContext, Transport } from "../call/call-context.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
-import type { Transport } from "../call/transport.ts";
-import type { CallContext } from "../call-context.ts";
 
 /** A call as interceptors and admission checks see it. */
 export interface InterceptedCall extends CallContext {
@@ -8,12 +7,12 @@ export interface InterceptedCall extends CallContext {
   readonly transport: Transport;
   /**
    * As they were sent, at the place `before`: nobody has checked them there, and whoever calls
-   * may have written them. Behind it without the identity headers of peers that are not trusted.
+   * may have written them. After it without the identity headers of peers that are not trusted.
    */
   readonly headers: CallHeaders;
   /**
    * The decoded request, or the stream of requests; undefined at the place `before`. What
-   * authorization was decided on: changed behind it, the handler acts on another object.
+   * authorization was decided on: changed after it, the handler acts on another object.
    */
   readonly request: unknown;
 }
@@ -28,7 +27,7 @@ export interface InterceptedCall extends CallContext {
  * handler at `after`. The request was read once, and each run has the same object; so the handler of
  * a stream of requests is called once, and again it is an error. The time of the call is one: once it
  * is up, or the caller has gone, `next` rejects. The call has one audit event, which says that the
- * handler succeeded where one of its runs did, and in `answered` what the caller was told instead.
+ * handler succeeded where one of its runs did, and in `answered` what the caller was sent instead.
  *
  * @example
  * const timed: Interceptor = async (call, next) => {

@@ -1,15 +1,14 @@
-import { isStreaming, streamsRequest, streamsResponse } from "../binding/method-kind.ts";
+import { isStreaming, streamsRequest, streamsResponse } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { AuditTrail, CallEnd, CallObserver, Stage } from "./call-stages.ts";
 import { Deadlines } from "./deadlines.ts";
-import { Handling } from "./handling.ts";
+import { Handling, invokeHandler } from "./handling.ts";
 import { type AdmissionCheck, type Interceptor, intercept } from "./interceptor.ts";
-import { invokeHandler } from "./invoke-handler.ts";
 import { Progress } from "./progress.ts";
 
-/** What the chain is made of, in its order (spec 5.7). */
+/** What the chain is made of, in its order (docs/requirements.md, CHAIN-1). */
 export interface ServerChainParts {
   readonly before: readonly Interceptor[];
   /** How long a call may take, in milliseconds: with one response, and with a stream of them. */
@@ -61,7 +60,7 @@ export class ServerChain {
         await stream.next();
         return stream;
       }
-      // Before the end, which is told of what cannot be encoded, and of the bytes.
+      // Before the end, which is notified of what cannot be encoded, and of the bytes.
       const answer = call.encodeResponse(response);
       const ended = this.#end(call, progress, undefined);
       if (ended !== undefined) await ended;
@@ -73,7 +72,7 @@ export class ServerChain {
     }
   }
 
-  /** Timeout: what comes behind it is left alone once the time is up. */
+  /** Timeout: what comes after it is left alone once the time is up. */
   #timed(call: Call, progress: Progress): Promise<unknown> {
     if (!progress.isWatched) this.#watched(call, progress);
     else if (call.abortReason !== undefined) throw call.abortReason;
@@ -163,7 +162,7 @@ export class ServerChain {
     call.whenAborted((reason) => stop(reason));
     try {
       yield undefined;
-      // Within, as an interceptor may have answered with what is no stream.
+      // Within, as an interceptor may have answered with what is not a stream.
       const opened = responses[Symbol.asyncIterator]();
       iterator = opened;
       for (;;) {

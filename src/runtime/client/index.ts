@@ -1,12 +1,14 @@
-export type { ClientCall, ClientCallOptions, ClientInterceptor } from "./client-call.ts";
 export type {
   CircuitBreakerOptions,
+  ClientCall,
+  ClientCallOptions,
+  ClientInterceptor,
   ClientOptions,
   ClientRateLimit,
   RetryOptions,
-} from "./client-options.ts";
+} from "./call/client-call.ts";
+export type { ClientMethod, ServiceClient } from "./call/typed-client.ts";
+export type { GrpcClientOptions, GrpcClientTls } from "./grpc/grpc-channels.ts";
 export { createGrpcClient } from "./grpc/grpc-client.ts";
-export type { GrpcClientOptions, GrpcClientTls } from "./grpc/grpc-client-options.ts";
 export { createHttpClient } from "./http/http-client.ts";
-export type { HttpClientOptions, HttpClientTls } from "./http/http-client-options.ts";
-export type { ClientMethod, ServiceClient } from "./typed-client.ts";
+export type { HttpClientOptions, HttpClientTls } from "./http/http-transport.ts";

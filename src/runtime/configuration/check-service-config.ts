@@ -1,7 +1,14 @@
-import { sqliteFileProblem } from "../../authz/store/sqlite/sqlite-file.ts";
+import type { ConfigDocument } from "../../config/config-document.ts";
+import { formatPath } from "../../config/describe-issue.ts";
+import { sqliteFileProblem } from "../../database/sqlite/sqlite-file.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
-import { isForDevelopment, refusedIn } from "./environment.ts";
-import type { ServiceConfig } from "./service-config.ts";
+import { secretsIn } from "./secret-values.ts";
+import {
+  isForDevelopment,
+  refusedIn,
+  type ServiceConfig,
+  serviceConfigSchema,
+} from "./service-config.ts";
 
 /** Looks at what one part of a configuration says of another. */
 export type ServiceConfigCheck = (config: ServiceConfig) => Iterable<ServiceConfigProblem>;
@@ -158,6 +165,25 @@ function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProb
       message:
         "registry.etcd.endpoints are called in plain text, and the password with them; use https",
       severity: "warning",
+    };
+  }
+}
+
+/** Refuses secrets that anybody can read in the configuration: those of a default, in whole or in part. */
+export function* checkDefaults(
+  config: ServiceConfig,
+  { defaulted }: ConfigDocument,
+): Iterable<ServiceConfigProblem> {
+  if (isForDevelopment(config)) return;
+  for (const { path, ranges } of secretsIn(serviceConfigSchema, config)) {
+    const part = defaulted(path).find(({ start, end }) =>
+      ranges.some(([from, to]) => start < to && from < end),
+    );
+    if (part === undefined) continue;
+    const { variable } = part;
+    yield {
+      path,
+      message: `${formatPath(path)} has the default of ${variable}, which everyone who reads the file knows; set ${variable}, and write \${${variable}} without a default (environment ${config.environment}; only development and test take one)`,
     };
   }
 }

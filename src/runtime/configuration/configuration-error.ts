@@ -4,7 +4,7 @@ import { printable } from "../../common/printable.ts";
 export interface ServiceConfigProblem {
   /** The keys and indices that lead to it. */
   readonly path: readonly (string | number)[];
-  /** What is wrong and how to mend it; never the value of a secret. */
+  /** What is wrong and how to fix it; never the value of a secret. */
   readonly message: string;
   /** A warning lets the service start; absent, an error. */
   readonly severity?: "error" | "warning";

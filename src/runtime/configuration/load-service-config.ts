@@ -1,21 +1,23 @@
 import { readFileSync } from "node:fs";
-import { dirname, isAbsolute } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 import {
   type ConfigDocument,
   type ConfigPath,
+  type DocumentProblem,
   readConfigDocument,
   type TextPlace,
 } from "../../config/config-document.ts";
 import { formatPath } from "../../config/describe-issue.ts";
 import type { Variables } from "../../config/variables.ts";
-import { checkDefaults } from "./check-defaults.ts";
-import { checkServiceConfig, type ServiceConfigCheck } from "./check-service-config.ts";
+import {
+  checkDefaults,
+  checkServiceConfig,
+  type ServiceConfigCheck,
+} from "./check-service-config.ts";
 import { ConfigurationError, type ServiceConfigProblem } from "./configuration-error.ts";
 import { describeProblem } from "./describe-problem.ts";
-import { resolveFiles } from "./resolve-files.ts";
 import { withSecretFiles } from "./secret-files.ts";
 import { type ServiceConfig, serviceConfigSchema } from "./service-config.ts";
-import { withoutSource } from "./without-source.ts";
 
 /** How a configuration is loaded. */
 export interface LoadServiceConfigOptions {
@@ -126,7 +128,7 @@ function keysThatVanish(value: unknown, path: ConfigPath = []): ServiceConfigPro
   });
   if (!Object.hasOwn(value, "__proto__")) return below;
   return [
-    { path: [...path, "__proto__"], message: `${[...path, "__proto__"].join(".")} is no key` },
+    { path: [...path, "__proto__"], message: `${[...path, "__proto__"].join(".")} is not a key` },
   ];
 }
 
@@ -150,4 +152,56 @@ function readText(file: string): string {
   } catch (error) {
     throw new ConfigurationError(file, [`${file} is not UTF-8 text`], { cause: error });
   }
+}
+
+/** The keys whose values are paths of files. */
+const FILE_KEYS: ReadonlySet<string> = new Set([
+  "certificate_file",
+  "key_file",
+  "client_ca_file",
+  "ca_file",
+  "token_file",
+  "system_token_file",
+  "password_file",
+  "model",
+  "file",
+]);
+
+/** The configuration with its files as absolute paths: they are relative to the configuration. */
+function resolveFiles(config: ServiceConfig, folder: string): ServiceConfig {
+  return resolveIn(config, folder) as ServiceConfig;
+}
+
+/** @param isFile whether texts are paths: those of a key, or of the list that it has */
+function resolveIn(value: unknown, folder: string, isFile = false): unknown {
+  if (typeof value === "string") return isFile ? resolve(folder, value) : value;
+  if (Array.isArray(value)) return value.map((item) => resolveIn(item, folder, isFile));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, resolveIn(item, folder, FILE_KEYS.has(key))]),
+  );
+}
+
+/**
+ * What is wrong with the text, without the words of the file that YAML quotes
+ * after a colon, or a reference does: they may be a secret.
+ */
+function withoutSource({ rule, message }: DocumentProblem): string {
+  if (rule === "CONFIG_VARIABLE") {
+    return message
+      .replace(/^"\$\{.*" is not a reference/s, "there is a malformed reference")
+      .replace(
+        /; set it, or write \$\{.*$/s,
+        "; set it, or, unless it is a secret, give it a default: ${NAME:-default}",
+      );
+  }
+  if (message.startsWith("the file is empty")) return "the file is empty";
+  const [said = message] = message.split(/:| \(| \*/, 1);
+  if (/^unresolved alias/.test(said)) return `${said}; text that starts with * must be quoted`;
+  if (/^unresolved tag/.test(said)) return `${said}; text that starts with ! must be quoted`;
+  if (/^unexpected flow-map-start/.test(said)) {
+    return `${said}; inside { } and [ ] a reference stands in quotes, as in "\${VAR}"`;
+  }
+  if (/call stack/.test(said)) return "the file is nested too deeply";
+  return said;
 }

@@ -1,5 +1,4 @@
-import { readSecretFile } from "../secret/read-secret-file.ts";
-import type { SecretReading } from "../secret/secret-text.ts";
+import { readSecretFile, type SecretReading } from "../secret/read-secret-file.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
 import type { ServiceConfig } from "./service-config.ts";
 

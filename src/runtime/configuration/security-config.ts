@@ -1,9 +1,200 @@
 import * as z from "zod/mini";
+import { AUTHN_MODES, DEFAULT_AUTHN_MODE } from "../../api/authn-mode.ts";
 import { documented } from "../../config/config-values.ts";
-import { authn } from "./authn-config.ts";
-import { authz } from "./authz-config.ts";
+import {
+  duration,
+  endpoint,
+  endpointUrl,
+  file,
+  headerSecret,
+  headerSecretOrEmpty,
+  SECOND_NS,
+  secret,
+  text,
+} from "./service-config-values.ts";
 
-/** The schema of `security` (spec 5.6). */
+/** The fewest characters of an internal token: shorter ones can be guessed. */
+export const MIN_TOKEN = 16;
+const ALGORITHMS = ["RS256", "RS512", "ES256", "ES512"] as const;
+
+const gateway = z.strictObject({
+  trusted_peers: documented(
+    "Whose identity headers count: CIDRs, IP addresses, or names of mTLS certificates.",
+    z._default(
+      z.array(z.string().check(z.minLength(1), z.maxLength(253))).check(z.maxLength(1024)),
+      [],
+    ),
+  ),
+  allow_any_peer: documented(
+    "Must be true beside a list of peers that holds every address.",
+    z._default(z.boolean(), false),
+  ),
+});
+
+const oidc = z.strictObject({
+  provider: documented("The provider's name, for the log.", z.optional(text())),
+  issuer: documented("The issuer, exactly as the token's `iss` has it.", endpointUrl()),
+  discovery_url: documented(
+    "The discovery document; absent, that of the issuer.",
+    z.optional(endpointUrl()),
+  ),
+  jwks_url: documented(
+    "The key set; absent, that of the discovery document.",
+    z.optional(endpointUrl()),
+  ),
+  audience: documented(
+    "The client ids that tokens may be for.",
+    z.array(text()).check(z.minLength(1), z.maxLength(256)),
+  ),
+  allowed_owners: documented(
+    "The organizations whose tokens are accepted (claim `owner`); empty accepts all.",
+    z._default(z.array(text()).check(z.maxLength(256)), []),
+  ),
+  allowed_algs: documented(
+    "The signature algorithms that are accepted.",
+    z._default(z.array(z.enum(ALGORITHMS)).check(z.minLength(1), z.maxLength(16)), [...ALGORITHMS]),
+  ),
+  jwks_cache_ttl_ns: documented("How long keys are kept.", duration(600 * SECOND_NS)),
+  clock_skew_ns: documented(
+    "How far clocks may differ.",
+    z._default(z.int().check(z.minimum(0), z.maximum(600 * SECOND_NS)), 60 * SECOND_NS),
+  ),
+});
+
+const casdoor = z.strictObject({
+  endpoint: documented("Where it answers; may be cluster-internal.", endpointUrl()),
+  organization_name: documented("The organization.", text()),
+  application_name: documented("The application.", text()),
+  client_id: documented("The client id.", text()),
+  client_secret: documented("The client secret; give it as ${VAR}.", secret()),
+});
+
+const serviceToken = z
+  .strictObject({
+    service: documented("The service that calls with it: the subject id of its principal.", text()),
+    token: documented(
+      "The token; an entry whose token is empty is skipped.",
+      z.optional(headerSecretOrEmpty(MIN_TOKEN)),
+    ),
+    token_file: documented(
+      "The file that holds the token; read again when it changes.",
+      z.optional(file()),
+    ),
+  })
+  .check(
+    z.refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), {
+      error: "must have either token or token_file",
+    }),
+  );
+
+/** What the check above says, in the words of JSON Schema, for editors. */
+z.globalRegistry.add(serviceToken, {
+  oneOf: [{ required: ["token"] }, { required: ["token_file"] }],
+});
+
+const internalCall = z.strictObject({
+  enabled: documented("Whether internal tokens are accepted.", z._default(z.boolean(), false)),
+  header: documented(
+    "The header that carries them.",
+    z._default(
+      z
+        .string()
+        .check(z.regex(/^[A-Za-z][A-Za-z0-9-]*$/, "must be the name of a header"), z.maxLength(64)),
+      "X-Svc-Internal-Token",
+    ),
+  ),
+  token: documented(
+    "The token, or a list of {service, token} or {service, token_file}; give tokens as ${VAR}. Several of a service are accepted while they rotate; empty ones of the list are skipped.",
+    z.optional(
+      z.union([
+        headerSecret(MIN_TOKEN),
+        z.array(serviceToken).check(z.minLength(1), z.maxLength(1024)),
+      ]),
+    ),
+  ),
+  token_file: documented(
+    "Instead of token, the file that holds it; read again when it changes.",
+    z.optional(file()),
+  ),
+  system_token: documented(
+    "The token of SYSTEM calls, or a list of tokens while they rotate, of which empty ones are skipped; absent, nobody makes them. Give it as ${VAR}.",
+    z.optional(
+      z.union([
+        headerSecret(MIN_TOKEN),
+        z.array(headerSecretOrEmpty(MIN_TOKEN)).check(z.minLength(1), z.maxLength(16)),
+      ]),
+    ),
+  ),
+  system_token_file: documented(
+    "The file that holds the token of SYSTEM calls, or a list of files while it rotates, also beside system_token; read again when they change.",
+    z.optional(z.union([file(), z.array(file()).check(z.minLength(1), z.maxLength(16))])),
+  ),
+});
+
+/** The schema of `security.authn`. */
+export const authn = z.strictObject({
+  enabled: documented("Whether callers are authenticated at all.", z._default(z.boolean(), true)),
+  mode: documented(
+    "How callers are authenticated.",
+    z._default(z.enum(AUTHN_MODES), DEFAULT_AUTHN_MODE),
+  ),
+  provider: documented(
+    "The kind of the identity provider.",
+    z.optional(z.enum(["embedded", "oidc", "casdoor"])),
+  ),
+  cache_ttl_ns: documented("How long a verified token is remembered.", duration(300 * SECOND_NS)),
+  gateway: documented("Whose identity headers count.", z.prefault(gateway, {})),
+  oidc: documented("How tokens are verified; needed with idp_jwt and hybrid.", z.optional(oidc)),
+  casdoor: documented("The management API of Casdoor.", z.optional(casdoor)),
+  internal_call: documented("Calls between services.", z.prefault(internalCall, {})),
+});
+
+const spicedb = z
+  .strictObject({
+    endpoint: documented("Where it answers, host:port.", endpoint("spicedb:50051")),
+    token: documented(
+      "The preshared key; give it as ${VAR}. Needed without token_file.",
+      z.optional(headerSecret(1)),
+    ),
+    token_file: documented(
+      "Instead of token, the file that holds it; read at the start.",
+      z.optional(file()),
+    ),
+    transport: documented("How it is called.", z._default(z.enum(["grpc"]), "grpc")),
+    insecure: documented("Whether it is called without TLS.", z._default(z.boolean(), false)),
+    ca_file: documented(
+      "Who signs its certificate, PEM; absent, the public authorities.",
+      z.optional(file()),
+    ),
+  })
+  .check(
+    z.refine(({ token, token_file }) => (token === undefined) !== (token_file === undefined), {
+      error: "must have either token or token_file",
+    }),
+  );
+
+/** What the check above says, in the words of JSON Schema, for editors. */
+z.globalRegistry.add(spicedb, { oneOf: [{ required: ["token"] }, { required: ["token_file"] }] });
+
+/** The schema of `security.authz`. */
+export const authz = z.strictObject({
+  enabled: documented("Whether AUTHORIZED calls are checked.", z._default(z.boolean(), true)),
+  provider: documented(
+    "The kind of the authorization engine.",
+    z._default(z.enum(["embedded", "spicedb"]), "embedded"),
+  ),
+  dev_allow_all: documented(
+    "Whether every check allows; for development only.",
+    z._default(z.boolean(), false),
+  ),
+  model: documented(
+    "The file of the authorization model; needed where calls are checked.",
+    z.optional(file()),
+  ),
+  spicedb: documented("The SpiceDB; needed with that provider.", z.optional(spicedb)),
+});
+
+/** The schema of `security`. */
 export const security = z.strictObject({
   authn: documented("Authentication.", z.prefault(authn, {})),
   authz: documented("Authorization.", z.prefault(authz, {})),

@@ -53,7 +53,7 @@ const http = z.strictObject({
   address: documented("Where it listens, host:port.", address()),
   timeout_ns: documented("How long a call may take.", duration(5 * SECOND_NS)),
   max_body_bytes: documented("The largest request body.", size(4 * MIB)),
-  cors: documented("Which other origins may call (spec 8).", z.prefault(cors, {})),
+  cors: documented("Which other origins may call.", z.prefault(cors, {})),
   max_connection_idle_ns: documented(
     "After how long without a call a connection ends; longer than load balancers keep theirs.",
     duration(75 * SECOND_NS),
@@ -100,7 +100,7 @@ export const server = z.strictObject({
     z.optional(sizeOf()),
   ),
   error_info: documented(
-    "Whether errors of gRPC tell their code and details in a google.rpc.ErrorInfo; without it, clients know their status and message only.",
+    "Whether gRPC errors carry their code and details in a google.rpc.ErrorInfo; without it, clients get the status and message only.",
     z._default(z.boolean(), true),
   ),
   max_message_elements: documented(
@@ -112,7 +112,7 @@ export const server = z.strictObject({
   ),
   stream_timeout_ns: documented("How long a streaming call may take.", duration(3600 * SECOND_NS)),
   shutdown_timeout_ns: documented(
-    "How long calls may still take when the process was told to end.",
+    "How long calls may still take after the process was asked to stop.",
     duration(10 * SECOND_NS),
   ),
 });

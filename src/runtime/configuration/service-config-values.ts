@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import { MAX_ORIGIN, ORIGIN, PORT } from "../../common/origin.ts";
-import { passwordRanges } from "./password-ranges.ts";
-import { secretValue } from "./secret-values.ts";
+import { passwordRanges, secretValue } from "./secret-values.ts";
 
 /** A second in nanoseconds. */
 export const SECOND_NS = 1_000_000_000;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { documented, path } from "../../config/config-values.ts";
+import type { ServiceConfig } from "../../gen/service-config.ts";
 import { security } from "./security-config.ts";
 import { server } from "./server-config.ts";
 import {
@@ -147,7 +148,7 @@ const registry = z.strictObject({ etcd });
 const registryName = (characters: RegExp, such: string) =>
   z.string().check(z.regex(characters, such), z.maxLength(63));
 
-/** The schema of a service's configuration (spec 5.6 and 8). Its names are those of the file. */
+/** The schema of a service's configuration. Its names are those of the file. */
 export const serviceConfigSchema = z.strictObject({
   environment: documented(
     "The environment, as route-registry keys carry it; only development and test take what is for development, and development trusts this machine.",
@@ -170,19 +171,33 @@ export const serviceConfigSchema = z.strictObject({
     z.optional(database),
   ),
   log: documented("The log.", z.prefault(log, {})),
-  access_log: documented("The log of calls (spec 6).", z.prefault(accessLog, {})),
+  access_log: documented("The log of calls.", z.prefault(accessLog, {})),
   audit: documented("The audit events.", z.prefault(audit, {})),
   registry: documented(
-    "The route registry (spec 6); absent, routes are not published.",
+    "The route registry; absent, routes are not published.",
     z.optional(registry),
   ),
 });
 
-/** The configuration of a service, with its defaults in place. */
-export type ServiceConfig = z.infer<typeof serviceConfigSchema>;
+// The interface is generated from the schema.
+serviceConfigSchema satisfies z.ZodMiniType<ServiceConfig>;
+
+export type { ServiceConfig };
 /** The part `database` of a service's configuration. */
-export type DatabaseConfig = z.infer<typeof database>;
+export type DatabaseConfig = NonNullable<ServiceConfig["database"]>;
 /** The part `access_log` of a service's configuration. */
-export type AccessLogConfig = z.infer<typeof accessLog>;
+export type AccessLogConfig = ServiceConfig["access_log"];
 /** The part `registry.etcd` of a service's configuration. */
-export type EtcdConfig = z.infer<typeof etcd>;
+export type EtcdConfig = NonNullable<ServiceConfig["registry"]>["etcd"];
+
+const FOR_DEVELOPMENT: ReadonlySet<string> = new Set(["development", "test"]);
+
+/** Whether what is for development only is taken (docs/requirements.md, AUTHN-12). */
+export function isForDevelopment({ environment }: { readonly environment: string }): boolean {
+  return FOR_DEVELOPMENT.has(environment);
+}
+
+/** Why something is refused outside development, as said after what it is. */
+export function refusedIn({ environment }: { readonly environment: string }): string {
+  return `refused in environment ${environment}: only development and test take it`;
+}

@@ -1,5 +1,5 @@
-import { ERROR_CODES, type ErrorCode } from "./error-codes.ts";
-import { grpcStatusOf, status } from "./grpc-status.ts";
+import { cleanText } from "../operation/redaction/redact-text.ts";
+import { ERROR_CODES, type ErrorCode, grpcStatusOf, status } from "./error-codes.ts";
 
 /** A message and its type, as `anyPack` of `@bufbuild/protobuf/wkt` gives them. */
 export interface StatusDetail {
@@ -11,7 +11,7 @@ export interface StatusDetail {
 
 /** What an error may carry beside its message. */
 export interface ServiceErrorOptions extends ErrorOptions {
-  /** What the caller is told in `details`; JSON, without secrets. */
+  /** What the caller is sent in `details`; JSON, without secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** In how many seconds the caller may try again: `Retry-After`. */
   readonly retryAfterSeconds?: number;
@@ -33,8 +33,8 @@ const HTTP_STATUS_MIN = 400;
 const HTTP_STATUS_MAX = 599;
 
 /**
- * An error that the caller is told about: an HTTP status, a code and a message
- * (spec 7). Whatever else a handler throws is answered as INTERNAL, without detail.
+ * An error that is reported to the caller: an HTTP status, a code and a message
+ * (docs/requirements.md, ERR-3). Whatever else a handler throws is answered as INTERNAL, without detail.
  *
  * @example
  * throw new ServiceError("RESOURCE_NOT_FOUND", "the skill does not exist");
@@ -46,13 +46,13 @@ export class ServiceError extends Error {
   readonly status: number;
   /** The gRPC status code. */
   readonly grpcStatus: number;
-  /** What a program tells errors apart by. */
+  /** What a program distinguishes errors by. */
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** The details of the `google.rpc.Status`: those to send, or all that another service sent. */
   readonly statusDetails: readonly StatusDetail[] | undefined;
-  /** Whether another service said so: its refusal of us is no refusal of our caller. */
+  /** Whether another service said so: its refusal of us is not a refusal of our caller. */
   readonly isRemote: boolean;
 
   /** @param message the default one of the code where absent */
@@ -101,7 +101,39 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error of a handler that needs a caller and finds none (spec 7, rule 2). */
+/** The error of a handler that needs a caller and finds none. */
 export function missingPrincipal(): ServiceError {
   return new ServiceError("UNAUTHORIZED", "missing principal");
+}
+
+/** One object for all: it says nothing of its own. */
+const INTERNAL = new ServiceError("INTERNAL");
+
+/** An error as callers get it; of INTERNAL nothing, whoever threw it. */
+export function toldError(thrown: ServiceError): ServiceError {
+  return thrown.code === INTERNAL.code ? INTERNAL : thrown;
+}
+
+/** In how many whole seconds the caller may try again, as `Retry-After` has it; undefined where that is not said. */
+export function retryAfter({ retryAfterSeconds }: ServiceError): string | undefined {
+  if (retryAfterSeconds === undefined) return undefined;
+  return String(Math.max(0, Math.ceil(retryAfterSeconds)));
+}
+
+/** What a caller is sent whose call is ended because the server ends: another one may serve it. */
+export function shuttingDown(): ServiceError {
+  return new ServiceError("UNAVAILABLE", "the server is shutting down");
+}
+
+const MAX_SHOWN = 64;
+
+/** The error of a request that cannot be understood; the message says which part of it. */
+export function invalidArgument(message: string, cause?: unknown): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", message, cause === undefined ? {} : { cause });
+}
+
+/** Text of a caller as messages may show it: quoted, on one line, not too long. */
+export function shown(text: string): string {
+  const short = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return cleanText(JSON.stringify(short));
 }

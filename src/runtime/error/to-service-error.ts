@@ -1,8 +1,9 @@
-import { AuthzError, type AuthzErrorCode } from "../../authz/authz-error.ts";
+import { AuthzError, type AuthzErrorCode } from "../../authz/engine/authz-error.ts";
+import { DatabaseError } from "../../database/database-error.ts";
 import type { ErrorCode } from "./error-codes.ts";
 import { ServiceError } from "./service-error.ts";
 
-/** How the refusals of an authorization engine are told to callers; never as a decision. */
+/** How callers see the refusals of an authorization engine and of a database; never as a decision. */
 const AUTHZ_CODES: Readonly<Record<AuthzErrorCode, ErrorCode>> = {
   INVALID_ARGUMENT: "INVALID_ARGUMENT",
   ALREADY_EXISTS: "ALREADY_EXISTS",
@@ -30,8 +31,8 @@ const REMOTE_STATUSES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * What a caller is told of whatever was thrown. Only a `ServiceError` and the
- * refusals of an authorization engine speak for themselves; all else is INTERNAL
+ * What a caller is sent of whatever was thrown. Only a `ServiceError` and the
+ * refusals of an authorization engine and of a database speak for themselves; all else is INTERNAL
  * without detail, with the error as its cause, for the log.
  */
 export function toServiceError(error: unknown): ServiceError {
@@ -39,7 +40,7 @@ export function toServiceError(error: unknown): ServiceError {
     const code = error.isRemote ? REMOTE_STATUSES[error.status] : undefined;
     return code === undefined ? error : new ServiceError(code, undefined, { cause: error });
   }
-  if (error instanceof AuthzError) {
+  if (error instanceof AuthzError || error instanceof DatabaseError) {
     const code = AUTHZ_CODES[error.code];
     const message = HIDDEN.has(code) ? undefined : error.message;
     const retry = error.code === "UNAVAILABLE" ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {};

@@ -1,13 +1,13 @@
 import type { OutgoingHttpHeaders } from "node:http2";
-import type { Peer } from "../call/peer.ts";
-import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.ts";
+import { REQUEST_ID_HEADER, requestIdOf } from "../call/call-ids.ts";
 import type { ResponseMetadata } from "../call/response-fields.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
 import type { Http2Headers } from "../http2/http2-headers.ts";
+import type { Peer } from "../peer/peer.ts";
+import { Turn } from "../port/turn.ts";
 import type { CodecName, RpcExchange } from "../rpc/rpc-exchange.ts";
-import { Turn } from "../server/turn.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import { MessageAccount } from "../wire/message-budget.ts";
 import {
@@ -17,13 +17,14 @@ import {
   responseEncoding,
 } from "../wire/message-encoding.ts";
 import { BYTES, type MessageDecoder, MessageReader, maxBytesOf } from "../wire/message-reader.ts";
-import { clientTimeoutOf, TIMEOUT_HEADER } from "./grpc-timeout.ts";
 import {
   ACCEPT_ENCODING_HEADER,
+  clientTimeoutOf,
   ENCODING_HEADER,
   ownMetadata,
   responseHeaders,
-} from "./response-headers.ts";
+  TIMEOUT_HEADER,
+} from "./grpc-headers.ts";
 import { OK_TRAILERS, statusTrailers } from "./response-status.ts";
 import { ResponseWriter } from "./response-writer.ts";
 
@@ -56,7 +57,7 @@ export class GrpcExchange implements RpcExchange {
   readonly #response: ResponseWriter;
   readonly #settings: ExchangeSettings;
   readonly #account: MessageAccount;
-  #reader: Pick<MessageReader<unknown>, "cancel"> | undefined;
+  #reader: Pick<MessageReader<unknown>, "cancel" | "isOver"> | undefined;
   #onCancel: ((reason: ServiceError) => void) | undefined;
   #encoding: MessageEncoding | undefined;
 
@@ -166,7 +167,7 @@ export class GrpcExchange implements RpcExchange {
   fail(error: ServiceError, own?: ResponseMetadata, ownTrailers?: ResponseMetadata): void {
     const response = this.#response;
     if (!response.isOpen) return;
-    // Whoever still waits for a message is told the same.
+    // Whoever still waits for a message is sent the same.
     this.#reader?.cancel(error);
     this.#account.close();
     // After what the client does not take, it would not see the status either.
@@ -219,6 +220,8 @@ export class GrpcExchange implements RpcExchange {
   #closed(): void {
     this.#account.close();
     this.#response.closed();
+    // An error has a stack: one for each call that ended well would cost more than a stage of the chain.
+    if (this.#response.hasEnded && this.#reader?.isOver !== false) return;
     const reason = new ServiceError("CANCELLED");
     this.#reader?.cancel(reason);
     if (!this.#response.hasEnded) this.#onCancel?.(reason);

@@ -1,15 +1,30 @@
-import { requestIdOf } from "../call/request-id.ts";
-import { DEFAULT_CONNECTION_LIMITS } from "../http2/connection-limits.ts";
+import { requestIdOf } from "../call/call-ids.ts";
+import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "../http2/connection-limits.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
 import { Http2Connections } from "../http2/http2-connections.ts";
 import { Http2Headers } from "../http2/http2-headers.ts";
+import {
+  type ListeningAddress,
+  type ListeningServer,
+  listen,
+  parseAddress,
+} from "../port/listen.ts";
 import { Port } from "../port/port.ts";
-import { listen } from "../server/listen.ts";
-import { parseAddress } from "../server/server-address.ts";
-import type { ListeningAddress, ListeningServer } from "../server/transport-server.ts";
-import { requestBudget } from "../wire/message-budget.ts";
-import { GrpcMethods, isGrpc } from "./grpc-methods.ts";
-import type { GrpcServerOptions } from "./grpc-server-options.ts";
+import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
+import {
+  type GrpcServerConfig,
+  isGrpc,
+  ServedRpcs,
+  type ServedRpcsOptions,
+} from "./served-rpcs.ts";
+
+/** What a gRPC server is made of. */
+export interface GrpcServerOptions extends ServedRpcsOptions {
+  readonly config: ServedRpcsOptions["config"] & GrpcServerConfig;
+  readonly limits?: Partial<ConnectionLimits>;
+  /** What the request messages may take in memory; that of the process, which its transports share. */
+  readonly budget?: RequestBudget;
+}
 
 /**
  * The gRPC server of a process. It translates between gRPC and the chain; what a call may do is
@@ -24,14 +39,14 @@ export function createGrpcServer(options: GrpcServerOptions): ListeningServer {
 class GrpcServer implements ListeningServer {
   readonly name = "grpc";
   readonly #options: GrpcServerOptions;
-  readonly #methods: GrpcMethods;
+  readonly #methods: ServedRpcs;
   readonly #connections: Http2Connections;
   readonly #port: Port;
   #ended: Promise<void> | undefined;
 
   constructor(options: GrpcServerOptions) {
     this.#options = options;
-    this.#methods = new GrpcMethods(options);
+    this.#methods = new ServedRpcs(options);
     const limits = { ...DEFAULT_CONNECTION_LIMITS, ...options.limits };
     this.#connections = new Http2Connections({
       limits,
@@ -93,7 +108,7 @@ class GrpcServer implements ListeningServer {
     this.#methods.serve(arrived, headers);
   }
 
-  /** What is not gRPC is told so in plain HTTP. */
+  /** What is not gRPC gets an answer in plain HTTP. */
   #refuse(
     { stream, connection }: ArrivedStream,
     headers: Http2Headers,

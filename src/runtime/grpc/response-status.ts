@@ -1,15 +1,14 @@
 import type { OutgoingHttpHeaders } from "node:http2";
 import { toUSVString } from "node:util";
-import { status } from "../error/grpc-status.ts";
-import type { ServiceError } from "../error/service-error.ts";
-import { retryAfter, toldError } from "../error/told-error.ts";
-import { binaryValue } from "./response-headers.ts";
+import { binaryValue } from "../call/response-fields.ts";
+import { status } from "../error/error-codes.ts";
+import { retryAfter, type ServiceError, toldError } from "../error/service-error.ts";
 import {
   encodeStatusDetails,
   MAX_DETAILS_BYTES,
   MAX_MESSAGE_CHARACTERS,
   STATUS_DETAILS_HEADER,
-} from "./status-details.ts";
+} from "../error/status-details.ts";
 
 const MAX_ENCODED_MESSAGE = 2048;
 
@@ -24,7 +23,7 @@ export const OK_TRAILERS: OutgoingHttpHeaders = Object.freeze({ [STATUS_HEADER]:
 /** Of errors that many calls share, which are frozen. */
 const shared = new WeakMap<ServiceError, Map<string | undefined, OutgoingHttpHeaders>>();
 
-/** The status of a call that failed, as trailers; of its `ErrorInfo` only with a domain. Of INTERNAL nothing is told, whoever threw it. */
+/** The status of a call that failed, as trailers; of its `ErrorInfo` only with a domain. Of INTERNAL nothing is reported, whoever threw it. */
 export function statusTrailers(
   error: ServiceError,
   domain: string | undefined,

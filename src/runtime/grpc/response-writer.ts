@@ -41,7 +41,7 @@ export class ResponseWriter implements Timed {
     this.#unread = unread;
   }
 
-  /** Whether the client can still be told anything. */
+  /** Whether the client can still be sent anything. */
   get isOpen(): boolean {
     return !this.#hasEnded && !this.#stream.closed && !this.#stream.destroyed;
   }
@@ -108,7 +108,7 @@ export class ResponseWriter implements Timed {
    */
   end(status: OutgoingHttpHeaders, own?: OutgoingHttpHeaders, frame?: Buffer): void {
     this.#finish();
-    this.#stream.once("wantTrailers", () => {
+    this.#stream.on("wantTrailers", () => {
       this.#sendTrailers(status, own);
       endRequest(this.#stream);
     });

@@ -1,5 +1,4 @@
 import type { ServerOptions } from "node:http2";
-import type { PingLimits } from "./ping-policy.ts";
 
 /** What one HTTP/2 connection may ask of the server; clients that behave never come near. */
 export interface ConnectionLimits extends PingLimits {
@@ -54,4 +53,54 @@ export function sessionOptionsOf(limits: ConnectionLimits): ServerOptions {
     // Node has these; its types do not yet.
     ...{ streamResetBurst: limits.resetBurst, streamResetRate: limits.resetsPerSecond },
   };
+}
+
+/** How often clients may ping. */
+export interface PingLimits {
+  /** The time between the pings of a client to which nothing is sent meanwhile, in milliseconds. */
+  readonly pingEveryMs: number;
+  /** How many pings in a row may come sooner. */
+  readonly earlyPings: number;
+}
+
+/** What answers to pings and settings, our own pings and window updates come to between two pings, in bytes. */
+const SMALL_TALK = 64;
+
+/**
+ * Counts the pings of a connection that come too often, as gRPC servers do: each costs the server as
+ * much as the client. Whoever gets responses may ping as it likes: gRPC clients find out so how much
+ * data is on its way.
+ */
+export class PingPolicy {
+  readonly #limits: PingLimits;
+  #lastAt = Number.NEGATIVE_INFINITY;
+  #lastSent = 0;
+  #early = 0;
+
+  constructor(limits: PingLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * A ping has come; tells whether that is too often.
+   *
+   * @param sentBytes what was sent on the connection as yet
+   */
+  isTooOften(now: number, sentBytes: number): boolean {
+    const isEarly = now - this.#lastAt < this.#limits.pingEveryMs;
+    const isAmongResponses = sentBytes - this.#lastSent > SMALL_TALK;
+    this.#lastAt = now;
+    this.#lastSent = sentBytes;
+    this.#early = isEarly && !isAmongResponses ? this.#early + 1 : 0;
+    return this.#early > this.#limits.earlyPings;
+  }
+}
+
+/** How much sooner or later than its age a connection ends, of it: not all that began together end together. */
+const SPREAD = 0.1;
+
+/** When a connection that begins now becomes too old, by `performance.now()`. */
+export function tooOldAt(maxAgeMs: number | undefined): number {
+  if (maxAgeMs === undefined) return Number.POSITIVE_INFINITY;
+  return performance.now() + maxAgeMs * (1 + SPREAD * (2 * Math.random() - 1));
 }

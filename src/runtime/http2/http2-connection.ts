@@ -6,13 +6,15 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { Socket } from "node:net";
-import type { Peer } from "../call/peer.ts";
-import { peerOfSocket } from "../call/peer-of-socket.ts";
+import { type Peer, peerOfSocket } from "../peer/peer.ts";
 import type { ConnectionMemory, MessageBudget } from "../wire/message-budget.ts";
 import type { UnreadResponses } from "../wire/unread-responses.ts";
-import { tooOldAt } from "./connection-age.ts";
-import { type ConnectionLimits, sessionOptionsOf } from "./connection-limits.ts";
-import { PingPolicy } from "./ping-policy.ts";
+import {
+  type ConnectionLimits,
+  PingPolicy,
+  sessionOptionsOf,
+  tooOldAt,
+} from "./connection-limits.ts";
 
 /** A stream that a client has begun. */
 export interface ArrivedStream {
@@ -77,7 +79,7 @@ export class Http2Connection {
 
   /**
    * @param socket whose first byte is not read yet
-   * @param onClose is told of its end, once
+   * @param onClose is notified of its end, once
    */
   constructor(
     socket: Socket,
@@ -126,7 +128,7 @@ export class Http2Connection {
 
   /**
    * Ends it once its calls are over, and tells the client first, so that no call is lost that is on
-   * its way. Where none is under way the one word is all: behind it, Node reads nothing of such a
+   * its way. Where none is under way the one word is all: after it, Node reads nothing of such a
    * connection any more. It has the number of the last call, so that clients send later ones elsewhere.
    */
   end(): void {
@@ -209,7 +211,7 @@ export class Http2Connection {
     this.#idleSince = undefined;
     // An error of one stream concerns that one only; it closes.
     stream.on("error", ignore);
-    stream.once("close", () => {
+    stream.on("close", () => {
       if (--this.#streams > 0) return;
       this.#idleSince = performance.now();
       if (this.#endingSince !== undefined && !this.#session.destroyed) this.#hangUp();

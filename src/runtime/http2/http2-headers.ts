@@ -59,7 +59,7 @@ export class Http2Headers implements CallHeaders {
 /** Stands for a pseudo-header: no header has this name. */
 const NO_METADATA = "";
 
-/** The names by their place. Pseudo-headers are no metadata, but HTTP/2 has the host in one. */
+/** The names by their place. Pseudo-headers are not metadata, but HTTP/2 has the host in one. */
 function namesOf(raw: readonly string[]): string[] {
   const names = new Array<string>(raw.length >> 1);
   for (let index = 0; index < names.length; index++) {

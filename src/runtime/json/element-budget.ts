@@ -1,4 +1,7 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { ServiceError } from "../error/service-error.ts";
+import { leastElements } from "../wire/message-memory.ts";
+import { hasOwnJsonForm } from "./field-names.ts";
 
 /** How much one message may hold. */
 export interface MessageLimits {
@@ -34,4 +37,15 @@ export class ElementBudget {
       `the body has more than ${this.#limit} elements (server.max_message_elements)`,
     );
   }
+}
+
+/** The most elements that a message anywhere in this one counts of itself. */
+export function mostElements(message: DescMessage, seen = new Set<DescMessage>()): number {
+  if (seen.has(message) || hasOwnJsonForm(message)) return 1;
+  seen.add(message);
+  let most = leastElements(message);
+  for (const { message: inner } of message.fields) {
+    if (inner !== undefined) most = Math.max(most, mostElements(inner, seen));
+  }
+  return most;
 }

@@ -1,10 +1,16 @@
 import type { DescField, DescMessage, JsonValue, Registry } from "@bufbuild/protobuf";
-import { leastElements } from "../wire/least-elements.ts";
+import { leastElements } from "../wire/message-memory.ts";
 import type { ElementBudget } from "./element-budget.ts";
-import { checkMapKey, exactScalar, isLooseScalar, plainNumber, refuse } from "./exact-scalar.ts";
+import {
+  checkMapKey,
+  exactScalar,
+  isLooseScalar,
+  LongNumber,
+  plainNumber,
+  refuse,
+} from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
 import { isDurationText, isTimeText } from "./field-text.ts";
-import { LongNumber } from "./long-number.ts";
 
 const COMMA = 44;
 const UPPER_A = 65;
@@ -30,7 +36,7 @@ const LOOSE: ReadonlySet<string> = new Set(
 /**
  * Makes JSON exact before protobuf-es reads it, in its place: numbers become what their field
  * holds, to the last digit. What stands for nothing is refused: a day that no month has, a
- * duration with something behind it, a number with a space. Counts what the JSON by itself does
+ * duration with something after it, a number with a space. Counts what the JSON by itself does
  * not show to be an element.
  *
  * @throws Error where a value stands for nothing; `describeJsonProblem` says which

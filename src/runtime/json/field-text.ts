@@ -131,7 +131,7 @@ export function isTimeText(text: string): boolean {
   return day >= 1 && day <= days && hour <= 23;
 }
 
-/** Whether a duration has nothing behind its unit. Its range is checked by protobuf-es. */
+/** Whether a duration has nothing after its unit. Its range is checked by protobuf-es. */
 export function isDurationText(text: string): boolean {
   return DURATION.test(text);
 }

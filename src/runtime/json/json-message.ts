@@ -7,14 +7,12 @@ import {
   mergeFromJson,
   type Registry,
 } from "@bufbuild/protobuf";
-import { ServiceError } from "../error/service-error.ts";
+import { invalidArgument, ServiceError } from "../error/service-error.ts";
 import type { MessageMemory } from "../wire/message-budget.ts";
-import { ElementBudget, type MessageLimits } from "./element-budget.ts";
+import { ElementBudget, type MessageLimits, mostElements } from "./element-budget.ts";
 import { exactMessage, isLoose } from "./exact-json.ts";
-import { invalidArgument } from "./invalid-argument.ts";
 import { describeJsonProblem } from "./json-problem.ts";
 import { jsonWeight } from "./message-weight.ts";
-import { mostElements } from "./most-elements.ts";
 import { parseJson } from "./parse-json.ts";
 
 /**

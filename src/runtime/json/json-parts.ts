@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, JsonValue, Registry } from "@bufbuild/protobuf";
+import { shown } from "../error/service-error.ts";
 import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
-import { shown } from "./invalid-argument.ts";
 
 export type JsonObject = { [key: string]: JsonValue };
 
@@ -26,7 +26,7 @@ export interface JsonParts {
   readonly leaves: readonly JsonPart[];
   /** What is entered: messages that have fields of their own, lists and maps of such, and long ones. */
   readonly inner: readonly JsonPart[];
-  /** What is wrong behind all of these, whatever the fields hold. */
+  /** What is wrong after all of these, whatever the fields hold. */
   readonly problem: string | undefined;
 }
 

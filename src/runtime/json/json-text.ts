@@ -1,11 +1,13 @@
 import {
+  createRegistry,
+  type DescFile,
   type DescMessage,
   type JsonWriteOptions,
   type Message,
   type Registry,
   toJson,
 } from "@bufbuild/protobuf";
-import { needsRegistry } from "./message-registry.ts";
+import type { BoundMethod } from "../binding/bound-method.ts";
 
 /**
  * How messages are written: fields by their JSON names, and those without presence also where
@@ -23,4 +25,38 @@ export function compileJsonText(
 ): (value: Message) => string {
   const options = jsonWriting(message, registry);
   return (value) => JSON.stringify(toJson(message, value, options));
+}
+
+/** What an Any may hold, and extensions: all in the files of the services, and in what those import. */
+export function messageRegistry(methods: readonly BoundMethod[]): Registry {
+  return registryOf(
+    methods.flatMap(({ descriptor }) => (descriptor === undefined ? [] : [descriptor.parent.file])),
+  );
+}
+
+/** All that is in files and in what they import. */
+export function registryOf(roots: readonly DescFile[]): Registry {
+  const files = new Set<DescFile>();
+  const visit = (file: DescFile): void => {
+    if (files.has(file)) return;
+    files.add(file);
+    for (const dependency of file.dependencies) visit(dependency);
+  };
+  for (const root of roots) visit(root);
+  return createRegistry(...files);
+}
+
+/**
+ * Whether an Any or an extension can stand anywhere in a message. Only those need a registry,
+ * and with one protobuf-es looks for extensions in each message.
+ */
+export function needsRegistry(message: DescMessage, seen = new Set<DescMessage>()): boolean {
+  if (message.typeName === "google.protobuf.Any") return true;
+  if (message.proto.extensionRange.length > 0) return true;
+  if (seen.has(message)) return false;
+  seen.add(message);
+  return message.fields.some((field) => {
+    const { message: inner } = field;
+    return inner !== undefined && needsRegistry(inner, seen);
+  });
 }

@@ -7,8 +7,8 @@ import {
   memory,
   valueBytes,
 } from "../wire/message-memory.ts";
+import { LongNumber } from "./exact-scalar.ts";
 import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts";
-import { LongNumber } from "./long-number.ts";
 
 /** What the bytes of a field take that came as JSON, beside those themselves: they have a buffer of their own. */
 const OWN_BYTES = 240;

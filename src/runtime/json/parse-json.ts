@@ -1,13 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
+import { scanJson } from "../../common/scan-json.ts";
+import { invalidArgument } from "../error/service-error.ts";
 import type { ElementBudget } from "./element-budget.ts";
-import { invalidArgument } from "./invalid-argument.ts";
-import { LongNumber, parseLongNumbers } from "./long-number.ts";
-import { scanJson } from "./scan-json.ts";
+import { LongNumber, parseLongNumbers } from "./exact-scalar.ts";
 
 /** Half a character, which may lack its other half: as an escape of JSON, and alone. */
 const HALF_ESCAPE = /\\u[dD][89a-fA-F]/;
 const LONE_HALF = /\p{Surrogate}/u;
+/** What protobuf-es reads, too; deeper ones only cost. */
+const MAX_DEPTH = 100;
 
 /** A body as JSON. */
 export interface ParsedJson {
@@ -27,7 +29,11 @@ export interface ParsedJson {
 export function parseJson(bytes: Uint8Array, elements: ElementBudget): ParsedJson {
   if (!isUtf8(bytes)) throw invalidArgument("the body is not valid UTF-8");
   // Before it is parsed, which costs most.
-  const { colons, hasLongNumbers } = scanJson(bytes, elements);
+  const { colons, hasLongNumbers } = scanJson(bytes, {
+    takeElements: (count) => elements.take(count),
+    maxDepth: MAX_DEPTH,
+    refuseDepth,
+  });
   const text = textOf(bytes);
   let value: JsonValue;
   try {
@@ -40,9 +46,13 @@ export function parseJson(bytes: Uint8Array, elements: ElementBudget): ParsedJso
     throw invalidArgument("the body has an object in which a key occurs twice");
   }
   if (HALF_ESCAPE.test(text) && !isUnicode(value)) {
-    throw invalidArgument("the body has a text that is no Unicode");
+    throw invalidArgument("the body has a text that is not Unicode");
   }
   return { value, hasLongNumbers };
+}
+
+function refuseDepth(): never {
+  throw invalidArgument(`the body is nested deeper than ${MAX_DEPTH} levels`);
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -1,6 +1,6 @@
 import pino from "pino";
+import type { Logger } from "../../common/logger.ts";
 import { createLineDestination, type LineDestination } from "./line-destination.ts";
-import type { Logger } from "./logger.ts";
 import { redactText } from "./redaction/redact-text.ts";
 import { redact } from "./redaction/redaction.ts";
 
@@ -45,7 +45,7 @@ export function loggerOptionsOf(config: {
 
 /**
  * A logger that writes one line of JSON for each message, without secrets, wherever
- * they stand in the fields or the message (spec 7, rule 5).
+ * they stand in the fields or the message.
  */
 export function createLogger(options: LoggerOptions = {}): ProcessLogger {
   const { level = "info", service, environment } = options;

@@ -99,7 +99,7 @@ class DescriptorDestination implements LineDestination {
 
 /**
  * A descriptor of the same pipe or terminal that does not block: a write to one that nobody reads
- * would stop the process, signals included. It is opened anew, since others may share the given one.
+ * would stop the process, signals included. It is opened again, since others may share the given one.
  */
 function withoutBlocking(descriptor: number): number {
   try {

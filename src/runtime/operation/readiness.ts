@@ -1,7 +1,22 @@
-import type { Logger } from "./logger.ts";
-import type { Probe, ProbeAnswer } from "./probe.ts";
+import type { Logger } from "../../common/logger.ts";
+import { within } from "../../common/within.ts";
 import { redactText } from "./redaction/redact-text.ts";
-import { within } from "./within.ts";
+
+/**
+ * A path that is answered beside the chain, such as health and readiness. Who asks
+ * whether the process lives is never refused, so it must tell nothing else.
+ */
+export interface Probe {
+  /** The path, to the letter, such as `/healthz`. */
+  readonly path: string;
+  handle(): ProbeAnswer | Promise<ProbeAnswer>;
+}
+
+/** What a probe answers; `body` as JSON. */
+export interface ProbeAnswer {
+  readonly status: number;
+  readonly body: object;
+}
 
 /** Whether a part that the service needs is there: a reason where it is not. It may throw instead. */
 export type ReadinessCheck = (
@@ -22,7 +37,7 @@ const CACHE_MS = 1000;
 
 /**
  * Whether a process should be sent calls: it has started, is not ending, and has what it
- * needs. It is not ready until it is told that start-up is over.
+ * needs. It is not ready until it is notified that start-up is over.
  */
 export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();

@@ -2,9 +2,15 @@ import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
-import { BucketBudget, BucketTable } from "./bucket-table.ts";
-import { clientNetwork } from "./client-network.ts";
-import { type BucketRate, fillTime, microseconds, type TokenBucket } from "./token-bucket.ts";
+import { clientNetwork } from "../peer/ip-address.ts";
+import {
+  BucketBudget,
+  type BucketRate,
+  BucketTable,
+  fillTime,
+  microseconds,
+  type TokenBucket,
+} from "./bucket-table.ts";
 
 /** What a rate limiter is made of. */
 export interface RateLimiterOptions {

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Etcd3 } from "etcd3";
-import { within } from "../operation/within.ts";
+import { within } from "../../common/within.ts";
+import { ETCD_TIMEOUT_MS, etcdDeadline } from "./etcd-client.ts";
 
-/** Work on etcd that is begun anew, on a new connection, whenever it fails. */
+/** Work on etcd that is begun again, on a new connection, whenever it fails. */
 export interface SessionWork {
   readonly connect: () => Etcd3;
   /**
@@ -50,7 +51,42 @@ export async function keepSession(work: SessionWork, signal: AbortSignal): Promi
   }
 }
 
-/** Waits for work that was told to end, but not for an etcd that does not answer. */
+/** Waits for work that was asked to end, but not for an etcd that does not answer. */
 export async function settledSoon(work: Promise<void>): Promise<void> {
   await within(work, CLOSE_MS, () => undefined);
+}
+
+/** Takes a lease: what is put under it goes with it. */
+export async function grantLease(client: Etcd3, ttlSeconds: number): Promise<string> {
+  const { ID } = await client.leaseClient.leaseGrant({ TTL: ttlSeconds }, etcdDeadline());
+  return ID;
+}
+
+/** Ends a lease and removes what was put under it. */
+export async function revokeLease(client: Etcd3, lease: string): Promise<void> {
+  await client.leaseClient.leaseRevoke({ ID: lease }, etcdDeadline());
+}
+
+/**
+ * Renews a lease.
+ *
+ * @throws where etcd does not answer, or does not know the lease any longer
+ */
+export async function keepLeaseAlive(client: Etcd3, lease: string): Promise<void> {
+  const stream = await client.leaseClient.leaseKeepAlive();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const answer = new Promise<string | number>((resolve, reject) => {
+      timer = setTimeout(() => reject(new Error("etcd does not answer")), ETCD_TIMEOUT_MS);
+      stream.on("data", ({ TTL }) => resolve(TTL));
+      stream.on("error", reject);
+      stream.on("end", () => reject(new Error("etcd has ended the stream")));
+    });
+    stream.write({ ID: lease });
+    if (Number(await answer) <= 0) throw new Error("the lease has expired");
+  } finally {
+    clearTimeout(timer);
+    // Not `cancel`: that would be reported as an error.
+    stream.end();
+  }
 }

@@ -1,19 +1,15 @@
 export {
-  createRoutePublisher,
-  etcdConnectionOf,
-} from "./create-route-publisher.ts";
-export type { EtcdConnection } from "./etcd-client.ts";
-export { readRouteDocument } from "./read-route-document.ts";
-export {
-  parseRouteDocument,
-  parseRouteEntry,
+  ROUTE_KEY_PREFIX,
   ROUTE_SCHEMA_VERSION,
   type RouteDocument,
   type RouteEntry,
-  RouteEntryError,
-} from "./route-entry.ts";
-export { ROUTE_KEY_PREFIX } from "./route-keys.ts";
+} from "../../api/format/route-document.ts";
+export type { EtcdConnection } from "./etcd-client.ts";
+export { readRouteDocument } from "./read-route-document.ts";
+export { parseRouteDocument, parseRouteEntry, RouteEntryError } from "./route-entry.ts";
 export {
+  createRoutePublisher,
+  etcdConnectionOf,
   publishRoutes,
   type RoutePublisher,
   type RoutePublisherOptions,

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { StartUpError } from "../server/start-up-error.ts";
-import { checkRouteDocument, parseRouteDocument, type RouteDocument } from "./route-entry.ts";
+import type { RouteDocument } from "../../api/format/route-document.ts";
+import { StartUpError } from "../error/start-up-error.ts";
+import { checkRouteDocument, parseRouteDocument } from "./route-entry.ts";
 
 /**
  * Reads a generated document of routes (`routes/<service>.json`).

@@ -1,12 +1,11 @@
 import * as z from "zod/mini";
+import {
+  ROUTE_SCHEMA_VERSION,
+  type RouteDocument,
+  type RouteEntry,
+} from "../../api/format/route-document.ts";
 import { RISK_LEVELS } from "../../api/policy.ts";
 import { MAX_ORIGIN, ORIGIN } from "../../common/origin.ts";
-import type { RouteDocument, RouteEntry } from "../../emit/routes.ts";
-
-export type { RouteDocument, RouteEntry };
-
-/** The version of the entries that this reader knows. */
-export const ROUTE_SCHEMA_VERSION = 1;
 
 const text = () => z.string().check(z.minLength(1), z.maxLength(4096));
 
@@ -70,7 +69,7 @@ export class RouteEntryError extends Error {
 /**
  * Reads the value of a key of the registry.
  *
- * @throws RouteEntryError where it is no JSON, of a version that is not known, or no route
+ * @throws RouteEntryError where it is not JSON, of a version that is not known, or no route
  */
 export function parseRouteEntry(value: string): RouteEntry {
   const entry = read(entrySchema, value, "the entry") as RouteEntry;
@@ -104,7 +103,7 @@ function read(schema: z.ZodMiniType, text: string, what: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new RouteEntryError(`${what} is no JSON`);
+    throw new RouteEntryError(`${what} is not JSON`);
   }
   return check(schema, value, what);
 }

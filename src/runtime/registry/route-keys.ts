@@ -1,8 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-
-/** The prefix of the registry's keys, before the environment (spec 6). */
-export const ROUTE_KEY_PREFIX = "/svc/kernel/routes";
+import { ROUTE_KEY_PREFIX } from "../../api/format/route-document.ts";
 
 /** What a key of the registry says. */
 export interface RouteKey {
@@ -18,7 +16,7 @@ export function environmentPrefix(environment: string): string {
   return `${ROUTE_KEY_PREFIX}/${environment}/`;
 }
 
-/** The key of a route: `{service}/{package.Service}/{Method}` and the instance behind the environment. */
+/** The key of a route: `{service}/{package.Service}/{Method}` and the instance after the environment. */
 export function routeKey(environment: string, route: string, instance: string): string {
   return `${environmentPrefix(environment)}${route}/${instance}`;
 }

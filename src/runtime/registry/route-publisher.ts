@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Etcd3 } from "etcd3";
-import type { Logger } from "../operation/logger.ts";
+import type { RouteDocument } from "../../api/format/route-document.ts";
+import type { Logger } from "../../common/logger.ts";
+import type { EtcdConfig, ServiceConfig } from "../configuration/service-config.ts";
 import { NO_EVENTS, type RuntimeEvents } from "../operation/runtime-events.ts";
 import { connectEtcd, type EtcdConnection, etcdDeadline } from "./etcd-client.ts";
-import { keepSession, settledSoon } from "./etcd-session.ts";
-import { grantLease, keepLeaseAlive, revokeLease } from "./lease.ts";
-import type { RouteDocument } from "./route-entry.ts";
+import {
+  grantLease,
+  keepLeaseAlive,
+  keepSession,
+  revokeLease,
+  settledSoon,
+} from "./etcd-session.ts";
 import { newInstanceId, routeKey } from "./route-keys.ts";
 
 /** What is published, and where. */
@@ -22,7 +28,7 @@ export interface RoutePublisherOptions {
   readonly logger?: Logger;
 }
 
-/** etcd takes 128 operations in a transaction, and 1.5 MB in a request, unless it is told otherwise. */
+/** etcd takes 128 operations in a transaction, and 1.5 MB in a request, unless configured otherwise. */
 const MAX_BATCH = 100;
 const MAX_BATCH_BYTES = 512 * 1024;
 
@@ -98,7 +104,7 @@ export class RoutePublisher {
   #lost(error: unknown, wasEstablished: boolean): void {
     this.#events.registry(wasEstablished ? "lost" : "failed");
     const message = wasEstablished
-      ? "the route registry was lost; the routes are published anew"
+      ? "the route registry was lost; the routes are published again"
       : "the routes cannot be published; it is tried again";
     this.#options.logger?.warn({ reason: (error as Error).message }, message);
   }
@@ -146,4 +152,36 @@ function batches(entries: readonly Entry[]): Entry[][] {
 async function putBatch(client: Etcd3, batch: readonly Entry[], lease: string): Promise<void> {
   const success = batch.map(({ key, value }) => ({ request_put: { key, value, lease } }));
   await client.kv.txn({ compare: [], success, failure: [] }, etcdDeadline());
+}
+
+/** How etcd is reached, by its part of a configuration. */
+export function etcdConnectionOf(etcd: EtcdConfig): EtcdConnection {
+  const { endpoints, username, password } = etcd;
+  const { ca_file: caFile, certificate_file: certificateFile, key_file: keyFile } = etcd;
+  return { endpoints, username, password, caFile, certificateFile, keyFile };
+}
+
+/** What a publisher has that is not in the configuration. */
+type RoutePublisherParts = Pick<RoutePublisherOptions, "instance" | "events" | "logger">;
+
+/**
+ * Publishes the routes of a service as its configuration says; undefined where it
+ * names no registry, and the generated file is all there is.
+ */
+export function createRoutePublisher(
+  config: ServiceConfig,
+  documents: readonly RouteDocument[],
+  { instance, events, logger }: RoutePublisherParts = {},
+): RoutePublisher | undefined {
+  if (config.registry === undefined) return undefined;
+  const { etcd } = config.registry;
+  return publishRoutes({
+    etcd: etcdConnectionOf(etcd),
+    environment: config.environment,
+    documents,
+    leaseTtlSeconds: etcd.lease_ttl_seconds,
+    ...(instance === undefined ? {} : { instance }),
+    ...(events === undefined ? {} : { events }),
+    ...(logger === undefined ? {} : { logger }),
+  });
 }

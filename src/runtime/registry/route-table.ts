@@ -1,4 +1,4 @@
-import type { RouteEntry } from "./route-entry.ts";
+import type { RouteEntry } from "../../api/format/route-document.ts";
 
 /** A route and the instances that publish it so. While a service is rolled out, an RPC may have several. */
 export interface RegisteredRoute {
@@ -10,7 +10,7 @@ export interface RegisteredRoute {
 export interface PublishedEntry {
   readonly instance: string;
   readonly entry: RouteEntry;
-  /** The entry as it was published, by which equal ones are told. */
+  /** The entry as it was published, by which equal ones are found. */
   readonly text: string;
 }
 

@@ -1,13 +1,12 @@
-import type { Etcd3, IKeyValue, IWatchResponse } from "etcd3";
-import type { Logger } from "../operation/logger.ts";
-import { connectEtcd, type EtcdConnection } from "./etcd-client.ts";
+import type { Etcd3, IDuplexStream, IKeyValue, IWatchRequest, IWatchResponse } from "etcd3";
+import type { Logger } from "../../common/logger.ts";
+import { connectEtcd, type EtcdConnection, etcdDeadline } from "./etcd-client.ts";
 import { keepSession, settledSoon } from "./etcd-session.ts";
-import { readPrefix, watchPrefix } from "./read-prefix.ts";
 import { parseRouteEntry } from "./route-entry.ts";
 import { environmentPrefix, parseRouteKey } from "./route-keys.ts";
 import { type RegisteredRoute, RouteTable } from "./route-table.ts";
 
-/** What is watched, and who is told. */
+/** What is watched, and who is notified. */
 export interface RouteWatchOptions {
   readonly etcd: EtcdConnection;
   readonly environment: string;
@@ -57,7 +56,7 @@ export class RouteWatch {
     return this.#table.routes();
   }
 
-  /** Ends; nobody is told any more. */
+  /** Ends; nobody is notified any more. */
   async close(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#grace);
@@ -74,7 +73,7 @@ export class RouteWatch {
         stream.on("error", reject);
         stream.on("end", () => reject(new Error("etcd has ended the watch")));
         stream.on("data", (answer) => {
-          // Compaction among them: what was missed is read anew.
+          // Compaction among them: what was missed is read again.
           if (answer.canceled)
             reject(new Error(`the watch was cancelled: ${answer.cancel_reason}`));
           else if (answer.created) established();
@@ -157,7 +156,65 @@ export class RouteWatch {
   }
 }
 
-/** Watches the routes of an environment until it is closed: the union over all instances. */
+/**
+ * Watches the routes of an environment until it is closed: the union over all instances.
+ *
+ * @example
+ * ```ts
+ * const watch = watchRoutes({
+ *   etcd: { endpoints: ["http://127.0.0.1:2379"] },
+ *   environment: "development",
+ *   onRoutes(routes) {
+ *     for (const { entry } of routes) console.log(entry.service, entry.rpc);
+ *   },
+ * });
+ * ```
+ */
 export function watchRoutes(options: RouteWatchOptions): RouteWatch {
   return new RouteWatch(options);
+}
+
+/** The most keys in one answer. */
+const PAGE = 2000;
+
+/** All pairs whose keys begin with a prefix, as of one revision. */
+export async function readPrefix(
+  client: Etcd3,
+  prefix: string,
+): Promise<{ readonly revision: bigint; readonly pairs: readonly IKeyValue[] }> {
+  const pairs: IKeyValue[] = [];
+  // The first page is of the latest revision, and the others of the same.
+  let revision = "0";
+  let from = Buffer.from(prefix);
+  for (;;) {
+    const range = { key: from, range_end: prefixEnd(prefix), limit: PAGE, revision };
+    const page = await client.kv.range(range, etcdDeadline());
+    if (revision === "0") revision = page.header.revision;
+    pairs.push(...page.kvs);
+    const last = page.kvs.at(-1);
+    if (!page.more || last === undefined) return { revision: BigInt(revision), pairs };
+    from = Buffer.concat([last.key, Buffer.from([0])]);
+  }
+}
+
+/** Asks a stream for all changes of a prefix from a revision on. */
+function watchPrefix(
+  stream: IDuplexStream<IWatchRequest, IWatchResponse>,
+  prefix: string,
+  revision: bigint,
+): void {
+  stream.write({
+    create_request: {
+      key: Buffer.from(prefix),
+      range_end: prefixEnd(prefix),
+      start_revision: String(revision),
+    },
+  });
+}
+
+/** The first key after all that begin with a prefix. */
+function prefixEnd(prefix: string): Buffer {
+  const end = Buffer.from(prefix);
+  end[end.length - 1] = (end.at(-1) as number) + 1;
+  return end;
 }

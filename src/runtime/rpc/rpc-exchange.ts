@@ -1,8 +1,8 @@
+import type { Transport } from "../call/call-context.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
-import type { Peer } from "../call/peer.ts";
 import type { ResponseMetadata } from "../call/response-fields.ts";
-import type { Transport } from "../call/transport.ts";
 import type { ServiceError } from "../error/service-error.ts";
+import type { Peer } from "../peer/peer.ts";
 import type { MessageDecoder } from "../wire/message-reader.ts";
 
 /** How messages are encoded. */
@@ -69,6 +69,6 @@ export interface RpcExchange {
    * cannot be sent; the call can fail without it then.
    */
   fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void;
-  /** Breaks the response off, where nothing of it can be told. Does not throw. */
+  /** Breaks the response off, where nothing of it can be reported. Does not throw. */
   cancel(): void;
 }

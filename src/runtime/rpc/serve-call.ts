@@ -1,12 +1,13 @@
-import type { Registry } from "@bufbuild/protobuf";
-import type { BoundMethod } from "../binding/bound-method.ts";
-import { streamsRequest, streamsResponse } from "../binding/method-kind.ts";
+import type { DescMessage, Message, Registry } from "@bufbuild/protobuf";
+import { type BoundMethod, streamsRequest, streamsResponse } from "../binding/bound-method.ts";
 import { Call, type CallStart } from "../call/call.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
+import { compileJsonMessage } from "../json/json-message.ts";
+import { compileJsonText } from "../json/json-text.ts";
+import { responseTooLarge } from "../wire/envelope.ts";
 import { binaryCodec, type MessageCodec, type MessageLimits } from "../wire/message-codec.ts";
-import { jsonCodec } from "./json-codec.ts";
 import type { CodecName, RpcExchange } from "./rpc-exchange.ts";
 
 /** Answers a call, to its status; does not throw or reject. */
@@ -26,7 +27,7 @@ export interface CallSettings {
   readonly chain: ServerChain;
   /** What an Any may hold in JSON; made when the first call has JSON. */
   readonly registry: () => Registry;
-  /** Is told of what went wrong behind the chain, which nobody else logs. */
+  /** Is notified of what went wrong after the chain, which nobody else logs. */
   readonly onDefect: (error: unknown, rpc: string) => void;
 }
 
@@ -151,4 +152,21 @@ async function sendAll(
   }
   exchange.begin(call.beginResponse());
   exchange.succeed(call.endResponse());
+}
+
+/** The JSON encoding of protobuf, as the routes of HTTP have it. */
+export function jsonCodec(
+  { input, output }: { readonly input: DescMessage; readonly output: DescMessage },
+  registry: Registry,
+  limits: MessageLimits,
+): MessageCodec {
+  const text = compileJsonText(output, registry);
+  return {
+    decode: compileJsonMessage(input, registry, limits),
+    encode(message) {
+      const data = Buffer.from(text(message as Message));
+      if (data.length <= limits.maxResponseBytes) return data;
+      throw responseTooLarge(limits.maxResponseBytes);
+    },
+  };
 }

@@ -1,8 +1,12 @@
-import type { Logger } from "../operation/logger.ts";
+import type { Logger } from "../../common/logger.ts";
 import { NO_EVENTS, type RuntimeEvents } from "../operation/runtime-events.ts";
-import { readSecretFile, readSecretFileLater } from "./read-secret-file.ts";
-import type { SecretReading, SecretRules } from "./secret-text.ts";
-import { UnusableSecretError } from "./unusable-secret-error.ts";
+import {
+  readSecretFile,
+  readSecretFileLater,
+  type SecretReading,
+  type SecretRules,
+  UnusableSecretError,
+} from "./read-secret-file.ts";
 
 /** How often the files of secrets are read again, in milliseconds. */
 export const LOOK_EVERY_MS = 5000;
@@ -70,7 +74,7 @@ export class FollowedSecret {
 
   async #look(): Promise<void> {
     const { name, logger, refuse, onChange } = this.#options;
-    const { text, problem } = this.#judged(await this.#read(), refuse);
+    const { text, problem } = this.#checked(await this.#read(), refuse);
     if (problem !== undefined) {
       this.#events.secretFile("failed");
       // Once, not each time that it is read.
@@ -100,7 +104,7 @@ export class FollowedSecret {
     return again.text === undefined || again.text === reading.text ? again : UNSETTLED;
   }
 
-  #judged(reading: SecretReading, refuse: FollowedSecretOptions["refuse"]): SecretReading {
+  #checked(reading: SecretReading, refuse: FollowedSecretOptions["refuse"]): SecretReading {
     if (reading.text === undefined || reading.text === this.#text) return reading;
     const problem = refuse?.(reading.text);
     return problem === undefined ? reading : { problem };
@@ -110,3 +114,44 @@ export class FollowedSecret {
 /** It must not keep a program that has nothing else to do. */
 const pause = () =>
   new Promise<void>((resolve) => void setTimeout(resolve, SETTLED_AFTER_MS).unref());
+
+/** How a secret in a file is followed. */
+export interface SecretFileOptions {
+  /** Told of changes, and of files that cannot be used. */
+  readonly logger?: Logger;
+  /** The fewest characters; 16 where absent. */
+  readonly minLength?: number;
+}
+
+/** A secret that is read again when its file changes: called, it gives the one that counts now. */
+export interface SecretFile extends Disposable {
+  (): string;
+  /** Ends the reading; the last secret stays. */
+  close(): void;
+}
+
+const MIN_LENGTH = 16;
+
+/**
+ * A secret in a file, such as a mounted one, for `internalToken` of a client. The file is
+ * read again every 5 seconds. One that is unreadable, empty or too short keeps the former secret.
+ *
+ * @throws Error where the file cannot be used now; it says how to fix that
+ *
+ * @example
+ * const client = createGrpcClient(NotesService, {
+ *   target: "notes:19010",
+ *   internalToken: secretFile("/run/secrets/notes-token", { logger }),
+ * });
+ */
+export function secretFile(path: string, options: SecretFileOptions = {}): SecretFile {
+  const { logger, minLength = MIN_LENGTH } = options;
+  const name = `the secret file ${path}`;
+  const rules = { minLength, inHeader: true };
+  const secret = new FollowedSecret({ path, name, rules, logger });
+  const timer = setInterval(() => void secret.look(), LOOK_EVERY_MS);
+  // It must not keep a program that has nothing else to do.
+  timer.unref();
+  const close = () => clearInterval(timer);
+  return Object.assign(() => secret.text, { close, [Symbol.dispose]: close });
+}

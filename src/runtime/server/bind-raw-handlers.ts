@@ -1,9 +1,9 @@
-import type { AccessPolicy } from "../access-policy.ts";
+import type { AccessPolicy } from "../../api/format/access-policy.ts";
+import type { RouteDocument } from "../../api/format/route-document.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
-import type { DeclaredPath, RawHandler, RawRequest } from "../http/raw-handler.ts";
-import type { RawMethod } from "../http/raw-route.ts";
-import type { RouteDocument } from "../registry/route-entry.ts";
+import type { DeclaredPath, RawHandler, RawRequest } from "../http/raw/raw-handler.ts";
+import type { RawMethod } from "../http/raw/raw-route.ts";
 
 /** The methods of raw handlers, or what is wrong with them. */
 export interface BoundRawHandlers {
@@ -19,7 +19,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
  * Binds raw handlers to the paths that the platform configuration declares: a handler
  * without one is a problem, since nothing would say who may call it.
  *
- * @param first the index of the first method, behind those of the RPCs
+ * @param first the index of the first method, after those of the RPCs
  */
 export function bindRawHandlers(
   handlers: readonly RawHandler[],

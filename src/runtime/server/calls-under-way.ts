@@ -1,7 +1,7 @@
-import { isStreaming } from "../binding/method-kind.ts";
+import { isStreaming } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
-import { shuttingDown } from "./shutting-down.ts";
+import { shuttingDown } from "../error/service-error.ts";
 
 /** The calls under way, which a server that ends may not wait for as long as they like. */
 export class CallsUnderWay implements CallObserver {

@@ -1,5 +1,5 @@
-import type { Logger } from "../operation/logger.ts";
-import { within } from "../operation/within.ts";
+import type { Logger } from "../../common/logger.ts";
+import { within } from "../../common/within.ts";
 
 /** How long all of them may take together: a part that hangs must not keep the process. */
 const LIMIT_MS = 5000;

@@ -1,19 +1,18 @@
 import { authnWarnings } from "../authn/check-authn-config.ts";
 import { ServerChain } from "../chain/server-chain.ts";
 import { milliseconds } from "../configuration/service-config-values.ts";
-import { AccessLog } from "../operation/access-log/access-log.ts";
+import { AccessLog } from "../observers/access-log/access-log.ts";
+import { createMetrics } from "../observers/metrics/metrics.ts";
 import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
-import { createMetrics } from "../operation/metrics/metrics.ts";
 import { Readiness } from "../operation/readiness.ts";
 import { givenRouteDocument } from "../registry/read-route-document.ts";
 import { newInstanceId } from "../registry/route-keys.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
-import { chainParts } from "./chain-parts.ts";
 import { Cleanup } from "./cleanup.ts";
-import { openParts, type PartsContext } from "./open-parts.ts";
+import { missingDrivers } from "./missing-drivers.ts";
+import { chainParts, openParts, type PartsContext } from "./open-parts.ts";
 import { openTransports } from "./open-transports.ts";
 import { planServer } from "./plan-server.ts";
-import { withPlatformOrigins } from "./platform-origins.ts";
 import { RunningServer, type Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 
@@ -41,7 +40,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
         : { ...serverOptions, routes: givenRouteDocument(routes) },
     );
     const probes = readiness.probes().map(({ path }) => path);
-    const plan = planServer(options, probes);
+    const plan = planServer(options, probes, await missingDrivers(config, engine === undefined));
     for (const warning of new Set([...warnings, ...authnWarnings(config), ...plan.warnings])) {
       logger.warn({}, warning);
     }
@@ -104,4 +103,22 @@ async function assemble(context: PartsContext): Promise<Server> {
     engine,
     requestListener,
   });
+}
+
+/**
+ * The options of a server with the origins of the platform: `frontends.*.allowed_origins` stands in
+ * the document of routes, so that a page that the edge lets call is not refused by the service.
+ * Those of the service's own configuration are for pages that call it without the edge.
+ */
+function withPlatformOrigins(options: ServerOptions): ServerOptions {
+  const { configuration, routes } = options;
+  const { config } = configuration;
+  const { http } = config.server;
+  const platform = routes?.allowedOrigins ?? [];
+  if (http === undefined || platform.length === 0) return options;
+  const { cors } = http;
+  const origins = new Set([...cors.allowed_origins, ...platform]);
+  const merged = { ...cors, allowed_origins: [...origins] };
+  const server = { ...config.server, http: { ...http, cors: merged } };
+  return { ...options, configuration: { ...configuration, config: { ...config, server } } };
 }

@@ -6,7 +6,7 @@ import {
 } from "../configuration/load-service-config.ts";
 
 /**
- * Loads the configuration of a service from a YAML file (spec 5.6 and 8), with `${VAR}` and
+ * Loads the configuration of a service from a YAML file, with `${VAR}` and
  * `${VAR:-default}`. Paths of files in it are relative to it.
  *
  * @throws ConfigurationError all that is wrong, each with its place

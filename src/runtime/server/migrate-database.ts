@@ -1,19 +1,19 @@
+import { SILENT } from "../../common/logger.ts";
 import type { DatabaseSettings } from "../../database/database.ts";
-import { migrate } from "../../database/migrate.ts";
-import { openDatabase } from "../../database/open-database.ts";
 import { relationshipsFile } from "../../database/relationships-file.ts";
-import { AUDIT_MIGRATIONS } from "../audit/audit-table.ts";
+import { migrate } from "../../database/service/migrate.ts";
+import { openDatabase } from "../../database/service/open-database.ts";
+import { AUDIT_MIGRATIONS } from "../audit/store/audit-table.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
-import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
-import { StartUpError } from "./start-up-error.ts";
+import { StartUpError } from "../error/start-up-error.ts";
 
 /**
  * Makes the tables that a service of this configuration needs, or changes them to those of this
  * version: a step of its own, for a role that owns them, before a service starts whose role does not.
  * A service whose role may make them does the same when it starts.
  *
- * @throws StartUpError where no database is configured; AuthzError where it is down, the role
- * may not make the tables, or they are those of a newer version
+ * @throws StartUpError where no database is configured; DatabaseError, or AuthzError for the
+ * relationships, where it is down, the role may not make the tables, or they are those of a newer version
  *
  * @example
  * await migrateDatabase(loadServiceConfig("service.yaml").config);
@@ -23,8 +23,9 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
   if (settings === undefined) {
     throw new StartUpError(["database is missing: name the one whose tables are to be made"]);
   }
-  const logger = createLogger(loggerOptionsOf(config));
-  const database = await openDatabase(settings, { logger });
+  // A step of a release says that it failed, and nothing else: how long a statement took is not
+  // an incident of a service that is not there yet.
+  const database = await openDatabase(settings, { logger: SILENT });
   try {
     await migrate(database, AUDIT_MIGRATIONS);
   } finally {
@@ -36,10 +37,12 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
 
 async function migrateStore({ driver, file, url }: DatabaseSettings): Promise<void> {
   if (driver === "postgres") {
-    const { migratePostgresStore } = await import("../../authz/store/open-postgres-store.ts");
+    const { migratePostgresStore } = await import(
+      "../../authz/store/postgres/open-postgres-store.ts"
+    );
     return migratePostgresStore({ url: url as string });
   }
-  const { openSqliteStore } = await import("../../authz/store/open-sqlite-store.ts");
+  const { openSqliteStore } = await import("../../authz/store/sqlite/open-sqlite-store.ts");
   const store = await openSqliteStore({ file: relationshipsFile(file as string) });
   await store.close();
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
-import type { AuthorizationEngine } from "../../authz/engine.ts";
-import type { RelationshipStore } from "../../authz/relationship-store.ts";
+import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
+import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
 import { relationshipsFile } from "../../database/relationships-file.ts";
 import { type Model, readModelFile } from "../../model/index.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
-import { StartUpError } from "./start-up-error.ts";
+import { StartUpError } from "../error/start-up-error.ts";
+import { missingDrivers } from "./missing-drivers.ts";
 
 type DatabaseConfig = NonNullable<ServiceConfig["database"]>;
 
@@ -21,7 +22,7 @@ export function loadModel(config: ServiceConfig): Model | undefined {
   const read = readModelFile(file);
   if (read.problems === undefined) return read.model;
   if (read.cause === undefined) throw new StartUpError(read.problems);
-  // The file itself is the problem, so the key that names it is what to mend.
+  // The file itself is the problem, so the key that names it is what to fix.
   const problems = read.problems.map((problem) => `security.authz.model: ${problem}`);
   throw new StartUpError(problems, { cause: read.cause });
 }
@@ -45,38 +46,42 @@ export function engineProblems({ security: { authz }, database }: ServiceConfig)
  * Opens the authorization engine of a configuration, for handlers that ask it themselves
  * and for `createServer`, which closes it.
  *
- * @throws StartUpError where the model is missing or wrong; AuthzError where the store cannot be had
+ * @throws StartUpError where the model is missing or wrong, or a driver is not installed; AuthzError where the store cannot be had
  */
 export async function createAuthorizationEngine(
   config: ServiceConfig,
 ): Promise<AuthorizationEngine> {
-  const problems = engineProblems(config);
+  const problems = [...engineProblems(config), ...(await missingDrivers(config, true))];
   if (problems.length > 0) throw new StartUpError(problems);
   // From here on what the engine needs is there.
   const model = loadModel(config) as Model;
   const { provider, spicedb } = config.security.authz;
-  if (provider === "spicedb") {
-    // Loaded when it is needed: its client is large.
-    const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
-    const {
-      endpoint,
-      token = "",
-      insecure,
-      ca_file: caFile,
-    } = spicedb as NonNullable<typeof spicedb>;
-    const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
-    return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
+  switch (provider) {
+    case "spicedb": {
+      // Loaded when it is needed: its client is large.
+      const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
+      const {
+        endpoint,
+        token = "",
+        insecure,
+        ca_file: caFile,
+      } = spicedb as NonNullable<typeof spicedb>;
+      const ca = caFile === undefined ? {} : { ca: readFileSync(caFile) };
+      return createSpicedbEngine({ endpoint, token, insecure, model, ...ca });
+    }
+    case "embedded": {
+      const { createEmbeddedEngine } = await import("../../authz/embedded/index.ts");
+      const { model: modelFile } = config.security.authz;
+      const store = await openStore(config.database as DatabaseConfig);
+      return createEmbeddedEngine({ model, modelFile, store });
+    }
   }
-  const { createEmbeddedEngine } = await import("../../authz/embedded/index.ts");
-  const { model: modelFile } = config.security.authz;
-  const store = await openStore(config.database as DatabaseConfig);
-  return createEmbeddedEngine({ model, modelFile, store });
 }
 
 async function openStore(database: DatabaseConfig): Promise<RelationshipStore> {
   const { driver, file, url } = database;
   if (driver === "postgres") {
-    const { openPostgresStore } = await import("../../authz/store/open-postgres-store.ts");
+    const { openPostgresStore } = await import("../../authz/store/postgres/open-postgres-store.ts");
     const pool = {
       max: database.max_open_conns,
       maxIdle: database.max_idle_conns,
@@ -84,6 +89,6 @@ async function openStore(database: DatabaseConfig): Promise<RelationshipStore> {
     };
     return openPostgresStore({ url: url as string, pool });
   }
-  const { openSqliteStore } = await import("../../authz/store/open-sqlite-store.ts");
+  const { openSqliteStore } = await import("../../authz/store/sqlite/open-sqlite-store.ts");
   return openSqliteStore({ file: relationshipsFile(file as string) });
 }

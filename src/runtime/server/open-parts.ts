@@ -1,13 +1,22 @@
-import type { AuthorizationEngine } from "../../authz/engine.ts";
-import { MissingRightsError } from "../../authz/store/postgres/postgres-rights.ts";
+import { AuthzError } from "../../authz/engine/authz-error.ts";
+import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
+import type { Logger } from "../../common/logger.ts";
 import type { Database } from "../../database/database.ts";
-import { assertAllRights } from "../../database/migrate.ts";
-import { openDatabase } from "../../database/open-database.ts";
-import { auditMigrations } from "../audit/audit-table.ts";
+import { MissingRightsError } from "../../database/postgres/postgres-rights.ts";
+import { assertAllRights } from "../../database/service/migrate.ts";
+import { openDatabase } from "../../database/service/open-database.ts";
 import { openAudit, type ServiceAudit } from "../audit/open-audit.ts";
+import { auditMigrations } from "../audit/store/audit-table.ts";
+import { identificationStages } from "../authn/identification-stages.ts";
+import { createAuthorization } from "../authorization/authorization-stage.ts";
+import type { CallObserver } from "../chain/call-stages.ts";
+import type { ServerChainParts } from "../chain/server-chain.ts";
+import type { Metrics } from "../observers/metrics/metrics.ts";
+import { createTracing } from "../observers/tracing/tracing.ts";
 import type { ProcessLogger } from "../operation/create-logger.ts";
-import type { Metrics } from "../operation/metrics/metrics.ts";
 import type { Readiness } from "../operation/readiness.ts";
+import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { createAuthorizationEngine } from "./open-engine.ts";
 import type { ServerPlan } from "./plan-server.ts";
@@ -48,13 +57,15 @@ async function refuseWithAllRights(
   error: unknown,
 ): Promise<never> {
   const { database: settings, audit } = configuration.config;
-  if (!(error instanceof MissingRightsError) || settings === undefined) throw error;
+  // An engine throws its own error, which has that of its database as its cause.
+  const missing = error instanceof AuthzError ? error.cause : error;
+  if (!(missing instanceof MissingRightsError) || settings === undefined) throw error;
   const database = await openDatabase<unknown>(settings, { logger });
   try {
     await assertAllRights(database, auditMigrations(audit.retention_days));
   } catch (other) {
     // Whatever else is wrong the next start says.
-    if (other instanceof MissingRightsError) throw error.and(other);
+    if (other instanceof MissingRightsError) throw missing.and(other);
   } finally {
     await database.close();
   }
@@ -76,7 +87,7 @@ async function openEngine(context: PartsContext): Promise<AuthorizationEngine | 
       "permissions are no longer checked, and calls that need them are refused",
     );
   });
-  // Not "authorization": behind that name a log hides whatever follows.
+  // Not "authorization": after that name a log hides whatever follows.
   readiness.add("authorization engine", async () => (await engine.ready()).reason);
   return engine;
 }
@@ -113,4 +124,46 @@ async function openServiceAudit(
   });
   cleanup.add(() => audit.close());
   return audit;
+}
+
+/** What the chain has of the server around it. */
+export interface ChainContext extends OpenParts {
+  readonly logger: Logger;
+  readonly events: RuntimeEvents;
+  /** Takes what is ended with the server. */
+  readonly onClose: (end: () => void) => void;
+  /** Whoever hears of each call, after tracing. */
+  readonly observers: readonly CallObserver[];
+}
+
+/** The stages of the chain of a server; how long calls may take is for each transport to say. */
+export function chainParts(
+  options: ServerOptions,
+  { engine, audit, logger, events, onClose, observers }: ChainContext,
+): Omit<ServerChainParts, "timeoutMs"> {
+  const { config } = options.configuration;
+  const { authn, authz } = config.security;
+  const tracing = createTracing(config.server.http?.tls === undefined ? "http" : "https");
+  return {
+    ...identificationStages(config, {
+      events,
+      logger,
+      revocations: options.revocations,
+      further: options.authenticators,
+      onClose,
+    }),
+    before: options.before ?? [],
+    rateLimit: createRateLimiter({ events }),
+    authorization: createAuthorization({
+      engine,
+      enabled: authz.enabled,
+      devAllowAll: authz.dev_allow_all,
+      authnDisabled: !authn.enabled || authn.mode === "disabled",
+      events,
+    }),
+    audit: audit.trail,
+    admission: options.admission ?? [],
+    after: [...(tracing === undefined ? [] : [tracing.interceptor]), ...(options.after ?? [])],
+    observers: [...(tracing === undefined ? [] : [tracing.observer]), ...observers],
+  };
 }

@@ -1,20 +1,19 @@
 import type { RequestListener } from "node:http";
+import type { Logger } from "../../common/logger.ts";
+import type { UnroutedRequest } from "../chain/call-stages.ts";
 import type { ServerChain } from "../chain/server-chain.ts";
-import { isForDevelopment } from "../configuration/environment.ts";
-import type { ServiceConfig } from "../configuration/service-config.ts";
+import { isForDevelopment, type ServiceConfig } from "../configuration/service-config.ts";
 import { milliseconds } from "../configuration/service-config-values.ts";
-import type { GrpcMethodsOptions } from "../grpc/grpc-server-options.ts";
-import type { HttpServerOptions, HttpTransport } from "../http/http-server.ts";
+import type { ServedRpcsOptions } from "../grpc/served-rpcs.ts";
+import type { HttpServerOptions, HttpTransport } from "../http/server/http-server.ts";
 import type { ConnectionLimits } from "../http2/connection-limits.ts";
-import type { AccessLog } from "../operation/access-log/access-log.ts";
-import type { Logger } from "../operation/logger.ts";
-import type { Metrics } from "../operation/metrics/metrics.ts";
+import type { AccessLog } from "../observers/access-log/access-log.ts";
+import type { Metrics } from "../observers/metrics/metrics.ts";
 import type { Readiness } from "../operation/readiness.ts";
-import type { UnroutedRequest } from "../operation/unrouted-request.ts";
+import type { TransportServer } from "../port/listen.ts";
 import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 import { largestMessageBytes } from "../wire/message-memory.ts";
 import type { ServerPlan } from "./plan-server.ts";
-import type { TransportServer } from "./transport-server.ts";
 
 /** What transports are made of. */
 export interface TransportParts {
@@ -65,13 +64,13 @@ async function openHttp(
   budget: RequestBudget,
 ): Promise<HttpTransport> {
   const { plan, chainFor, readiness, logger } = parts;
-  const [{ createHttpServer }, { GrpcMethods }, { WebProtocols }] = await Promise.all([
-    import("../http/http-server.ts"),
-    import("../grpc/grpc-methods.ts"),
-    import("../connect/web-protocols.ts"),
+  const [{ createHttpServer }, { ServedRpcs }, { WebProtocols }] = await Promise.all([
+    import("../http/server/http-server.ts"),
+    import("../grpc/served-rpcs.ts"),
+    import("../rpc-over-http/web-protocols.ts"),
   ]);
   const grpc = grpcOptions(parts, config.timeout_ns, { max_message_bytes: config.max_body_bytes });
-  const rpcs = new GrpcMethods(grpc);
+  const rpcs = new ServedRpcs(grpc);
   const options: HttpServerOptions = {
     chain: chainFor(config.timeout_ns),
     methods: plan.methods,
@@ -137,7 +136,7 @@ function grpcOptions(
   parts: TransportParts,
   timeoutNs: number,
   { max_message_bytes }: { readonly max_message_bytes: number },
-): GrpcMethodsOptions {
+): ServedRpcsOptions {
   const { config, plan, chainFor, readiness, logger } = parts;
   const { grpc, stream_timeout_ns, max_response_bytes: maxResponseBytes } = config.server;
   return {
@@ -163,7 +162,7 @@ async function openMetrics(
   { metrics, logger }: TransportParts,
   config: NonNullable<ServiceConfig["server"]["metrics"]>,
 ): Promise<TransportServer> {
-  const { MetricsServer } = await import("../operation/metrics/metrics-server.ts");
+  const { MetricsServer } = await import("../observers/metrics/metrics-server.ts");
   return new MetricsServer(metrics, config, logger);
 }
 

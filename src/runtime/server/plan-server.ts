@@ -1,17 +1,17 @@
+import type { RouteDocument } from "../../api/format/route-document.ts";
 import { auditProblems } from "../audit/open-audit.ts";
 import { checkAuthnConfig } from "../authn/check-authn-config.ts";
-import { tokenSources } from "../authn/token-sources.ts";
-import { checkPolicies } from "../authorization/check-policies.ts";
+import { tokenSources } from "../authn/internal/token-sources.ts";
+import { checkPolicies } from "../authorization/authorization-plan.ts";
 import { bindServices } from "../binding/bind-services.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
-import type { RawMethod } from "../http/raw-route.ts";
-import type { RouteDocument } from "../registry/route-entry.ts";
-import { tlsProblems } from "../tls/tls-problems.ts";
+import { StartUpError } from "../error/start-up-error.ts";
+import type { RawMethod } from "../http/raw/raw-route.ts";
+import { tlsProblems } from "../tls/check-tls.ts";
 import { bindRawHandlers } from "./bind-raw-handlers.ts";
 import { engineProblems, loadModel } from "./open-engine.ts";
 import type { ServerOptions } from "./server-options.ts";
-import { StartUpError } from "./start-up-error.ts";
 
 /** What a server will serve; nothing is opened yet. */
 export interface ServerPlan {
@@ -27,9 +27,14 @@ export interface ServerPlan {
  * Holds services, policies, handlers, model and configuration against each other.
  *
  * @param probes the paths that the server answers by itself
+ * @param missingDrivers what the configuration asks for and is not installed
  * @throws StartUpError with all that does not fit
  */
-export function planServer(options: ServerOptions, probes: readonly string[]): ServerPlan {
+export function planServer(
+  options: ServerOptions,
+  probes: readonly string[],
+  missingDrivers: readonly string[],
+): ServerPlan {
   const { configuration, bindings, routes, rawHandlers = [] } = options;
   const { config } = configuration;
   const { authz } = config.security;
@@ -46,6 +51,7 @@ export function planServer(options: ServerOptions, probes: readonly string[]): S
     ...auditProblems([...methods, ...raw.methods.map(({ method }) => method)], config.database),
     ...transportProblems(options),
     ...tlsProblems(config.server),
+    ...missingDrivers,
     // A service without AUTHORIZED RPCs needs no engine.
     ...(needsEngine && options.engine === undefined
       ? engineProblems(config).map(
@@ -85,8 +91,8 @@ function unreachable(
   return needed.flatMap(([exposure, credential, key]) => {
     const found = methods.filter(({ policy }) => policy.exposure === exposure);
     if (found.length === 0 || (enabled && known.has(credential))) return [];
-    const mend = `security.authn.internal_call.${enabled ? key : "enabled"}`;
-    return [`nobody can call ${firstAndMore(found)}, which is ${exposure}, without ${mend}`];
+    const fix = `security.authn.internal_call.${enabled ? key : "enabled"}`;
+    return [`nobody can call ${firstAndMore(found)}, which is ${exposure}, without ${fix}`];
   });
 }
 
@@ -102,7 +108,7 @@ function firstAndMore([first, ...others]: readonly BoundMethod[]): string {
 /**
  * The document must be of the same run of the generator as the bindings.
  *
- * @param rpcs those of the services that are bound; what keeps one of them from being a method is told already
+ * @param rpcs those of the services that are bound; what keeps one of them from being a method is reported already
  */
 function routeProblems(
   document: RouteDocument | undefined,

@@ -1,14 +1,15 @@
-import { AuthzError } from "../../authz/authz-error.ts";
+import { AuthzError } from "../../authz/engine/authz-error.ts";
+import { MissingDriverError } from "../../common/drivers/missing-driver.ts";
 import { printableLines } from "../../common/printable.ts";
+import { DatabaseError } from "../../database/database-error.ts";
 import { ConfigurationError } from "../configuration/configuration-error.ts";
-import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
+import { StartUpError } from "../error/start-up-error.ts";
+import { createLogger, loggerOptionsOf, type ProcessLogger } from "../operation/create-logger.ts";
 import { redactText } from "../operation/redaction/redact-text.ts";
-import { UnusableSecretError } from "../secret/unusable-secret-error.ts";
+import { UnusableSecretError } from "../secret/read-secret-file.ts";
 import { createServer } from "./create-server.ts";
-import { ProcessEnd } from "./process-end.ts";
 import type { Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
-import { StartUpError } from "./start-up-error.ts";
 
 /** The exit code of a process that did not get what it needs to start. */
 const EXIT_UNUSABLE = 2;
@@ -18,11 +19,11 @@ const EXIT_UNUSABLE = 2;
  * signal ends the process at once.
  *
  * Where the server does not start, the reasons go to standard error and the exit
- * code is 2 for what a person must mend, else 1. An error that nobody caught, such as in a
+ * code is 2 for what a person must fix, else 1. An error that nobody caught, such as in a
  * promise that nobody waits for, is logged, and ends the server as a signal does, with the exit code 1.
  *
  * @param options what the server is made of, or a function that loads and opens it: what
- * that throws is told in the same way
+ * that throws is reported in the same way
  * @returns the server, once it has started; its audit events can be queried
  *
  * @example
@@ -43,7 +44,7 @@ export async function runServer(
     await server.start();
     return server;
   } catch (error) {
-    // It was told to end while it started, and is about to.
+    // It was asked to end while it started, and is about to.
     if (end.isEnding) return new Promise(() => undefined);
     // Here too: the function may have opened something before it failed.
     return process.exit(tell(error));
@@ -58,12 +59,73 @@ function tell(error: unknown): number {
   return isForeseen || isOfNeed(error) || isOfSystem(error) ? EXIT_UNUSABLE : 1;
 }
 
-/** Whether something that the service needs cannot be had: a store, a secret of a client. */
+/** Whether something that the service needs cannot be had: a store, a driver, a secret of a client. */
 function isOfNeed(error: unknown): boolean {
-  return error instanceof AuthzError || error instanceof UnusableSecretError;
+  const needs = [AuthzError, DatabaseError, MissingDriverError, UnusableSecretError];
+  return needs.some((need) => error instanceof need);
 }
 
 /** Whether the operating system refused something: a file, a folder, an address. */
 function isOfSystem(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
+}
+
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+
+/**
+ * What ends a process, from its first moment on: SIGTERM and SIGINT, the second of which ends it
+ * at once, and errors that nobody caught. Listens itself, for without a listener the first
+ * process of a container does not hear signals at all, and Node prints errors with all their secrets.
+ */
+class ProcessEnd {
+  #serving: { readonly server: Server; readonly logger: ProcessLogger } | undefined;
+  #isEnding = false;
+  #exitCode = 0;
+
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, () => this.#signal(signal));
+    // Rejections that nobody handled come here, too.
+    process.on("uncaughtException", (error) => this.#uncaught(error));
+  }
+
+  /** Whether the process ends by itself, whatever else fails meanwhile. */
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** From now on the process ends by stopping the server. */
+  serving(server: Server, logger: ProcessLogger): void {
+    this.#serving = { server, logger };
+  }
+
+  #signal(signal: string): void {
+    if (this.#isEnding) process.exit(1);
+    if (this.#serving !== undefined) return this.#end();
+    process.stderr.write(`${signal} ends the process before the server was made\n`);
+    process.exit(0);
+  }
+
+  /** What an error has left behind is not known: calls under way may finish, then a new process is needed. */
+  #uncaught(error: unknown): void {
+    this.#exitCode = 1;
+    if (this.#serving === undefined) {
+      const text = `an error that nobody caught: ${redactText(messageOf(error))}`;
+      process.stderr.write(`${printableLines(text)}\n`);
+      process.exit(1);
+    }
+    this.#serving.logger.error({ error }, "an error that nobody caught: the process ends");
+    if (!this.#isEnding) this.#end();
+  }
+
+  #end(): void {
+    this.#isEnding = true;
+    // What others have left open must not keep the process.
+    void this.#serving?.server.stop().then(() => {
+      process.exit(this.#exitCode || (process.exitCode ?? 0));
+    });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

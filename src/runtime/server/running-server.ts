@@ -1,19 +1,19 @@
 import type { RequestListener } from "node:http";
-import type { AuthorizationEngine } from "../../authz/engine.ts";
-import type { AuditLog } from "../audit/audit-log.ts";
+import type { RouteDocument } from "../../api/format/route-document.ts";
+import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
+import { within } from "../../common/within.ts";
+import type { AuditLog } from "../audit/log/audit-log.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { milliseconds } from "../configuration/service-config-values.ts";
-import type { AccessLog } from "../operation/access-log/access-log.ts";
+import { StartUpError } from "../error/start-up-error.ts";
+import type { AccessLog } from "../observers/access-log/access-log.ts";
 import type { ProcessLogger } from "../operation/create-logger.ts";
 import type { Readiness } from "../operation/readiness.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
-import { within } from "../operation/within.ts";
-import type { RouteDocument } from "../registry/route-entry.ts";
+import type { ListeningAddress, TransportServer } from "../port/listen.ts";
 import type { RoutePublisher } from "../registry/route-publisher.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { Cleanup } from "./cleanup.ts";
-import { StartUpError } from "./start-up-error.ts";
-import type { ListeningAddress, TransportServer } from "./transport-server.ts";
 
 /** How long callers have to hear that their call was ended, before connections are closed. */
 const FAREWELL_MS = 500;
@@ -127,7 +127,7 @@ export class RunningServer implements Server {
     const { config, instance, routes, events, logger, readiness } = this.#parts;
     if (config.registry === undefined || routes === undefined) return;
     // Loaded when it is needed: the client of etcd is large.
-    const { createRoutePublisher } = await import("../registry/create-route-publisher.ts");
+    const { createRoutePublisher } = await import("../registry/route-publisher.ts");
     this.#refuseStopped();
     this.#publisher = createRoutePublisher(config, [routes], { instance, events, logger });
     if (this.#publisher !== undefined) readiness.add("route registry", this.#publisher.readiness);
@@ -165,7 +165,7 @@ export class RunningServer implements Server {
       { limit_ms: limit, calls: calls.count },
       "calls were still under way and are cut off",
     );
-    // Their callers are told; what does not even take that is cut off.
+    // Their callers are notified; what does not even take that is cut off.
     calls.abort();
     await within(drained, FAREWELL_MS, () => undefined);
   }
@@ -180,7 +180,7 @@ export class RunningServer implements Server {
   }
 }
 
-/** An address that cannot be had is for a person to mend, whichever server wants it; all are told. */
+/** An address that cannot be had is for a person to fix, whichever server wants it; all are reported. */
 async function listenAll(transports: readonly TransportServer[]): Promise<ServerAddresses> {
   const addresses: Record<string, ListeningAddress> = {};
   const errors: unknown[] = [];

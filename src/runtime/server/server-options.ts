@@ -1,13 +1,13 @@
-import type { AuthorizationEngine } from "../../authz/engine.ts";
-import type { Authenticator } from "../authn/authenticator.ts";
-import type { RevocationList } from "../authn/revocation-list.ts";
+import type { RouteDocument } from "../../api/format/route-document.ts";
+import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
+import type { Authenticator } from "../authn/identity/authenticator.ts";
+import type { RevocationList } from "../authn/jwt/revocation-list.ts";
+import type { ServiceBinding } from "../binding/service-binding.ts";
 import type { AdmissionCheck, Interceptor } from "../chain/interceptor.ts";
 import type { LoadedServiceConfig } from "../configuration/load-service-config.ts";
-import type { RawHandler } from "../http/raw-handler.ts";
+import type { RawHandler } from "../http/raw/raw-handler.ts";
 import type { ProcessLogger } from "../operation/create-logger.ts";
 import type { ReadinessCheck } from "../operation/readiness.ts";
-import type { RouteDocument } from "../registry/route-entry.ts";
-import type { ServiceBinding } from "../service-binding.ts";
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -19,15 +19,15 @@ export interface ServerOptions {
   readonly routes?: RouteDocument;
   /** The engine that AUTHORIZED is checked with; absent, it is opened as the configuration says. The server closes it. */
   readonly engine?: AuthorizationEngine;
-  /** Handlers of paths that are no RPC; each must be declared in `routes`. */
+  /** Handlers of paths that are not RPCs; each must be declared in `routes`. */
   readonly rawHandlers?: readonly RawHandler[];
   /** Whether HTTP has a port of its own, `server.http.address`; true where absent. With false, a server of one's own gives its requests to `Server.requestListener`. */
   readonly listenHttp?: boolean;
-  /** Further kinds of credentials, asked behind those of the configured mode. */
+  /** Further kinds of credentials, asked after those of the configured mode. */
   readonly authenticators?: readonly Authenticator[];
   /** Which tokens are no longer accepted; absent, one in memory. */
   readonly revocations?: RevocationList;
-  /** The custom places of the chain (spec 5.7). */
+  /** The custom places of the chain (docs/requirements.md, CHAIN-1). */
   readonly before?: readonly Interceptor[];
   readonly after?: readonly Interceptor[];
   readonly admission?: readonly AdmissionCheck[];

@@ -1,9 +1,9 @@
-import type { SecureContextOptions } from "node:tls";
-import type { Logger } from "../operation/logger.ts";
-import { StartUpError } from "../server/start-up-error.ts";
-import { judgeTls } from "./judge-tls.ts";
-import type { TlsConfig, TlsFiles } from "./tls-config.ts";
-import { readTlsFiles, readTlsFilesLater } from "./tls-files.ts";
+import type { Socket } from "node:net";
+import type { SecureContextOptions, Server } from "node:tls";
+import type { Logger } from "../../common/logger.ts";
+import { StartUpError } from "../error/start-up-error.ts";
+import { checkTls } from "./check-tls.ts";
+import { readTlsFiles, readTlsFilesLater, type TlsConfig, type TlsFiles } from "./tls-files.ts";
 
 /** How often the files are looked at: renewals come days before the certificates expire. */
 export const RENEWAL_MS = 60_000;
@@ -42,7 +42,7 @@ export class ServerTls {
     this.#config = config;
     this.#logger = logger;
     const reading = readTlsFiles(at, config);
-    const { context, problems, warnings } = judgeTls(at, config, reading);
+    const { context, problems, warnings } = checkTls(at, config, reading);
     if (context === undefined) throw new StartUpError(problems);
     this.#files = reading.files;
     this.#context = context;
@@ -85,7 +85,7 @@ export class ServerTls {
 
   async #look(apply: (context: SecureContextOptions) => void): Promise<void> {
     const reading = await readTlsFilesLater(this.#at, this.#config);
-    const { context, problems, warnings } = judgeTls(this.#at, this.#config, reading);
+    const { context, problems, warnings } = checkTls(this.#at, this.#config, reading);
     const wrong = problems.join("\n");
     // Told the second time: files that are just being written one after the other do not fit yet.
     if (wrong !== "" && wrong === this.#wrong && !this.#told.has(wrong)) {
@@ -118,4 +118,33 @@ function sameFiles(one: Partial<TlsFiles>, other: Partial<TlsFiles>): boolean {
     const [left, right] = [one[key], other[key]];
     return left === undefined || right === undefined ? left === right : left.equals(right);
   });
+}
+
+/**
+ * The connections of a server whose handshake is under way. Node does not tell of them, and
+ * waits for them while it closes.
+ */
+export class Handshakes {
+  /** By the other end's address, since a secured connection does not tell which one it was before. */
+  readonly #sockets = new Map<string, Socket>();
+
+  constructor(server: Server) {
+    server.on("connection", (socket: Socket) => {
+      const end = otherEnd(socket);
+      this.#sockets.set(end, socket);
+      socket.once("close", () => {
+        if (this.#sockets.get(end) === socket) this.#sockets.delete(end);
+      });
+    });
+    server.on("secureConnection", (socket) => this.#sockets.delete(otherEnd(socket)));
+  }
+
+  /** Ends them. */
+  close(): void {
+    for (const socket of this.#sockets.values()) socket.destroy();
+  }
+}
+
+function otherEnd({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

@@ -1,6 +1,19 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { TlsConfig, TlsFiles, TlsKey } from "./tls-config.ts";
+import type { ServerConfig } from "../configuration/server-config.ts";
+
+/** The part `tls` of a server's configuration. */
+export type TlsConfig = NonNullable<NonNullable<ServerConfig["http"]>["tls"]>;
+
+/** One of its keys; each names a file. */
+export type TlsKey = keyof TlsConfig;
+
+/** What the files hold. */
+export interface TlsFiles {
+  readonly certificate_file: Buffer;
+  readonly key_file: Buffer;
+  readonly client_ca_file?: Buffer;
+}
 
 const KEYS = ["certificate_file", "key_file", "client_ca_file"] as const;
 
@@ -42,7 +55,7 @@ export async function readTlsFilesLater(at: string, config: TlsConfig): Promise<
   return { files, problems };
 }
 
-/** Why a file cannot be read, and how to mend it. */
+/** Why a file cannot be read, and how to fix it. */
 export function unreadable(key: string, path: string, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {

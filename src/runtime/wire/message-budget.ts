@@ -32,7 +32,7 @@ export class MessageBudget {
   }
 
   /**
-   * Takes bytes, here and in what this is within; false where they are not to be had. Those that have
+   * Takes bytes, here and in what this is within; false where they are not available. Those that have
    * held theirs for longest give way: a client that sends parts of many messages, or begins many
    * streams, and then does nothing, would keep all others out.
    *
@@ -114,7 +114,7 @@ export function budgetOf(processBytes: number): RequestBudget {
   };
 }
 
-/** Is told that the memory is needed by others: nothing of the messages is kept, and the call ends. */
+/** Is notified that the memory is needed by others: nothing of the messages is kept, and the call ends. */
 export type GiveWay = (reason: ServiceError) => void;
 
 /** Where the memory for messages is taken from. */

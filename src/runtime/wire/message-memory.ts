@@ -1,5 +1,4 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { leastElements } from "./least-elements.ts";
 
 /**
  * What the parts of a decoded message take in memory, in bytes: as measured with V8, with the room
@@ -9,7 +8,7 @@ export const memory = {
   /** The header of a text, beside its characters. */
   TEXT: 24,
   BIGINT: 24,
-  /** A number that is no small integer, where it is no item of a list. */
+  /** A number that is not a small integer, where it is not an item of a list. */
   NUMBER: 16,
   /** A view of bytes: those of a message in the binary encoding are a part of it. */
   BYTES: 104,
@@ -134,7 +133,7 @@ export function indexOf(key: string): number {
 export class IndexedEntries {
   #capacity = 0;
 
-  /** What one more entry takes beside its own place. @param key NaN where it is no number */
+  /** What one more entry takes beside its own place. @param key NaN where it is not a number */
   add(key: number): number {
     const before = this.#capacity;
     if (!(key >= before && key - before < LIST_GAP)) return 0;
@@ -143,4 +142,15 @@ export class IndexedEntries {
     this.#capacity = after;
     return (after - before) * ITEM_BYTES;
   }
+}
+
+/** Making a message of so many fields takes as long, and as much memory, as reading one value. */
+const FIELDS = 16;
+
+/**
+ * As many elements a message counts at least: two bytes make one with all its fields, of which
+ * protobuf-es keeps also those that are not given.
+ */
+export function leastElements({ members }: DescMessage): number {
+  return Math.ceil(members.length / FIELDS);
 }

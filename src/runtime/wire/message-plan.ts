@@ -1,6 +1,5 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { leastElements } from "./least-elements.ts";
-import { emptyMessageBytes, valueBytes } from "./message-memory.ts";
+import { emptyMessageBytes, leastElements, valueBytes } from "./message-memory.ts";
 
 /** What a packed field of the wire becomes. */
 export interface PackedPlan {

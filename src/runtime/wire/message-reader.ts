@@ -1,10 +1,9 @@
 import type { Readable } from "node:stream";
-import { status } from "../error/grpc-status.ts";
+import { status } from "../error/error-codes.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { type Envelope, EnvelopeParser } from "./envelope.ts";
 import type { MessageAccount, MessageMemory } from "./message-budget.ts";
-import type { MessageEncoding } from "./message-encoding.ts";
-import { unpack } from "./unpack.ts";
+import { type MessageEncoding, unpack } from "./message-encoding.ts";
 
 /** What becomes of the bytes of a request message. */
 export interface MessageDecoder<Message> {
@@ -42,7 +41,7 @@ export interface ReaderSettings<Message> {
   readonly account: MessageAccount;
   /** Whether the source has ended because the stream was broken off: Node tells the end of those, too. */
   readonly isBrokenOff: () => boolean;
-  /** Is told of a message that is refused, so that the call ends though nobody waits for messages. */
+  /** Is notified of a message that is refused, so that the call ends though nobody waits for messages. */
   readonly onRefused: (reason: ServiceError) => void;
 }
 
@@ -85,7 +84,7 @@ export class MessageReader<Message> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       let only: Envelope | undefined;
-      // It is asked anew after each piece, and only the end says that there is no other message.
+      // It is asked again after each piece, and only the end says that there is no other message.
       this.#waiter = {
         reject,
         resolve: (envelope) => {
@@ -114,6 +113,12 @@ export class MessageReader<Message> {
         this.#settle(envelope, resolve, reject),
       );
     }
+  }
+
+  /** Whether nothing is left that `cancel` would end: all has come, and nobody waits for it. */
+  get isOver(): boolean {
+    if (this.#waiter !== undefined || this.#parser.size > 0) return false;
+    return this.#failure !== undefined || (this.#hasEnded && this.#unpacking === undefined);
   }
 
   /** The call is over before its messages are. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AuthzError } from "../../../src/authz/authz-error.ts";
-import type { AuthorizationEngine, CheckRequest } from "../../../src/authz/engine.ts";
+import { AuthzError } from "../../../src/authz/engine/authz-error.ts";
+import type { AuthorizationEngine, CheckRequest } from "../../../src/authz/engine/engine.ts";
 import { failure } from "./calls.ts";
 import { request } from "./schema.ts";
 import type { Opened } from "./target.ts";

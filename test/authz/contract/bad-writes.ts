@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { AuthzError } from "../../../src/authz/authz-error.ts";
-import type { WriteRequest } from "../../../src/authz/engine.ts";
+import { AuthzError } from "../../../src/authz/engine/authz-error.ts";
+import type { WriteRequest } from "../../../src/authz/engine/engine.ts";
 import { failure } from "./calls.ts";
 import { updates } from "./schema.ts";
 import type { Opened } from "./target.ts";
@@ -39,7 +39,7 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
   ],
   ["an empty resource id", /resource id ""/, raw({ type: "document", id: "" })],
   ["an empty subject id", /subject id ""/, raw(resource, { type: "user", id: "" })],
-  ["a resource id that is no text", /resource id number/, raw({ type: "document", id: 7 })],
+  ["a resource id that is not text", /resource id number/, raw({ type: "document", id: 7 })],
   ["a resource that is missing", /resource is missing/, raw(undefined)],
   ["a subject that is missing", /subject is missing/, raw(resource, null)],
   ["white space", /subject id "x y"/, raw(resource, { type: "user", id: "x y" })],

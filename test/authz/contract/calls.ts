@@ -3,7 +3,7 @@ import type {
   CallOptions,
   Page,
   WriteOperation,
-} from "../../../src/authz/engine.ts";
+} from "../../../src/authz/engine/engine.ts";
 import { request, updates } from "./schema.ts";
 
 /** Writes relationships with one operation. */

@@ -6,7 +6,7 @@ import type { Differences, Opened } from "./target.ts";
 /** check and checkBulk. */
 export function checksContract(opened: Opened, { depth }: Differences): void {
   describe("checks", () => {
-    test("decide by relations, usersets, arrows, wildcards and all operators", async () => {
+    test("decide by relations, usersets, arrows, wildcards and all operators [ENG-2]", async () => {
       const { engine } = opened();
       await touch(
         engine,
@@ -45,14 +45,14 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       expect(revision).not.toBe("");
     });
 
-    test("a userset holds itself, and nothing else by that", async () => {
+    test("a userset holds itself, and nothing else by that [ENG-3]", async () => {
       const { engine } = opened();
       expect(await allows(engine, "group:c-any#member@group:c-any#member")).toBe(true);
       expect(await allows(engine, "group:c-any#member@group:c-other#member")).toBe(false);
       expect(await allows(engine, "document:c-any#view@document:c-any#view")).toBe(true);
     });
 
-    test("ids that SpiceDB does not know are told apart", async () => {
+    test("ids that SpiceDB does not know are distinguished", async () => {
       const { engine } = opened();
       const ids = ["a.b@é", "a=2Eb@é", "A.B@é", "=2E", ".", "%2E", "x/y|z", "😀", "../..", "a:b"];
       for (const id of ids) {

@@ -15,7 +15,7 @@ import { writesContract } from "./writes.ts";
 
 /** Registers the tests that every engine passes. They share one engine, and use objects of their own. */
 export function describeContract(target: ContractTarget): void {
-  describe(`the contract of both engines: ${target.name}`, () => {
+  describe(`the contract of both engines: ${target.name} [ENG-1]`, () => {
     let open: OpenTarget;
     beforeAll(async () => {
       open = await target.open();

@@ -11,7 +11,7 @@ export function cyclesContract(opened: Opened): void {
     message: expect.stringMatching(path),
   });
 
-  describe("a write that would close a cycle is refused, naming the path", () => {
+  describe("a write that would close a cycle is refused, naming the path [ENG-4]", () => {
     test.each([
       [
         "a group in itself",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { RelationshipFilter } from "../../../src/authz/relationship.ts";
-import { formatRelationship } from "../../../src/authz/validate-request.ts";
+import type { RelationshipFilter } from "../../../src/model/relationship.ts";
+import { formatRelationship } from "../../../src/model/relationship-text.ts";
 import { pages, touch } from "./calls.ts";
 import type { Differences, Opened } from "./target.ts";
 

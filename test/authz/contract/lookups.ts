@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { FoundSubject } from "../../../src/authz/engine.ts";
-import type { SubjectReference } from "../../../src/authz/relationship.ts";
+import type { FoundSubject } from "../../../src/authz/engine/engine.ts";
+import type { SubjectReference } from "../../../src/model/relationship.ts";
 import { allows, pages, touch } from "./calls.ts";
 import { request } from "./schema.ts";
 import type { Opened } from "./target.ts";

@@ -1,6 +1,6 @@
-import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine.ts";
-import type { Relationship } from "../../../src/authz/relationship.ts";
+import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine/engine.ts";
 import { type Model, parseModel } from "../../../src/model/index.ts";
+import type { Relationship } from "../../../src/model/relationship.ts";
 
 /** A model with everything that decides: usersets, recursion, wildcards, arrows, all operators. */
 export const SCHEMA = `

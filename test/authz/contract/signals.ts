@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AuthorizationEngine, CallOptions } from "../../../src/authz/engine.ts";
+import type { AuthorizationEngine, CallOptions } from "../../../src/authz/engine/engine.ts";
 import { failure } from "./calls.ts";
 import { request, updates } from "./schema.ts";
 import type { Opened } from "./target.ts";

@@ -1,4 +1,4 @@
-import type { AuthorizationEngine } from "../../../src/authz/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
 
 /**
  * Where the engines may differ, one for one what docs/authorization.md lists. Whatever is not

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import type { AuthorizationEngine } from "../../../src/authz/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
 import { allows, failure, touch, write } from "./calls.ts";
 import { request } from "./schema.ts";
 import type { Differences, Opened } from "./target.ts";
@@ -24,7 +24,7 @@ export function tokensContract(opened: Opened, { cursorAfterWrite }: Differences
   };
 
   describe("revision tokens", () => {
-    test("of every call are of use in every call", async () => {
+    test("of every call are valid in every call", async () => {
       const { engine } = opened();
       const { revision } = await write(engine, "TOUCH", "document:t-a#viewer@user:t-x");
       expect(await allows(engine, "document:t-a#view@user:t-x", { atLeastAsFresh: revision })).toBe(
@@ -56,7 +56,7 @@ export function tokensContract(opened: Opened, { cursorAfterWrite }: Differences
       expect(await failure(next)).toMatchObject({ code: "INVALID_ARGUMENT" });
     });
 
-    test("with something behind them are refused", async () => {
+    test("with something after them are refused", async () => {
       const { engine } = opened();
       const { revision } = await engine.check(asked);
       for (const token of [`${revision}!`, ` ${revision}`, revision.slice(0, -2)]) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Change, RelationshipUpdate } from "../../../src/authz/engine.ts";
+import type { Change, RelationshipUpdate } from "../../../src/authz/engine/engine.ts";
 import { failure, touch, write } from "./calls.ts";
 import { updates } from "./schema.ts";
 import type { Differences, Opened } from "./target.ts";
@@ -18,7 +18,7 @@ export function watchContract(opened: Opened, { createIsWatchedAs }: Differences
     list.map((update) => JSON.stringify(update)).sort();
 
   describe("a watch", () => {
-    test("tells of each write behind a revision, in order, whole", async () => {
+    test("tells of each write after a revision, in order, whole", async () => {
       const { engine } = opened();
       const start = await write(engine, "TOUCH", "group:h-a#member@user:before");
       await write(engine, "CREATE", "group:h-a#member@user:one");

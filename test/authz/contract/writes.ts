@@ -41,7 +41,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       expect(await stored("w-new")).toBe(1);
     });
 
-    test("of all operations happen at once", async () => {
+    test("of all operations happen at once [ENG-4]", async () => {
       const { engine } = opened();
       await touch(engine, "document:w-mix#viewer@user:old");
       await engine.writeRelationships({
@@ -85,7 +85,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       }
     });
 
-    test("a precondition that fails is told before a CREATE of what exists", async () => {
+    test("a precondition that fails is reported before a CREATE of what exists", async () => {
       const { engine } = opened();
       await touch(engine, "document:w-both#viewer@user:x");
       const filter = { resourceType: "document", resourceId: "w-both" };
@@ -98,7 +98,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       });
     });
 
-    test("a precondition that fails is told before a cycle, and before what exists", async () => {
+    test("a precondition that fails is reported before a cycle, and before what exists", async () => {
       const { engine } = opened();
       await touch(engine, "document:w-all#viewer@user:x");
       const filter = { resourceType: "document", resourceId: "w-all" };
@@ -132,7 +132,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       expect(await allows(engine, "group:w-many#member@user:u999")).toBe(true);
     });
 
-    test("at once each see what was acknowledged before they began", async () => {
+    test("at once each see what was acknowledged before they began [ENG-7]", async () => {
       const { engine } = opened();
       await Promise.all(
         Array.from({ length: ordersConcurrentWrites ? 8 : 1 }, async (_, writer) => {

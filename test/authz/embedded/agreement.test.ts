@@ -6,10 +6,10 @@ import type {
   CheckRequest,
   Page,
   RelationshipUpdate,
-} from "../../../src/authz/engine.ts";
-import type { ObjectReference, SubjectReference } from "../../../src/authz/relationship.ts";
-import { formatRelationship } from "../../../src/authz/validate-request.ts";
+} from "../../../src/authz/engine/engine.ts";
 import type { Model } from "../../../src/model/index.ts";
+import type { ObjectReference, SubjectReference } from "../../../src/model/relationship.ts";
+import { formatRelationship } from "../../../src/model/relationship-text.ts";
 import { runs } from "../../support/effort.ts";
 import { Oracle } from "./oracle.ts";
 import { RandomChoice } from "./random-choice.ts";
@@ -19,7 +19,7 @@ import { randomWideModel } from "./wide-schema.ts";
 const IDS = ["one", "two", "three"];
 /** A name of JavaScript's own, what other texts are parted at, and the longest there is. */
 const ODD_IDS = ["__proto__", "a:b@c->d", "\u00fc".repeat(128)];
-const RUNS = Number(process.env["SVC_ACCESS_RUNS"] ?? runs(60));
+const RUNS = Number(process.env["SVC_ACCESS_RUNS"] ?? runs(60, 6));
 
 it.each([
   ["small", RUNS, randomModel, IDS],

@@ -1,9 +1,14 @@
 import { expect, it } from "vitest";
 import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embedded/index.ts";
-import type { AuthorizationEngine, CallOptions, CheckRequest } from "../../../src/authz/engine.ts";
-import type { Relationship } from "../../../src/authz/relationship.ts";
-import type { RelationshipStore } from "../../../src/authz/relationship-store.ts";
+import type {
+  AuthorizationEngine,
+  CallOptions,
+  CheckRequest,
+} from "../../../src/authz/engine/engine.ts";
+import type { RelationshipStore } from "../../../src/authz/engine/relationship-store.ts";
 import { parseModel } from "../../../src/model/index.ts";
+import type { Relationship } from "../../../src/model/relationship.ts";
+import { IS_THOROUGH } from "../../support/effort.ts";
 import { engineOf, relationshipOf, updateOf, writeAll } from "./engine-of.ts";
 
 const SCHEMA = `definition user {}
@@ -112,21 +117,25 @@ it("a listing has at most so many results", async () => {
   expect((await engine.checkAny(lookup)).allowed).toBe(true);
 });
 
-it("a listing of a million results is answered, one more is refused", async () => {
-  const engine = await engineOf(
-    SCHEMA,
-    storeOf(function* () {
-      for (let index = 0; index < 1_000_000; index++) {
-        yield { resource: doc, relation: "reader", subject: { type: "user", id: `u${index}` } };
-      }
-    }),
-  );
-  const request = { resource: doc, permission: "view", subjectType: "user" };
-  expect((await engine.lookupSubjects(request)).items).toHaveLength(1000);
-  await writeAll(engine, ["doc:a#reader@user:last"]);
-  const code = "RESOURCE_EXHAUSTED";
-  await expect(engine.lookupSubjects(request)).rejects.toMatchObject({ code });
-}, 300_000);
+it.runIf(IS_THOROUGH)(
+  "a listing of a million results is answered, one more is refused",
+  async () => {
+    const engine = await engineOf(
+      SCHEMA,
+      storeOf(function* () {
+        for (let index = 0; index < 1_000_000; index++) {
+          yield { resource: doc, relation: "reader", subject: { type: "user", id: `u${index}` } };
+        }
+      }),
+    );
+    const request = { resource: doc, permission: "view", subjectType: "user" };
+    expect((await engine.lookupSubjects(request)).items).toHaveLength(1000);
+    await writeAll(engine, ["doc:a#reader@user:last"]);
+    const code = "RESOURCE_EXHAUSTED";
+    await expect(engine.lookupSubjects(request)).rejects.toMatchObject({ code });
+  },
+  300_000,
+);
 
 it("a watch from a revision that is no longer kept is refused", async () => {
   const store = createMemoryStore();
@@ -160,9 +169,9 @@ it.each<[what: string, cursor: (cursor: string) => unknown, code: string]>([
   ["no text", () => 5, "INVALID_ARGUMENT"],
   ["null", () => null, "INVALID_ARGUMENT"],
   ["no base64url", () => "ä%%%", "INVALID_ARGUMENT"],
-  ["more behind it", (cursor) => `${cursor}!`, "INVALID_ARGUMENT"],
+  ["more after it", (cursor) => `${cursor}!`, "INVALID_ARGUMENT"],
   ["cut", (cursor) => cursor.slice(0, -3), "INVALID_ARGUMENT"],
-  ["JSON that is no list", () => texts({}), "INVALID_ARGUMENT"],
+  ["JSON that is not a list", () => texts({}), "INVALID_ARGUMENT"],
   ["of another version", (cursor) => changed(cursor, 0, "2:embedded-cursor"), "INVALID_ARGUMENT"],
   ["of no listing", (cursor) => changed(cursor, 1, 7), "INVALID_ARGUMENT"],
   ["of another listing", (cursor) => changed(cursor, 1, "other"), "INVALID_ARGUMENT"],

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { SPICEDB_OBJECT_IDS } from "../../../src/authz/object-id.ts";
+import { SPICEDB_OBJECT_IDS } from "../../../src/model/object-id.ts";
 import { allows, engineOf, objectOf, relationshipOf, writeAll } from "./engine-of.ts";
 
 const shared = process.env["SVC_ACCESS_SHARED"] ?? join(import.meta.dirname, "../../../../shared");
@@ -16,7 +16,7 @@ it.skipIf(files.length === 0 && !process.env["CI"])("the corpus is there", () =>
 });
 if (files.length === 0) console.warn(`SKIPPED: no corpus of SpiceDB in ${corpus}`);
 
-it.each(files)("SpiceDB's assertions hold: %s", async (name) => {
+it.each(files)("SpiceDB's assertions hold: %s [MODEL-1]", async (name) => {
   const file = parse(readFileSync(join(corpus, name), "utf8"));
   const engine = await engineOf(file.schema, undefined, SPICEDB_OBJECT_IDS);
   const relationships = linesOf(file.relationships ?? "");
@@ -66,7 +66,7 @@ it.each(files)("SpiceDB's assertions hold: %s", async (name) => {
 });
 
 function linesOf(text: string): string[] {
-  // Folded YAML puts what were lines behind blanks.
+  // Folded YAML puts what were lines after blanks.
   return text
     .split("\n")
     .filter((line) => !line.trim().startsWith("//"))

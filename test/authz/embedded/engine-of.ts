@@ -3,15 +3,15 @@ import type {
   AuthorizationEngine,
   RelationshipUpdate,
   WriteOperation,
-} from "../../../src/authz/engine.ts";
-import type { ObjectIdRule } from "../../../src/authz/object-id.ts";
+} from "../../../src/authz/engine/engine.ts";
+import type { RelationshipStore } from "../../../src/authz/engine/relationship-store.ts";
+import { parseModel } from "../../../src/model/index.ts";
+import type { ObjectIdRule } from "../../../src/model/object-id.ts";
 import type {
   ObjectReference,
   Relationship,
   SubjectReference,
-} from "../../../src/authz/relationship.ts";
-import type { RelationshipStore } from "../../../src/authz/relationship-store.ts";
-import { parseModel } from "../../../src/model/index.ts";
+} from "../../../src/model/relationship.ts";
 
 /** An engine over a schema; throws where the schema has errors. */
 export async function engineOf(
@@ -24,7 +24,7 @@ export async function engineOf(
   return createEmbeddedEngine({ model, store, ...(objectIds === undefined ? {} : { objectIds }) });
 }
 
-/** `type:id#relation@type:id[#relation]`; `#...` is no relation. */
+/** `type:id#relation@type:id[#relation]`; `#...` is not a relation. */
 export function relationshipOf(text: string): Relationship {
   const [resource = "", subject = ""] = text.split("@");
   const { relation = "", ...object } = subjectOf(resource);

@@ -1,9 +1,9 @@
+import type { Expression, Model } from "../../../src/model/index.ts";
 import type {
   ObjectReference,
   Relationship,
   SubjectReference,
-} from "../../../src/authz/relationship.ts";
-import type { Expression, Model } from "../../../src/model/index.ts";
+} from "../../../src/model/relationship.ts";
 
 /** The semantics in the plainest way: strings, recursion and no index. */
 export class Oracle {

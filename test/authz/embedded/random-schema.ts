@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { Relationship } from "../../../src/authz/relationship.ts";
 import { type Model, parseModel } from "../../../src/model/index.ts";
+import type { Relationship } from "../../../src/model/relationship.ts";
 
 type Gen = fc.GeneratorValue;
 

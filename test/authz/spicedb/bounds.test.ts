@@ -1,9 +1,9 @@
 import { v1 } from "@authzed/authzed-node";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Change } from "../../../src/authz/engine.ts";
+import type { Change } from "../../../src/authz/engine/engine.ts";
+import { revisionOf } from "../../../src/authz/spicedb/client/tokens.ts";
 import { createSpicedbEngine, type SpicedbEngine } from "../../../src/authz/spicedb/index.ts";
-import { ListingCache } from "../../../src/authz/spicedb/listing-cache.ts";
-import { revisionOf } from "../../../src/authz/spicedb/revision.ts";
+import { ListingCache } from "../../../src/authz/spicedb/lookup/lookups.ts";
 import {
   type FakeAnswer,
   type FakeSpicedb,
@@ -102,7 +102,7 @@ describe("the cache of listings", () => {
   });
 });
 
-test("a watch whose stream ends with its time goes on behind what it told", async () => {
+test("a watch whose stream ends with its time goes on after what it told", async () => {
   const started: string[] = [];
   const one = (id: string) =>
     v1.WatchResponse.toBinary(

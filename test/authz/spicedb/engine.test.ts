@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Change } from "../../../src/authz/engine.ts";
+import type { Change } from "../../../src/authz/engine/engine.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../support/spicedb.ts";
 import { engineOf, request, SCHEMA, updates, useSpicedb } from "./fixture.ts";
 
@@ -64,7 +64,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     }
   });
 
-  test("a SpiceDB without a schema, or with another one, is told in ready()", async () => {
+  test("a SpiceDB without a schema, or with another one, is reported in ready()", async () => {
     const elsewhere = await startSpicedb();
     const engine = await engineOf(elsewhere, SCHEMA);
     try {
@@ -105,7 +105,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     await spicedb.engine.writeSchema(SCHEMA);
   });
 
-  test("a schema that holds the models of several services serves each, and none sees another's", async () => {
+  test("a schema that holds the models of several services serves each, and none sees another's [MODEL-3]", async () => {
     const shared = await startSpicedb();
     const platform = `${SCHEMA}
 definition bill { relation payer: user
@@ -163,7 +163,7 @@ definition bill { relation payer: user
     expect((await spicedb.engine.check(asked)).allowed).toBe(false);
   });
 
-  test("a key that SpiceDB refuses is no decision, and is not shown", async () => {
+  test("a key that SpiceDB refuses is not a decision, and is not shown", async () => {
     const engine = await engineOf({ ...spicedb.server, token: "wrong-secret" }, SCHEMA);
     const failure = await engine.check(request("document:a#view@user:alice")).catch((e) => e);
     expect(failure).toMatchObject({ code: "UNAVAILABLE" });

@@ -1,7 +1,7 @@
 import { v1 } from "@authzed/authzed-node";
 import { afterEach, expect, test, vi } from "vitest";
 import { createSpicedbEngine, type SpicedbEngine } from "../../../src/authz/spicedb/index.ts";
-import { until } from "../../runtime/support/until.ts";
+import { until } from "../../support/until.ts";
 import {
   type FakeAnswer,
   type FakeSpicedb,
@@ -93,7 +93,7 @@ test("a write whose answer is lost is not sent again, and the next read asks for
   expect(countOf("ReadSchema")).toBe(2);
 });
 
-test("a connection that breaks off at each attempt is no decision", async () => {
+test("a connection that breaks off at each attempt is not a decision", async () => {
   const engine = await open(() => ({ instead: "break" }));
   await expect(engine.check(asked)).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
@@ -135,22 +135,25 @@ function timersOf(length: number): (() => void)[] {
   return found;
 }
 
-test("a caller who goes between two attempts is told CANCELLED", async () => {
+test("a caller who goes between two attempts gets CANCELLED", async () => {
   const engine = await open(() => ({ status: 14 }));
   const gone = new AbortController();
   const call = engine.check(asked, { signal: gone.signal });
-  setTimeout(() => gone.abort(), 60);
+  await until("SpiceDB was asked", () => countOf("CheckPermission") !== 0);
+  gone.abort();
   await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
 });
 
 test("a call under way ends with the engine", async () => {
   const engine = await open(() => ({ instead: "silence" }));
   const call = engine.check(asked);
-  setTimeout(() => engine.close(), 60);
+  await until("SpiceDB was asked", () => countOf("CheckPermission") !== 0);
+  const closed = engine.close();
   await expect(call).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: "the engine is closed",
   });
+  await closed;
 });
 
 test.each([

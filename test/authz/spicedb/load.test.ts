@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SpicedbEngine } from "../../../src/authz/spicedb/index.ts";
+import { runs } from "../../support/effort.ts";
 import { type SpicedbServer, startSpicedb } from "../../support/spicedb.ts";
+import { until } from "../../support/until.ts";
 import { engineOf, request, SCHEMA, updates } from "./fixture.ts";
 import { Fact } from "./load-model.ts";
 import { datastoreIsAbsent, openDatastore, type PostgresDatastore } from "./postgres-datastore.ts";
@@ -10,7 +12,7 @@ const WRITERS = 4;
 const CHECKERS = 4;
 const FACTS = 3;
 /** How many calls each phase waits for. */
-const CALLS = 120;
+const CALLS = runs(120, 30);
 
 /** The last thing that is written. */
 const MARKER = "document:marker#viewer@user:x";
@@ -83,25 +85,27 @@ describe.skipIf(datastoreIsAbsent())(
         ...Array.from({ length: WRITERS }, (_, number) => writer(number)),
         ...Array.from({ length: CHECKERS }, (_, number) => checker(number)),
       ]);
-      const until = async (what: keyof typeof done, more: number) => {
+      const untilDone = (what: keyof typeof done, more: number) => {
         const goal = done[what] + more;
-        while (done[what] < goal && wrong.length === 0) await sleep(10);
+        return until(`${goal} ${what}`, () => done[what] >= goal || wrong.length > 0);
       };
 
       try {
-        await until("writes", CALLS);
+        await untilDone("writes", CALLS);
         for (const signal of ["SIGKILL", "SIGTERM"] as const) {
           await server.stop(signal);
-          await until("failures", WRITERS + CHECKERS);
-          expect(await engine.ready()).toMatchObject({
-            ready: false,
-            reason: expect.stringContaining("SpiceDB"),
-          });
+          await untilDone("failures", WRITERS + CHECKERS);
+          await expect
+            .poll(() => engine.ready())
+            .toMatchObject({
+              ready: false,
+              reason: expect.stringContaining("SpiceDB"),
+            });
           await server.start();
-          await until("writes", CALLS);
-          await until("checks", CALLS);
+          await untilDone("writes", CALLS);
+          await untilDone("checks", CALLS);
           expect(wrong).toEqual([]);
-          expect(await engine.ready()).toEqual({ ready: true });
+          await expect.poll(() => engine.ready()).toEqual({ ready: true });
         }
       } finally {
         stopped = true;

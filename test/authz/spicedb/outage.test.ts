@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createSpicedbEngine } from "../../../src/authz/spicedb/index.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../support/spicedb.ts";
+import { until } from "../../support/until.ts";
 import { engineOf, modelOf, request, SCHEMA, updates } from "./fixture.ts";
 
 const asked = request("document:d#view@user:alice");
@@ -48,10 +49,9 @@ describe.skipIf(spicedbIsAbsent())("while SpiceDB stops and starts", () => {
       expect(await engine.ready()).toMatchObject({ ready: false });
 
       await server.start();
-      const deadline = Date.now() + 10_000;
-      while (!/no schema/.test((await engine.ready()).reason ?? "") && Date.now() < deadline) {
-        await sleep(50);
-      }
+      await until("SpiceDB is there again, without a schema", async () =>
+        /no schema/.test((await engine.ready()).reason ?? ""),
+      );
       await engine.writeSchema(SCHEMA);
       await engine.writeRelationships(write);
       expect((await engine.check(asked)).allowed).toBe(true);

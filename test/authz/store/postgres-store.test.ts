@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
-import { openPostgresStore } from "../../../src/authz/store/open-postgres-store.ts";
+import { openPostgresStore } from "../../../src/authz/store/postgres/open-postgres-store.ts";
 import { openPostgres } from "../../support/postgres.ts";
 import { storeContract } from "./store-contract.ts";
 import { contents, create, kill, startChild, touch } from "./store-target.ts";

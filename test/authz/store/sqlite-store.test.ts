@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
-import { openSqliteStore } from "../../../src/authz/store/open-sqlite-store.ts";
+import { openSqliteStore } from "../../../src/authz/store/sqlite/open-sqlite-store.ts";
 import { storeContract } from "./store-contract.ts";
 import { contents, startChild, touch } from "./store-target.ts";
 
@@ -155,7 +155,7 @@ describe("a store in SQLite", () => {
   test.each([
     ["a missing folder", () => join(folder, "missing/store.db"), "does not exist: create it"],
     ["a file as folder", () => join(text(), "store.db"), "does not exist: create it"],
-    ["a text", text, "is no SQLite database: name another file"],
+    ["a text", text, "is not an SQLite database: name another file"],
     ["another program's database", foreign, "is a database of another program"],
     ["a folder", () => mkdtempSync(join(folder, "folder-")), "cannot be opened for writing"],
   ])("%s is refused, and the lock given back", async (_, file, message) => {

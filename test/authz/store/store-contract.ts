@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { afterEach, expect, test } from "vitest";
-import type { RelationshipStore } from "../../../src/authz/relationship-store.ts";
+import type { RelationshipStore } from "../../../src/authz/engine/relationship-store.ts";
+import { runs } from "../../support/effort.ts";
 import {
   contents,
   create,
@@ -15,7 +16,7 @@ import {
 } from "./store-target.ts";
 
 /** How often a writing process is killed; more in a long run. */
-const KILLS = Math.min(50, Number(process.env["STORE_KILLS"] ?? 10));
+const KILLS = Math.min(50, Number(process.env["STORE_KILLS"] ?? runs(10, 2)));
 
 /** What every relationship store does; `fresh` names a place where there is none yet. */
 export function storeContract(fresh: () => StoreTarget): void {
@@ -137,7 +138,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect((await store.changesAfter(0, 10))?.map((change) => change.sequence)).toEqual([1, 2, 3]);
   });
 
-  test("gives the changes behind a number", async () => {
+  test("gives the changes after a number", async () => {
     const store = await open(fresh());
     const updates = [touch("d1", "u"), update("DELETE", "é", "g", "member")];
     await store.commit([updates]);

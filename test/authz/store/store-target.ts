@@ -2,20 +2,21 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { AuthzError } from "../../../src/authz/authz-error.ts";
-import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine.ts";
-import type { Relationship } from "../../../src/authz/relationship.ts";
-import type { RelationshipStore } from "../../../src/authz/relationship-store.ts";
+import { AuthzError } from "../../../src/authz/engine/authz-error.ts";
+import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine/engine.ts";
+import type { RelationshipStore } from "../../../src/authz/engine/relationship-store.ts";
 import {
   openPostgresStore,
   type PostgresStoreOptions,
-} from "../../../src/authz/store/open-postgres-store.ts";
+} from "../../../src/authz/store/postgres/open-postgres-store.ts";
 import {
   openSqliteStore,
   type SqliteStoreOptions,
-} from "../../../src/authz/store/open-sqlite-store.ts";
+} from "../../../src/authz/store/sqlite/open-sqlite-store.ts";
+import type { Relationship } from "../../../src/model/relationship.ts";
+import { PATIENCE } from "../../support/patience.ts";
 
-/** Where a store lies, as it can be told to a child process. */
+/** Where a store lies, as it can be passed to a child process. */
 export type StoreTarget =
   | { readonly sqlite: SqliteStoreOptions }
   | { readonly postgres: PostgresStoreOptions };
@@ -32,7 +33,7 @@ export function openTarget(
 
 /** Opens a store that a killed process has just held: a server needs a moment to see that. */
 export async function openSoon(target: StoreTarget): Promise<RelationshipStore> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + PATIENCE;
   for (;;) {
     try {
       return await openTarget(target);

@@ -70,7 +70,7 @@ test("input that cannot be used is a usage error", () => {
   write("wrong.zed", "definition doc {\n  relation owner: usr\n}\n");
   const wrong = run("diff", "old.zed", "old.zed", "--relationships", "wrong.txt");
   expect(wrong.stderr).toMatch(
-    /^svc-access: wrong\.txt:2:1: "doc:a" is no relationship: [^\n]*\n$/,
+    /^svc-access: wrong\.txt:2:1: "doc:a" is not a relationship: [^\n]*\n$/,
   );
   expect(wrong.status).toBe(2);
   expect(run("diff", "old.zed", "wrong.zed").stderr).toContain("wrong.zed:2:19: ");

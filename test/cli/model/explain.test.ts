@@ -17,7 +17,7 @@ const check = (check: string, ...more: string[]) =>
 test("which relations grant a permission", () => {
   const { status, stdout } = run("explain", "docs.zed", "doc", "edit");
   expect(stdout).toBe(
-    "doc#edit is held by any of\n  owner: user, group#member\n  parent->edit: whoever holds edit on its parent (type doc)\n",
+    "doc#edit is held by any of\n  owner: user, group#member\n  parent->edit: all who hold edit on its parent (type doc)\n",
   );
   expect(status).toBe(0);
   expect(
@@ -65,7 +65,7 @@ test.each([
   [["missing.zed", "doc", "view"], "the model missing.zed does not exist"],
   [
     ["docs.zed", "--relationships", "stored.txt", "--check", "doc:a#view"],
-    '--check "doc:a#view" is no relationship: there is no @',
+    '--check "doc:a#view" is not a relationship: there is no @',
   ],
   [
     ["docs.zed", "--relationships", "stored.txt", "--check", "doc:a#read@user:ann"],

@@ -27,7 +27,7 @@ definition bill {
 }
 `;
 
-describe("models that agree", () => {
+describe("models that agree [MODEL-4]", () => {
   test("become one, with each definition once and where it comes from", () => {
     write("hub.zed", HUB);
     write("bills.zed", BILLS);
@@ -93,7 +93,7 @@ definition user {}
   });
 });
 
-describe("models that contradict each other", () => {
+describe("models that contradict each other [MODEL-4]", () => {
   test("are conflicts that name both places and the fix, and nothing is written", () => {
     write("hub.zed", HUB);
     write(

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { type Outcome, runProgram } from "../../support/programs.ts";
+import type { Outcome } from "../../support/programs.ts";
+import { runSvcAccess } from "../../support/svc-access.ts";
 
 /** A folder of files for the tests of a file, in which `svc-access model` runs. */
 export interface ModelFolder {
@@ -27,7 +28,7 @@ export function useModelFolder(): ModelFolder {
       return name;
     },
     path: (name) => join(folder, name),
-    run: (...args) => runProgram("svc-access", ["model", ...args], { cwd: folder }),
+    run: (...args) => runSvcAccess(["model", ...args], { cwd: folder }),
   };
 }
 

@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runProgram } from "../../support/programs.ts";
+import { runSvcAccess } from "../../support/svc-access.ts";
 import { ROOT } from "../../support/workspace.ts";
 
 /** Runs the validation files of a folder. */
 function runFiles(...args: string[]) {
-  const { status, stdout, stderr } = runProgram("svc-access", ["model", "test", ...args], {
+  const { status, stdout, stderr } = runSvcAccess(["model", "test", ...args], {
     cwd: ROOT,
   });
   return { status, stdout, stderr };
@@ -18,7 +18,7 @@ function filesOf(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-test("the model is that of the specification, each of its permissions being stated", () => {
+test("the model is that of the platform, each of its permissions being stated [MODEL-6, MODEL-2]", () => {
   const files = filesOf(join(ROOT, "testdata/model"));
   const outcome = runFiles("--min-coverage", "100", "--format", "json", ...files);
   expect(outcome.stderr).toBe("");

@@ -223,7 +223,7 @@ async function readAll(
   for await (const response of responses) keep(call, response);
 }
 
-/** Keeps a response of a stream, and cancels the call where it is asked for behind it. */
+/** Keeps a response of a stream, and cancels the call where it is asked for after it. */
 function keep(call: CallUnderWay, { payload }: { payload?: ConformancePayload | undefined }): void {
   call.payloads.push(payload ?? NO_PAYLOAD);
   const timing = call.request.cancel?.cancelTiming;

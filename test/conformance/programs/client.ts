@@ -1,5 +1,5 @@
 /**
- * The client of the conformance suite: is told on standard input which calls to make, and says on
+ * The client of the conformance suite: reads from standard input which calls to make, and says on
  * standard output what came of each.
  */
 import {

@@ -7,7 +7,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 
-/** The messages that the suite writes to a program: each behind its length, in four bytes. */
+/** The messages that the suite writes to a program: each after its length, in four bytes. */
 export async function* readMessages<Schema extends DescMessage>(
   input: AsyncIterable<Buffer>,
   schema: Schema,

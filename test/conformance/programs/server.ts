@@ -1,5 +1,5 @@
 /**
- * The server of the conformance suite: is told on standard input what to serve, says on standard
+ * The server of the conformance suite: reads from standard input what to serve, says on standard
  * output where it does, and serves until it is ended.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -13,6 +13,12 @@ export const TOKENS = {
   SYSTEM_TOKEN: "token-of-the-system-4f8c",
 };
 
+/** Of our environment a service gets what says where programs are, and where compiled code is kept. */
+const INHERITED = {
+  PATH: process.env["PATH"],
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+};
+
 /** A line of a service's log. */
 export type LogEntry = Readonly<Record<string, unknown>>;
 
@@ -39,7 +45,7 @@ export class ServiceProcess {
     this.child = spawn(
       process.execPath,
       [main, ...(configuration === undefined ? [] : [configuration])],
-      { env: { PATH: process.env["PATH"], ...environment }, stdio: ["ignore", "pipe", "pipe"] },
+      { env: { ...INHERITED, ...environment }, stdio: ["ignore", "pipe", "pipe"] },
     );
     this.child.stdout?.on("data", (chunk: Buffer) => {
       this.#output += chunk.toString();

@@ -27,6 +27,6 @@ export const ROUTES: readonly RouteEntry[] = JSON.parse(
 /** The RPC of a full name. */
 export function routeOf(rpc: string): RouteEntry {
   const route = ROUTES.find((one) => one.rpc === rpc);
-  if (route === undefined) throw new Error(`${rpc} is no RPC of the hub`);
+  if (route === undefined) throw new Error(`${rpc} is not an RPC of the hub`);
   return route;
 }

@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Relationship } from "../../../src/authz/relationship.ts";
+import { Expander } from "../../../src/authz/validation/expand.ts";
 import { type Model, parseModel } from "../../../src/model/index.ts";
-import { blockingRelationships } from "../../../src/model/validation/blocking-relationships.ts";
-import { diffModels } from "../../../src/model/validation/diff-models.ts";
-import { Expander } from "../../../src/model/validation/expand.ts";
+import type { Relationship } from "../../../src/model/relationship.ts";
+import { parseRelationship } from "../../../src/model/relationship-text.ts";
+import { blockingRelationships, diffModels } from "../../../src/model/validation/diff-models.ts";
 import { compareInclusions } from "../../../src/model/validation/inclusion.ts";
 import { readRelationships } from "../../../src/model/validation/read-relationships.ts";
-import { parseRelationship } from "../../../src/model/validation/relationship-text.ts";
 
 function modelOf(text: string): Model {
   const { model, diagnostics } = parseModel(text, "model.zed");

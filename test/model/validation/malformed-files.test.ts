@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MalformedFileError } from "../../../src/compiler/usage-error.ts";
+import { MalformedFileError } from "../../../src/diagnostics/usage-error.ts";
 import { readValidationFile } from "../../../src/model/validation/read-validation-file.ts";
 
 /** Takes a `⟦` out of a text, and says where it stood. */
@@ -47,16 +47,16 @@ describe("a malformed file is refused at its place", () => {
     [`${SCHEMA}assertions:\n  assertTrue:\n    - ⟦{a: b}\n`, "here must be text"],
     [
       `${SCHEMA}assertions:\n  assertTrue:\n    - ⟦'doc:a#view@user:b with {"a"'\n`,
-      "is no JSON object",
+      "is not JSON object",
     ],
-    [`${SCHEMA}validation:\n  ⟦doc:a: []\n`, "is no permission of an object"],
+    [`${SCHEMA}validation:\n  ⟦doc:a: []\n`, "is not a permission of an object"],
     [
       `${SCHEMA}validation:\n  doc:a#view:\n    - ⟦"[user:b is] is <doc:a#view>"\n`,
-      "is no expected",
+      "is not an expected",
     ],
     [
       `${SCHEMA}validation:\n  doc:a#view:\n    - ⟦"[user:b] is <doc:a>"\n`,
-      "is no expected relation",
+      "is not an expected relation",
     ],
     [`${SCHEMA}validation:\n  doc:a#view:\n    - ⟦"[user:* - {b}] is <doc:a#view>"\n`, "no type"],
     [`${SCHEMA}⟦schema: definition user {}\n`, "map keys must be unique"],

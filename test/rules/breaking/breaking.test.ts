@@ -1,7 +1,7 @@
 /** What `buf breaking` finds of policies: each change that lets more in, or has less recorded. */
 import { describe, expect, test } from "vitest";
-import { fileName } from "../../../src/api/read/code-generator-request.ts";
-import { readImage } from "../../../src/api/read/image.ts";
+import { fileName } from "../../../src/api/descriptors/code-generator-request.ts";
+import { readImage } from "../../../src/api/descriptors/image.ts";
 import { judgeBreaking } from "../../../src/compiler/judge-breaking.ts";
 import { loadPlatform } from "../../../src/compiler/platform.ts";
 import { BREAKING_RULES } from "../../../src/rules/breaking/index.ts";
@@ -47,7 +47,7 @@ async function found(before: string | undefined, now: string | undefined) {
   });
 }
 
-describe("an exposure", () => {
+describe("an exposure [COMP-5]", () => {
   test("is laxer than those after it, and stricter than those before it", async () => {
     for (const [from, before] of EXPOSURES.entries()) {
       for (const [to, now] of EXPOSURES.entries()) {
@@ -176,17 +176,17 @@ test.each<[string, string | undefined, string | undefined, string[]]>([
     ["GATEWAY_NO_PUBLISH: Get was not published, and the edge routes to it now"],
   ],
   ["no edge any more", "exposure: PUBLIC gateway: {publish: true}", "exposure: PUBLIC", []],
-])("what changes: %s", async (_, before, now, messages) => {
+])("what changes: %s [COMP-5]", async (_, before, now, messages) => {
   expect(await found(before, now)).toEqual(messages);
 });
 
-test("an RPC that is new, or has another name, is no change of a policy", async () => {
+test("an RPC that is new, or has another name, is not a change of a policy", async () => {
   const platform = await loadPlatform({ folders: [] });
   const [before, now] = [imageOf(VIEW, "Get"), imageOf("exposure: PUBLIC", "Fetch")];
   expect(judgeBreaking(before, now, platform, BREAKING_RULES).diagnostics).toEqual([]);
 });
 
-test("a former annotation that cannot be believed is told of, and not compared", async () => {
+test("a former annotation that cannot be believed is reported, and not compared", async () => {
   const platform = await loadPlatform({ folders: [] });
   const forged = cached(VIEW).filter(
     ({ bytes }) => fileName(bytes) !== "svc/access/v1/policy.proto",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSpicedbEngine } from "../../../src/authz/spicedb/index.ts";
 import { parseModel } from "../../../src/model/index.ts";
+import { columnsOf } from "../../support/effort.ts";
 import { ROOT } from "../../support/workspace.ts";
 import { forwardFrom, type LocalPeer } from "../support/local-peer.ts";
 import {
@@ -45,7 +46,9 @@ beforeAll(async () => {
 
 afterAll(() => issuer.stop());
 
-describe.each(Object.keys(EXPECTED) as Mode[])("in mode %s", (mode) => {
+const MODES = Object.keys(EXPECTED) as Mode[];
+
+describe.each(MODES)("in mode %s [EXP-1, EXP-2, EXP-3, EXP-4, EXP-5, AUTHZ-2]", (mode) => {
   let vault: RunningVault;
   let withoutEngine: RunningVault;
   const peers: LocalPeer[] = [];
@@ -90,7 +93,8 @@ describe.each(Object.keys(EXPECTED) as Mode[])("in mode %s", (mode) => {
     for (const peer of peers) peer.close();
   });
 
-  test.each(Object.keys(CREDENTIALS) as CredentialName[])("%s", async (name) => {
+  const names = Object.keys(CREDENTIALS) as CredentialName[];
+  test.each(names.map((name, turn) => ({ name, turn })))("$name", async ({ name, turn }) => {
     const credential: Credential = CREDENTIALS[name];
     const headers = await headersOf(credential);
     const portOf = (one: RunningVault, transport: "http" | "grpc") =>
@@ -101,7 +105,8 @@ describe.each(Object.keys(EXPECTED) as Mode[])("in mode %s", (mode) => {
       if (wire.form === "grpc" && !isStream(rpc)) return callGrpc(port, target, headers);
       return callWire(port, wire, target, headers);
     };
-    const rows = PROTOCOL_NAMES.map(async (protocol) => {
+    const protocols = columnsOf(PROTOCOL_NAMES, turn + MODES.indexOf(mode), 4);
+    const rows = protocols.map(async (protocol) => {
       const expected = RPCS.map((rpc) => expectedCell(mode, name, rpc, protocol));
       for (const wire of PROTOCOLS[protocol]) {
         const got = await Promise.all(RPCS.map((rpc) => callBy(wire, rpc)));

@@ -98,8 +98,8 @@ export function targetOf(column: string, form: Wire["form"] = "route"): WireCall
 }
 
 /**
- * What came of a call: whom the handler was told of (`-` for nobody), or the status of HTTP that
- * stands for the refusal, which is told in the form of the protocol.
+ * What came of a call: whom the handler saw (`-` for nobody), or the status of HTTP that
+ * stands for the refusal, which is reported in the form of the protocol.
  */
 export async function callWire(
   port: number,
@@ -116,7 +116,7 @@ export async function callWire(
   if (reason === undefined) return subjectOf(wire, answers[0]);
   const form = errorForm(wire, target.isStreaming, ERROR_CODES[reason as ErrorCode]);
   if (form.code !== code || form.httpStatus !== httpStatus) {
-    throw new Error(`${reason} is told as ${httpStatus} ${code}`);
+    throw new Error(`${reason} is reported as ${httpStatus} ${code}`);
   }
   return String(ERROR_CODES[reason as ErrorCode].http);
 }

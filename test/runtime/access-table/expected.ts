@@ -1,6 +1,6 @@
 /**
- * Who may call what, written from spec 2.7, 5.1, 5.4 and 5.9 and design.md ("Exposure at run
- * time", "Trust"), cell by cell. A cell is whom the handler is told that calls (`-` for nobody),
+ * Who may call what, written from docs/requirements.md (Exposure, Authentication, Identity
+ * headers), cell by cell. A cell is the caller that the handler sees (`-` for nobody),
  * or the HTTP status of the refusal.
  */
 import type { Protocol } from "../support/wire/protocols.ts";
@@ -66,7 +66,7 @@ export type Mode = "gateway_trusted" | "idp_jwt" | "hybrid" | "disabled";
 
 /**
  * What a call of an RPC comes to by a protocol: the same by each, but where the protocol does not
- * carry the RPC, which is told before anybody is asked who calls.
+ * carry the RPC, which is checked before authentication.
  */
 export function expectedCell(
   mode: Mode,
@@ -80,7 +80,7 @@ export function expectedCell(
   return cells[COLUMNS.indexOf(isStream(rpc) ? STREAMS[rpc] : rpc)] as string;
 }
 
-/** From design.md, "Transports": GET is never for INTERNAL and SYSTEM, nor for streams; a route has no stream of requests. */
+/** From docs/requirements.md, TRANS-3: GET is never for INTERNAL and SYSTEM, nor for streams; a route has no stream of requests. */
 function statusOfNotCarried(rpc: Rpc, protocol: Protocol): string | undefined {
   if (protocol === "Connect GET") {
     return isStream(rpc) || rpc === "INTERNAL" || rpc === "SYSTEM" ? "405" : undefined;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
-import type { AuditFilter } from "../../../src/runtime/audit/audit-filter.ts";
-import { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
-import type { AuditTables } from "../../../src/runtime/audit/audit-table.ts";
+import type { AuditFilter } from "../../../src/runtime/audit/log/audit-filter.ts";
+import { type AuditLog, StoredAuditLog } from "../../../src/runtime/audit/log/audit-log.ts";
 import { openAudit } from "../../../src/runtime/audit/open-audit.ts";
-import { keepFor, removeBefore } from "../../../src/runtime/audit/retention.ts";
+import { keepFor, removeBefore } from "../../../src/runtime/audit/retention/retention.ts";
+import type { AuditTables } from "../../../src/runtime/audit/store/audit-table.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
 import { auditOf, logOf } from "./audits.ts";
@@ -113,7 +113,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     const call = callOf(write, { principal: principalOf() });
     call.deadline = Date.now() + 60_000;
     await audit.trail.begin(call);
-    const at = (time: number) => new AuditLog(database.as<AuditTables>(), () => time);
+    const at = (time: number) => new StoredAuditLog(database.as<AuditTables>(), () => time);
     const states = async (of: AuditLog) => {
       const found: string[] = [];
       for (const state of ["pending", "completed", "unknown"] as const) {
@@ -198,7 +198,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     for (const none of [{ organization: "other" }, { traceId: "0" }, { type: "doc" }]) {
       expect(await ids(none, 50)).toEqual([]);
     }
-    // A page is of 50 unless it is told otherwise.
+    // A page is of 50 unless configured otherwise.
     expect((await log.list()).events).toHaveLength(50);
     await audit.close();
   });
@@ -259,7 +259,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     const stop = keepFor(1, tables, { debug() {}, info() {}, warn, error: warn });
     await stop();
     const removedLater = await removeBefore(tables, 1000);
-    // One statement was under way, and none came behind it.
+    // One statement was under way, and none came after it.
     expect(removedLater).toBeGreaterThan(2000);
     expect(warnings).toEqual([]);
     expect((await log.list()).events).toEqual([]);

@@ -1,11 +1,11 @@
+import type { Logger } from "../../../src/common/logger.ts";
 import type { Database } from "../../../src/database/database.ts";
-import type { AuditEvent } from "../../../src/runtime/audit/audit-event.ts";
+import type { AuditEvent } from "../../../src/runtime/audit/event/audit-event.ts";
 import { openAudit, type ServiceAudit } from "../../../src/runtime/audit/open-audit.ts";
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
-import type { Logger } from "../../../src/runtime/operation/logger.ts";
 import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
 
-/** A logger that keeps the events that are told to it. */
+/** A logger that keeps the events that are reported to it. */
 export function logOf(lines: AuditEvent[]): { logger: Logger; events: typeof NO_EVENTS } {
   const keep = (fields: object) => {
     const { audit } = fields as { audit?: AuditEvent };

@@ -3,18 +3,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { openDatabase } from "../../../src/database/open-database.ts";
-import type { AccessPolicy } from "../../../src/runtime/access-policy.ts";
-import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
+import type { AccessPolicy } from "../../../src/api/format/access-policy.ts";
+import { openDatabase } from "../../../src/database/service/open-database.ts";
+import type { AuditLog } from "../../../src/runtime/audit/log/audit-log.ts";
 import { auditProblems } from "../../../src/runtime/audit/open-audit.ts";
 import { createAuthorization } from "../../../src/runtime/authorization/authorization-stage.ts";
 import type { AnyHandler } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call } from "../../../src/runtime/call/call.ts";
-import type { AuditRecord } from "../../../src/runtime/call-audit.ts";
-import type { CallContext } from "../../../src/runtime/call-context.ts";
+import type {
+  AuditRecord,
+  CallContext,
+  Principal,
+} from "../../../src/runtime/call/call-context.ts";
 import type { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
-import type { Principal } from "../../../src/runtime/principal.ts";
 import { engineOf, writeAll } from "../../authz/embedded/engine-of.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { methodOf, principalOf } from "../authorization/calls.ts";
@@ -139,7 +141,7 @@ describe("an event has what was decided", () => {
   });
 });
 
-describe("an event of an RPC that is not AUTHORIZED names its object", () => {
+describe("an event of an RPC that is not AUTHORIZED names its object [ANNO-15]", () => {
   const audited = (id: "*" | readonly object[]) => ({
     exposure: "AUTHENTICATED" as const,
     audit: {
@@ -161,7 +163,13 @@ describe("an event of an RPC that is not AUTHORIZED names its object", () => {
       "session:alice",
     ],
     ["but not by a field that is absent", audited(field), { id: "" }, principalOf(), undefined],
-    ["but not by a value that is no id", audited(field), { id: "a b" }, principalOf(), undefined],
+    [
+      "but not by a value that is not an id",
+      audited(field),
+      { id: "a b" },
+      principalOf(),
+      undefined,
+    ],
   ])("%s", async (_, policy, request, principal, object) => {
     const { code, event } = await run(policy, nothing, { request, principal });
     expect(code).toBe("OK");
@@ -197,12 +205,12 @@ describe("an event of an RPC that is not AUTHORIZED names its object", () => {
       descriptor: serviceMethod("One"),
     };
     expect(auditProblems([method], {})).toEqual([
-      expect.stringContaining('could never name their object: "nothing" is no field'),
+      expect.stringContaining('could never name their object: "nothing" is not a field'),
     ]);
   });
 });
 
-describe("a handler", () => {
+describe("a handler [AUDIT-5]", () => {
   test("names the object that it created; what was authorized stays", async () => {
     const { event } = await run(authz(literal("d1")), (_, { audit: own }: CallContext) => {
       own.setResource("doc:new");
@@ -231,7 +239,7 @@ describe("a handler", () => {
     expect(() => call.audit.setResource(resource as string)).toThrow(TypeError);
   });
 
-  test("is told where the object comes too late", async () => {
+  test("is reported where the object comes too late", async () => {
     const { call } = await run({}, nothing);
     expect(() => call.audit.setResource("doc:x")).toThrow("its audit event is complete");
   });
@@ -327,7 +335,7 @@ describe("a handler", () => {
     expect(ended.lines.map(({ type }) => type)).toEqual(["in.time"]);
   });
 
-  test("is told where there is no database", async () => {
+  test("is reported where there is no database", async () => {
     await expect(newCall().audit.record({ event: "a.b" })).rejects.toThrow("configure database");
   });
 });

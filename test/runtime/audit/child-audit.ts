@@ -1,6 +1,6 @@
 /** A process of its own that audits writes: `node child-audit.ts FILE`. It says each as it is acknowledged. */
 import { writeSync } from "node:fs";
-import { openDatabase } from "../../../src/database/open-database.ts";
+import { openDatabase } from "../../../src/database/service/open-database.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
 import { auditOf } from "./audits.ts";

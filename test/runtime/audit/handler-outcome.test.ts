@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { openDatabase } from "../../../src/database/open-database.ts";
-import type { AuditData } from "../../../src/runtime/audit/audit-event.ts";
-import { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
-import type { AuditTables } from "../../../src/runtime/audit/audit-table.ts";
+import { openDatabase } from "../../../src/database/service/open-database.ts";
+import type { AuditData } from "../../../src/runtime/audit/event/audit-event.ts";
+import { type AuditLog, StoredAuditLog } from "../../../src/runtime/audit/log/audit-log.ts";
+import type { AuditTables } from "../../../src/runtime/audit/store/audit-table.ts";
 import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";
@@ -289,7 +289,7 @@ test("an interceptor that gives up does not hide what the handler did, and begin
   expect(runs).toBe(1);
 });
 
-test("no handler begins after its caller has gone, also behind an interceptor that waited", async () => {
+test("no handler begins after its caller has gone, also after an interceptor that waited", async () => {
   const [entered, goOn] = [signal(), signal()];
   let runs = 0;
   const slow: Interceptor = async (_, next) => {
@@ -332,7 +332,7 @@ describe("a handler that never ends", () => {
     call.abort(gone);
     await answer;
     const stateAt = async (time: number) => {
-      const { events } = await new AuditLog(own.as<AuditTables>(), () => time).list();
+      const { events } = await new StoredAuditLog(own.as<AuditTables>(), () => time).list();
       return events.map(({ data }) => data.state).join();
     };
     return { of, own, call, stateAt };
@@ -355,12 +355,15 @@ describe("a handler that never ends", () => {
     await own.close();
   });
 
-  test.each([true, false])("is unknown once its process has ended (write: %s)", async (isWrite) => {
-    const { of, own, stateAt } = await hung(isWrite);
-    await of.close();
-    expect(await stateAt(Date.now() + 1)).toBe("unknown");
-    await own.close();
-  });
+  test.each([true, false])(
+    "is unknown once its process has ended (write: %s) [AUDIT-2]",
+    async (isWrite) => {
+      const { of, own, stateAt } = await hung(isWrite);
+      await of.close();
+      expect(await stateAt(Date.now() + 1)).toBe("unknown");
+      await own.close();
+    },
+  );
 });
 
 test("the audit is settled once no handler outlasts its call", async () => {
@@ -442,7 +445,7 @@ describe("of several runs of the handler the event says the success:", () => {
   const aborted = () => Promise.reject(new ServiceError("FAILED_PRECONDITION"));
   const wrote = () => Promise.resolve({});
 
-  /** Ends its runs in an order of its own: each is told by its number. */
+  /** Ends its runs in an order of its own: each is reported by its number. */
   function runs(...ends: (() => Promise<unknown>)[]) {
     const gates = ends.map(() => signal());
     let count = 0;
@@ -475,7 +478,7 @@ describe("of several runs of the handler the event says the success:", () => {
       expect(await data()).toMatchObject({ code: "OK", status: 200 });
     });
 
-    test("it succeeded, is called again and fails: the caller was told the failure", async () => {
+    test("it succeeded, is called again and fails: the caller got the failure", async () => {
       let count = 0;
       const again: Interceptor = async (_, next) => {
         await next();

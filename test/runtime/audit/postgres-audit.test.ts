@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
-import { openDatabase } from "../../../src/database/open-database.ts";
-import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
-import type { AuditTables } from "../../../src/runtime/audit/audit-table.ts";
-import { visibleHead } from "../../../src/runtime/audit/change-order.ts";
-import { Retention } from "../../../src/runtime/audit/retention.ts";
+import { openDatabase } from "../../../src/database/service/open-database.ts";
+import type { AuditLog } from "../../../src/runtime/audit/log/audit-log.ts";
+import { Retention } from "../../../src/runtime/audit/retention/retention.ts";
+import type { AuditTables } from "../../../src/runtime/audit/store/audit-table.ts";
+import { visibleHead } from "../../../src/runtime/audit/store/change-order.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { openPostgres } from "../../support/postgres.ts";
@@ -32,7 +32,7 @@ if (server === undefined) {
   };
   const write = methodOf({ audit: { event: "doc.write", riskLevel: "HIGH" } });
 
-  describe("audit in PostgreSQL", () => {
+  describe("audit in PostgreSQL [STORE-1]", () => {
     afterAll(async () => {
       for (const database of opened) await database.close();
     });

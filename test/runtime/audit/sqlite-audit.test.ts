@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Database } from "../../../src/database/database.ts";
-import { openDatabase } from "../../../src/database/open-database.ts";
-import type { AuditLog } from "../../../src/runtime/audit/audit-log.ts";
+import { openDatabase } from "../../../src/database/service/open-database.ts";
+import type { AuditLog } from "../../../src/runtime/audit/log/audit-log.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
@@ -36,7 +36,7 @@ const write = methodOf({ audit: { event: "doc.write", riskLevel: "HIGH" } });
 describe("audit in SQLite", () => {
   auditLogContract(fresh);
 
-  test("a full disk refuses writes, answers the others, and free space ends that", async () => {
+  test("a full disk refuses writes, answers the others, and free space ends that [STORE-3]", async () => {
     const database = await fresh();
     const { audit } = await auditOf(database, [write]);
     const log = audit.log as AuditLog;

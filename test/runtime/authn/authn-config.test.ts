@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { IDENTITY_HEADERS } from "../../../src/api/identity-headers.ts";
-import { authnWarnings, checkAuthnConfig } from "../../../src/runtime/authn/check-authn-config.ts";
-import { peerTrustOf } from "../../../src/runtime/authn/trusted-peers.ts";
+import {
+  authnWarnings,
+  checkAuthnConfig,
+  peerTrustOf,
+} from "../../../src/runtime/authn/check-authn-config.ts";
 import { configOf, INTERNAL_TOKEN, SYSTEM_TOKEN } from "./calls.ts";
 
 const trusted = { gateway: { trusted_peers: ["10.0.0.0/8"] } };
@@ -11,7 +14,7 @@ const problems = (authn: object, environment = "staging") =>
 const warnings = (authn: object, environment = "staging", rest = {}) =>
   authnWarnings(configOf({ ...authn }, { environment, ...rest }));
 
-/** What is no header for a secret: it means something else, proxies change it, or it is logged. */
+/** What is not a header for a secret: it means something else, proxies change it, or it is logged. */
 const OTHER_HEADERS = [
   ..."authorization connection content-encoding content-length content-type cookie".split(" "),
   ..."expect forwarded grpc-timeout host keep-alive origin proxy-authorization".split(" "),
@@ -27,9 +30,9 @@ const MISSING_PEERS = (mode: string) =>
 const EVERYBODY =
   "security.authn.gateway.trusted_peers holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true";
 
-describe("what keeps a service from starting", () => {
+describe("what keeps a service from starting [AUTHN-12]", () => {
   test.each<[string, object, string, string[]]>([
-    ["no trusted peers by default", {}, "staging", [MISSING_PEERS("gateway_trusted")]],
+    ["no trusted peers by default [HDR-3]", {}, "staging", [MISSING_PEERS("gateway_trusted")]],
     ["no trusted peers in production", {}, "production", [MISSING_PEERS("gateway_trusted")]],
     ["no trusted peers with hybrid", { mode: "hybrid", oidc }, "dev", [MISSING_PEERS("hybrid")]],
     [
@@ -55,7 +58,7 @@ describe("what keeps a service from starting", () => {
       [EVERYBODY],
     ],
     [
-      "everybody trusted, in two halves",
+      "everybody trusted, in two halves [HDR-3]",
       { gateway: { trusted_peers: ["0.0.0.0/1", "128.0.0.0/1"] } },
       "staging",
       [EVERYBODY],
@@ -66,7 +69,7 @@ describe("what keeps a service from starting", () => {
       "staging",
       [
         'security.authn.gateway.trusted_peers[0]: "10.0.0.1/8" has bits beyond its prefix of 8; write the first address of the block',
-        'security.authn.gateway.trusted_peers[2]: "1.2.3.4.5" is no IP address or CIDR block',
+        'security.authn.gateway.trusted_peers[2]: "1.2.3.4.5" is not an IP address or CIDR block',
       ],
     ],
     [
@@ -339,7 +342,7 @@ describe("what keeps a service from starting", () => {
   });
 });
 
-describe("warnings at each start", () => {
+describe("warnings at each start [AUTHN-12]", () => {
   test.each<[string, object, string, string[]]>([
     ["nothing", trusted, "production", []],
     [
@@ -365,7 +368,7 @@ describe("warnings at each start", () => {
       { gateway: { trusted_peers: ["::/0"], allow_any_peer: true } },
       "staging",
       [
-        "security.authn.gateway.trusted_peers holds every address: whoever reaches the service may say who they are",
+        "security.authn.gateway.trusted_peers holds every address, so any client that reaches the service can claim any identity",
       ],
     ],
     [
@@ -421,7 +424,7 @@ test.each(["http", "grpc"])("names have certificates where one server asks for t
   expect(warnings(authn, "staging", { server })).toEqual([]);
 });
 
-describe("the trust of a configuration", () => {
+describe("the trust of a configuration [HDR-3]", () => {
   test("is loopback only in development, without peers, where headers count", () => {
     const trusts = (authn: object, environment: string) =>
       peerTrustOf(configOf({ ...authn }, { environment })).trustsAddress("127.0.0.1");

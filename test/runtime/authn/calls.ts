@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call, CallStart } from "../../../src/runtime/call/call.ts";
-import type { Peer } from "../../../src/runtime/call/peer.ts";
 import {
   type ServiceConfig,
   serviceConfigSchema,
 } from "../../../src/runtime/configuration/service-config.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { NO_EVENTS, type RuntimeEvents } from "../../../src/runtime/operation/runtime-events.ts";
+import type { Peer } from "../../../src/runtime/peer/peer.ts";
 import { boundMethod, newCall, sentHeaders } from "../support/call.ts";
 
 export { sentHeaders as headersOf };

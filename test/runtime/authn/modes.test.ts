@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Authenticator } from "../../../src/runtime/authn/authenticator.ts";
-import { GatewayHeadersAuthenticator } from "../../../src/runtime/authn/gateway-headers.ts";
+import { GatewayHeadersAuthenticator } from "../../../src/runtime/authn/gateway/gateway-headers.ts";
 import { HybridAuthenticator } from "../../../src/runtime/authn/hybrid-authenticator.ts";
-import type { RevocableToken } from "../../../src/runtime/authn/revocation-list.ts";
+import type { Authenticator } from "../../../src/runtime/authn/identity/authenticator.ts";
+import type { RevocableToken } from "../../../src/runtime/authn/jwt/revocation-list.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { callOf, INTERNAL_TOKEN, type SentHeaders, STRANGER } from "./calls.ts";
-import { JwtWorld } from "./jwt-world.ts";
+import { JwtWorld } from "./jwt/jwt-world.ts";
 import { stagesOf } from "./stages.ts";
 
 const MISSING = "401 UNAUTHORIZED: missing principal";
 const ALICE: SentHeaders = [["x-svc-external-sub", "alice"]];
 const internal_call = { enabled: true, token: INTERNAL_TOKEN };
 
-describe("disabled", () => {
+describe("disabled [AUTHN-4]", () => {
   for (const authn of [
     { mode: "disabled" },
     { enabled: false },
@@ -35,7 +35,7 @@ describe("disabled", () => {
   }
 });
 
-describe("gateway_trusted", () => {
+describe("gateway_trusted [AUTHN-1]", () => {
   test("does not look at tokens", async () => {
     const stages = stagesOf({ mode: "gateway_trusted" });
     const headers: SentHeaders = [
@@ -69,7 +69,7 @@ describe("every mode that authenticates", () => {
   });
 });
 
-describe("idp_jwt", () => {
+describe("idp_jwt [AUTHN-2]", () => {
   test("does not look at identity headers", async () => {
     const world = await JwtWorld.create();
     expect(await world.outcome(undefined, { headers: ALICE })).toBe(MISSING);
@@ -80,7 +80,7 @@ describe("idp_jwt", () => {
   });
 });
 
-describe("10 hybrid", () => {
+describe("10 hybrid [AUTHN-3]", () => {
   let world: JwtWorld;
   beforeAll(async () => {
     world = await JwtWorld.create({ mode: "hybrid" });
@@ -142,7 +142,7 @@ describe("10 hybrid", () => {
     ["a fault with a code", Object.assign(new Error("broken"), { code: "UNAVAILABLE" })],
     ["INTERNAL", new ServiceError("INTERNAL", "broken")],
     ["INVALID_ARGUMENT", new ServiceError("INVALID_ARGUMENT", "broken")],
-  ])("%s while the token is looked at is no wrong token", async (_name, error) => {
+  ])("%s while the token is looked at is not a wrong token", async (_name, error) => {
     const gateway = new GatewayHeadersAuthenticator();
     const request = callOf({ headers: ALICE });
     request.peerIsTrusted = true;

@@ -1,8 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, test } from "vitest";
-import { AuthzError, type AuthzErrorCode } from "../../../src/authz/authz-error.ts";
-import type { AuthorizationEngine, CallOptions } from "../../../src/authz/engine.ts";
-import type { AccessPolicy, AccessResourcePart } from "../../../src/runtime/access-policy.ts";
+import type { AccessPolicy, AccessResourcePart } from "../../../src/api/format/access-policy.ts";
+import { AuthzError, type AuthzErrorCode } from "../../../src/authz/engine/authz-error.ts";
+import type { AuthorizationEngine, CallOptions } from "../../../src/authz/engine/engine.ts";
 import {
   type AuthorizationOptions,
   createAuthorization,
@@ -84,15 +84,18 @@ describe("exposure", () => {
     ["SYSTEM", "jwt", "FORBIDDEN"],
     ["SYSTEM", "internal", "FORBIDDEN"],
     ["SYSTEM", "system", "allowed"],
-  ])("%s for a caller by %s: %s", async (exposure, credential, expected) => {
-    const method = exposure === "AUTHORIZED" ? authorized(D1) : methodOf({ exposure });
-    const principal = credential === "internal" || credential === "system" ? hub : alice;
-    const call = callOf(method, credential === "none" ? {} : { principal, credential });
-    expect(await outcome(call)).toBe(expected);
-    expect(call.decision === "denied").toBe(expected === "FORBIDDEN");
-  });
+  ])(
+    "%s for a caller by %s: %s [EXP-2, EXP-3, EXP-4, EXP-5, AUTHZ-1]",
+    async (exposure, credential, expected) => {
+      const method = exposure === "AUTHORIZED" ? authorized(D1) : methodOf({ exposure });
+      const principal = credential === "internal" || credential === "system" ? hub : alice;
+      const call = callOf(method, credential === "none" ? {} : { principal, credential });
+      expect(await outcome(call)).toBe(expected);
+      expect(call.decision === "denied").toBe(expected === "FORBIDDEN");
+    },
+  );
 
-  test("an unidentified caller is told what is missing", async () => {
+  test("an unidentified caller is shown what is missing [AUTHN-11]", async () => {
     const call = callOf(authorized(D1));
     await expect(async () => stageOf()(call)).rejects.toMatchObject({
       message: "missing principal",
@@ -135,7 +138,7 @@ test("without an engine nobody passes where one must be asked", async () => {
   }
 });
 
-test("an exposure that there is not lets nobody in", async () => {
+test("an exposure that there is not lets nobody in [EXP-6]", async () => {
   for (const exposure of ["public", "", "toString", undefined]) {
     const call = callOf(methodOf({ exposure } as never), { principal: alice });
     await expect(async () => stageOf()(call)).rejects.toThrow();
@@ -157,14 +160,14 @@ test.each([undefined, null, "true", 1, {}])(
   },
 );
 
-test("AUTHENTICATED asks for nobody where nobody is authenticated, and only there", async () => {
+test("AUTHENTICATED asks for nobody where nobody is authenticated, and only there [EXP-2]", async () => {
   const nobody = () => callOf(methodOf({ exposure: "AUTHENTICATED" }));
   expect(await outcome(nobody(), { authnDisabled: true })).toBe("passed");
   expect(await outcome(nobody(), { enabled: false })).toBe("UNAUTHORIZED");
   expect(await outcome(nobody(), { devAllowAll: true })).toBe("UNAUTHORIZED");
 });
 
-test("INTERNAL and SYSTEM ask for their tokens also where all checks allow or are off", async () => {
+test("INTERNAL and SYSTEM ask for their tokens also where all checks allow or are off [EXP-4, EXP-5]", async () => {
   for (const exposure of ["INTERNAL", "SYSTEM"] as const) {
     for (const options of [{ enabled: false }, { devAllowAll: true }, { authnDisabled: true }]) {
       for (const credential of ["jwt", "gateway", "cookie"] as const) {
@@ -222,7 +225,7 @@ describe("a resource", () => {
       "INVALID_ARGUMENT",
       'the field id must not hold "/"',
     ],
-  ])("of %s is refused", async (_, id, message, code, text) => {
+  ])("of %s is refused [AUTHZ-4]", async (_, id, message, code, text) => {
     const call = callOf(authorized(id), { principal: alice, request: message });
     await expect(async () => stageOf()(call)).rejects.toMatchObject({
       code,
@@ -237,22 +240,25 @@ describe("a resource", () => {
     ["a wildcard", "*", [ORGANIZATION]],
     ["another reference", "acme#viewer", [ORGANIZATION]],
     ["absent, with text around it", "", [P, ORGANIZATION]],
-    ["absent, with text behind it", "", [ORGANIZATION, SLASH]],
+    ["absent, with text after it", "", [ORGANIZATION, SLASH]],
     ["absent, beside a field", "", [ORGANIZATION, SLASH, ID]],
     ["another reference, with text around it", "acme#viewer", [P, ORGANIZATION, SLASH]],
     ["a moved border", "acme/d1", [ORGANIZATION, SLASH, ID]],
-  ])("of a claim that is %s is forbidden, without saying why", async (_, organizationId, id) => {
-    const principal = principalOf({ organizationId });
-    const call = callOf(authorized(id), { principal, request: request({ id: "d1" }) });
-    await expect(async () => stageOf()(call)).rejects.toMatchObject({
-      code: "FORBIDDEN",
-      message: "permission denied",
-      details: undefined,
-    });
-    expect(call.decision).toBe("denied");
-    expect(call.resource).toBeUndefined();
-    expect(outcomes.at(-1)).toBe("denied");
-  });
+  ])(
+    "of a claim that is %s is forbidden, without saying why [AUTHZ-4]",
+    async (_, organizationId, id) => {
+      const principal = principalOf({ organizationId });
+      const call = callOf(authorized(id), { principal, request: request({ id: "d1" }) });
+      await expect(async () => stageOf()(call)).rejects.toMatchObject({
+        code: "FORBIDDEN",
+        message: "permission denied",
+        details: undefined,
+      });
+      expect(call.decision).toBe("denied");
+      expect(call.resource).toBeUndefined();
+      expect(outcomes.at(-1)).toBe("denied");
+    },
+  );
 
   test.each<[readonly AccessResourcePart[], unknown, string]>([
     [[ID], request({ id: "d1" }), "doc:d1"],
@@ -279,7 +285,7 @@ describe("a resource", () => {
     expect(call.resource).toBe(`doc:${expected}`);
   });
 
-  test("is named in the audit also where the caller is of the wrong type, as far as it is one", async () => {
+  test("is named in the audit also where the caller is of the wrong type, as far as it is one [AUTHZ-1]", async () => {
     for (const [id, expected] of [
       ["d1", "doc:d1"],
       ["*", undefined],
@@ -305,7 +311,7 @@ describe("a resource", () => {
     },
   );
 
-  test("type:* asks for at least one object", async () => {
+  test("type:* asks for at least one object [AUTHZ-7]", async () => {
     const call = callOf(authorized("*"), { principal: alice });
     expect(await outcome(call)).toBe("allowed");
     expect(call.resource).toBe("doc:*");
@@ -325,7 +331,7 @@ test.each([["a b"], ["alice#viewer"], ["*"], ["x".repeat(257)]])(
   },
 );
 
-describe("an engine that cannot answer", () => {
+describe("an engine that cannot answer [AUTHZ-3]", () => {
   const failing = (error: unknown): AuthorizationEngine => ({
     ...({} as AuthorizationEngine),
     kind: "spicedb",
@@ -357,7 +363,7 @@ describe("an engine that cannot answer", () => {
     }
   });
 
-  test("is no refusal either of a caller whose id no relationship can have", async () => {
+  test("is not a refusal either of a caller whose id no relationship can have", async () => {
     for (const error of [
       new AuthzError("UNAVAILABLE", "down"),
       Object.assign(new Error("broken"), { code: "INVALID_ARGUMENT" }),
@@ -371,7 +377,7 @@ describe("an engine that cannot answer", () => {
     }
   });
 
-  test("in this process is no decision either", async () => {
+  test("in this process is not a decision either", async () => {
     for (const [error, expected] of [
       [new TypeError("secret"), "UNAVAILABLE"],
       [new AuthzError("DEADLINE_EXCEEDED", "secret"), "DEADLINE_EXCEEDED"],
@@ -388,7 +394,7 @@ describe("an engine that cannot answer", () => {
     }
   });
 
-  test("the call's own end is what the caller is told, and ends a remote check", async () => {
+  test("the call's own end is what the caller is sent, and ends a remote check", async () => {
     let seen: CallOptions | undefined;
     const slow: AuthorizationEngine = {
       ...failing(undefined),

@@ -1,9 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import type { AccessPolicy } from "../../../src/runtime/access-policy.ts";
-import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
-import type { MethodKind } from "../../../src/runtime/binding/method-kind.ts";
+import type { AccessPolicy } from "../../../src/api/format/access-policy.ts";
+import type { BoundMethod, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call, CredentialKind } from "../../../src/runtime/call/call.ts";
-import type { Principal } from "../../../src/runtime/principal.ts";
+import type { Principal } from "../../../src/runtime/call/call-context.ts";
 import { boundMethod, newCall, sentHeaders } from "../support/call.ts";
 
 /** A method with a policy; its handler is never called. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { AccessPolicy, AccessResource } from "../../../src/api/format/access-policy.ts";
 import { parseModel } from "../../../src/model/index.ts";
-import type { AccessPolicy, AccessResource } from "../../../src/runtime/access-policy.ts";
-import { checkPolicies } from "../../../src/runtime/authorization/check-policies.ts";
+import { checkPolicies } from "../../../src/runtime/authorization/authorization-plan.ts";
 import { methodOf } from "./calls.ts";
 import { serviceMethod } from "./messages.ts";
 
@@ -35,7 +35,7 @@ test.each<[string, Partial<AccessPolicy>, "One" | "Many" | "raw", string]>([
   ["an unknown action", authz({ action: "edit" }), "One", 'no permission "edit"'],
   ["a relation", authz({ action: "viewer" }), "One", 'no permission "viewer"'],
   ["an unknown audience", authz({ audience: "robot" }), "One", 'no subject type "robot"'],
-  ["an unknown field", authz({ resource: field("doc_id") }), "One", '"doc_id" is no field'],
+  ["an unknown field", authz({ resource: field("doc_id") }), "One", '"doc_id" is not a field'],
   ["a stream's field", authz({ resource: field("id") }), "Many", "there is no single request"],
   ["a field of no RPC", authz({ resource: field("id") }), "raw", "there is no single request"],
   ["a list of the caller", authz({ resource: caller("roles") }), "One", "{principal.roles} is no"],
@@ -45,7 +45,7 @@ test.each<[string, Partial<AccessPolicy>, "One" | "Many" | "raw", string]>([
     "One",
     "{principal.toString} is no",
   ],
-  ["an empty id", authz({ resource: { type: "doc", id: [] } }), "One", '"" is no object id'],
+  ["an empty id", authz({ resource: { type: "doc", id: [] } }), "One", '"" is not an object id'],
   [
     "two fields without anything between them",
     authz({
@@ -60,7 +60,7 @@ test.each<[string, Partial<AccessPolicy>, "One" | "Many" | "raw", string]>([
     "One",
     "two placeholders of its resource stand next to each other",
   ],
-  ["a literal #", authz({ resource: literal("a#b") }), "One", '"a#b" is no object id'],
+  ["a literal #", authz({ resource: literal("a#b") }), "One", '"a#b" is not an object id'],
 ])("%s is refused", (_, policy, kind, message) => {
   const descriptor = kind === "raw" ? undefined : serviceMethod(kind);
   const method = methodOf(policy, { descriptor, kind: descriptor?.methodKind ?? "raw" });
@@ -83,7 +83,7 @@ test("what can be evaluated is not", () => {
   expect(checkPolicies(methods, model)).toEqual([]);
 });
 
-test("all problems are told, and without a model those that need none", () => {
+test("all problems are reported, and without a model those that need none", () => {
   const bad = methodOf(authz({ action: "edit", audience: "robot", resource: field("nothing") }), {
     descriptor: serviceMethod("One"),
   });

@@ -15,7 +15,7 @@ const handlers = Object.fromEntries(
 ) as unknown as VaultServiceHandlers;
 const valid: ServiceBinding = bindVaultService(handlers);
 
-describe("a server does not start with", () => {
+describe("a server does not start with [EXP-6]", () => {
   test.each<[string, readonly ServiceBinding[], string]>([
     ["no service", [], "no service is bound"],
     ["a service twice", [valid, valid], "acme.vault.v1.VaultService is bound twice"],
@@ -24,7 +24,11 @@ describe("a server does not start with", () => {
       [{ ...valid, formatVersion: 2 as unknown as 1 }],
       "was generated in format 2, and this runtime knows 1",
     ],
-    ["what is no binding", [{ formatVersion: 9 } as never], "a service was generated in format 9"],
+    [
+      "what is not a binding",
+      [{ formatVersion: 9 } as never],
+      "a service was generated in format 9",
+    ],
     [
       "an RPC without a policy",
       [{ ...valid, policies: without(valid.policies, GET_NOTICE) }],
@@ -81,7 +85,7 @@ describe("a server does not start with", () => {
       "qps is at least 1",
     ],
     [
-      "a rate limit that is no number",
+      "a rate limit that is not a number",
       [withPolicy({ exposure: "PUBLIC", publish: true, rateLimit: { qps: Number.NaN, burst: 1 } })],
       "qps is at least 1",
     ],
@@ -111,7 +115,7 @@ test.each(["qps and burst alike", "a burst above"])("%s may be a rate limit", (w
   expect(bindServices([binding]).problems).toEqual([]);
 });
 
-describe("an RPC changes something", () => {
+describe("an RPC changes something [ANNO-14]", () => {
   const { NO_SIDE_EFFECTS, IDEMPOTENT, IDEMPOTENCY_UNKNOWN } = MethodOptions_IdempotencyLevel;
   const implied = `POST /${GET_NOTICE}`;
   test.each<[string[], MethodOptions_IdempotencyLevel, boolean]>([
@@ -143,7 +147,7 @@ describe("an RPC changes something", () => {
   });
 });
 
-test("all problems are told at once", () => {
+test("all problems are reported at once", () => {
   const { problems } = bindServices([{ ...valid, policies: {}, handlers: {} }]);
   expect(problems).toHaveLength(VaultService.methods.length * 2);
 });

@@ -4,7 +4,7 @@ import {
   type MethodKind,
   streamsRequest,
   streamsResponse,
-} from "../../../src/runtime/binding/method-kind.ts";
+} from "../../../src/runtime/binding/bound-method.ts";
 
 test.each<[MethodKind, boolean, boolean]>([
   ["raw", false, false],

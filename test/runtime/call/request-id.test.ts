@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newRequestId, requestIdOf } from "../../../src/runtime/call/request-id.ts";
+import { newRequestId, requestIdOf } from "../../../src/runtime/call/call-ids.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const headers = (...values: string[]) => ({ all: () => values, names: () => [] });

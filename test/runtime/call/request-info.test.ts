@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { PeerTrust } from "../../../src/runtime/call/peer-trust.ts";
 import { clientAddress, requestInfoStage } from "../../../src/runtime/call/request-info.ts";
+import { PeerTrust } from "../../../src/runtime/peer/peer-trust.ts";
 import { cpuMilliseconds } from "../../support/cpu-time.ts";
 import { callOf, GATEWAY, headersOf, STRANGER } from "../authn/calls.ts";
 
@@ -8,7 +8,7 @@ const { trust } = PeerTrust.read(["10.1.0.0/16", "fd00::/8"]);
 const client = (...values: string[]) =>
   clientAddress(headersOf(values.map((value) => ["X-Forwarded-For", value])), "10.1.2.3", trust);
 
-describe("3 the client's address, behind a trusted peer", () => {
+describe("3 the client's address, behind a trusted peer [HDR-8]", () => {
   test.each<[string, string[], string]>([
     ["no header", [], "10.1.2.3"],
     ["one hop", ["203.0.113.7"], "203.0.113.7"],
@@ -28,7 +28,7 @@ describe("3 the client's address, behind a trusted peer", () => {
     ["IPv4 in IPv6", ["::ffff:203.0.113.7"], "203.0.113.7"],
     ["a trusted one in IPv6", ["203.0.113.7, ::ffff:10.1.0.1"], "203.0.113.7"],
     ["junk", ["203.0.113.7, unknown"], "10.1.2.3"],
-    ["junk behind a trusted hop", ["203.0.113.7, <script>, 10.1.0.8"], "10.1.0.8"],
+    ["junk after a trusted hop", ["203.0.113.7, <script>, 10.1.0.8"], "10.1.0.8"],
     ["empty", [""], "10.1.2.3"],
     ["commas", [",,,"], "10.1.2.3"],
     ["a trailing comma", ["203.0.113.7,"], "10.1.2.3"],
@@ -37,7 +37,7 @@ describe("3 the client's address, behind a trusted peer", () => {
     ["as many hops as there may be", [`203.0.113.7${", 10.1.0.8".repeat(31)}`], "203.0.113.7"],
     ["one hop more", [`203.0.113.7${", 10.1.0.8".repeat(32)}`], "10.1.0.8"],
     ["text in front of an address", ["for=203.0.113.7"], "10.1.2.3"],
-    ["text behind an address", ["[2001:db8::7]x"], "10.1.2.3"],
+    ["text after an address", ["[2001:db8::7]x"], "10.1.2.3"],
     ["the smallest port", ["203.0.113.7:1"], "203.0.113.7"],
     ["the largest port", ["203.0.113.7:65535"], "203.0.113.7"],
     ["a port that is too long", ["203.0.113.7:123456"], "10.1.2.3"],
@@ -70,7 +70,7 @@ describe("3 the client's address, behind a trusted peer", () => {
 
 describe("the stage", () => {
   const stage = requestInfoStage(trust);
-  test("3 a stranger's X-Forwarded-For counts for nothing", () => {
+  test("3 a stranger's X-Forwarded-For counts for nothing [HDR-8]", () => {
     const call = callOf({ peer: STRANGER, headers: [["x-forwarded-for", "10.1.0.1"]] });
     stage(call);
     expect([call.peerIsTrusted, call.clientAddress]).toEqual([false, STRANGER.address]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { injectTraceContext, traceIdOf } from "../../../src/runtime/call/trace-context.ts";
+import { injectTraceContext, traceIdOf } from "../../../src/runtime/call/call-ids.ts";
 import { callOf, type SentHeaders } from "../authn/calls.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";

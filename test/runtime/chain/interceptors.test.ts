@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
-import type { MethodKind } from "../../../src/runtime/binding/method-kind.ts";
+import type { BoundMethod, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call } from "../../../src/runtime/call/call.ts";
-import type { CallContext } from "../../../src/runtime/call-context.ts";
+import type { CallContext } from "../../../src/runtime/call/call-context.ts";
 import type { Interceptor } from "../../../src/runtime/chain/interceptor.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { boundMethod, newCall } from "../support/call.ts";
@@ -13,7 +12,7 @@ function callOf(kind: MethodKind, handler: BoundMethod["handler"], httpMethod = 
   return newCall({ method: boundMethod({ kind, handler }), httpMethod });
 }
 
-/** What observers are told of the end of a call whose stream is read to its end, or to its first message. */
+/** What observers are notified of the end of a call whose stream is read to its end, or to its first message. */
 async function endOf(call: Call, after: readonly Interceptor[], most = Infinity): Promise<string> {
   const ends: string[] = [];
   const end = (_: Call, error?: ServiceError) => void ends.push(error?.code ?? "OK");
@@ -24,7 +23,7 @@ async function endOf(call: Call, after: readonly Interceptor[], most = Infinity)
       if (++read >= most) break;
     }
   } catch {
-    // The observer was told as well.
+    // The observer was notified as well.
   }
   return ends.join(", ");
 }
@@ -88,7 +87,7 @@ test("the time of a call begins at the timeout stage, for its handler as for the
   for (const result of results) {
     await expect(result).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
   }
-  // What the handler was told, less what a timer may be early.
+  // What the handler was given, less what a timer may be early.
   expect(performance.now() - begun).toBeGreaterThan(told - 5);
 });
 

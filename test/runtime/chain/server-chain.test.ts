@@ -1,7 +1,6 @@
-/** The order of the chain (spec 5.7), stage by stage, and what becomes of a call that one of them refuses. */
+/** The order of the chain, stage by stage, and what becomes of a call that one of them refuses. */
 import { describe, expect, test } from "vitest";
-import type { AnyHandler } from "../../../src/runtime/binding/bound-method.ts";
-import type { MethodKind } from "../../../src/runtime/binding/method-kind.ts";
+import type { AnyHandler, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call, CallStart } from "../../../src/runtime/call/call.ts";
 import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
@@ -153,7 +152,7 @@ function chainOf(of: TestChain) {
 
 const isAudited = (stage: string) => ORDER.indexOf(stage) >= ORDER.indexOf("request");
 
-describe("a call that is let in passes all stages in the order of spec 5.7", () => {
+describe("a call that is let in passes all stages in their order [CHAIN-1]", () => {
   test.each<[string, readonly string[]]>([
     ["without waiting", []],
     ...WAITING.map((stage) => [`where ${stage} waits`, [stage]] as [string, string[]]),
@@ -172,7 +171,7 @@ describe("a call that is let in passes all stages in the order of spec 5.7", () 
     expect(seen).toEqual(ORDER.filter((stage) => !stage.startsWith("audit")));
   });
 
-  test("and is timed behind the custom stages before, and in front of all others", async () => {
+  test("and is timed after the custom stages before, and in front of all others", async () => {
     const deadlines = new Map<string, number>();
     const { run } = chainOf({ at: (stage, call) => deadlines.set(stage, call.deadline) });
     const begin = Date.now();
@@ -183,7 +182,7 @@ describe("a call that is let in passes all stages in the order of spec 5.7", () 
   });
 });
 
-describe("nothing runs behind a stage that refuses", () => {
+describe("nothing runs after a stage that refuses [CHAIN-4]", () => {
   test.each(STAGES)("%s", async (refuses) => {
     for (const waiting of [[], WAITING]) {
       const { run, seen, ended } = chainOf({ refuses, waiting });
@@ -257,7 +256,7 @@ describe("a call that is over", () => {
     ],
     ["by the client's time", "unary", { unary: LONG_MS, stream: LONG_MS }, 20],
     ["by the time of streams", "client_streaming", { unary: LONG_MS, stream: 20 }, undefined],
-  ])("%s is told so", async (_, kind, timeoutMs, client) => {
+  ])("%s is notified", async (_, kind, timeoutMs, client) => {
     const start = client === undefined ? {} : { clientTimeoutMs: client };
     const { run, ended, seen, call } = chainOf({ handler: hangs, timeoutMs, kind, start });
     await expect(run()).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED", status: 504 });
@@ -303,7 +302,7 @@ describe("a stream of responses", () => {
     expect(ended).toEqual([undefined, undefined]);
   });
 
-  test("that fails is told so, behind what it had sent", async () => {
+  test("that fails is notified, after what it had sent", async () => {
     const { stream, ended } = await streamOf({
       async *handler() {
         yield { id: "1" };
@@ -336,7 +335,7 @@ describe("a stream of responses", () => {
     await expect.poll(() => ended.map((error) => error?.code)).toEqual(["CANCELLED", undefined]);
   });
 
-  test.each([1, 2])("that is stuck behind %i messages ends with its call", async (count) => {
+  test.each([1, 2])("that is stuck after %i messages ends with its call", async (count) => {
     const { stream, ended, seen, call } = await streamOf({
       async *handler() {
         for (let index = 0; index < count; index++) yield { id: `${index}` };

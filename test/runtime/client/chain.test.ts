@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
-import { NO_AUDIT } from "../../../src/runtime/call-audit.ts";
-import type { CallContext } from "../../../src/runtime/call-context.ts";
-import type { ClientCall, ClientInterceptor } from "../../../src/runtime/client/client-call.ts";
-import { markUnsent } from "../../../src/runtime/client/unsent.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type CallContext, NO_AUDIT } from "../../../src/runtime/call/call-context.ts";
+import { markUnsent } from "../../../src/runtime/client/call/call-failure.ts";
+import type {
+  ClientCall,
+  ClientInterceptor,
+} from "../../../src/runtime/client/call/client-call.ts";
 import type { ErrorCode } from "../../../src/runtime/error/error-codes.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { fakeClient } from "./support/fake-transport.ts";
@@ -55,7 +57,7 @@ describe("retry: never", () => {
     expect(calls.length).toBe(1);
   });
 
-  test("a call that may change something, and may have been received", async () => {
+  test("a call that may change something, and may have been received [CLI-2]", async () => {
     const { client, calls } = fakeClient(failing(unavailable()), { retry: fast });
     await expect(client.write({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(calls.length).toBe(1);
@@ -79,7 +81,7 @@ describe("retry: never", () => {
     expect(calls.length).toBe(1);
   });
 
-  test("what is no error of a call", async () => {
+  test("what is not an error of a call", async () => {
     const { client, calls } = fakeClient(
       () => {
         throw new TypeError("a request that cannot be written");
@@ -127,7 +129,7 @@ describe("retry", () => {
     expect(calls.length).toBe(2);
   });
 
-  test("no more often than three times in all, unless it is told otherwise", async () => {
+  test("no more often than three times in all, unless configured otherwise", async () => {
     const errors = Array.from({ length: 9 }, unavailable);
     const { client, calls } = fakeClient(failing(...errors), { timeoutMs: 60_000 });
     await expect(client.echo({})).rejects.toBe(errors[2]);
@@ -136,7 +138,7 @@ describe("retry", () => {
 
   test.each([
     ["up to 50 ms at first", {}, 145],
-    ["up to what it is told", { initialDelayMs: 150 }, 440],
+    ["up to what is configured", { initialDelayMs: 150 }, 440],
   ])("after delays that grow, %s", async (_, options, leastMs) => {
     const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
     try {
@@ -149,7 +151,7 @@ describe("retry", () => {
     }
   });
 
-  test("after delays that do not grow beyond what it is told", async () => {
+  test("after delays that do not grow beyond what is configured", async () => {
     const { client, calls } = fakeClient(failing(unavailable(), unavailable()), {
       retry: { initialDelayMs: 600_000, maxDelayMs: 5 },
     });
@@ -241,7 +243,7 @@ describe("circuit breaker", () => {
     },
   );
 
-  test("unless it is told otherwise it opens after ten failures, and says for how long", async () => {
+  test("unless configured otherwise it opens after ten failures, and says for how long", async () => {
     const { client, calls } = fakeClient(
       () => {
         throw unavailable();
@@ -356,7 +358,7 @@ describe("circuit breaker", () => {
     expect(calls.length).toBeLessThan(200);
   });
 
-  test("not by a rate of failures that it is told to bear", async () => {
+  test("not by a rate of failures that it is asked to bear", async () => {
     const { client, calls } = fakeClient(
       (_call, attempt) => {
         if (attempt % 4 === 0) throw unavailable();
@@ -442,6 +444,9 @@ describe("timeout", () => {
 });
 
 describe("rate limit", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
   test("refuses what comes too often, and says when", async () => {
     const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 10, burst: 2 } });
     await client.echo({});
@@ -450,14 +455,14 @@ describe("rate limit", () => {
     expect(error).toMatchObject({ code: "RATE_LIMITED" });
     expect((error as ServiceError).retryAfterSeconds).toBeGreaterThan(0);
     expect((error as ServiceError).retryAfterSeconds).toBeLessThanOrEqual(0.1);
-    await sleep(120);
+    vi.advanceTimersByTime(120);
     await client.echo({});
     expect(calls.length).toBe(3);
   });
 
   test("saves up no more than the burst", async () => {
     const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 20, burst: 2 } });
-    await sleep(300);
+    vi.advanceTimersByTime(300);
     await Promise.allSettled(Array.from({ length: 6 }, () => client.echo({})));
     expect(calls.length).toBe(2);
   });
@@ -466,7 +471,7 @@ describe("rate limit", () => {
     const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 0.1, burst: 1 } });
     for (let count = 0; count < 60; count++) {
       await client.echo({}).catch(() => undefined);
-      await sleep(10);
+      vi.advanceTimersByTime(10);
     }
     expect(calls.length).toBe(1);
   });
@@ -490,7 +495,7 @@ describe("rate limit", () => {
 });
 
 describe("what is sent along", () => {
-  test("of a served call: request id and trace, never the identity", async () => {
+  test("of a served call: request id and trace, never the identity [CLI-3]", async () => {
     const { client, calls } = fakeClient(() => ({}));
     const context = {
       ...contextOf({ spanId: "b7ad6b7169203331" }),
@@ -569,7 +574,7 @@ describe("what is sent along", () => {
   });
 });
 
-describe("the order of spec 5.7:", () => {
+describe("the order of a client's chain: [CLI-1]", () => {
   const down = () => {
     throw unavailable();
   };
@@ -586,14 +591,14 @@ describe("the order of spec 5.7:", () => {
     expect(calls[0]?.headers.get("user-agent")).toBe("hub/1");
   });
 
-  test("metadata comes behind request info", async () => {
+  test("metadata comes after request info", async () => {
     const { client, calls } = fakeClient(() => ({}));
     await client.echo({}, { metadata: { "User-Agent": "mine", "X-Request-Id": "r-9" } });
     expect(calls[0]?.headers.get("user-agent")).toBe("mine");
     expect(calls[0]?.headers.get("x-request-id")).toBe("r-9");
   });
 
-  test("the time is looked at behind metadata", async () => {
+  test("the time is looked at after metadata", async () => {
     let asked = 0;
     const internalToken = () => `token-${++asked}`;
     const { client } = fakeClient(() => ({}), { internalToken });
@@ -676,7 +681,7 @@ test("interceptors see the call before it has a time and a signal, and with them
   ]);
 });
 
-test("the order of spec 5.7: the custom places", async () => {
+test("the order of a client's chain: the custom places [CLI-1]", async () => {
   const order: string[] = [];
   const mark =
     (name: string): ClientInterceptor =>

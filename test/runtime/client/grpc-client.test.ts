@@ -2,10 +2,10 @@ import { createServer as createHttp2Server, type ServerHttp2Stream } from "node:
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Call } from "../../../src/runtime/call/call.ts";
-import type { CallContext } from "../../../src/runtime/call-context.ts";
-import type { ClientCallOptions } from "../../../src/runtime/client/client-call.ts";
+import type { CallContext } from "../../../src/runtime/call/call-context.ts";
+import type { ClientCallOptions } from "../../../src/runtime/client/call/client-call.ts";
+import type { GrpcClientOptions } from "../../../src/runtime/client/grpc/grpc-channels.ts";
 import { createGrpcClient } from "../../../src/runtime/client/grpc/grpc-client.ts";
-import type { GrpcClientOptions } from "../../../src/runtime/client/grpc/grpc-client-options.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { EchoResponseSchema, EchoService } from "../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
 import { startEchoServer } from "../grpc/support/echo-server.ts";
@@ -134,7 +134,11 @@ describe("a server that is not ours", () => {
   });
 
   test.each([
-    { name: "no protobuf", body: frame(Buffer.from([0x0a, 0xff])), message: /no valid fixture.v1/ },
+    {
+      name: "no protobuf",
+      body: frame(Buffer.from([0x0a, 0xff])),
+      message: /not a valid fixture.v1/,
+    },
     {
       name: "more than the client takes",
       body: frame(

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
+import type { HttpRoute } from "../../../src/runtime/binding/service-binding.ts";
 import { createHttpClient } from "../../../src/runtime/client/http/http-client.ts";
-import type { HttpClientOptions } from "../../../src/runtime/client/http/http-client-options.ts";
+import type { HttpClientOptions } from "../../../src/runtime/client/http/http-transport.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import type { HttpRoute } from "../../../src/runtime/service-binding.ts";
 import { EchoService, Shade } from "../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
 
 const rpc = (name: string) => `fixture.v1.EchoService/${name}`;
@@ -186,7 +186,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("several values of one name are sent, and the headers of the response are told", async () => {
+  test("several values of one name are sent, and the headers of the response are reported", async () => {
     const { client, received } = await start(json({}));
     let type: readonly string[] = [];
     await client.echo(

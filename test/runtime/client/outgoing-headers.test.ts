@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { injectTraceContext } from "../../../src/runtime/call/trace-context.ts";
-import type { CallContext } from "../../../src/runtime/call-context.ts";
+import type { CallContext } from "../../../src/runtime/call/call-context.ts";
+import { injectTraceContext } from "../../../src/runtime/call/call-ids.ts";
+import type { ClientCall } from "../../../src/runtime/client/call/client-call.ts";
 import { metadata, requestInfo } from "../../../src/runtime/client/chain/outgoing-headers.ts";
-import type { ClientCall } from "../../../src/runtime/client/client-call.ts";
 import { redact } from "../../../src/runtime/operation/redaction/redaction.ts";
 import { callOf } from "../authn/calls.ts";
 

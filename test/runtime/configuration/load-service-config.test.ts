@@ -19,7 +19,7 @@ const write = (content: string | Uint8Array) => {
   return file;
 };
 
-describe("a file that is no configuration", () => {
+describe("a file that is not a configuration", () => {
   test.each([
     ["of UTF-16", Buffer.from(`\ufeff${MINIMAL}`, "utf16le"), "is not UTF-8 text"],
     ["of Latin-1", Buffer.from("service: caf\xe9\n", "latin1"), "is not UTF-8 text"],
@@ -74,13 +74,13 @@ describe("a file that is no configuration", () => {
   });
 
   test.each([
-    ["__proto__: {polluted: true}\n", "1:1 __proto__ is no key"],
-    ["log: {__proto__: {level: debug}}\n", "1:7 log.__proto__ is no key"],
-    ["server: {http: {address: 'a:1', __proto__: {}}}\n", "server.http.__proto__ is no key"],
-    ["constructor: {prototype: {polluted: true}}\n", "constructor is no key"],
-    ["prototype: 1\n", "prototype is no key"],
-    ["toString: 1\n", "toString is no key"],
-    ["<<: {service: x}\n", "<< is no key: YAML 1.2 merges nothing"],
+    ["__proto__: {polluted: true}\n", "1:1 __proto__ is not a key"],
+    ["log: {__proto__: {level: debug}}\n", "1:7 log.__proto__ is not a key"],
+    ["server: {http: {address: 'a:1', __proto__: {}}}\n", "server.http.__proto__ is not a key"],
+    ["constructor: {prototype: {polluted: true}}\n", "constructor is not a key"],
+    ["prototype: 1\n", "prototype is not a key"],
+    ["toString: 1\n", "toString is not a key"],
+    ["<<: {service: x}\n", "<< is not a key: YAML 1.2 merges nothing"],
   ])("with the key of %j is refused", (line, why) => {
     const text = line.includes("server") ? line : `${line}${MINIMAL}`;
     expect(problemsOf(text).join("\n")).toContain(why);
@@ -101,7 +101,7 @@ describe("a value", () => {
     ["service", "hub/x", "service must be a name"],
     ["server", undefined, "server is missing"],
     ["server", null, "server is empty; it must be a part with keys below it, or left out"],
-    ["server.htp", {}, 'server.htp is no key; did you mean "http"?'],
+    ["server.htp", {}, 'server.htp is not a key; did you mean "http"?'],
     ["server.http.address", "18080", "server.http.address must be host:port"],
     ["server.http.address", ":18080", "server.http.address must be host:port"],
     ["server.http.address", "0.0.0.0:99999", "with a port of at most 65535"],
@@ -200,7 +200,7 @@ describe("a value", () => {
     expect(problems.join("\n")).not.toContain("SECRET");
   });
 
-  test("is found where it stands, and all of them at once", () => {
+  test("is found where it stands, and all of them at once [CONF-1]", () => {
     const text = [
       "service: Hub",
       "servce: x",
@@ -216,9 +216,9 @@ describe("a value", () => {
     expect(error.message.split("\n")).toEqual([
       "the configuration conf/hub.yaml has 6 problems:",
       "conf/hub.yaml:1:1 service must be a name of lower-case letters, digits, - and .",
-      'conf/hub.yaml:2:1 servce is no key; did you mean "service"?',
+      'conf/hub.yaml:2:1 servce is not a key; did you mean "service"?',
       "conf/hub.yaml:4:3 server.http.address is missing",
-      'conf/hub.yaml:5:5 server.http.adress is no key; did you mean "address"?',
+      'conf/hub.yaml:5:5 server.http.adress is not a key; did you mean "address"?',
       expect.stringContaining("conf/hub.yaml:6:5 server.http.timeout_ns must be"),
       "conf/hub.yaml:8:10 the variable LEVEL is not set; set it, or, unless it is a secret, give it a default: ${NAME:-default}",
     ]);
@@ -244,7 +244,7 @@ describe("YAML is that of version 1.2", () => {
     ["log:\n\tlevel: info", "tabs are not allowed"],
     ["---\nservice: other", "the file must hold one document"],
     ["? [log]\n: {}", "a key must be text"],
-    ["${KEY}: {}", "${KEY} is no key"],
+    ["${KEY}: {}", "${KEY} is not a key"],
     ["access_log: {skip_paths: '${PATHS}'}", "skip_paths must be a list, not text"],
   ])("%j is refused", (line, why) => {
     const variables = { KEY: "log", PATHS: "[/a]" };
@@ -288,7 +288,7 @@ describe("a secret is in no message", () => {
 });
 
 describe("a configuration", () => {
-  test("has the defaults of the specification", () => {
+  test("has the defaults of the platform [CONF-3]", () => {
     const { config, warnings } = parseServiceConfig(MINIMAL, "/etc/hub/service.yaml", {});
     expect(warnings).toEqual([]);
     expect(config).toMatchObject({
@@ -348,7 +348,7 @@ describe("a configuration", () => {
     expect(absolute.config.database?.file).toBe("/data/hub.db");
   });
 
-  test("reads the environment of the process, and numbers from it", () => {
+  test("reads the environment of the process, and numbers from it [CONF-1]", () => {
     process.env["SVC_ACCESS_TEST_TTL"] = "7000000";
     const text = `${MINIMAL}registry: {etcd: {endpoints: [http://e], lease_ttl_seconds: 5}}\naccess_log:\n  slow_threshold_ns: \${SVC_ACCESS_TEST_TTL}\n`;
     const file = write(text);

@@ -122,7 +122,7 @@ const ANY_CONFIG = fc.array(ANY_CHANGE, { minLength: 1, maxLength: 3 }).map((cha
 });
 
 describe("the schema for editors", () => {
-  test("takes what the loader takes, and refuses what it refuses", () => {
+  test("takes what the loader takes, and refuses what it refuses [CONF-4]", () => {
     fc.assert(
       fc.property(ANY_CONFIG, (config) => {
         const { success, error } = serviceConfigSchema.safeParse(config);
@@ -204,7 +204,7 @@ function textOf(config: unknown): string | undefined {
   }
 }
 
-/** The paths of all values that are no list and no part. */
+/** The paths of all values that are neither a list nor part of one. */
 const LEAVES = [...leaves(fullService())];
 
 describe("a variable", () => {

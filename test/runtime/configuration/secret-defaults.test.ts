@@ -46,7 +46,7 @@ const SECRETS: [place: string, value: unknown, key: string][] = [
 const inEnvironment = (name: string, text: string) => text.replace('"staging"', `"${name}"`);
 const CASES = SECRETS.map(([place, value, key]) => [key || place, place, value] as const);
 
-describe("outside development a secret that has a printed default is refused", () => {
+describe("outside development a secret that has a printed default is refused [CONF-2]", () => {
   test.each(CASES)("%s", (key, place, value) => {
     const text = serviceWith(place, value);
     for (const environment of [
@@ -111,7 +111,7 @@ security:
 
   test.each([
     ["an empty default", { place: "registry.etcd.password", value: "x${S:-}y" }],
-    ["a default of what is no secret", { place: "registry.etcd.username", value: "${S:-iam}" }],
+    ["a default of what is not a secret", { place: "registry.etcd.username", value: "${S:-iam}" }],
     ["a default in the path of a file", { place: "registry.etcd.ca_file", value: "${S:-ca.pem}" }],
     ["two dollar signs", { place: "registry.etcd.password", value: "$${S:-x}" }],
     ...[
@@ -134,7 +134,7 @@ security:
   });
 });
 
-describe("secrets that are read of files at the start", () => {
+describe("secrets that are read of files at the start [CONF-2]", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-secret-files-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "good"), "p@ss/w:rd%41 ä\n");

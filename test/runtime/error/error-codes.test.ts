@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
-import { ERROR_CODES, type ErrorCode } from "../../../src/runtime/error/error-codes.ts";
-import { grpcStatusOf, status } from "../../../src/runtime/error/grpc-status.ts";
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  grpcStatusOf,
+  status,
+} from "../../../src/runtime/error/error-codes.ts";
 import { missingPrincipal, ServiceError } from "../../../src/runtime/error/service-error.ts";
 
-/** Spec 7, and what design.md adds: the HTTP status, that of gRPC by its number, and the default message. */
+/** ERR-1 of docs/requirements.md: the HTTP status, that of gRPC by its number, and the default message. */
 const CODES: Record<ErrorCode, [http: number, grpc: number, message: string]> = {
   INVALID_ARGUMENT: [400, 3, "invalid argument"],
   UNAUTHORIZED: [401, 16, "unauthorized"],
@@ -23,7 +27,7 @@ const CODES: Record<ErrorCode, [http: number, grpc: number, message: string]> = 
 };
 
 test.each(Object.entries(CODES))(
-  "%s has its status, over HTTP and gRPC, and its message",
+  "%s has its status, over HTTP and gRPC, and its message [ERR-1]",
   (code, [http, grpcStatus, message]) => {
     const error = new ServiceError(code as ErrorCode);
     expect(error).toMatchObject({ name: "ServiceError", status: http, code, grpcStatus, message });
@@ -36,7 +40,7 @@ test.each(Object.entries(CODES))(
   },
 );
 
-test("there are no other codes", () => {
+test("there are no other codes [ERR-1]", () => {
   expect(Object.keys(ERROR_CODES).sort()).toEqual(Object.keys(CODES).sort());
 });
 
@@ -90,7 +94,7 @@ test("a code that there is not is INTERNAL, and its own message", () => {
   expect(error).toMatchObject({ status: 500, grpcStatus: status.INTERNAL, message: "ODD" });
 });
 
-test("an error keeps what it was given", () => {
+test("an error keeps what it was given [ERR-3]", () => {
   const cause = new Error("why");
   const given = { details: { a: 1 }, retryAfterSeconds: 7, isRemote: true };
   for (const error of [
@@ -102,7 +106,7 @@ test("an error keeps what it was given", () => {
   }
 });
 
-test("a handler without a caller answers 401 and says what is missing", () => {
+test("a handler without a caller answers 401 and says what is missing [AUTHN-11]", () => {
   expect(missingPrincipal()).toMatchObject({
     status: 401,
     code: "UNAUTHORIZED",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { AuthzError, type AuthzErrorCode } from "../../../src/authz/authz-error.ts";
+import { AuthzError, type AuthzErrorCode } from "../../../src/authz/engine/authz-error.ts";
+import { DatabaseError, type DatabaseErrorCode } from "../../../src/database/database-error.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { toServiceError } from "../../../src/runtime/error/to-service-error.ts";
 
@@ -18,8 +19,16 @@ test.each<[AuthzErrorCode, string, string]>([
   expect(toServiceError(new AuthzError(code, "why"))).toMatchObject({ code: told, message });
 });
 
+test.each<[DatabaseErrorCode, string]>([
+  ["UNAVAILABLE", "unavailable"],
+  ["FAILED_PRECONDITION", "why"],
+  ["INVALID_ARGUMENT", "why"],
+])("a database's %s is the same to callers", (code, message) => {
+  expect(toServiceError(new DatabaseError(code, "why"))).toMatchObject({ code, message });
+});
+
 test.each([new Error("secret"), new TypeError("secret"), "secret", undefined, null, 7])(
-  "what is no error of ours is INTERNAL, without its words",
+  "what is not an error of ours is INTERNAL, without its words [ERR-3]",
   (thrown) => {
     const told = toServiceError(thrown);
     expect(told).toMatchObject({ code: "INTERNAL", status: 500, message: "internal error" });

@@ -1,15 +1,16 @@
-/** Ten thousand connections that do nothing: the service answers, and its memory is bounded. */
+/** Connections that do nothing, ten thousand in CI: the service answers, and its memory is bounded. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { runs } from "../../support/effort.ts";
 import { fileLimit, startChild, startChildVault } from "./support/child.ts";
 import { Load } from "./support/load.ts";
 
 const MIB = 1024 * 1024;
 /** What a process needs beside. */
 const SPARE = 500;
-const COUNT = Math.min(5000, Math.floor((fileLimit() - SPARE) / 2));
+const COUNT = Math.min(runs(5000, 500), Math.floor((fileLimit() - SPARE) / 2));
 /** What an idle connection may cost, in bytes; about a quarter is used. */
 const BYTES_EACH = 64 * 1024;
 

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectEtcd } from "../../../src/runtime/registry/etcd-client.ts";
-import { readPrefix } from "../../../src/runtime/registry/read-prefix.ts";
 import { readRouteDocument } from "../../../src/runtime/registry/read-route-document.ts";
+import { readPrefix } from "../../../src/runtime/registry/route-watch.ts";
 import { type EtcdServer, etcdIsAbsent, startEtcd } from "../../support/etcd.ts";
 import { FIXTURE, type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
 import { Load } from "./support/load.ts";
@@ -33,7 +33,7 @@ describe.skipIf(etcdIsAbsent())("etcd", () => {
     await etcd?.remove();
   });
 
-  test("readiness waits for the first publication, and for nothing after it; calls wait for neither", async () => {
+  test("readiness waits for the first publication, and for nothing after it; calls wait for neither [REG-3]", async () => {
     const load = new Load(vault);
     await load.phase("before etcd");
     const reasons = "route registry: the routes are not published yet";

@@ -45,7 +45,7 @@ describe.each([
     const { reasons } = await readyz(vault.http);
     expect(reasons).toMatch(new RegExp(`^${part}: `));
     expect(reasons).toContain(
-      `${file} was removed or replaced while it is open: start the process anew`,
+      `${file} was removed or replaced while it is open: restart the process`,
     );
   });
 });
@@ -63,7 +63,7 @@ test("without the lock of its store a service checks nothing more, is not ready,
   expect(logged).toHaveLength(1);
   expect(JSON.parse(logged[0] as string)).toMatchObject({
     level: "error",
-    reason: expect.stringMatching(/start the process anew \(.*-lock was removed or replaced/),
+    reason: expect.stringMatching(/restart the process \(.*-lock was removed or replaced/),
   });
 });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { createLogger, createServer } from "../../../src/runtime/index.ts";
 import { onPostgres } from "../../authz/on-postgres.ts";
+import { runs } from "../../support/effort.ts";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "../support/vault-handlers.ts";
 import { vaultConfiguration } from "../support/vault-server.ts";
@@ -12,7 +13,7 @@ import { storedEvents } from "./support/audited.ts";
 import { type ChildOptions, startChildVault } from "./support/child.ts";
 import { Load } from "./support/load.ts";
 
-const KILLS = process.env["CI"] === "true" ? 10 : 3;
+const KILLS = runs(10, 1);
 const KINDS = ["public", "denied", "write", "internal write", "refused write"] as const;
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-killed-"));

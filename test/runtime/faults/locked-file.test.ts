@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-access-locked-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const MAYBE = { write: [200, 503], "internal write": [200, 503] };
 
-test("a locked database: audited writes are 503 with Retry-After, liveness and reads answer, and nothing is lost or written twice", async () => {
+test("a locked database: audited writes are 503 with Retry-After, liveness and reads answer, and nothing is lost or written twice [STORE-3]", async () => {
   const file = join(folder, "vault.db");
   const vault = await startVault({ config: { database: { driver: "sqlite", file } } });
   await shareDocument(vault.engine);

@@ -48,7 +48,7 @@ await onPostgres("PostgreSQL killed and started again", ({ url, stop, start }) =
     });
   });
 
-  test("a network that swallows all: writes are refused in time, and go on when it is mended", async () => {
+  test("a network that swallows all: writes are refused in time, and go on when it is fixed", async () => {
     const at = new URL(url);
     const valve = await valveTo(Number(at.port || 5432));
     at.port = String(valve.port);

@@ -75,7 +75,7 @@ describe("an error that nobody caught ends the process with 1, without its secre
     expect(child.lines.at(-1)).toMatchObject({ message: "stopped" });
   });
 
-  test("before there is a server: it is told, and the process ends at once", async () => {
+  test("before there is a server: it is reported, and the process ends at once", async () => {
     const child = vault({ atStart: "rejects" });
     expect(await child.ended).toBe(1);
     expect(child.errors).toMatch(

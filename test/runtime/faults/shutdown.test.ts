@@ -1,9 +1,8 @@
-/** SIGTERM and SIGINT under load: calls under way finish within the bound, new ones are refused, the rest is told. */
+/** SIGTERM and SIGINT under load: calls under way finish within the bound, new ones are refused, the rest is reported. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Client, credentials, type ServiceError as GrpcError, Metadata } from "@grpc/grpc-js";
 import { afterAll, expect, test } from "vitest";
 import { createLogger, createServer } from "../../../src/runtime/index.ts";
@@ -24,7 +23,7 @@ const MESSAGES = 100;
 const folder = mkdtempSync(join(tmpdir(), "svc-access-shutdown-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("calls and streams under way finish, new ones are refused, nothing audited is lost", async () => {
+test("calls and streams under way finish, new ones are refused, nothing audited is lost [OBS-5]", async () => {
   const vault = await startChildVault(optionsOf("finish", 20));
   const load = new Load(vault);
   await load.phase("serving");
@@ -46,7 +45,7 @@ test("calls and streams under way finish, new ones are refused, nothing audited 
   await expectStored("finish", load);
 });
 
-test("what is not done within the bound is told so, and the process ends well", async () => {
+test("what is not done within the bound is notified, and the process ends well", async () => {
   const vault = await startChildVault(optionsOf("cut", 0.5));
   const load = new Load(vault);
   await load.phase("serving");
@@ -72,7 +71,9 @@ test.each([
   const vault = await startChildVault(optionsOf(`twice-${first}-${second}`, 60));
   const { call, close } = httpCaller(vault.http);
   const answer = call(noticeOf("sleep-60000"), "slow");
-  await sleep(200);
+  await until("the call is under way", async () => {
+    return (await vault.ask<{ sleeping: number }>("state")).sleeping === 1;
+  });
   vault.process.kill(first);
   await until("it takes no new connections", async () => {
     return (await httpCaller(vault.http).call(noticeOf("n"), "new")) === 0;

@@ -54,7 +54,7 @@ describe.skipIf(datastoreIsAbsent())("SpiceDB on PostgreSQL", () => {
     postgres?.remove();
   });
 
-  test("killed, silent, and without its database: 503, and right again without a restart", async () => {
+  test("killed, silent, and without its database: 503, and right again without a restart [AUTHZ-3]", async () => {
     const load = new Load(vault);
     await load.phase("healthy");
     await spicedb.stop("SIGKILL");

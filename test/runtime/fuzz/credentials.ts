@@ -1,4 +1,4 @@
-import { ABSENT, ecKey, encode, signToken, signWithSecret } from "../authn/tokens.ts";
+import { ABSENT, ecKey, encode, signToken, signWithSecret } from "../authn/jwt/tokens.ts";
 import { nowSeconds, tokenSource } from "../hostile/support/tokens.ts";
 import { INTERNAL_TOKEN, SYSTEM_TOKEN } from "../support/vault-server.ts";
 import type { Field, Secrets } from "./oracle.ts";
@@ -70,7 +70,7 @@ export function attach(random: Random, { valid, invalid }: Credentials, target =
       ? [["X-Svc-External-Sub", "alice"]]
       : [["Authorization", `Bearer ${valid[1 + 2 * random.below(SUBJECTS)]}`]];
   }
-  // Alice is who may most; others are told apart by a name of their own.
+  // Alice is who may most; others are distinguished by a name of their own.
   const id = random.chance(50) ? "alice" : `g${random.name()}`;
   switch (random.below(11)) {
     case 0:
@@ -103,7 +103,7 @@ export function attach(random: Random, { valid, invalid }: Credentials, target =
   }
 }
 
-/** Changes the text of a token, or a byte behind its encoding, or swaps its parts. */
+/** Changes the text of a token, or a byte after its encoding, or swaps its parts. */
 function mutateToken(random: Random, token: string): string {
   const parts = token.split(".");
   const which = random.below(3);

@@ -1,5 +1,5 @@
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
-import { decodeStatusDetails } from "../../../src/runtime/grpc/status-details.ts";
+import { decodeStatusDetails } from "../../../src/runtime/error/status-details.ts";
 import { laxSession } from "../hostile/support/lax-session.ts";
 import { type GrpcInput, grpcInput } from "./grpc-inputs.ts";
 import { callersOf, seenOverHttp2 } from "./oracle.ts";
@@ -12,7 +12,7 @@ const MAX_ANSWER = 128 * 1024;
 /** OK, CANCELLED, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAUTHENTICATED. */
 const STATUSES: readonly number[] = [0, 1, 3, 4, 5, 7, 8, 12, 13, 16];
 
-/** What is no gRPC at all. */
+/** What is not a gRPC at all. */
 const REFUSALS: readonly number[] = [400, 404, 405, 415, 431];
 
 /** A lane has a connection of its own, which is kept as long as the server keeps it. */
@@ -100,7 +100,7 @@ function problemOf(
   const { headers, body } = answer;
   const httpStatus = Number(headers[":status"]);
   if (headers["grpc-status"] === undefined) {
-    // On the HTTP port what is no gRPC may be for a route.
+    // On the HTTP port what is not a gRPC may be for a route.
     const refusals = port === "http" ? [...REFUSALS, 204, 401, 403] : REFUSALS;
     return refusals.includes(httpStatus) ? undefined : "no status";
   }

@@ -4,7 +4,7 @@ import { parseResponses, type RawResponse } from "../hostile/support/raw-http.ts
 /** More than any answer has: a stream that was asked for a billion messages is not read to its end. */
 const MAX_ANSWER = 128 * 1024;
 
-/** A connection that is kept, and made anew where the server has ended it. */
+/** A connection that is kept, and made again where the server has ended it. */
 export class HttpConnection {
   readonly #port: number;
   #socket: Socket | undefined;

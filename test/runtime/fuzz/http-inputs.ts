@@ -96,7 +96,7 @@ function bodyOf(random: Random, path: string): string {
   return body;
 }
 
-/** The same with bytes changed anywhere, also where lines end. Its identity is no header's of the gateway. */
+/** The same with bytes changed anywhere, also where lines end. Its identity is not a header's of the gateway. */
 export function looseInput(random: Random, credentials: Credentials): HttpInput {
   const input = httpInput(random, credentials);
   let { text } = input;

@@ -87,7 +87,7 @@ function problemOf(
   if (headerOf(response, "x-content-type-options") !== "nosniff") return "no nosniff";
   // Of a HEAD that stands among others nobody knows where its response ends.
   if (body.startsWith("HTTP/1.1 ") && input === undefined) return undefined;
-  // On the paths of RPCs what no protocol takes is told in text, which no client takes for an error of its protocol.
+  // On the paths of RPCs what no protocol takes is reported in text, which no client takes for an error of its protocol.
   const isText = headerOf(response, "content-type")?.startsWith("text/plain") === true;
   const isEmpty = input?.method === "HEAD" || (input === undefined && body === "");
   if (status >= 400 && !isText && !isEmpty) {

@@ -1,6 +1,6 @@
 /**
- * Who may call what, from spec 2.7, 5.1, 5.4 and 5.9 and design.md ("Exposure at run time",
- * "Trust") and from nothing of the code. It knows the credentials that were made, and which
+ * Who may call what, from docs/requirements.md (Exposure, Authentication, Identity headers) and
+ * from nothing of the code. It knows the credentials that were made, and which
  * fields were sent; it says who may be seen by a handler. That somebody else is refused is not
  * its business.
  */
@@ -17,7 +17,7 @@ export interface Carried {
   readonly fields: readonly Field[];
 }
 
-/** A caller that a handler may be told of. */
+/** A caller that a handler may see. */
 export interface Caller {
   readonly id: string;
   readonly by: "gateway" | "jwt" | "internal" | "system";

@@ -18,7 +18,7 @@ const CONNECT_CODES: ReadonlySet<string> = new Set([
   "unauthenticated",
 ]);
 const GRPC_CODES: ReadonlySet<string> = new Set(["1", "3", "4", "5", "7", "8", "12", "16"]);
-/** What is told in text, or as a route has it: of no protocol of RPCs, or before one is known. */
+/** What is reported in text, or as a route has it: of no protocol of RPCs, or before one is known. */
 const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 413, 415, 417, 429, 431];
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 

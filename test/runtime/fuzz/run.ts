@@ -1,13 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "vitest";
-import { IS_THOROUGH } from "../../support/effort.ts";
+import { runs } from "../../support/effort.ts";
 import { Random } from "./random.ts";
 import type { Subject } from "./subject.ts";
 
-/** How many inputs there are in all, unless it is said: CI takes the time for ten times as many. */
-const USUAL_RUNS = IS_THOROUGH ? 100_000 : 10_000;
-export const RUNS = Number(process.env["SVC_ACCESS_FUZZ_RUNS"] ?? USUAL_RUNS);
+/** How many inputs there are in all, unless it is said. */
+export const RUNS = Number(process.env["SVC_ACCESS_FUZZ_RUNS"] ?? runs(100_000, 3_000));
 /** One seed, one run: the inputs of a failure come again. */
 export const SEED = Number(process.env["SVC_ACCESS_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 

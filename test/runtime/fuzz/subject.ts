@@ -1,6 +1,5 @@
-import type { CallContext } from "../../../src/runtime/index.ts";
-import { createLogger } from "../../../src/runtime/index.ts";
-import { KeyServer } from "../authn/key-server.ts";
+import { type CallContext, createLogger } from "../../../src/runtime/index.ts";
+import { KeyServer } from "../authn/jwt/key-server.ts";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 import { startWorld, type World, type WorldOptions } from "../hostile/support/world.ts";
 import { vaultHandlers } from "../support/vault-handlers.ts";

@@ -86,7 +86,7 @@ test("in a stream, each message by its size", async () => {
   expect(fromBinary(EchoResponseSchema, data).data.length).toBe(LARGE);
 });
 
-test("an error is told as ever, and is not compressed", async () => {
+test("an error is reported as ever, and is not compressed", async () => {
   const answer = await rawCall(session, ECHO, { "grpc-accept-encoding": "gzip" }, asking(-1));
   expect(answer).toMatchObject({ grpcStatus: 13, reason: "INTERNAL" });
   expect(answer.headers["grpc-encoding"]).toBeUndefined();

@@ -1,13 +1,13 @@
 import type { ClientHttp2Session } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CallContext } from "../../../src/runtime/call-context.ts";
+import type { CallContext } from "../../../src/runtime/call/call-context.ts";
 import {
   ServiceError,
   type ServiceErrorOptions,
   type StatusDetail,
 } from "../../../src/runtime/error/service-error.ts";
-import { decodeStatusDetails } from "../../../src/runtime/grpc/status-details.ts";
+import { decodeStatusDetails } from "../../../src/runtime/error/status-details.ts";
 import { type EchoRequest, EchoRequestSchema } from "./fixture/gen/fixture/v1/fixture_pb.ts";
 import { type EchoServer, startEchoServer } from "./support/echo-server.ts";
 import { frame, rawCall, rawSession } from "./support/raw-call.ts";
@@ -68,7 +68,7 @@ test.each<Thrown>([
     message: "internal error",
   },
   {
-    name: "so is what is no error",
+    name: "so is what is not an error",
     error: "secret",
     status: 13,
     reason: "INTERNAL",
@@ -192,7 +192,7 @@ describe("the details that an error says", () => {
   });
 });
 
-test("a server may tell nothing in an ErrorInfo", async () => {
+test("a server may tell nothing in an ErrorInfo [ERR-2]", async () => {
   const silent = await startEchoServer({
     handlers: {
       echo: async () => {
@@ -236,7 +236,7 @@ test("a response over the limit", async () => {
   expect(await call()).toMatchObject({ grpcStatus: 8, reason: "PAYLOAD_TOO_LARGE" });
 });
 
-test("those who watch a call are told what became of its response", async () => {
+test("those who watch a call are shown what became of its response", async () => {
   ended.length = 0;
   behave = () => ({ count: 1.5 });
   await call();

@@ -205,7 +205,7 @@ describe("refuses", () => {
     },
   );
 
-  // These statuses are of grpc-js itself, so without details; who watches the call is told in our terms.
+  // These statuses are of grpc-js itself, so without details; who watches the call sees our terms.
   test.each<Refused>([
     {
       name: "39: a frame that promises more than the limit",

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import { createGrpcClient } from "../../../src/runtime/client/grpc/grpc-client.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { StartUpError } from "../../../src/runtime/server/start-up-error.ts";
+import { StartUpError } from "../../../src/runtime/error/start-up-error.ts";
 import { type EchoRequest, EchoService } from "./fixture/gen/fixture/v1/fixture_pb.ts";
 import { startEchoServer } from "./support/echo-server.ts";
 import { frame, rawCall, rawSession } from "./support/raw-call.ts";
@@ -35,7 +35,7 @@ describe("listen", () => {
     await expect(startEchoServer({ config: { address } })).rejects.toThrow(why);
   });
 
-  test("IPv6, where a peer is told without brackets and port", async () => {
+  test("IPv6, where a peer is reported without brackets and port", async () => {
     let call: Call | undefined;
     const authentication = (each: Call) => void (call = each);
     const echo = await startEchoServer({
@@ -57,8 +57,10 @@ describe("the end", () => {
   test("drain lets calls under way end, and takes no more", async () => {
     let finish = () => {};
     const held = new Promise<void>((resolve) => (finish = resolve));
+    let begun = false;
     const handlers = {
       echo: async (request: EchoRequest) => {
+        begun = true;
         await held;
         return { text: request.text };
       },
@@ -67,7 +69,7 @@ describe("the end", () => {
     const session = rawSession(echo.port);
     const goaway = new Promise((resolve) => session.once("goaway", resolve));
     const call = rawCall(session, ECHO);
-    await sleep(50);
+    await expect.poll(() => begun).toBe(true);
     let drained = false;
     const drain = echo.server.drain().then(() => (drained = true));
     await goaway;
@@ -90,7 +92,7 @@ describe("the end", () => {
 
   test.each([
     ["before its request was read", { "grpc-timeout": "x" }],
-    ["behind it", {}],
+    ["after it", {}],
   ])("drain does not wait for a call that failed %s", async (_, headers) => {
     const handlers = { echo: () => Promise.reject(new ServiceError("FORBIDDEN")) };
     const echo = await startEchoServer({ handlers });
@@ -101,17 +103,19 @@ describe("the end", () => {
   });
 
   test("close ends calls under way", async () => {
+    let begun = false;
     let reason: unknown;
     const handlers = {
       echo: (_request: EchoRequest, { signal }: Call) =>
-        new Promise((resolve) =>
-          signal.addEventListener("abort", () => resolve((reason = signal.reason))),
-        ),
+        new Promise((resolve) => {
+          begun = true;
+          signal.addEventListener("abort", () => resolve((reason = signal.reason)));
+        }),
     };
     const echo = await startEchoServer({ handlers });
     const session = rawSession(echo.port);
     const call = rawCall(session, ECHO);
-    await sleep(50);
+    await expect.poll(() => begun).toBe(true);
     await echo.close();
     expect((await call).grpcStatus).toBeUndefined();
     expect(reason).toMatchObject({ code: "CANCELLED" });
@@ -191,7 +195,7 @@ describe("40: limits of a connection", () => {
     await echo.close();
   });
 
-  test("what is no HTTP/2 at all", async () => {
+  test("what is not HTTP/2 at all", async () => {
     const echo = await startEchoServer();
     const socket = connectSocket(echo.port, "127.0.0.1");
     const closed = new Promise((resolve) => socket.once("close", resolve));

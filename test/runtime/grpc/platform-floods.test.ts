@@ -6,8 +6,8 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { SkillService } from "../../../examples/hub/gen/hub/skills/v1/skill_service_pb.ts";
-import { ReflectionAnswers } from "../../../src/runtime/grpc/platform/reflection-answers.ts";
 import { ReflectionIndex } from "../../../src/runtime/grpc/platform/reflection-index.ts";
+import { ReflectionAnswers } from "../../../src/runtime/grpc/platform/reflection-messages.ts";
 import { type EchoServer, type EchoServerOptions, startEchoServer } from "./support/echo-server.ts";
 import { frame, type RawAnswer, rawCall, rawSession } from "./support/raw-call.ts";
 
@@ -108,7 +108,8 @@ describe("watchers of health", () => {
     for (const { stream } of calls) stream.end(frame(new Uint8Array()));
     const told = () => calls.map(({ messages }) => messages.map((message) => message[1]).join());
     await expect.poll(() => told().filter((each) => each === "1").length).toBe(200);
-    expect(vi.getTimerCount() - timers).toBeLessThanOrEqual(3);
+    // One each would be two hundred; the connection has a few of its own.
+    expect(vi.getTimerCount() - timers).toBeLessThan(20);
     looks = 0;
     await vi.advanceTimersByTimeAsync(10_000);
     expect(looks).toBeLessThanOrEqual(20);
@@ -151,7 +152,7 @@ describe("watchers of health", () => {
     expect((await watch(first)).came).toBe(RESOURCE_EXHAUSTED);
     expect((await watch(second)).came).toBe("told");
     expect((await watch(second)).came).toBe(RESOURCE_EXHAUSTED);
-    // Those that are not let in hold no place, and health itself is told to all.
+    // Those that are not let in hold no place, and health itself is open to all.
     expect(await rawCall(second, CHECK)).toMatchObject({ grpcStatus: 0 });
     one.stream.close();
     await expect.poll(async () => (await watch(second)).came).toBe("told");
@@ -215,11 +216,11 @@ test("a connection that asks for many too many may have fewer at once, for a whi
   const refused = watches.filter(
     ({ rstCode }) => rstCode === constants.NGHTTP2_REFUSED_STREAM,
   ).length;
-  // Node refuses those that came behind, and whoever asks for something else is answered.
+  // Node refuses those that came after, and whoever asks for something else is answered.
   expect(refused).toBeGreaterThan(200);
   expect(refused).toBeLessThan(900 - 500);
   expect(await rawCall(session, CHECK)).toMatchObject({ grpcStatus: 0 });
-  await expect.poll(() => told, { timeout: 5_000 }).toEqual([1000, 128, 1000]);
+  await expect.poll(() => told).toEqual([1000, 128, 1000]);
 });
 
 describe("reflection", () => {

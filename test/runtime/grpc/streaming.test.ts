@@ -3,9 +3,9 @@ import { constants } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { CallContext } from "../../../src/runtime/call-context.ts";
+import type { CallContext } from "../../../src/runtime/call/call-context.ts";
+import type { ServiceClient } from "../../../src/runtime/client/call/typed-client.ts";
 import { createGrpcClient } from "../../../src/runtime/client/grpc/grpc-client.ts";
-import type { ServiceClient } from "../../../src/runtime/client/typed-client.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import {
   type EchoRequest,
@@ -187,7 +187,7 @@ describe("backpressure", () => {
     session.destroy();
   });
 
-  test("a failure behind messages that were not taken yet arrives, though the handler still reads", async () => {
+  test("a failure after messages that were not taken yet arrives, though the handler still reads", async () => {
     const texts = Array.from({ length: 8 }, () => "x".repeat(10_000));
     const heard: string[] = [];
     const talk = async () => {

@@ -1,6 +1,6 @@
 import type { ClientHttp2Session } from "node:http2";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { UnroutedRequest } from "../../../src/runtime/operation/unrouted-request.ts";
+import type { UnroutedRequest } from "../../../src/runtime/chain/call-stages.ts";
 import { type EchoServer, startEchoServer } from "./support/echo-server.ts";
 import { rawCall, rawSession } from "./support/raw-call.ts";
 
@@ -46,7 +46,7 @@ test.each([
     headers: { ":method": "GET" },
     request: { httpMethod: "GET", status: 405, code: "METHOD_NOT_ALLOWED" },
   },
-])("$name is told of, once, as it was sent", async ({ path, headers, request }) => {
+])("$name is reported, once, as it was sent", async ({ path, headers, request }) => {
   const answer = await rawCall(session, path, { ...headers, "x-request-id": "mine" });
   expect(answer.httpStatus).toBe(request.status);
   expect(told).toEqual([

@@ -3,8 +3,8 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AuditLog } from "../../../src/runtime/index.ts";
 import { vaultCall } from "../access-table/call.ts";
-import { KeyServer } from "../authn/key-server.ts";
-import { rsaKey } from "../authn/tokens.ts";
+import { KeyServer } from "../authn/jwt/key-server.ts";
+import { rsaKey } from "../authn/jwt/tokens.ts";
 import {
   PollDocumentRequestSchema,
   UpdateDocumentRequestSchema,

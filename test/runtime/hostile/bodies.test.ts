@@ -1,4 +1,4 @@
-/** Bodies that are no JSON, or that say a thing twice. What is authorized is what is handled. */
+/** Bodies that are not JSON, or that say a thing twice. What is authorized is what is handled. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { INTERNAL_TOKEN } from "../support/vault-server.ts";
 import { ALICE } from "./support/alice.ts";
@@ -64,7 +64,7 @@ describe("38 content types", () => {
 describe("bodies that are refused", () => {
   test.each([
     ["cut off", '{"text":"x'],
-    ["more behind it", '{"text":"x"} {}'],
+    ["more after it", '{"text":"x"} {}'],
     ["a comment", '{"text":"x"/**/}'],
     ["a single quote", "{'text':'x'}"],
     ["NaN", '{"text":NaN}'],
@@ -91,7 +91,7 @@ describe("bodies that are refused", () => {
     expect(await put(body)).toBe(400);
   });
 
-  test("the object of the path is the one that is checked and handled, whatever the body says", async () => {
+  test("the object of the path is the one that is checked and handled, whatever the body says [AUTHZ-5]", async () => {
     expect(await put('{"document_id":"open","text":"x"}')).toBe(200);
     world.handled.length = 0;
     expect(
@@ -125,7 +125,7 @@ describe("bodies that are refused", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test("a lone surrogate in a text is no error of the server", async () => {
+  test("a lone surrogate in a text is not an error of the server", async () => {
     const status = await put('{"text":"\\ud800"}');
     expect([200, 400]).toContain(status);
   });
@@ -158,7 +158,7 @@ describe("bodies that are refused", () => {
   });
 });
 
-test("who may not call is told so before the body is looked at", async () => {
+test("who may not call is notified before the body is looked at", async () => {
   for (const body of ["{", "x".repeat(100), '{"a":1,"a":2}']) {
     for (const fields of [[], [JSON_TYPE]] as Field[][]) {
       const text = requestText("POST /v1/documents:reconcile", fields, body);

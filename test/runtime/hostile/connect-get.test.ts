@@ -38,7 +38,7 @@ const UNLOCK = vaultCall("UnlockDocument", route, UnlockDocumentRequestSchema, {
   passphrase: { text: SECRET },
 });
 
-describe("an RPC may not be called by GET", () => {
+describe("an RPC may not be called by GET [TRANS-3]", () => {
   test.each<[string, WireCall, readonly Field[]]>([
     [
       "that is INTERNAL",
@@ -151,7 +151,7 @@ describe("a query that no client sends", () => {
     ],
     ["an object that is none", "connect=v1&encoding=proto&message=%0A%01%2A", "INVALID_ARGUMENT"],
     ["another object", `connect=v1&encoding=json&message=${closed}`, "FORBIDDEN"],
-    ["another object behind escapes", good.replace("open", "%63losed"), "FORBIDDEN"],
+    ["another object after escapes", good.replace("open", "%63losed"), "FORBIDDEN"],
     ["an unknown encoding", `connect=v1&encoding=xml&message=${json}`, "415"],
     ["no encoding", `connect=v1&message=${json}`, "415"],
     ["no version", `encoding=json&message=${json}`, "415"],
@@ -176,7 +176,7 @@ describe("a query that no client sends", () => {
     }
   });
 
-  test("40 a body behind it is not the next request", async () => {
+  test("40 a body after it is not the next request", async () => {
     const smuggled = requestText("GET /v1/documents/open", BY_ALICE);
     const path = `${targetOf("PUBLIC").rpc}?connect=v1&encoding=json&message=%7B%7D`;
     const before = world.handled.length;
@@ -187,7 +187,7 @@ describe("a query that no client sends", () => {
     expect(rpcs).toEqual(["GetNotice"]);
   });
 
-  test("nobody keeps an answer, and HEAD has none", async () => {
+  test("nobody keeps an answer, and HEAD has none [TRANS-3]", async () => {
     const { path } = requestOf(WIRES["connect get"], targetOf("PUBLIC"));
     for (const method of ["GET", "HEAD"]) {
       const [response] = await sendText(

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => void (world.handled.length = 0));
 
-describe("13, 14 whether a request comes from another site", () => {
+describe("13, 14 whether a request comes from another site [HDR-9]", () => {
   const put = async (from: "trusted" | "stranger", fields: readonly Field[]) => {
     const all: Field[] = [["Content-Type", "application/json"], ...fields];
     const text = requestText("PUT /v1/documents/open", all, '{"text":"x"}');

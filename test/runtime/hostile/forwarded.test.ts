@@ -32,15 +32,20 @@ describe("3 the address of the client", () => {
       "198.51.100.7",
     ],
     [
-      "3 a second header is behind the first",
+      "3 a second header is after the first",
       "trusted",
       ["203.0.113.9", "198.51.100.7"],
       "198.51.100.7",
     ],
-    ["3 what is no address ends the search", "trusted", ["198.51.100.7, unknown"], "127.0.0.2"],
+    ["3 what is not an address ends the search", "trusted", ["198.51.100.7, unknown"], "127.0.0.2"],
     ["3 an empty header", "trusted", [""], "127.0.0.2"],
     ["3 a mapped address is the same one", "trusted", ["::ffff:198.51.100.7"], "198.51.100.7"],
-    ["3 line breaks and escapes are no address", "trusted", ["198.51.100.7\u001b[2J"], "127.0.0.2"],
+    [
+      "3 line breaks and escapes are not an address",
+      "trusted",
+      ["198.51.100.7\u001b[2J"],
+      "127.0.0.2",
+    ],
     ["3 a thousand hops", "trusted", [new Array(1_000).fill("127.0.0.2").join(",")], "127.0.0.2"],
   ] as const)("%s", async (_title, from, values, expected) => {
     const address = await clientAddress(from, forwardedFor(...values));

@@ -14,7 +14,7 @@ beforeEach(() => void (world.handled.length = 0));
 const alice = ALICE.map(([name, value]) => `${name}: ${value}`);
 const lines = (...all: string[]) => `${all.join("\r\n")}\r\n\r\n`;
 const get = (line: string, ...fields: string[]) => lines(line, ...fields, ...alice);
-/** What must not be served behind a request that is not clear. */
+/** What must not be served after a request that is not clear. */
 const smuggled = get("GET /v1/documents/open HTTP/1.1", "Host: vault");
 const put = (...fields: string[]) =>
   lines(
@@ -33,7 +33,7 @@ function expectRefused(responses: readonly RawResponse[], status: number): void 
   expectErrorBody(response.body, status, headerOf(response, "x-request-id"));
 }
 
-describe("40 a length that is not clear is refused, and nothing behind it is served", () => {
+describe("40 a length that is not clear is refused, and nothing after it is served [TRANS-6]", () => {
   test.each([
     ["40 a sign", "Content-Length: +2"],
     ["40 twice, and the same", "Content-Length: 2\r\nContent-Length: 2"],
@@ -48,36 +48,36 @@ describe("40 a length that is not clear is refused, and nothing behind it is ser
     ["40 chunked with a parameter", "Transfer-Encoding: chunked;a=b"],
     ["40 chunked twice", "Transfer-Encoding: chunked, chunked"],
     ["40 chunked in two headers", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked"],
-    ["40 chunked behind nothing", "Transfer-Encoding: , chunked"],
+    ["40 chunked after nothing", "Transfer-Encoding: , chunked"],
     ["40 chunked before nothing", "Transfer-Encoding: chunked,"],
-    ["40 chunked behind identity", "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked"],
+    ["40 chunked after identity", "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked"],
     ["40 identity", "Transfer-Encoding: identity"],
-    ["40 a form feed behind chunked", "Transfer-Encoding: chunked\x0c"],
+    ["40 a form feed after chunked", "Transfer-Encoding: chunked\x0c"],
     ["40 chunked in a folded line", "Transfer-Encoding:\r\n chunked"],
-    ["40 chunked behind a lone CR", "X-A: b\rTransfer-Encoding: chunked"],
-    ["40 chunked behind a lone LF", "X-A: b\nTransfer-Encoding: chunked"],
+    ["40 chunked after a lone CR", "X-A: b\rTransfer-Encoding: chunked"],
+    ["40 chunked after a lone LF", "X-A: b\nTransfer-Encoding: chunked"],
   ])("%s", async (_title, fields) => {
     expectRefused(await send(`${put(fields)}2\r\n{}\r\n0\r\n\r\n${smuggled}`), 400);
     expect(handled()).toEqual([]);
   });
 });
 
-describe("40 chunks that are not clear are refused, and nothing behind them is served", () => {
+describe("40 chunks that are not clear are refused, and nothing after them is served", () => {
   test.each([
     ["40 a sign", "+2\r\n{}\r\n0\r\n\r\n"],
     ["40 a prefix of hexadecimal", "0x2\r\n{}\r\n0\r\n\r\n"],
-    ["40 a space behind the size", "2 \r\n{}\r\n0\r\n\r\n"],
+    ["40 a space after the size", "2 \r\n{}\r\n0\r\n\r\n"],
     ["40 a space before the size", " 2\r\n{}\r\n0\r\n\r\n"],
     ["40 an underscore", "0_2\r\n{}\r\n0\r\n\r\n"],
     ["40 a negative size", "-2\r\n{}\r\n0\r\n\r\n"],
     ["40 no size", "\r\n{}\r\n0\r\n\r\n"],
     ["40 a size of 2^64 and 2", "10000000000000002\r\n{}\r\n0\r\n\r\n"],
-    ["40 LF behind the size", "2\n{}\r\n0\r\n\r\n"],
-    ["40 CR behind the size", "2\r{}\r\n0\r\n\r\n"],
-    ["40 LF behind the data", "2\r\n{}\n0\r\n\r\n"],
-    ["40 nothing behind the data", "2\r\n{}0\r\n\r\n"],
+    ["40 LF after the size", "2\n{}\r\n0\r\n\r\n"],
+    ["40 CR after the size", "2\r{}\r\n0\r\n\r\n"],
+    ["40 LF after the data", "2\r\n{}\n0\r\n\r\n"],
+    ["40 nothing after the data", "2\r\n{}0\r\n\r\n"],
     ["40 more data than the size", "2\r\n{} \r\n0\r\n\r\n"],
-    ["40 LF behind the last", "2\r\n{}\r\n0\n\n"],
+    ["40 LF after the last", "2\r\n{}\r\n0\n\n"],
     ["40 LF in an extension", "2;a\n{}\r\n0\r\n\r\n"],
     ["40 CR in an extension", "2;a\rb\r\n{}\r\n0\r\n\r\n"],
     ["40 an open quote in an extension", '2;a="b\r\n{}\r\n0\r\n\r\n'],
@@ -158,7 +158,7 @@ describe("40 a request that is for somebody else is refused", () => {
 describe("40 other versions, and offers of them", () => {
   test.each([
     ["40 a version in lower case", "GET /v1/profile http/1.1"],
-    ["40 a space behind the version", "GET /v1/profile HTTP/1.1 "],
+    ["40 a space after the version", "GET /v1/profile HTTP/1.1 "],
     ["40 another minor version", "GET /v1/profile HTTP/1.2"],
     ["40 a version of two digits", "GET /v1/profile HTTP/01.1"],
     ["40 a tab for a space", "GET\t/v1/profile HTTP/1.1"],
@@ -174,7 +174,7 @@ describe("40 other versions, and offers of them", () => {
   test.each([
     ["40 only LF at the ends of lines", smuggled.replaceAll("\r\n", "\n")],
     ["40 only CR at the ends of lines", smuggled.replaceAll("\r\n", "\r")],
-    ["40 LF behind the last line", smuggled.slice(0, -2).concat("\n")],
+    ["40 LF after the last line", smuggled.slice(0, -2).concat("\n")],
   ])("%s is refused", async (_title, text) => {
     expectRefused(await send(text + smuggled), 400);
     expect(handled()).toEqual([]);
@@ -197,7 +197,7 @@ describe("40 other versions, and offers of them", () => {
     expect(responses.map((one) => one.status)).toEqual([200, 401, 200]);
   });
 
-  test("40 a request in the middle that is none ends all behind it", async () => {
+  test("40 a request in the middle that is none ends all after it", async () => {
     const text = get("GET /v1/profile HTTP/1.1", "Host: vault");
     const responses = await send(`${text}GET /v1/pro file HTTP/1.1\r\n\r\n${smuggled}`);
     expect(responses.length).toBeLessThanOrEqual(1);

@@ -45,7 +45,7 @@ describe("11 identities of a stream", () => {
     expect(world.handled.map(({ principal }) => principal?.subjectId)).toEqual(["alice"]);
   });
 
-  test("11 trailers of the client are no headers", async () => {
+  test("11 trailers of the client are not headers", async () => {
     const stream = session.request(
       {
         ":method": "POST",
@@ -135,7 +135,7 @@ describe("40 connections that are misused", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test("40 bytes that are no HTTP/2 leave the server standing", async () => {
+  test("40 bytes that are not HTTP/2 leave the server standing", async () => {
     for (const text of [
       "GET /v1/profile HTTP/1.1\r\nHost: x\r\n\r\n",
       "\0".repeat(1000),

@@ -29,11 +29,11 @@ beforeEach(() => {
 });
 afterEach(() => session.destroy());
 
-describe("37 paths that are no RPC", () => {
+describe("37 paths that are not RPCs", () => {
   test.each([
     ["37 without a slash", `${SERVICE.slice(1)}/GetProfile`],
     ["37 two slashes", `/${SERVICE}/GetProfile`],
-    ["37 a slash behind", `${SERVICE}/GetProfile/`],
+    ["37 a slash after", `${SERVICE}/GetProfile/`],
     ["37 dots", `/x/..${SERVICE}/GetProfile`],
     ["37 an encoded slash", `${SERVICE}%2FGetProfile`],
     ["37 a query", `${SERVICE}/GetProfile?x-svc-user-id=alice`],
@@ -54,7 +54,7 @@ describe("37 paths that are no RPC", () => {
   });
 });
 
-describe("38 what is no gRPC", () => {
+describe("38 what is not a gRPC", () => {
   test.each([
     ["38 JSON", { "content-type": "application/json" }, 415],
     ["38 gRPC-Web", { "content-type": "application/grpc-web+proto" }, 415],

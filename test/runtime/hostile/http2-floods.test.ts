@@ -73,7 +73,7 @@ async function flood(frames: (stream: number) => Uint8Array): Promise<void> {
 describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
   beforeEach(() => connectTo(port));
 
-  describe("40 who floods is cut off, and others are served", () => {
+  describe("40 who floods is cut off, and others are served [TRANS-6]", () => {
     const headers = (stream: number) => rawFrame(FRAME.HEADERS, END_HEADERS, stream, block);
     const reset = (stream: number) => rawFrame(FRAME.RST_STREAM, 0, stream, uint32(8));
     const lengthOf1 = headerBlock([...REQUEST, ["content-length", "1"]]);
@@ -104,7 +104,7 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
           ]),
       ],
       [
-        "40 calls with data behind their end",
+        "40 calls with data after their end",
         (n) =>
           Buffer.concat([
             rawFrame(FRAME.HEADERS, END_HEADERS | END_STREAM, n, block),
@@ -153,7 +153,7 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
       await expectServed();
     });
 
-    test("40 a header list that unpacks to 60 MB is no call", async () => {
+    test("40 a header list that unpacks to 60 MB is not a call", async () => {
       // An entry of 4 kB that the table keeps, and then 15,000 times its number.
       const size = 4000 - 127;
       const entry = Buffer.concat([

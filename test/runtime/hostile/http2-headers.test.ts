@@ -78,7 +78,7 @@ describe.each(WAYS)("by $title", (way) => {
     expect(world.handled.map(({ principal }) => principal?.subjectId)).toEqual(["alice"]);
   });
 
-  describe("a header list that HTTP/2 forbids is no request", () => {
+  describe("a header list that HTTP/2 forbids is not a request", () => {
     test.each<[string, HeaderList]>([
       ["40 an identity in upper case", [...PSEUDO, ...GRPC, ["X-Svc-User-Id", "alice"]]],
       ["7 a connection header", [...PSEUDO, ...GRPC, ...ALICE, ["connection", "x-svc-user-id"]]],
@@ -94,7 +94,7 @@ describe.each(WAYS)("by $title", (way) => {
       ["40 an unknown pseudo-header", [...PSEUDO, [":user", "alice"], ...GRPC, ...ALICE]],
       ["40 that of a response", [...PSEUDO, [":status", "200"], ...GRPC, ...ALICE]],
       ["40 a protocol", [...PSEUDO, [":protocol", "websocket"], ...GRPC, ...ALICE]],
-      ["40 a pseudo-header behind a header", [...GRPC, ...PSEUDO, ...ALICE]],
+      ["40 a pseudo-header after a header", [...GRPC, ...PSEUDO, ...ALICE]],
       ["40 no method", [...without(":method"), ...GRPC, ...ALICE]],
       ["40 no scheme", [...without(":scheme"), ...GRPC, ...ALICE]],
       ["40 no path", [...without(":path"), ...GRPC, ...ALICE]],
@@ -145,19 +145,19 @@ describe.each(WAYS)("by $title", (way) => {
   describe("11 what only looks like an identity header names nobody", () => {
     const VERIFIED = ALICE.slice(0, 1);
     test.each<[string, HeaderList]>([
-      ["11 a NUL behind the name", [...VERIFIED, ["x-svc-user-id\0", "alice"]]],
-      ["11 a space behind the name", [...VERIFIED, ["x-svc-user-id ", "alice"]]],
-      ["11 a colon behind the name", [...VERIFIED, ["x-svc-user-id:", "alice"]]],
+      ["11 a NUL after the name", [...VERIFIED, ["x-svc-user-id\0", "alice"]]],
+      ["11 a space after the name", [...VERIFIED, ["x-svc-user-id ", "alice"]]],
+      ["11 a colon after the name", [...VERIFIED, ["x-svc-user-id:", "alice"]]],
       ["11 CR and LF in the name", [...VERIFIED, ["x-a\r\nx-svc-user-id", "alice"]]],
       ["11 no name", [...VERIFIED, ["", "alice"]]],
       ["11 a letter of Unicode in the name", [...VERIFIED, ["x-\xc5\xbfvc-user-id", "a"]]],
-      ["11 an identity behind CR and LF", [["x-a", "b\r\nx-svc-user-id: alice"]]],
-      ["11 an identity behind LF", [["x-a", "b\nx-svc-user-id: alice"]]],
+      ["11 an identity after CR and LF", [["x-a", "b\r\nx-svc-user-id: alice"]]],
+      ["11 an identity after LF", [["x-a", "b\nx-svc-user-id: alice"]]],
       ["11 a NUL in the value", [...VERIFIED, ["x-svc-user-id", "alice\0"]]],
       ["9 a control character in the value", [...VERIFIED, ["x-svc-user-id", "ali\u0003ce"]]],
-      ["11 CR and LF behind the value", [...VERIFIED, ["x-svc-user-id", "alice\r\n"]]],
+      ["11 CR and LF after the value", [...VERIFIED, ["x-svc-user-id", "alice\r\n"]]],
       ["9 white space before the value", [...VERIFIED, ["x-svc-user-id", " alice"]]],
-      ["9 white space behind the value", [...VERIFIED, ["x-svc-user-id", "alice\t"]]],
+      ["9 white space after the value", [...VERIFIED, ["x-svc-user-id", "alice\t"]]],
       ["9 a letter that is not ASCII", [...VERIFIED, ["x-svc-user-id", "\xd0\xb0lice"]]],
     ])("%s", async (_title, fields) => {
       const lines = world.vault.lines.length;

@@ -1,8 +1,8 @@
 /** What the mode `hybrid` makes of a token and headers that do not say the same. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryRevocationList } from "../../../src/runtime/index.ts";
-import { KeyServer } from "../authn/key-server.ts";
-import { rsaKey, signToken } from "../authn/tokens.ts";
+import { KeyServer } from "../authn/jwt/key-server.ts";
+import { rsaKey, signToken } from "../authn/jwt/tokens.ts";
 import { ALICE } from "./support/alice.ts";
 import type { Field } from "./support/raw-http.ts";
 import { expectRows } from "./support/send.ts";
@@ -62,7 +62,7 @@ describe("a genuine token whose bearer is not let in", () => {
   });
 });
 
-test("a token that proves nothing still leaves it to the headers (spec 5.1)", async () => {
+test("a token that proves nothing still leaves it to the headers [AUTHN-3]", async () => {
   const forged = signToken(rsaKey("one"), claims({ owner: "evil" }));
   const expired = bearer({ owner: "evil", iat: nowSeconds() - 7200, exp: nowSeconds() - 3600 });
   for (const field of [["Authorization", `Bearer ${forged}`] as const, expired]) {

@@ -41,7 +41,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     fields: [verified, ["X-Svc-Principal", "alice"], ["X-Svc-Roles", "admin"]],
     comes: NOBODY,
   },
-  "1 without the verified mark a user id is no claim": {
+  "1 without the verified mark a user id is not a claim": {
     fields: [userId("alice")],
     from: "trusted",
     comes: NOBODY,
@@ -82,7 +82,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     fields: [token(`${INTERNAL_TOKEN.slice(0, -1)}x`)],
     comes: NOBODY,
   },
-  "43 both tokens, one behind the other": {
+  "43 both tokens, one after the other": {
     fields: [token(`${INTERNAL_TOKEN}${SYSTEM_TOKEN}`)],
     comes: NOBODY,
   },

@@ -1,7 +1,7 @@
 /** Identities that callers give themselves, in every mode, on every exposure, by every protocol. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { KeyServer } from "../authn/key-server.ts";
-import { rsaKey } from "../authn/tokens.ts";
+import { KeyServer } from "../authn/jwt/key-server.ts";
+import { rsaKey } from "../authn/jwt/tokens.ts";
 import { WIRE_NAMES, WIRES } from "../support/wire/protocols.ts";
 import { ALICE, CASES, NOBODY, userId, verified } from "./identity-cases.ts";
 import { expectRows } from "./support/send.ts";

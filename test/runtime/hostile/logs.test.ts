@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AuditLog } from "../../../src/runtime/index.ts";
 import { ServiceError } from "../../../src/runtime/index.ts";
+import { until } from "../../support/until.ts";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 import { frame, rawCall } from "../grpc/support/raw-call.ts";
 import { vaultHandlers } from "../support/vault-handlers.ts";
@@ -36,6 +37,8 @@ afterAll(() => world.stop());
 async function linesOf(work: () => Promise<unknown>): Promise<string[]> {
   const before = world.vault.lines.length;
   await work();
+  // That of the call comes once it has ended, which its client may see before.
+  await until("the call is logged", () => world.vault.lines.length > before);
   await new Promise((resolve) => setTimeout(resolve, 20));
   return world.vault.lines.slice(before);
 }
@@ -131,7 +134,7 @@ describe("42 the access log", () => {
     expect(messages.filter((one) => one === "call" || one === "request")).toHaveLength(1);
   });
 
-  test("42 an error of a handler is told to nobody, and logged without its secrets", async () => {
+  test("42 an error of a handler is reported to nobody, and logged without its secrets", async () => {
     const lines = await linesOf(async () => {
       const [response] = await http("GET /v1/notices/n%E2%80%AE");
       expect(response?.status).toBe(500);
@@ -146,7 +149,7 @@ describe("42 the access log", () => {
     expect(lines.join("")).toContain("cannot open");
   });
 
-  test("42 an error that is told stays within its body", async () => {
+  test("42 an error that is reported stays within its body", async () => {
     const [response, ...others] = await http("GET /v1/notices/told");
     expect(others).toEqual([]);
     expect(headerOf(response as never, "x")).toBeUndefined();
@@ -188,7 +191,7 @@ describe("42 audit events", () => {
   const put = (path: string, fields: readonly Field[], body: string) =>
     http(`PUT ${path}`, [...ALICE, ["Content-Type", "application/json"], ...fields], body);
 
-  test("42 hold neither the body, nor secrets, nor what a viewer acts on", async () => {
+  test("42 hold neither the body, nor secrets, nor what a viewer acts on [AUDIT-4]", async () => {
     const lines = await linesOf(async () => {
       await put(
         "/v1/documents/open",

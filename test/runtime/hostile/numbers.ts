@@ -1,5 +1,5 @@
 /**
- * The hostile inputs of notes/server.md that reach a service by its sockets, by number. Each is
+ * The hostile inputs that reach a service by its sockets, by number. Each is
  * the first word of at least one test here; `numbers.test.ts` looks whether none is forgotten.
  * 30 to 35 are about login and come with the IAM service; 15 and 29 are not in the list.
  */

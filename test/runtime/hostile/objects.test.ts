@@ -2,11 +2,11 @@
 import { create, createRegistry, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { AccessResource, AccessResourcePart } from "../../../src/runtime/access-policy.ts";
-import { requestField } from "../../../src/runtime/authorization/request-field.ts";
-import { type ResourceId, resourceId } from "../../../src/runtime/authorization/resource-id.ts";
+import type { AccessResource, AccessResourcePart } from "../../../src/api/format/access-policy.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { compileRequest } from "../../../src/runtime/http/request-decoder.ts";
+import { compileRequest } from "../../../src/runtime/http/transcoding/request-decoder.ts";
+import { requestField } from "../../../src/runtime/resource/request-field.ts";
+import { type ResourceId, resourceId } from "../../../src/runtime/resource/resource-id.ts";
 import { principalOf } from "../authorization/calls.ts";
 import { messageOf } from "../authorization/messages.ts";
 
@@ -87,7 +87,7 @@ function orRefused<Result>(work: () => Result): Result | typeof REFUSED {
   }
 }
 
-describe("a number or an enum in an object id", () => {
+describe("a number or an enum in an object id [ANNO-6]", () => {
   const decode = compileRequest(
     { rpc: "", method: "POST", path: "/v1/x", segments: ["v1", "x"], variables: [], body: "*" },
     REQUEST,
@@ -209,7 +209,7 @@ describe("a number or an enum in an object id", () => {
     }
   });
 
-  test("a parent without the field is no object, and one from the prototype neither", async () => {
+  test("a parent without the field is not an object, and one from the prototype neither", async () => {
     const reader = requestField(REQUEST, "constructor");
     expect(reader(create(REQUEST))).toBeUndefined();
     expect(
@@ -218,7 +218,7 @@ describe("a number or an enum in an object id", () => {
     expect(await read('{"inner":{"__proto__":{"id":"x"}}}')).toBeUndefined();
   });
 
-  test("ids are told apart by every letter: nothing is normalised", () => {
+  test("ids are distinguished by every letter: nothing is normalised", () => {
     const reader = requestField(REQUEST, "id");
     const ids = ["\u00e9", "e\u0301", "\uff45", "E", "e", "e\u200b"];
     expect(new Set(ids.map((id) => reader(create(REQUEST, { id } as never)))).size).toBe(

@@ -35,7 +35,7 @@ describe("36 paths of alice that lead nowhere", () => {
     ["36 an encoded backslash", "/v1/notices/..%5cprofile", 400],
     ["36 a double slash in front", "//v1/profile", 400],
     ["36 a double slash", "/v1//profile", 400],
-    ["36 a slash behind", "/v1/profile/", 404],
+    ["36 a slash after", "/v1/profile/", 404],
     ["36 a NUL", "/v1/profile%00", 400],
     ["36 a NUL before a suffix", "/v1/profile%00.html", 400],
     ["36 a line break", "/v1/profile%0d%0aX-Svc-User-Id:%20admin", 400],
@@ -81,11 +81,11 @@ describe("36 the route that a path leads to is the one whose policy counts", () 
     ["36 the same as a document", "GET", "/v1/documents/x:reconcile", 403],
     ["36 an id with an encoded star", "GET", "/v1/documents/%2A", 400],
     ["36 an id with an encoded #", "GET", "/v1/documents/open%23viewer", 400],
-    ["36 an id with a space behind", "GET", "/v1/documents/open%20", 400],
+    ["36 an id with a space after", "GET", "/v1/documents/open%20", 400],
     ["36 an id with a colon is one object", "GET", "/v1/documents/document%3Aopen", 403],
     ["36 an id that is encoded twice", "GET", "/v1/documents/%256Fpen", 403],
     ["36 an id that is encoded once is the id", "GET", "/v1/documents/%6Fpen", "GetDocument alice"],
-    ["36 a NUL behind the id", "GET", "/v1/documents/open%00", 400],
+    ["36 a NUL after the id", "GET", "/v1/documents/open%00", 400],
     ["36 a dot segment as the id", "GET", "/v1/documents/%2e", 400],
     ["36 no id", "GET", "/v1/documents/", 404],
     ["36 full-width letters are another id", "GET", "/v1/documents/%EF%BD%8Fpen", 403],
@@ -137,7 +137,7 @@ describe("36 the route that a path leads to is the one whose policy counts", () 
 describe("8 forged headers where nothing is asked for", () => {
   const forged: readonly Field[] = [...ALICE, ["X-Svc-Roles", "admin"], ["X-Svc-Subject", "alice"]];
 
-  test("8 the public RPC is served as nobody, and sees none of them", async () => {
+  test("8 the public RPC is served as nobody, and sees none of them [EXP-1]", async () => {
     const { handled } = await ask("GET /v1/notices/n", forged, "stranger");
     expect(handled).toEqual(["GetNotice -"]);
     const { headers } = world.handled[0]?.context as unknown as { headers: { names(): string[] } };
@@ -171,7 +171,7 @@ describe("8 forged headers where nothing is asked for", () => {
     expect(status).toBe(405);
   });
 
-  test("8 HEAD asks as GET does, and is told no more", async () => {
+  test("8 HEAD asks as GET does, and is sent no more", async () => {
     const refused = await ask("HEAD /v1/documents/closed", ALICE, "trusted");
     expect(refused.status).toBe(403);
     expect((await ask("HEAD /v1/profile", [], "stranger")).status).toBe(401);

@@ -1,4 +1,4 @@
-/** What stands behind a body, or says that it belongs there, names nobody, by whichever protocol. */
+/** What stands after a body, or says that it belongs there, names nobody, by whichever protocol. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { targetOf } from "../access-table/call.ts";
 import { INTERNAL_TOKEN } from "../support/vault-server.ts";
@@ -19,7 +19,7 @@ beforeEach(() => void (world.handled.length = 0));
 const STREAM = targetOf("AUTHORIZED, stream of answers");
 const { CONNECT, WEB, GRPC } = BY_FORM;
 
-describe("behind the body", () => {
+describe("after the body", () => {
   const IDENTITY: readonly Field[] = [
     ["X-Svc-Auth-Verified", "true"],
     ["X-Svc-User-Id", "alice"],
@@ -30,7 +30,7 @@ describe("behind the body", () => {
   const OVER_1 = [...CONNECT, ...WEB].filter((name) => WIRES[name].version === "1.1");
   const OVER_2 = [...CONNECT, ...WEB, ...GRPC].filter((name) => WIRES[name].version === "2");
 
-  test.each(OVER_1)("trailers of HTTP/1.1 are no headers of %s", async (name) => {
+  test.each(OVER_1)("trailers of HTTP/1.1 are not headers of %s", async (name) => {
     for (const target of TARGETS) {
       const { path, fields, body } = requestOf(WIRES[name], target);
       const sent: Field[] = [
@@ -48,7 +48,7 @@ describe("behind the body", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test.each(OVER_2)("trailers of HTTP/2 are no headers of %s", async (name) => {
+  test.each(OVER_2)("trailers of HTTP/2 are not headers of %s", async (name) => {
     const session = laxSession(world.port(WIRES[name].port, "trusted"));
     for (const target of TARGETS) {
       const { path, fields, body } = requestOf(WIRES[name], target);

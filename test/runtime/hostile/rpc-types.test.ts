@@ -86,7 +86,7 @@ describe("39 compressions that are none", () => {
   });
 });
 
-describe("38 a content type that is not to the letter is no protocol's", () => {
+describe("38 a content type that is not to the letter is not a protocol's", () => {
   const FORMS: readonly WireName[] = ["connect proto", "connect proto over h2c"];
   test.each<[string, Field[]]>([
     ["38 none", [["Content-Type", ""]]],
@@ -115,12 +115,12 @@ describe("38 a content type that is not to the letter is no protocol's", () => {
     expect(await told(world, FORMS, DOCUMENT, fields)).toEqual(every(FORMS, "415"));
   });
 
-  test("38 gRPC over HTTP/1.1 is no gRPC", async () => {
+  test("38 gRPC over HTTP/1.1 is not a gRPC", async () => {
     const fields = withAlice(["Content-Type", "application/grpc"]);
     expect(await callWith(world, "connect proto", DOCUMENT, { fields })).toBe("415");
   });
 
-  test("38 JSON without the version of Connect is no Connect", async () => {
+  test("38 JSON without the version of Connect is not a Connect", async () => {
     for (const name of ["connect json", "connect json over h2c"] as const) {
       const { json } = DOCUMENT;
       const fields = withAlice(["Content-Type", "application/json"]);

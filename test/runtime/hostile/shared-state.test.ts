@@ -1,8 +1,8 @@
 /** Handlers that change what they were given: no other call may see it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CallContext, Principal } from "../../../src/runtime/index.ts";
-import { KeyServer } from "../authn/key-server.ts";
-import { rsaKey } from "../authn/tokens.ts";
+import { KeyServer } from "../authn/jwt/key-server.ts";
+import { rsaKey } from "../authn/jwt/tokens.ts";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "../support/vault-handlers.ts";
 import { INTERNAL_TOKEN, SYSTEM_TOKEN } from "../support/vault-server.ts";

@@ -20,8 +20,8 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => void (world.handled.length = 0));
 
-describe("behind the body", () => {
-  test("trailers of HTTP/1 are no headers", async () => {
+describe("after the body", () => {
+  test("trailers of HTTP/1 are not headers", async () => {
     const trailers = `X-Svc-Auth-Verified: true\r\nX-Svc-User-Id: alice\r\nX-Svc-Internal-Token: ${INTERNAL_TOKEN}`;
     for (const line of ["PUT /v1/documents/open", "POST /v1/documents:reconcile"]) {
       const fields: Field[] = [
@@ -35,7 +35,7 @@ describe("behind the body", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test("trailers of HTTP/2 are no metadata", async () => {
+  test("trailers of HTTP/2 are not metadata", async () => {
     const session = laxSession(world.port("grpc", "trusted"));
     const trailers = {
       "x-svc-auth-verified": "true",
@@ -111,7 +111,7 @@ describe("the internal token", () => {
   });
 });
 
-describe("one message that says two objects", () => {
+describe("one message that says two objects [AUTHZ-5]", () => {
   const update = (documentId: string) =>
     toBinary(
       UpdateDocumentRequestSchema,
@@ -152,7 +152,7 @@ describe("one message that says two objects", () => {
   });
 });
 
-describe("an id that looks like another one", () => {
+describe("an id that looks like another one [AUTHZ-6]", () => {
   test.each([
     ["a zero-width space", "open%E2%80%8B"],
     ["a zero-width joiner", "op%E2%80%8Den"],
@@ -162,11 +162,11 @@ describe("an id that looks like another one", () => {
     ["a combining mark", "open%CC%81"],
     ["the decomposed form", "e%CC%81"],
     ["upper case", "OPEN"],
-    ["a slash behind", "open%2F"],
-    ["a colon behind", "open%3A"],
-    ["a dot behind", "open."],
+    ["a slash after", "open%2F"],
+    ["a colon after", "open%3A"],
+    ["a dot after", "open."],
     ["a type before", "document%3Aopen"],
-    ["a relation behind a colon", "open%3Aviewer"],
+    ["a relation after a colon", "open%3Aviewer"],
     ["an at sign", "open%40user%3Aalice"],
   ])("by %s is another object", async (_title, id) => {
     const text = requestText(`GET /v1/documents/${id}`, ALICE);
@@ -186,7 +186,7 @@ describe("an id that looks like another one", () => {
     ["a DEL", "open%7F"],
     ["257 bytes", "a".repeat(257)],
     ["258 bytes in 86 characters", "%E6%BC%A2".repeat(86)],
-  ])("by %s is no object", async (_title, id) => {
+  ])("by %s is not an object", async (_title, id) => {
     const text = requestText(`GET /v1/documents/${id}`, ALICE);
     expect((await sendText(world.port("http", "trusted"), text))[0]?.status).toBe(400);
   });

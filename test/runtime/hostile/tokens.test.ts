@@ -1,7 +1,7 @@
 /** JWTs that must not be taken, in the modes that verify them, on every exposure, by every protocol. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { KeyServer } from "../authn/key-server.ts";
-import { ABSENT, ecKey, encode, rsaKey, signToken, signWithSecret } from "../authn/tokens.ts";
+import { KeyServer } from "../authn/jwt/key-server.ts";
+import { ABSENT, ecKey, encode, rsaKey, signToken, signWithSecret } from "../authn/jwt/tokens.ts";
 import { ONE_OF_EACH, WIRE_NAMES, WIRES } from "../support/wire/protocols.ts";
 import { type Field, requestText, sendText } from "./support/raw-http.ts";
 import { expectRows } from "./support/send.ts";
@@ -65,7 +65,7 @@ const REFUSED: Readonly<Record<string, () => string>> = {
   "23 iss with a slash": () => token({ iss: `${issuer.url}/` }),
   "24 a refresh token": () => token({ tokenType: "refresh-token" }),
   "24 an ID token": () => token({ nonce: "n", at_hash: "h" }),
-  "25 claims changed behind the signature": () => {
+  "25 claims changed after the signature": () => {
     const [header, , signature] = token().split(".");
     return `${header}.${encode(claims({ sub: "admin" }))}.${signature}`;
   },
@@ -125,7 +125,7 @@ describe.each(VERIFYING)("in mode %s", (mode) => {
     await expectRows(worlds.get(mode) as World, NOBODY, { fields: fieldsOf(token()) });
   });
 
-  test("28 a token in the query is no credential, and no field either", async () => {
+  test("28 a token in the query is not a credential, and no field either", async () => {
     const world = worlds.get(mode) as World;
     const before = world.handled.length;
     const text = requestText(`GET /v1/profile?access_token=${token()}`, []);

@@ -22,7 +22,7 @@ const smuggled = lines(
   "Connection: close",
 );
 
-describe("40 what is no clear request is refused, and ends the connection", () => {
+describe("40 what is not a clear request is refused, and ends the connection", () => {
   const post = "POST /v1/documents:reconcile HTTP/1.1";
   const chunk = "0\r\n\r\n";
   test.each([
@@ -140,7 +140,7 @@ describe("40 a body is never the next request", () => {
     expect(responses.map((one) => one.status)).toEqual([401]);
   });
 
-  test("40 one behind an answer that ends the connection is not served", async () => {
+  test("40 one after an answer that ends the connection is not served", async () => {
     const first = requestText("POST /v1/nothing", [], "x".repeat(20_000), false);
     const fields: Field[] = [...ALICE, ["Content-Type", "application/json"]];
     const write = requestText("PUT /v1/documents/open", fields, "{}", false);

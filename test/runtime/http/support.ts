@@ -1,16 +1,16 @@
 import { connect, type Socket } from "node:net";
+import type { AccessPolicy } from "../../../src/api/format/access-policy.ts";
 import { formatSegment, parsePathTemplate } from "../../../src/api/path-template.ts";
-import type { AccessPolicy } from "../../../src/runtime/access-policy.ts";
 import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
-import { createHttpServer, type HttpServerOptions } from "../../../src/runtime/http/index.ts";
-import type { DeclaredPath, RawHandler } from "../../../src/runtime/http/raw-handler.ts";
-import type { RawMethod } from "../../../src/runtime/http/raw-route.ts";
-import type { UnroutedRequest } from "../../../src/runtime/operation/unrouted-request.ts";
-import type {
-  ListeningAddress,
-  TransportServer,
-} from "../../../src/runtime/server/transport-server.ts";
-import type { HttpRoute } from "../../../src/runtime/service-binding.ts";
+import type { HttpRoute } from "../../../src/runtime/binding/service-binding.ts";
+import type { UnroutedRequest } from "../../../src/runtime/chain/call-stages.ts";
+import type { DeclaredPath, RawHandler } from "../../../src/runtime/http/raw/raw-handler.ts";
+import type { RawMethod } from "../../../src/runtime/http/raw/raw-route.ts";
+import {
+  createHttpServer,
+  type HttpServerOptions,
+} from "../../../src/runtime/http/server/http-server.ts";
+import type { ListeningAddress, TransportServer } from "../../../src/runtime/port/listen.ts";
 import { openChain } from "../support/open-chain.ts";
 import { ThingService } from "./fixture/thing_pb.ts";
 

@@ -54,11 +54,11 @@ describe("what has no place in a request is not sent", () => {
     expect(lines).toEqual([]);
   });
 
-  it.each(["GET /v1/{text}", "GET /v1/query"])("text that is no Unicode: %s", async (route) => {
+  it.each(["GET /v1/{text}", "GET /v1/query"])("text that is not Unicode: %s", async (route) => {
     await using client = clientOf(KindService, "Query", route);
     await expect(client.query({ text: "\ud800" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: "a text of the request is no Unicode",
+      message: "a text of the request is not Unicode",
     });
     expect(lines).toEqual([]);
   });

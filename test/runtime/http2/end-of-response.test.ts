@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { connect, constants } from "node:http2";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { startWebServer, type WebServer } from "../connect/support/web-server.ts";
 import { frame } from "../grpc/support/raw-call.ts";
 import {
   END_HEADERS,
@@ -17,6 +16,7 @@ import {
   uint32,
 } from "../hostile/support/raw-http2.ts";
 import { rawMethod, start, stopAll } from "../http/support.ts";
+import { startWebServer, type WebServer } from "../rpc-over-http/connect/support/web-server.ts";
 
 const PROTOCOLS = [
   ["HTTP", "/nothing", "application/json"],
@@ -121,7 +121,7 @@ test.each(PROTOCOLS)("%s has its headers and its end in one piece", async (_name
   expect(pieces.find((count) => count > 0)).toBeGreaterThanOrEqual(frames);
 });
 
-test("trailers that a raw handler announces come behind its bytes", async () => {
+test("trailers that a raw handler announces come after its bytes", async () => {
   const path = { path: "/raw", match: "exact", methods: ["GET"], exposure: "PUBLIC" } as const;
   const raw = rawMethod(path, ({ response }) => {
     response.writeHead(200, ["Trailer", "x-sum"]);

@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { constants } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { PREFACE } from "../../../src/runtime/port/protocol-detector.ts";
-import type { TransportServer } from "../../../src/runtime/server/transport-server.ts";
-import { startWebServer } from "../connect/support/web-server.ts";
+import type { TransportServer } from "../../../src/runtime/port/listen.ts";
+import { PREFACE } from "../../../src/runtime/port/port.ts";
 import type { EchoHandlers } from "../grpc/support/echo-methods.ts";
 import { startEchoServer } from "../grpc/support/echo-server.ts";
 import { frame, rawCall, rawSession } from "../grpc/support/raw-call.ts";
@@ -18,6 +17,7 @@ import {
   type ReceivedFrame,
   rawFrame,
 } from "../hostile/support/raw-http2.ts";
+import { startWebServer } from "../rpc-over-http/connect/support/web-server.ts";
 
 const ECHO = "/fixture.v1.EchoService/Echo";
 const CALL = headerBlock([

@@ -9,7 +9,7 @@ import {
 import { startSecured, tlsOf } from "../tls/support/secured.ts";
 import { type Findings, h2specIsAbsent, runH2spec } from "./support/h2spec.ts";
 
-/** What is to be had over HTTP; the gRPC port answers every GET with 405 and no body. */
+/** What is available over HTTP; the gRPC port answers every GET with 405 and no body. */
 const HTTP_PATH = "/v1/notices/x";
 const GRPC_PATH = "/acme.vault.v1.VaultService/GetNotice";
 /** All of h2spec's cases, also the strict ones. */
@@ -41,7 +41,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 };
 
 /**
- * The sections where the frame that is wrong comes behind a request that can be answered: which is
+ * The sections where the frame that is wrong comes after a request that can be answered: which is
  * first, is chance.
  */
 const MAY_BE_ANSWERED = /^http2\/(5\.1|6\.1|8\.1|8\.1\.2\.1|8\.1\.2\.6) /;

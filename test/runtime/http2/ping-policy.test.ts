@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PingPolicy } from "../../../src/runtime/http2/ping-policy.ts";
+import { PingPolicy } from "../../../src/runtime/http2/connection-limits.ts";
 
 const LIMITS = { pingEveryMs: 5000, earlyPings: 2 };
 

@@ -34,7 +34,7 @@ function ping(session: ClientHttp2Session): Promise<void> {
   });
 }
 
-/** Pings behind each of many calls, and with the last one a few times more. */
+/** Pings after each of many calls, and with the last one a few times more. */
 async function pingAmongCalls(session: ClientHttp2Session): Promise<void> {
   for (let call = 0; call < 20; call++) {
     expect((await rawCall(session, NOTICE, {}, frame(new Uint8Array()))).httpStatus).toBe(200);
@@ -58,7 +58,7 @@ describe.each(PORTS)("on the port of %s", (port) => {
       },
     ],
   ])(
-    "a client that pings and asks for nothing is told to be calm, and why: %s",
+    "a client that pings and asks for nothing is asked to be calm, and why: %s",
     async (_name, send) => {
       const client = new RawHttp2(vault[port]);
       closing.push(() => client.end());
@@ -108,7 +108,7 @@ describe.skipIf(opensslIsAbsent()).each(PORTS)("on the port of %s, with TLS", (p
 
   test("a client that gets responses pings as it likes", () => pingAmongCalls(session));
 
-  test("a client that pings and asks for nothing is told to be calm", async () => {
+  test("a client that pings and asks for nothing is asked to be calm", async () => {
     const told = once(session, "goaway");
     await once(session, "remoteSettings");
     for (let sent = 0; sent < 4; sent++) session.ping(() => undefined);

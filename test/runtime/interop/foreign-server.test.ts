@@ -89,7 +89,7 @@ const REFUSALS: readonly Refusal[] = [
     code,
   })),
   {
-    name: "a status behind a message",
+    name: "a status after a message",
     answer: whole(EMPTY, { "grpc-status": 5, "grpc-message": "it%20is gone" }),
     code: "RESOURCE_NOT_FOUND",
     message: "it is gone",
@@ -101,7 +101,11 @@ const REFUSALS: readonly Refusal[] = [
     message: "50%zz %",
   },
   { name: "no status", answer: whole(EMPTY, { "x-other": "1" }), code: "INTERNAL" },
-  { name: "a status that is no number", answer: only({ "grpc-status": "no" }), code: "INTERNAL" },
+  {
+    name: "a status that is not a number",
+    answer: only({ "grpc-status": "no" }),
+    code: "INTERNAL",
+  },
   { name: "OK without a message", answer: only({ "grpc-status": 0 }), code: "UNIMPLEMENTED" },
   {
     name: "a message in an encoding that the client does not read",

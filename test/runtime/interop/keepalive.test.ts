@@ -88,7 +88,7 @@ describe("while nothing is sent, the server is asked whether it is alive", () =>
 });
 
 describe.skipIf(grpcGoIsAbsent())("grpc-go's server", () => {
-  test("ends an idle stream that asks more often, so a client must be told to", async () => {
+  test("ends an idle stream that asks more often, so a client must be asked to", async () => {
     const server = await startGoServer();
     closing.push(() => server.stop());
     const client = createGrpcClient(TestService, {

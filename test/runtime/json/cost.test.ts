@@ -2,7 +2,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { compileJsonMessage } from "../../../src/runtime/json/json-message.ts";
-import { registryOf } from "../../../src/runtime/json/message-registry.ts";
+import { registryOf } from "../../../src/runtime/json/json-text.ts";
 import { cpuMilliseconds } from "../../support/cpu-time.ts";
 import { AllSchema, FlatSchema } from "../http/strange/gen/strange/kinds/v1/kinds_pb.ts";
 import { repeat } from "./decoding.ts";

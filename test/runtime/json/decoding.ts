@@ -1,6 +1,6 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { compileJsonMessage } from "../../../src/runtime/json/json-message.ts";
-import { registryOf } from "../../../src/runtime/json/message-registry.ts";
+import { registryOf } from "../../../src/runtime/json/json-text.ts";
 
 /** Decodes JSON text as a message of some type, within a limit. */
 export function decode(message: DescMessage, text: string, maxElements = 1_000_000): Message {
@@ -10,7 +10,7 @@ export function decode(message: DescMessage, text: string, maxElements = 1_000_0
   );
 }
 
-/** What a caller is told of JSON text; "ok" where nothing is wrong with it. */
+/** What a caller is sent of JSON text; "ok" where nothing is wrong with it. */
 export function told(message: DescMessage, text: string, maxElements?: number): string {
   try {
     decode(message, text, maxElements);

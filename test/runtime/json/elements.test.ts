@@ -57,7 +57,7 @@ describe("a body may have so many elements and no more", () => {
     expect(told(message, body(LIMIT + 10), LIMIT)).toBe(refusal);
   });
 
-  test("also those that are no field, no JSON, or given twice", () => {
+  test("also those that are not a field, not JSON, or given twice", () => {
     const unknown = (n: number) => `{${repeat(n, (index) => `"x${index}":1`)}}`;
     expect(told(FlatSchema, unknown(LIMIT), LIMIT)).toBe('the field "x0" is not known');
     expect(told(FlatSchema, unknown(LIMIT + 1), LIMIT)).toBe(refusal);
@@ -88,6 +88,6 @@ test.each([
   ["half an object", '{"text":'],
   ["brackets that do not match", "]]]}}}"],
   ["a byte order mark", "\ufeff{}"],
-])("what is no JSON is told so: %s", (_name, text) => {
+])("what is not JSON is reported: %s", (_name, text) => {
   expect(told(FlatSchema, text, LIMIT)).toBe("the body is not valid JSON");
 });

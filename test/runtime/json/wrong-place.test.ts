@@ -1,4 +1,4 @@
-/** The place that is told of a wrong body: the first that is wrong as it was sent. */
+/** The place that is reported of a wrong body: the first that is wrong as it was sent. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { AllSchema, FlatSchema } from "../http/strange/gen/strange/kinds/v1/kinds_pb.ts";
@@ -89,13 +89,13 @@ describe("of several that are wrong, the first", () => {
       'the field "smalls[0]" must be an int32',
     ],
     [
-      "two members of a oneof behind a long list",
+      "two members of a oneof after a long list",
       FlatSchema,
       `{"texts":${texts},"chosenText":"","chosenHuge":1}`,
       'the field "texts[200]" must be a string',
     ],
     [
-      "an item with an exact number behind one without",
+      "an item with an exact number after one without",
       AllSchema,
       '{"flat":{"huges":[12345678901234567890,99999999999999999999]}}',
       'the field "flat.huges[1]" must be a uint64',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
 import { Readiness } from "../../../src/runtime/operation/readiness.ts";
 import { linesOf } from "./calls.ts";
@@ -18,7 +18,7 @@ test("a process is healthy from its start to its end", async () => {
   expect(await ask(readiness, "/healthz")).toEqual(healthy);
 });
 
-test("a process is ready from the end of its start to the beginning of its end", async () => {
+test("a process is ready from the end of its start to the beginning of its end [OBS-1]", async () => {
   const readiness = new Readiness();
   expect(await ask(readiness, "/readyz")).toEqual({
     status: 503,
@@ -50,7 +50,7 @@ test("a check that is added late is asked at once", async () => {
   expect(await readiness.reasons()).toEqual(["registry: not there"]);
 });
 
-test("unless it is told otherwise a check has a moment, and what it said stands for one", async () => {
+test("unless configured otherwise a check has a moment, and what it said stands for one", async () => {
   const readiness = new Readiness();
   let asked = 0;
   readiness.add("database", async () => {
@@ -75,7 +75,7 @@ test("why a check failed is for the log, without secrets", async () => {
   expect(lines.join("")).not.toContain("SECRET");
 });
 
-test("all that is missing is named, and what failed in detail is not told", async () => {
+test("all that is missing is named, and what failed in detail is not told [OBS-1]", async () => {
   const readiness = new Readiness({ timeoutMs: 50 });
   let signal: AbortSignal | undefined;
   readiness.add("database", () => "token=SECRET is not there");
@@ -104,7 +104,9 @@ test("all that is missing is named, and what failed in detail is not told", asyn
   expect(signal?.aborted).toBe(true);
 });
 
-test("checks are made once for many probes, and anew after a while", async () => {
+test("checks are made once for many probes, and again after a while", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const readiness = new Readiness({ cacheMs: 60 });
   let asked = 0;
   let missing: string | undefined = "gone";
@@ -117,7 +119,7 @@ test("checks are made once for many probes, and anew after a while", async () =>
   expect(asked).toBe(1);
   missing = undefined;
   expect((await ask(readiness, "/readyz"))?.status).toBe(503);
-  await sleep(80);
+  vi.advanceTimersByTime(60);
   expect((await ask(readiness, "/readyz"))?.status).toBe(200);
   expect(asked).toBe(2);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { isSecretKey } from "../../../src/runtime/operation/redaction/named-secrets.ts";
 import { redactText } from "../../../src/runtime/operation/redaction/redact-text.ts";
 import { redact } from "../../../src/runtime/operation/redaction/redaction.ts";
-import { isSecretKey } from "../../../src/runtime/operation/redaction/secret-keys.ts";
 import { cpuMilliseconds } from "../../support/cpu-time.ts";
 
 const SECRET = "hunter2-Value";
@@ -15,7 +15,7 @@ const privateKey = (value: string) =>
 const jwt = (value: string) => `eyJhbGciOiJSUzI1NiJ9.${value}.c2ln`;
 
 test.each([
-  // Spec 7, rule 5.
+  // OBS-4 of docs/requirements.md.
   ...["password", "secret", "token", "access_key", "secret_key", "client_secret"],
   ...["Password", "PASSWORD", "clientSecret", "client-secret", "CLIENT.SECRET", "accessKey"],
   ...["AccessKeyId", "refresh_token", "id_token", "x-svc-internal-token", "X-Svc-Internal-JWT"],
@@ -23,7 +23,7 @@ test.each([
   ...["db_password", "userPassword", "passwd", "pwd", "passphrase", "credentials", "tokens"],
   ...[" token ", "token\u0000", "t_o_k_e_n", "accesstoken"],
   ...["pass", "signing_key", "type_token", "expiry-token", "svcJwt"],
-])("the value of %j is a secret", (key) => {
+])("the value of %j is a secret [OBS-4]", (key) => {
   expect(isSecretKey(key)).toBe(true);
   expect(JSON.stringify(redact({ [key]: SECRET }))).not.toContain(SECRET);
 });
@@ -36,7 +36,7 @@ test.each([
   expect(isSecretKey(key)).toBe(false);
 });
 
-describe("a secret is found", () => {
+describe("a secret is found [OBS-4]", () => {
   const deep = (value: unknown, levels: number): unknown =>
     levels === 0 ? value : { below: deep(value, levels - 1) };
   class Credentials {
@@ -87,14 +87,14 @@ describe("a secret is found", () => {
 
 describe("a secret is not told by a text", () => {
   test.each<[string, string]>([
-    ["behind a scheme, whatever the header is called", `x-token: Bearer ${SECRET}`],
-    ["behind a scheme in capitals", `token=BASIC ${SECRET}`],
-    ["behind a digest", `proxy-token: Digest ${SECRET}`],
-    ["behind an escaped quote", `body {"password": "a\\"${SECRET}"}`],
-    ["behind an escaped quote of SQL", `ALTER ROLE iam PASSWORD 'a\\'${SECRET}'`],
+    ["after a scheme, whatever the header is called", `x-token: Bearer ${SECRET}`],
+    ["after a scheme in capitals", `token=BASIC ${SECRET}`],
+    ["after a digest", `proxy-token: Digest ${SECRET}`],
+    ["after an escaped quote", `body {"password": "a\\"${SECRET}"}`],
+    ["after an escaped quote of SQL", `ALTER ROLE iam PASSWORD 'a\\'${SECRET}'`],
     ["in single quotes with a space", `password='a ${SECRET}'`],
     ["in the second element", `<token>a</token><password>${SECRET}</password>`],
-    ["behind the second option", `run --token aaa --password ${SECRET}`],
+    ["after the second option", `run --token aaa --password ${SECRET}`],
     ["by two escaped letters", `{"\\u0070assw\\u006Frd":"${SECRET}"`],
     ["by a short name", `pwd=${SECRET}`],
     ["by a credential", `credential=${SECRET}`],
@@ -108,7 +108,7 @@ describe("a secret is not told by a text", () => {
     ["in the place of the user, twice", `GIT://${SECRET}012345@h GIT://${SECRET}012345@h`],
     ["in the second of two cookie lines", `Cookie: a=b\nSet-Cookie: c=${SECRET}`],
     ["of a login in a redirect's fragment", `/login?next=%2Fcb%23code%3D${SECRET}`],
-    ["of a login behind another parameter", `/login?next=%2Fcb%3Fa%3D1%26code%3D${SECRET}`],
+    ["of a login after another parameter", `/login?next=%2Fcb%3Fa%3D1%26code%3D${SECRET}`],
     ...[
       ...["code", "state", "code_verifier", "assertion", "client_assertion", "sig", "signature"],
       ...["session", "session_id", "sid", "SAMLResponse"],
@@ -131,7 +131,7 @@ test.each([
   ["/x?postcode=1234&codes=5&sided=6", "/x?postcode=1234&codes=5&sided=6"],
   ["its key is a <b>bold</b> word", "its key is a <b>bold</b> word"],
   ["its key is --bold word", "its key is --bold word"],
-])("around a secret all stays: %j is told as %j", (text, expected) => {
+])("around a secret all stays: %j is reported as %j", (text, expected) => {
   expect(redactText(text)).toBe(expected);
 });
 
@@ -195,7 +195,7 @@ test.each<[string, unknown, unknown]>([
     },
     "[unreadable: Unreadable]",
   ],
-])("%s is told as what it is, but for secrets", (_, value, expected) => {
+])("%s is reported as what it is, but for secrets", (_, value, expected) => {
   expect(redact(value)).toStrictEqual(expected ?? value);
 });
 
@@ -221,7 +221,7 @@ test("what is left out is said", () => {
   expect(redactText(`a${text}bcd`)).toBe(`a${text.slice(1)}… (4 more characters)`);
 });
 
-test("what is no secret stays", () => {
+test("what is not a secret stays", () => {
   const value = {
     rpc: "hub.v1.S/Get",
     status: 200,

@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BucketBudget, BucketTable } from "../../../src/runtime/rate-limit/bucket-table.ts";
-import { TokenBucket } from "../../../src/runtime/rate-limit/token-bucket.ts";
+import {
+  BucketBudget,
+  BucketTable,
+  TokenBucket,
+} from "../../../src/runtime/rate-limit/bucket-table.ts";
 
 const SECOND = 1_000_000;
 

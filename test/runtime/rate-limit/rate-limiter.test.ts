@@ -102,7 +102,7 @@ test("a flood of addresses takes no room from users, nor refills them", () => {
   expect(() => limit(callOf(one, by("user", "early")))).toThrow("rate limited");
 });
 
-test("what callers call themselves never makes two of them one, or one of them two", () => {
+test("what callers call themselves never makes two of them one, or one of them two [RATE-2]", () => {
   const limit = createRateLimiter({ now: () => 0, events: NO_EVENTS });
   const one = methodOf({ rateLimit: { qps: 1, burst: 1 } });
   const callers = [

@@ -4,7 +4,7 @@ import {
   fillTime,
   microseconds,
   TokenBucket,
-} from "../../../src/runtime/rate-limit/token-bucket.ts";
+} from "../../../src/runtime/rate-limit/bucket-table.ts";
 
 /** A bucket in rational numbers: tokens are millionths, of any size. */
 class Oracle {
@@ -49,7 +49,7 @@ class Oracle {
 const MAX_INT32 = 2_147_483_647;
 const DECADE = 10 * 365 * 24 * 3600 * 1_000_000;
 
-test("is exact, whatever the rate, the idle times and the clock's jumps", () => {
+test("is exact, whatever the rate, the idle times and the clock's jumps [RATE-1]", () => {
   const step = fc.oneof(
     fc.constant(0),
     fc.integer({ min: 0, max: 3_000_000 }),
@@ -79,7 +79,7 @@ test("is exact, whatever the rate, the idle times and the clock's jumps", () => 
   );
 });
 
-test("lets the burst through, then as many as flow in, for a long time", () => {
+test("lets the burst through, then as many as flow in, for a long time [RATE-1]", () => {
   const bucket = new TokenBucket({ qps: 3, burst: 5 }, 0);
   let taken = 0;
   // A thousand seconds in steps that no token comes evenly in.

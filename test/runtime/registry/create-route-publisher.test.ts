@@ -3,10 +3,10 @@ import type { ServiceConfig } from "../../../src/runtime/configuration/service-c
 import {
   createRoutePublisher,
   etcdConnectionOf,
-} from "../../../src/runtime/registry/create-route-publisher.ts";
+} from "../../../src/runtime/registry/route-publisher.ts";
 import { documentOf, entryOf } from "./documents.ts";
 
-test("without a registry in the configuration nothing is published", () => {
+test("without a registry in the configuration nothing is published [REG-4]", () => {
   const config = { environment: "test" } as ServiceConfig;
   expect(createRoutePublisher(config, [documentOf(entryOf("Get"))])).toBeUndefined();
 });

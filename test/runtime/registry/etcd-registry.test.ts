@@ -14,7 +14,7 @@ import {
   watchRoutes,
 } from "../../../src/runtime/registry/index.ts";
 import { type EtcdServer, etcdIsAbsent, startEtcd } from "../../support/etcd.ts";
-import { until } from "../support/until.ts";
+import { until } from "../../support/until.ts";
 import { documentOf, entryOf } from "./documents.ts";
 
 const PREFIX = "/svc/kernel/routes/test/";
@@ -67,10 +67,10 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
   const seen = (routes: readonly RegisteredRoute[]) =>
     routes.map(({ entry, instances }) => `${entry.rpc.split("/")[1]} ${instances.join(",")}`);
 
-  test("a publisher writes one key for each RPC, and removes its own on close", async () => {
+  test("a publisher writes one key for each RPC, and removes its own on close [REG-1]", async () => {
     const { publisher, events } = publish("one", ["Get", "List"]);
     expect(publisher.readiness()).toBe("the routes are not published yet");
-    await until("it came to be", () => publisher.readiness() === undefined);
+    await until("the routes are published", () => publisher.readiness() === undefined);
     expect(await keys()).toEqual([
       `${PREFIX}hub/hub.v1.HubService/Get/one`,
       `${PREFIX}hub/hub.v1.HubService/List/one`,
@@ -78,25 +78,31 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     const value = await client.get(`${PREFIX}hub/hub.v1.HubService/Get/one`).string();
     expect(JSON.parse(value ?? "")).toEqual(entryOf("Get"));
     const other = publish("two", ["Get"]);
-    await until("it came to be", () => other.publisher.readiness() === undefined);
+    await until(
+      "the routes of the other are published",
+      () => other.publisher.readiness() === undefined,
+    );
     await publisher.close();
     expect(await keys()).toEqual([`${PREFIX}hub/hub.v1.HubService/Get/two`]);
     expect(events).toEqual(["published"]);
   });
 
-  test("a watcher sees the union of instances, and what changes", async () => {
+  test("a watcher sees the union of instances, and what changes [REG-2]", async () => {
     const { watcher, told } = watch();
-    await until("it came to be", () => told.length > 0);
+    await until("the watcher has said what there is", () => told.length > 0);
     expect(told[0]).toEqual([]);
     const one = publish("one", ["Get", "List"]);
     publish("two", ["Get"]);
-    await until("it came to be", () => seen(watcher.routes).join() === "Get one,two,List one");
+    await until(
+      "the watcher sees Get one,two,List one",
+      () => seen(watcher.routes).join() === "Get one,two,List one",
+    );
     await one.publisher.close();
-    await until("it came to be", () => seen(watcher.routes).join() === "Get two");
+    await until("the watcher sees Get two", () => seen(watcher.routes).join() === "Get two");
     expect(watcher.routes[0]?.entry).toEqual(entryOf("Get"));
   });
 
-  test("instances with different entries of one RPC are told apart", async () => {
+  test("instances with different entries of one RPC are distinguished", async () => {
     const { watcher } = watch();
     publish("one", ["Get"]);
     const changed = publishRoutes({
@@ -107,7 +113,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
       leaseTtlSeconds: 2,
     });
     opened.push(changed);
-    await until("it came to be", () => watcher.routes.length === 2);
+    await until("the watcher has 2 routes", () => watcher.routes.length === 2);
     expect(watcher.routes.map(({ entry }) => entry.exposure).sort()).toEqual([
       "AUTHENTICATED",
       "PUBLIC",
@@ -116,7 +122,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
 
   test("junk is passed over and told", async () => {
     const { watcher, told, bad } = watch();
-    await until("it came to be", () => told.length > 0);
+    await until("the watcher has said what there is", () => told.length > 0);
     const at = (rpc: string) => `${PREFIX}hub/${rpc}/x`;
     const put = (key: string, value: unknown) =>
       client.put(key).value(typeof value === "string" ? value : JSON.stringify(value));
@@ -128,10 +134,10 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     await put(at("hub.v1.HubService/G"), { ...entryOf("G"), http: [{ method: "GET", path: "x" }] });
     await put(`${PREFIX}short`, entryOf("H"));
     await put(at("hub.v1.HubService/Good"), { ...entryOf("Good"), later: "unknown" });
-    await until("it came to be", () => watcher.routes.length === 1);
+    await until("the watcher has a route", () => watcher.routes.length === 1);
     expect(watcher.routes[0]?.entry.rpc).toBe("hub.v1.HubService/Good");
     const why = [
-      "is no JSON",
+      "is not JSON",
       "no",
       "version 2",
       "another route",
@@ -141,36 +147,36 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     ];
     expect(bad).toHaveLength(why.length);
     for (const [index, part] of why.entries()) expect(bad[index]).toContain(part);
-    // A good entry that becomes junk is no route any longer.
+    // A good entry that becomes junk is not a route any longer.
     await put(at("hub.v1.HubService/Good"), "junk");
-    await until("it came to be", () => watcher.routes.length === 0);
+    await until("the watcher has no route", () => watcher.routes.length === 0);
   });
 
   test("a process that is killed loses its entries when its lease expires", async () => {
     const { watcher, told } = watch();
-    await until("it came to be", () => told.length > 0);
+    await until("the watcher has said what there is", () => told.length > 0);
     const script = join(import.meta.dirname, "child-publisher.ts");
     const child = spawn(process.execPath, [script, server.endpoint], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await once(child.stdout, "data");
-    await until("it came to be", () => watcher.routes.length === 2);
+    await until("the watcher has 2 routes", () => watcher.routes.length === 2);
     // It is kept alive for longer than its lease.
     await sleep(3000);
     expect(watcher.routes).toHaveLength(2);
     child.kill("SIGKILL");
-    await until("it came to be", () => watcher.routes.length === 0);
+    await until("the watcher has no route", () => watcher.routes.length === 0);
   });
 
-  test("entries whose lease was revoked are published anew", async () => {
+  test("entries whose lease was revoked are published again [REG-2]", async () => {
     const { publisher, events } = publish("one", ["Get"]);
-    await until("it came to be", () => publisher.readiness() === undefined);
+    await until("the routes are published", () => publisher.readiness() === undefined);
     const [pair] = (await client.getAll().prefix(PREFIX).exec()).kvs;
     await client.leaseClient.leaseRevoke({ ID: pair?.lease ?? "0" });
     expect(await keys()).toEqual([]);
-    await until("it came to be", async () => (await keys()).length === 1);
+    await until("etcd has the key", async () => (await keys()).length === 1);
     // Told once etcd has answered, which is after the key is there.
-    await until("it came to be", () => events.length === 3);
+    await until("three events were reported", () => events.length === 3);
     expect(events).toEqual(["published", "lost", "published"]);
     expect(publisher.readiness()).toBeUndefined();
   });
@@ -180,7 +186,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     async (data) => {
       const { publisher, events } = publish("one", ["Get", "List"]);
       const { watcher, told } = watch();
-      await until("it came to be", () => watcher.routes.length === 2);
+      await until("the watcher has 2 routes", () => watcher.routes.length === 2);
       const before = told.length;
       await server.stop();
       await sleep(1500);
@@ -188,11 +194,17 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
       expect(publisher.readiness()).toBeUndefined();
       expect(watcher.routes).toHaveLength(2);
       await server.start(data);
-      await until("it came to be", async () => (await keys().catch(() => [])).length === 2);
-      await until("it came to be", () => events.at(-1) === "published" && events.includes("lost"));
+      await until("etcd has both keys", async () => (await keys().catch(() => [])).length === 2);
+      await until(
+        "the routes are lost and published again",
+        () => events.at(-1) === "published" && events.includes("lost"),
+      );
       // What changes from now on is seen: the watcher is on the new etcd.
       publish("two", ["Get"]);
-      await until("it came to be", () => seen(watcher.routes).join() === "Get one,two,List one");
+      await until(
+        "the watcher sees Get one,two,List one",
+        () => seen(watcher.routes).join() === "Get one,two,List one",
+      );
       // At no time were routes missing.
       for (const routes of told.slice(before)) expect(routes.length).toBeGreaterThanOrEqual(2);
     },
@@ -201,20 +213,20 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
   test("what is gone after a restart is forgotten after the time of grace", async () => {
     const { publisher } = publish("one", ["Get"]);
     const { watcher } = watch(1500);
-    await until("it came to be", () => watcher.routes.length === 1);
+    await until("the watcher has a route", () => watcher.routes.length === 1);
     await server.stop();
     await publisher.close();
     await server.start("lost");
-    await until("it came to be", () => watcher.routes.length === 0);
+    await until("the watcher has no route", () => watcher.routes.length === 0);
   });
 
   test("a publisher that starts without etcd is not ready until etcd is there", async () => {
     await server.stop();
     const { publisher, events } = publish("one", ["Get"]);
-    await until("it came to be", () => events.includes("failed"));
+    await until("a failure is reported", () => events.includes("failed"));
     expect(publisher.readiness()).toBe("the routes are not published yet");
     await server.start();
-    await until("it came to be", () => publisher.readiness() === undefined);
+    await until("the routes are published", () => publisher.readiness() === undefined);
   });
 
   test("a publisher that never reached etcd can be closed", async () => {
@@ -231,19 +243,19 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     const { publisher } = publish("one", methods, 10);
     publish("two", methods, 10);
     const { watcher } = watch();
-    await until("it came to be", () => publisher.readiness() === undefined);
+    await until("the routes are published", () => publisher.readiness() === undefined);
     console.info(`1,000 routes published in ${Math.round(performance.now() - started)} ms`);
-    await until("it came to be", () =>
+    await until("each route has two instances", () =>
       watcher.routes.every(({ instances }) => instances.length === 2),
     );
-    await until("it came to be", () => watcher.routes.length === 1000);
+    await until("the watcher has 1000 routes", () => watcher.routes.length === 1000);
   });
 
-  test("history that was compacted away is read anew", async () => {
+  test("history that was compacted away is read again", async () => {
     const { watcher } = watch();
     const { publisher } = publish("one", ["Get"]);
     await until(
-      "it came to be",
+      "the watcher has a route",
       () => watcher.routes.length === 1 && publisher.readiness() === undefined,
     );
     const { header } = await client.getAll().prefix(PREFIX).exec();
@@ -251,7 +263,10 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     await server.stop();
     await server.start();
     publish("two", ["List"]);
-    await until("it came to be", () => seen(watcher.routes).join() === "Get one,List two");
+    await until(
+      "the watcher sees Get one,List two",
+      () => seen(watcher.routes).join() === "Get one,List two",
+    );
   });
 });
 
@@ -289,12 +304,12 @@ describe.skipIf(etcdIsAbsent())("the route registry with user and password", () 
 
   test("is written with the right ones, also after etcd forgot the token", async () => {
     const publisher = publisherOf("topsecret");
-    await until("it came to be", () => publisher.readiness() === undefined);
+    await until("the routes are published", () => publisher.readiness() === undefined);
     await server.stop();
     await server.start();
     await sleep(1000);
     await until(
-      "it came to be",
+      "etcd has the key",
       async () => (await admin.getAll().prefix(PREFIX).keys()).length === 1,
     );
     await publisher.close();
@@ -304,7 +319,7 @@ describe.skipIf(etcdIsAbsent())("the route registry with user and password", () 
   test("is not written with a wrong one, and says so without it", async () => {
     const logged: string[] = [];
     const publisher = publisherOf("wrongpassword", logged);
-    await until("it came to be", () => logged.length > 0);
+    await until("a line is logged", () => logged.length > 0);
     expect(publisher.readiness()).toBeDefined();
     expect(logged.join()).not.toContain("wrongpassword");
     await publisher.close();

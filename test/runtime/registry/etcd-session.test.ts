@@ -2,8 +2,11 @@ import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Etcd3 } from "etcd3";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { keepSession, settledSoon } from "../../../src/runtime/registry/etcd-session.ts";
-import { keepLeaseAlive } from "../../../src/runtime/registry/lease.ts";
+import {
+  keepLeaseAlive,
+  keepSession,
+  settledSoon,
+} from "../../../src/runtime/registry/etcd-session.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -45,7 +48,7 @@ describe("work on etcd that fails", () => {
     for (const [index, least] of [195, 395, 795].entries()) {
       expect(pauses[index]).toBeGreaterThanOrEqual(least);
     }
-    // What ends because it was told to is not lost.
+    // What ends because it was asked to is not lost.
     expect(lost).toEqual([false, false, false]);
     expect([opened, closed]).toEqual([4, 4]);
   });
@@ -77,7 +80,7 @@ describe("work on etcd that fails", () => {
     expect(said).toEqual(["no such file", "no such file"]);
   });
 
-  test("is not begun once it was told to end", async () => {
+  test("is not begun once it was asked to end", async () => {
     let opened = 0;
     const connect = () => {
       opened++;

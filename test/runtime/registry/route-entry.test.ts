@@ -26,8 +26,8 @@ const whole = entryOf("List", {
 });
 
 test.each([
-  ["", "is no JSON"],
-  ["{", "is no JSON"],
+  ["", "is not JSON"],
+  ["{", "is not JSON"],
   ["null", "version none"],
   ["[]", "version none"],
   ["1", "version none"],
@@ -135,9 +135,9 @@ test.each([
   [new URL(".", import.meta.url).pathname, /cannot be read \(EISDIR\): run buf generate, and name/],
   [
     new URL("documents.ts", import.meta.url).pathname,
-    /the document of routes is no JSON: run buf generate with/,
+    /the document of routes is not JSON: run buf generate with/,
   ],
-])("the document %s is for a person to mend: it is named, and what makes it", (file, why) => {
+])("the document %s is for a person to fix: it is named, and what makes it", (file, why) => {
   let error: unknown;
   try {
     readRouteDocument(file);
@@ -169,7 +169,7 @@ test.each([
   "/svc/kernel/rout3s/prod/hub/hub.v1.HubService/Get/x",
   "/svc/kernel/routes/prod/",
   "",
-])("%j is no key of a route in prod", (key) => {
+])("%j is not a key of a route in prod", (key) => {
   expect(parseRouteKey("prod", key)).toBeUndefined();
 });
 

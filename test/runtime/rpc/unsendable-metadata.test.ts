@@ -2,9 +2,9 @@ import { connect, type IncomingHttpHeaders } from "node:http2";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { startWebServer, type WebServer } from "../connect/support/web-server.ts";
 import type { EchoHandlers } from "../grpc/support/echo-methods.ts";
 import { frame } from "../grpc/support/raw-call.ts";
+import { startWebServer, type WebServer } from "../rpc-over-http/connect/support/web-server.ts";
 
 const WHAT = { header: "beginResponse", trailer: "endResponse" } as const;
 type Kind = keyof typeof WHAT;

@@ -12,7 +12,7 @@ import { CREDENTIALS, type CredentialName } from "./credentials.ts";
 export interface Behaviour {
   /** What it throws; undefined where it answers. */
   readonly error: Error | undefined;
-  /** Of a stream of answers: whether it throws behind the last one, and not before the first. */
+  /** Of a stream of answers: whether it throws after the last one, and not before the first. */
   readonly isLate: boolean;
 }
 
@@ -121,7 +121,7 @@ const FIELDS: fc.Arbitrary<Fields> = fc.record({
 const THROWN: fc.Arbitrary<Error> = fc.oneof(
   fc
     .tuple(
-      // A caller that has gone is told nothing.
+      // A caller that has gone is sent nothing.
       fc.constantFrom(
         ...(Object.keys(ERROR_CODES) as ErrorCode[]).filter((one) => one !== "CANCELLED"),
       ),

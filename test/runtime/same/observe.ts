@@ -114,7 +114,7 @@ function expectForm(wire: Wire, call: WireCall, one: Case, answer: WireAnswer): 
   const { code, httpStatus, reason, answers } = answer;
   expect(code).toBeDefined();
   if (reason === undefined) return expect(httpStatus).toBe(200);
-  // Behind messages a route has only the last line.
+  // After messages a route has only the last line.
   if (wire.form === "route" && answers.length > 0) return expect(httpStatus).toBe(200);
   const { error } = one.behaviour;
   const statuses =

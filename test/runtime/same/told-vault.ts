@@ -19,7 +19,7 @@ export interface Handled {
   readonly requests: readonly JsonValue[];
 }
 
-/** A vault whose handlers do what they are told for a call, by its request id. */
+/** A vault whose handlers do what they are asked for a call, by its request id. */
 export interface ToldVault {
   readonly world: World;
   readonly behaviours: Map<string, Behaviour>;

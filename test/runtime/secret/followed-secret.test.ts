@@ -77,7 +77,7 @@ describe("a file that is written in parts", () => {
   });
 });
 
-/** What a path may lead to that is no file with a secret; none of them may be waited for. */
+/** What a path may lead to that is not a file with a secret; none of them may be waited for. */
 const STRANGE: [string, () => unknown, RegExp][] = [
   ["a pipe that nobody writes into", () => execFileSync("mkfifo", [path]), /is not a file/],
   ["a folder", () => mkdirSync(path), /is not a file/],
@@ -87,7 +87,7 @@ const STRANGE: [string, () => unknown, RegExp][] = [
   ["a link to a terminal", () => symlinkSync("/dev/tty", path), /is not a file|cannot be read/],
   ["zero bytes", () => writeFileSync(path, Buffer.alloc(64)), /has characters/],
   ["a zero byte after it", () => writeFileSync(path, `${NEW}\0`), /has characters/],
-  ["bytes that are no text", () => writeFileSync(path, Buffer.alloc(64, 0xff)), /not UTF-8/],
+  ["bytes that are not text", () => writeFileSync(path, Buffer.alloc(64, 0xff)), /not UTF-8/],
   [
     "a socket",
     () =>

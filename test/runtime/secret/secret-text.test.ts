@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readSecretText } from "../../../src/runtime/secret/secret-text.ts";
+import { readSecretText } from "../../../src/runtime/secret/read-secret-file.ts";
 
 const TOKEN = { minLength: 16, inHeader: true };
 const PASSWORD = { minLength: 1, inHeader: false };

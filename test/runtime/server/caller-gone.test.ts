@@ -135,7 +135,7 @@ const loggedEvents = ({ lines }: RunningVault): AuditEvent[] =>
     .flatMap(({ audit }) => (audit === undefined ? [] : [audit]));
 
 test.each(CALLERS)(
-  "a write that took effect is completed as that, though its caller hung up %s",
+  "a write that took effect is completed as that, though its caller hung up %s [AUDIT-2]",
   async (_, caller) => {
     const { vault, seen, openGate } = await startGated();
     const hangUp = caller(vault);

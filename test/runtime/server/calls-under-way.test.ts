@@ -27,7 +27,7 @@ test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 0, 2]], [[0, 2, 1]], [[1, 2, 0]]])(
     for (const index of order) {
       const call = begun[index] as Call;
       calls.end(call);
-      // Also where it is told twice.
+      // Also where it is reported twice.
       calls.end(call);
       open.delete(call);
       expect(calls.count).toBe(open.size);

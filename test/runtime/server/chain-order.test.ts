@@ -84,7 +84,7 @@ afterAll(() => vault.stop());
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   fetch(`http://127.0.0.1:${vault.http}${path}`, { headers, method, redirect: "manual" });
 
-describe("the order of spec 5.7", () => {
+describe("the order of the chain [CHAIN-1]", () => {
   test("of a call that is let in", async () => {
     seen.length = 0;
     const response = await get("/v1/documents/open", alice);
@@ -103,7 +103,7 @@ describe("the order of spec 5.7", () => {
   test.each([
     ["without a caller", {}, 401],
     ["denied", { "x-svc-external-sub": "bob" }, 403],
-  ])("of a call that is %s: nothing behind authorization runs", async (_, headers, status) => {
+  ])("of a call that is %s: nothing after authorization runs", async (_, headers, status) => {
     seen.length = 0;
     expect((await get("/v1/documents/open", headers)).status).toBe(status);
     expect(seen).toEqual([
@@ -112,7 +112,7 @@ describe("the order of spec 5.7", () => {
     ]);
   });
 
-  test("admission refuses behind authorization", async () => {
+  test("admission refuses after authorization", async () => {
     const response = await get("/v1/documents/open", { ...alice, "x-overload": "1" });
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("7");
@@ -149,7 +149,7 @@ describe("raw handlers", () => {
 });
 
 describe("a further authenticator", () => {
-  test("identifies, behind the others", async () => {
+  test("identifies, after the others", async () => {
     expect(await (await get("/v1/profile", { "x-badge": "carol" })).json()).toMatchObject({
       subjectId: "carol",
     });
@@ -171,7 +171,7 @@ describe("a further authenticator", () => {
   });
 });
 
-test("whoever calls too often is told when to come again, and what the limit is", async () => {
+test("whoever calls too often learns when to come again, and what the limit is [RATE-2]", async () => {
   const poll = () => get("/v1/documents/open:poll", alice);
   const answers = await Promise.all([poll(), poll(), poll(), poll()]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);

@@ -94,7 +94,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     expect(page?.events.map(({ data }) => data.code)).toEqual(["OK"]);
   });
 
-  test("a role that may only use the tables makes none, and is told who does", async () => {
+  test("a role that may only use the tables makes none, and learns who does", async () => {
     const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
     const denied = { code: "FAILED_PRECONDITION" };
     const noSchema = start(user);

@@ -83,7 +83,7 @@ test("the event of a raw handler whose caller hung up says what it did", async (
   expect((await eventOf(id))?.data).toMatchObject({ code: "OK", status: 202, caller_gone: true });
 });
 
-test("a path is limited by its rate", async () => {
+test("a path is limited by its rate [PLCF-3]", async () => {
   const statuses: number[] = [];
   for (let count = 0; count < 12; count++) statuses.push((await fetch(url("/limited"))).status);
   expect(statuses.slice(0, 2)).toEqual([200, 200]);

@@ -1,4 +1,4 @@
-/** How a server lets go of the calls under way when it is told to end, over both transports. */
+/** How a server lets go of the calls under way when it is asked to end, over both transports. */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
@@ -188,7 +188,7 @@ test("a stream that began lately goes on when an old one is ended", async () => 
   await stopped;
 });
 
-test("a call that is not done in time is told that the server ends, and its connection is closed", async () => {
+test("a call that is not done in time is notified that the server ends, and its connection is closed", async () => {
   const { vault, begun } = await startWaiting(0.3);
   const notice = noticeOverHttp(vault.http, "never");
   await expect.poll(() => begun.size).toBe(1);

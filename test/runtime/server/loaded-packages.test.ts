@@ -87,7 +87,7 @@ test("one over PostgreSQL loads that one", () => {
   expect(loadedBy({ database })).toContain("pg");
 });
 
-test("what is built loads no large package at its start, nor fetch and WebSocket, which Node has in one", () => {
+test("what is built loads no large package at its start, nor fetch and WebSocket, which Node has in one [COMP-9]", () => {
   const fetch = '"NativeModule internal/deps/undici/undici"';
   const loaded = run(`${PRINT_LOADED}
     import { writeFileSync } from "node:fs";

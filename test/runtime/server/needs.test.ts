@@ -1,9 +1,9 @@
-/** What a service must configure by the exposures that it has, and what it is told where something lacks. */
+/** What a service must configure by the exposures that it has, and what is reported where something lacks. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { isForDevelopment } from "../../../src/runtime/configuration/environment.ts";
+import { isForDevelopment } from "../../../src/runtime/configuration/service-config.ts";
 import {
   type AccessPolicy,
   createLogger,
@@ -106,7 +106,7 @@ describe("RPCs that nobody can call are warned of", () => {
   });
 });
 
-test("with an AUTHORIZED RPC all that its engine lacks is told at once, with the RPC", async () => {
+test("with an AUTHORIZED RPC all that its engine lacks is reported at once, with the RPC", async () => {
   const error = await start(echoWith(policy("PUBLIC"), AUTHORIZED), undefined).catch(
     (error) => error,
   );

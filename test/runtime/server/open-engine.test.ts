@@ -39,7 +39,7 @@ test.each<[string, ServiceConfig, RegExp]>([
   expect((error as StartUpError).problems).toEqual([expect.stringMatching(problem)]);
 });
 
-test("all that an engine lacks is told at once", async () => {
+test("all that an engine lacks is reported at once", async () => {
   const bare = { ...withAuthz({ model: undefined }), database: undefined };
   const error = await createAuthorizationEngine(bare).catch((thrown: unknown) => thrown);
   expect((error as StartUpError).problems).toEqual([

@@ -2,15 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ServiceConfig } from "../../../src/runtime/configuration/service-config.ts";
-import { AccessLog } from "../../../src/runtime/operation/access-log/access-log.ts";
+import { StartUpError } from "../../../src/runtime/error/start-up-error.ts";
+import { AccessLog } from "../../../src/runtime/observers/access-log/access-log.ts";
 import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
 import { Readiness } from "../../../src/runtime/operation/readiness.ts";
 import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import type { TransportServer } from "../../../src/runtime/port/listen.ts";
 import { CallsUnderWay } from "../../../src/runtime/server/calls-under-way.ts";
 import { Cleanup } from "../../../src/runtime/server/cleanup.ts";
 import { RunningServer } from "../../../src/runtime/server/running-server.ts";
-import { StartUpError } from "../../../src/runtime/server/start-up-error.ts";
-import type { TransportServer } from "../../../src/runtime/server/transport-server.ts";
 import { callOf } from "../operation/calls.ts";
 
 /** A server whose parts note what they are asked for. */
@@ -122,7 +122,7 @@ test("the last lines of calls are written before what calls need is closed", asy
   expect(notes.indexOf("log call")).toBeLessThan(notes.indexOf("opened last closes"));
 });
 
-test("calls that do not end in time are told, and what hangs does not keep the server", async () => {
+test("calls that do not end in time are reported, and what hangs does not keep the server", async () => {
   const hangs = { drain: () => new Promise<void>(() => undefined) };
   const { server, notes, calls } = serverOf({ grpc: hangs }, 30);
   await server.start();
@@ -147,7 +147,7 @@ test("calls that end in time are not cut off", async () => {
   expect(notes.join()).not.toContain("still under way");
 });
 
-test("a transport that cannot be closed is told, and the others are closed", async () => {
+test("a transport that cannot be closed is reported, and the others are closed", async () => {
   const { server, notes } = serverOf({ http: { close: () => Promise.reject(new Error("no")) } });
   await server.start();
   await server.stop();
@@ -156,7 +156,7 @@ test("a transport that cannot be closed is told, and the others are closed", asy
   expect(notes).toContain("opened first closed");
 });
 
-test("one that cannot listen ends the server, and all of them are told", async () => {
+test("one that cannot listen ends the server, and all of them are reported", async () => {
   const http = new StartUpError(["http is taken", "http is odd"]);
   const { server, notes, readiness } = serverOf({
     http: { listen: () => Promise.reject(http) },

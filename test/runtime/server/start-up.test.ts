@@ -80,7 +80,7 @@ describe("a server does not start where", () => {
     expect(closed).toBe(1);
   });
 
-  test("the routes name an RPC that is not bound, and miss one that is", async () => {
+  test("the routes name an RPC that is not bound, and miss one that is [EXP-6]", async () => {
     const [first, ...others] = routes.routes;
     if (first === undefined) throw new Error("the fixture has no routes");
     const stray = { ...first, entry: { ...first.entry, rpc: "acme.vault.v1.VaultService/Other" } };
@@ -107,10 +107,10 @@ describe("a server does not start where", () => {
       { policies: { ...binding.policies, [NOTICE]: undefined } },
       "run buf generate again",
     ],
-  ])("an RPC of the routes has no %s: it is told once", async (what, change, mend) => {
+  ])("an RPC of the routes has no %s: it is reported once", async (what, change, fix) => {
     const bindings = [{ ...binding, ...change }] as never;
     const problems = await problemsOf({ routes, bindings });
-    expect(problems).toEqual([expect.stringContaining(`${NOTICE} has no ${what}: ${mend}`)]);
+    expect(problems).toEqual([expect.stringContaining(`${NOTICE} has no ${what}: ${fix}`)]);
   });
 
   test("a service of the routes was generated in another format: its RPCs are not told", async () => {
@@ -235,7 +235,7 @@ describe("a server does not start where", () => {
     expect(problems).toEqual([expect.stringMatching(/UpdateDocument could never be authorized/)]);
   });
 
-  test("several things are wrong: all are told", async () => {
+  test("several things are wrong: all are reported", async () => {
     const problems = await problemsOf({
       bindings: [{ ...binding, policies: {} }],
       routes: { ...routes, service: "hub" },
@@ -245,7 +245,7 @@ describe("a server does not start where", () => {
   });
 });
 
-test("a port in use is told, and nothing is left open", async () => {
+test("a port in use is reported, and nothing is left open", async () => {
   const taken = createTcpServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   const { port } = taken.address() as AddressInfo;
@@ -275,7 +275,7 @@ test("a port in use is told, and nothing is left open", async () => {
   await again.stop();
 });
 
-test("dangerous settings are warned of at every start", async () => {
+test("dangerous settings are warned of at every start [AUTHN-12]", async () => {
   const vault = await startVault({ security: { authn: { mode: "disabled" } } });
   await vault.stop();
   expect(vault.lines.join("")).toMatch(/"level":"warn".*security\.authn\.mode is disabled/);

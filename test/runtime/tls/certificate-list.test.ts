@@ -1,7 +1,10 @@
 import type { X509Certificate } from "node:crypto";
 import { expect, test } from "vitest";
-import { readCertificates, validityProblems } from "../../../src/runtime/tls/certificate-list.ts";
-import { readPrivateKey } from "../../../src/runtime/tls/private-key.ts";
+import {
+  readCertificates,
+  readPrivateKey,
+  validityProblems,
+} from "../../../src/runtime/tls/certificate-list.ts";
 
 const validBetween = (from: string, to: string) =>
   ({
@@ -29,7 +32,7 @@ test.each<[string, readonly X509Certificate[], readonly string[]]>([
       "holds certificate 3 of 3, which is not valid before 2998-01-01T00:00:00Z; look at the clock",
     ],
   ],
-])("of the times of %s is told what is wrong", (_, certificates, told) => {
+])("of the times of %s is shown what is wrong", (_, certificates, told) => {
   expect(validityProblems(certificates)).toEqual(told);
 });
 

@@ -25,7 +25,7 @@ const FORWARDED = {
   "x-ssl-client-s-dn": `CN=${GATEWAY}`,
 };
 
-/** Certificates that the client CA has signed, which is no reason to believe the caller. */
+/** Certificates that the client CA has signed, which is not a reason to believe the caller. */
 const OTHER_NAMES: Readonly<Record<string, CertificateText>> = {
   "of another name": { names: "DNS:client.internal" },
   "without a name": {},
@@ -55,13 +55,13 @@ const OTHER_NAMES: Readonly<Record<string, CertificateText>> = {
     names: "dirName:holder",
     lines: ["[holder]", `CN=${GATEWAY}`],
   },
-  "with the name behind a comma in another one": {
+  "with the name after a comma in another one": {
     names: "@several",
     lines: ["[several]", `URI.1=http://a/,DNS:${GATEWAY}`, `DNS.2=x,DNS:${GATEWAY}`],
   },
 };
 
-describe.skipIf(opensslIsAbsent())("a client certificate", () => {
+describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
   let certificates: Certificates;
   let ca: Authority;
   let server: Identity;

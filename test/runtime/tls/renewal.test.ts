@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { connect, type TLSSocket } from "node:tls";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Logger } from "../../../src/runtime/operation/logger.ts";
+import type { Logger } from "../../../src/common/logger.ts";
 import { RENEWAL_MS, ServerTls } from "../../../src/runtime/tls/server-tls.ts";
 import type { RunningVault } from "../support/vault-server.ts";
 import {
@@ -23,7 +23,7 @@ import { startSecured, TRANSPORTS, type Transport, whoCalls } from "./support/se
 
 const TRUSTED = ["client.internal"];
 
-describe.skipIf(opensslIsAbsent())("certificates that are renewed", () => {
+describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", () => {
   let certificates: Certificates;
   let ca: Authority;
   let otherCa: Authority;
@@ -78,13 +78,10 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed", () => {
   /** Lets the server look until something has come of it. */
   const looked = async (isDone: () => boolean) => {
     await expect
-      .poll(
-        async () => {
-          await look();
-          return isDone();
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        await look();
+        return isDone();
+      })
       .toBe(true);
   };
   const as = ({ certificate, key }: Identity) => ({ ca: ca.certificate, cert: certificate, key });
@@ -105,13 +102,10 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed", () => {
 
   const untilServedBy = async (transport: Transport, name: string) => {
     await expect
-      .poll(
-        async () => {
-          await look();
-          return servedBy(transport);
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        await look();
+        return servedBy(transport);
+      })
       .toBe(name);
   };
 
@@ -159,7 +153,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed", () => {
       rmSync(path("tls.key"));
     });
 
-    test("decide anew who may connect, also by a session of before", async () => {
+    test("decide again who may connect, also by a session of before", async () => {
       const running = await start();
       expect(await whoCalls(transport, running, as(otherClient))).toMatch(/^refused: /);
       const session = await sessionOf(transport);
@@ -168,9 +162,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed", () => {
       resumed.destroy();
       install(first, otherCa);
       await look();
-      await expect
-        .poll(() => whoCalls(transport, running, as(otherClient)), { timeout: 30_000 })
-        .toBe("200 alice");
+      await expect.poll(() => whoCalls(transport, running, as(otherClient))).toBe("200 alice");
       expect(await whoCalls(transport, running, as(client))).toMatch(/^refused: /);
       const anew = { ca: ca.certificate, session, maxVersion: "TLSv1.2" as const };
       expect(await whoCalls(transport, running, anew)).toMatch(/^refused: /);
@@ -221,7 +213,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed", () => {
     await looked(() => renewed().length === 2);
   });
 
-  describe("are told of", () => {
+  describe("are notified of", () => {
     let lines: [string, object, string][];
     const logger = {} as Record<keyof Logger, Logger["info"]>;
     for (const level of ["debug", "info", "warn", "error"] as const) {

@@ -109,7 +109,7 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
         ],
       ],
       [
-        "that are no PEM",
+        "that are not PEM",
         { certificate_file: "server.der", key_file: "server.key.der", client_ca_file: "junk" },
         [
           `AT.certificate_file (server.der) ${NO_CERTIFICATE}`,
@@ -135,8 +135,8 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
         "of which one certificate is damaged",
         { certificate_file: "damaged", key_file: "server.key", client_ca_file: "damaged-second" },
         [
-          "AT.certificate_file (damaged) is damaged: certificate 1 in it is none; write the file anew",
-          "AT.client_ca_file (damaged-second) is damaged: certificate 2 in it is none; write the file anew",
+          "AT.certificate_file (damaged) is damaged: certificate 1 in it is not a certificate; write the file again",
+          "AT.client_ca_file (damaged-second) is damaged: certificate 2 in it is not a certificate; write the file again",
         ],
       ],
       [
@@ -180,7 +180,9 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
         certificate_file: "weak.pem",
         key_file: "weak.key",
       });
-      expect(problem).toMatch(/^AT cannot be served with: .*key too small; issue the certificate/);
+      expect(problem).toMatch(
+        /^AT cannot be served with: .*key too small; issue a new certificate and key/,
+      );
       expect(more).toEqual([]);
     });
 
@@ -244,7 +246,7 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
     });
   });
 
-  test("of both servers are told of together, and before anything is opened", async () => {
+  test("of both servers are reported together, and before anything is opened", async () => {
     const path = (name: string) => certificates.path(name);
     const tls = {
       http: { certificate_file: path("a"), key_file: path("server.key") },

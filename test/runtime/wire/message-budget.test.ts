@@ -28,7 +28,7 @@ function memory() {
   return { process: process.process, connection, ended };
 }
 
-describe("memory for messages", () => {
+describe("memory for messages [TRANS-4]", () => {
   test("is refused where it is all taken, and given back when a call is over", () => {
     const { process, connection } = memory();
     const [first, second, third] = [connection()("a"), connection()("b"), connection()("c")];

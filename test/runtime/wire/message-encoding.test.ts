@@ -1,9 +1,9 @@
-/** How the two sides say how messages are compressed, and how they are told that one is too large. */
+/** How the two sides say how messages are compressed, and how they are notified that one is too large. */
 import { create } from "@bufbuild/protobuf";
 import { BytesValueSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { registryOf } from "../../../src/runtime/json/message-registry.ts";
-import { jsonCodec } from "../../../src/runtime/rpc/json-codec.ts";
+import { registryOf } from "../../../src/runtime/json/json-text.ts";
+import { jsonCodec } from "../../../src/runtime/rpc/serve-call.ts";
 import { EnvelopeParser, envelopeOf } from "../../../src/runtime/wire/envelope.ts";
 import { binaryCodec } from "../../../src/runtime/wire/message-codec.ts";
 import { requestEncoding, responseCoding } from "../../../src/runtime/wire/message-encoding.ts";
@@ -41,7 +41,7 @@ test.each([
   expect(responseCoding([accepted])?.name).toBe(expected);
 });
 
-test("what is too large is told with what limits it", () => {
+test("what is too large is reported with what limits it", () => {
   const method = { input: BytesValueSchema, output: BytesValueSchema };
   const limits = { maxBytes: 10, maxElements: 10, maxResponseBytes: 10 };
   const message = create(BytesValueSchema, { value: new Uint8Array(20) });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", SCRIPT]);
   const all = JSON.parse(stdout) as Measured[];
   measured = new Map(all.map((each) => [each.name, each]));
-}, 120_000);
+});
 
 describe("a message weighs about what it takes", () => {
   test.each(WEIGHED.map(({ name }) => name))("%s", (name) => {

@@ -1,7 +1,6 @@
 /** Bytes that come in pieces. */
 import { afterEach, expect, test, vi } from "vitest";
-import { EnvelopeParser, envelopeOf } from "../../../src/runtime/wire/envelope.ts";
-import { Pieces } from "../../../src/runtime/wire/pieces.ts";
+import { EnvelopeParser, envelopeOf, Pieces } from "../../../src/runtime/wire/envelope.ts";
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -4,13 +4,13 @@ import { afterEach, expect, test } from "vitest";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { envelopeOf, flag } from "../../../src/runtime/wire/envelope.ts";
 import { budgetOf, MessageAccount } from "../../../src/runtime/wire/message-budget.ts";
+import { unpack } from "../../../src/runtime/wire/message-encoding.ts";
 import { BYTES, MessageReader } from "../../../src/runtime/wire/message-reader.ts";
-import { unpack } from "../../../src/runtime/wire/unpack.ts";
 
 const DATA = Uint8Array.of(1);
 const LIMIT = 10;
 
-/** What is unpacked waits until it is told to go on. */
+/** What is unpacked waits until it is asked to go on. */
 interface Work {
   readonly resolve: (data: Uint8Array) => void;
   readonly reject: (reason: Error) => void;

@@ -5,7 +5,7 @@ import type { AuthzServiceHandlers } from "../../gen/hub/authz/v1/authz_server.t
 import { pageSizeOf } from "../pages.ts";
 import { callerOf } from "./relationships.ts";
 
-/** The relation of each role (spec 2.6, rule 4), the mightiest first, with the permissions that it brings. */
+/** The relation of each role, the mightiest first, with the permissions that it brings. */
 const ROLES = [
   { role: Role.OWNER, relation: "owner", permissions: ["manage", "write", "operate", "read"] },
   { role: Role.ADMIN, relation: "admin", permissions: ["manage", "write", "operate", "read"] },
@@ -139,7 +139,7 @@ function relationshipOf(projectId: bigint, member: Member | undefined): Relation
   };
 }
 
-/** A relationship as a member; undefined for what is no role, such as the parent. */
+/** A relationship as a member; undefined for what is not a role, such as the parent. */
 function memberOf({ relation, subject }: Relationship) {
   const role = ROLES.find((known) => known.relation === relation)?.role;
   if (role === undefined) return undefined;

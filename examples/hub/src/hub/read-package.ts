@@ -9,15 +9,15 @@ export function readPackage(bytes: Uint8Array): [path: string, content: Uint8Arr
   try {
     files = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw new ServiceError("INVALID_ARGUMENT", "the package is no JSON");
+    throw new ServiceError("INVALID_ARGUMENT", "the package is not JSON");
   }
   if (typeof files !== "object" || files === null || Array.isArray(files)) {
-    throw new ServiceError("INVALID_ARGUMENT", "the package is no JSON object of paths and texts");
+    throw new ServiceError("INVALID_ARGUMENT", "the package is not JSON object of paths and texts");
   }
   return Object.entries(files).map(([path, text]: [string, unknown]) => {
     const content = typeof text === "string" ? new TextEncoder().encode(text) : undefined;
     if (content === undefined || content.length > MAX_FILE) {
-      throw new ServiceError("INVALID_ARGUMENT", `the file ${path} is no text of at most 1 MiB`);
+      throw new ServiceError("INVALID_ARGUMENT", `the file ${path} is not text of at most 1 MiB`);
     }
     return [path, content];
   });

@@ -38,7 +38,7 @@ export function releaseHandlers({
     async reviewSkill({ skillId, approved }) {
       const skill = skills.get(skillId);
       if (skill.state !== (approved ? SkillState.DRAFT : SkillState.REVIEWED)) {
-        const message = approved ? "the skill is no draft" : "the skill is not under review";
+        const message = approved ? "the skill is not a draft" : "the skill is not under review";
         throw new ServiceError("FAILED_PRECONDITION", message);
       }
       const state = approved ? SkillState.REVIEWED : SkillState.DRAFT;

@@ -1,7 +1,6 @@
-import { DescriptorError, type FileOutline } from "../file-outline.ts";
-import { KINDS } from "../message-index.ts";
-import { MAX_NESTING } from "../nesting.ts";
-import { eachField, WireType } from "../wire.ts";
+import { DescriptorError, type FileOutline } from "../../descriptors/file-outline.ts";
+import { KINDS } from "../../descriptors/message-index.ts";
+import { eachField, MAX_NESTING, WireType } from "../../descriptors/wire.ts";
 
 /** A field, as far as it says what an option's bytes mean. */
 export interface DefinedField {

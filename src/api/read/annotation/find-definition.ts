@@ -1,7 +1,6 @@
+import { DescriptorError, type FileOutline } from "../../descriptors/file-outline.ts";
+import { eachField, MAX_NESTING, WireType } from "../../descriptors/wire.ts";
 import { POLICY_EXTENSION } from "../../policy.ts";
-import { DescriptorError, type FileOutline } from "../file-outline.ts";
-import { MAX_NESTING } from "../nesting.ts";
-import { eachField, WireType } from "../wire.ts";
 import {
   type AnnotationDefinition,
   type DefinedEnum,

@@ -1,6 +1,6 @@
 import { ANNOTATION } from "../../../gen/annotation.ts";
+import type { FileOutline } from "../../descriptors/file-outline.ts";
 import { POLICY_EXTENSION } from "../../policy.ts";
-import type { FileOutline } from "../file-outline.ts";
 import type { AnnotationDefinition, DefinedExtension, DefinedField } from "./definition.ts";
 import { findDefinition, POLICY_NAME } from "./find-definition.ts";
 
@@ -71,7 +71,9 @@ function differencesOf(found: AnnotationDefinition): string[] {
     else if (others.length > 0) differences.push(`${subject} is declared more than once`);
   }
   // What the annotation does not reach, such as a further message of the package, changes no meaning.
-  const owners = new Set([...ANNOTATION.messages, ...ANNOTATION.enums].map(({ name }) => name));
+  const owners = new Set<string>(
+    [...ANNOTATION.messages, ...ANNOTATION.enums].map(({ name }) => name),
+  );
   for (const subject of theirs.keys()) {
     const owner = subject.slice(0, subject.lastIndexOf("."));
     if (!ours.has(subject) && owners.has(owner)) differences.push(`${quote(subject)} is added`);

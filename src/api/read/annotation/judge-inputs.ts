@@ -1,4 +1,4 @@
-import type { FileOutline } from "../file-outline.ts";
+import type { FileOutline } from "../../descriptors/file-outline.ts";
 import { declaredExtensions } from "./find-definition.ts";
 import { HTTP_OPTION, METHOD_OPTIONS } from "./genuine-options.ts";
 import { type DefinitionProblem, judgeDefinition } from "./judge-definition.ts";

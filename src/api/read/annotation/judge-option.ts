@@ -1,4 +1,4 @@
-import type { FileOutline } from "../file-outline.ts";
+import type { FileOutline } from "../../descriptors/file-outline.ts";
 import {
   type DefinedEnum,
   type DefinedExtension,

@@ -1,5 +1,5 @@
 import { ANNOTATION } from "../../../gen/annotation.ts";
-import { eachField, WireType } from "../wire.ts";
+import { eachField, WireType } from "../../descriptors/wire.ts";
 import type { DefinedField } from "./definition.ts";
 
 /** Something in an option that this version gives no meaning. */

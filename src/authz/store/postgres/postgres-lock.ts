@@ -18,6 +18,8 @@ export async function takeLock(
   schema: string,
   previous: Backend | undefined,
 ): Promise<boolean> {
+  // The connection may end between the two questions: only then is a lock that is still taken another's.
+  let isPreviousGone = false;
   const key = createHash("sha256").update(`svc-access store ${schema}`).digest().readBigInt64BE();
   for (let attempt = 1; ; attempt++) {
     const rows = await writer.query<{ taken: boolean }>(
@@ -25,7 +27,7 @@ export async function takeLock(
       [String(key)],
     );
     if (rows[0]?.taken === true) return true;
-    if (previous === undefined || attempt === ATTEMPTS) return false;
+    if (previous === undefined || isPreviousGone || attempt === ATTEMPTS) return false;
     const ended = await writer.query(
       `select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
        where locktype = 'advisory' and objsubid = 1
@@ -33,8 +35,7 @@ export async function takeLock(
        and pid = $2 and backend_start::text = $3`,
       [String(key), previous.pid, previous.start],
     );
-    // Then it is another process that has the lock.
-    if (ended.length === 0 && attempt > 1) return false;
+    isPreviousGone = ended.length === 0;
     await sleep(PAUSE);
   }
 }

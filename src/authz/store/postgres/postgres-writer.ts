@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kysely } from "kysely";
-import { Client, type ClientConfig } from "pg";
+import type { ClientConfig } from "pg";
+import { Client } from "../../../common/drivers/pg.ts";
+import { kyselyOverClient } from "../../../database/postgres/postgres-pool.ts";
 import type { Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
-import { kyselyOverClient } from "./postgres-kysely.ts";
 import { PostgresStatement } from "./postgres-statement.ts";
 
 /** Who a server process is; its number alone may be used again. */
@@ -89,7 +90,7 @@ export class PostgresWriter {
     return rowCount !== 0;
   }
 
-  /** Names who is told that the connection broke. */
+  /** Names who is notified that the connection broke. */
   onEnd(listener: () => void): void {
     this.#client.once("end", listener);
   }

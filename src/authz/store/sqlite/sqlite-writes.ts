@@ -1,8 +1,8 @@
 import { type CompiledQuery, sql } from "kysely";
+import type { SqliteConnection } from "../../../database/sqlite/sqlite-connection.ts";
 import { RELATIONSHIP_COLUMNS } from "../relationship-row.ts";
-import type { RelationshipTable } from "../tables.ts";
+import type { RelationshipTable, Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
 
 /** Any row: only the text of its statement is used. */
 const SAMPLE = Object.fromEntries(
@@ -15,10 +15,10 @@ const SAMPLE = Object.fromEntries(
  * that takes longer than SQLite takes to run them.
  */
 export class SqliteWrites {
-  readonly #connection: SqliteConnection;
+  readonly #connection: SqliteConnection<Tables>;
   readonly #statements: ReturnType<typeof prepareStatements>;
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection<Tables>) {
     this.#connection = connection;
     this.#statements = prepareStatements(connection);
   }
@@ -60,7 +60,7 @@ export class SqliteWrites {
   }
 }
 
-function prepareStatements(connection: SqliteConnection) {
+function prepareStatements(connection: SqliteConnection<Tables>) {
   const { kysely } = connection;
   const insert = kysely.insertInto("relationships").values(SAMPLE);
   let remove = kysely.deleteFrom("relationships");

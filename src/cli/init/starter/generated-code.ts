@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { UsageError } from "../../../compiler/usage-error.ts";
+import { UsageError } from "../../../diagnostics/usage-error.ts";
 
 /** Where the starter's own code is. */
 const SOURCE = "src";

@@ -1,4 +1,4 @@
-import { UsageError } from "../../../compiler/usage-error.ts";
+import { UsageError } from "../../../diagnostics/usage-error.ts";
 import type { OutputFile } from "../../../emit/output-file.ts";
 import type { GeneratedCode } from "./generated-code.ts";
 import { MODEL, serviceYaml, svcAccessYaml } from "./starter-config.ts";
@@ -24,7 +24,9 @@ export function serviceStarter(
   gen: GeneratedCode,
 ): readonly OutputFile[] {
   if (!NAME.test(name)) {
-    throw new UsageError(`${name} is no name of a service: take lower-case letters, digits and -`);
+    throw new UsageError(
+      `${name} is not a name of a service: take lower-case letters, digits and -`,
+    );
   }
   const word = name.replaceAll("-", "_");
   const title = name.replace(/(?:^|-)([a-z0-9])/g, (_, first: string) => first.toUpperCase());

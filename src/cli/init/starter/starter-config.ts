@@ -11,7 +11,7 @@ services:
     packages: [${word}.v1]
     ports: {http: 18010, grpc: 19010}
 
-# What is served and is no RPC.
+# What is served and is not an RPC.
 paths:
   - {service: ${name}, path: /healthz, exposure: PUBLIC}
   - {service: ${name}, path: /readyz, exposure: PUBLIC}

@@ -7,8 +7,7 @@ import {
   SamplingBreaker,
 } from "cockatiel";
 import { ServiceError } from "../../error/service-error.ts";
-import type { ClientCall, ClientInterceptor } from "../client-call.ts";
-import type { CircuitBreakerOptions } from "../client-options.ts";
+import type { CircuitBreakerOptions, ClientCall, ClientInterceptor } from "../call/client-call.ts";
 
 const DEFAULT_CONSECUTIVE_FAILURES = 10;
 const DEFAULT_SAMPLING_MS = 10_000;

@@ -1,22 +1,21 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { ServiceError } from "../../error/service-error.ts";
-import { clientTargetOf } from "../../operation/tracing/client-target.ts";
-import { createClientTracing } from "../../operation/tracing/client-tracing.ts";
 import type {
   ClientCall,
   ClientCallOptions,
   ClientInterceptor,
+  ClientOptions,
   ClientTransport,
-} from "../client-call.ts";
-import type { ClientOptions } from "../client-options.ts";
-import type { ClientCaller } from "../typed-client.ts";
+} from "../call/client-call.ts";
+import type { ClientCaller } from "../call/typed-client.ts";
 import { circuitBreaker } from "./circuit-breaker.ts";
+import { clientTargetOf, createClientTracing } from "./client-tracing.ts";
 import { metadata, requestInfo } from "./outgoing-headers.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { retry } from "./retry.ts";
 import { timeout } from "./timeout.ts";
 
-/** The one way of a client's calls out, in the order of spec 5.7. */
+/** The one way of a client's calls out, in the order of CLI-1 in docs/requirements.md. */
 export class ClientChain implements ClientCaller {
   readonly #transport: ClientTransport;
   readonly #stages: readonly ClientInterceptor[];

@@ -1,11 +1,13 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import type { CallContext } from "../../call/call-context.ts";
 import { type CallHeaders, single } from "../../call/call-headers.ts";
-import { REQUEST_ID_HEADER } from "../../call/request-id.ts";
-import { traceIdOf } from "../../call/trace-context.ts";
-import type { CallContext } from "../../call-context.ts";
+import { REQUEST_ID_HEADER, traceIdOf } from "../../call/call-ids.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import type { ClientInterceptor } from "../client-call.ts";
-import { type ClientOptions, DEFAULT_USER_AGENT } from "../client-options.ts";
+import {
+  type ClientInterceptor,
+  type ClientOptions,
+  DEFAULT_USER_AGENT,
+} from "../call/client-call.ts";
 
 const DEFAULT_TOKEN_HEADER = "X-Svc-Internal-Token";
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;

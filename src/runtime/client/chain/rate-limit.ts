@@ -1,6 +1,5 @@
 import { ServiceError } from "../../error/service-error.ts";
-import type { ClientInterceptor } from "../client-call.ts";
-import type { ClientRateLimit } from "../client-options.ts";
+import type { ClientInterceptor, ClientRateLimit } from "../call/client-call.ts";
 
 /** Refuses calls, before they are sent, that come faster than this client may call. */
 export function rateLimit({ qps, burst = qps }: ClientRateLimit): ClientInterceptor {

@@ -1,9 +1,8 @@
 import { retry as cockatielRetry, DelegateBackoff, handleWhen } from "cockatiel";
-import { isStreaming } from "../../binding/method-kind.ts";
+import { isStreaming } from "../../binding/bound-method.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import type { ClientCall, ClientInterceptor } from "../client-call.ts";
-import type { RetryOptions } from "../client-options.ts";
-import { isUnsent } from "../unsent.ts";
+import { isUnsent } from "../call/call-failure.ts";
+import type { ClientCall, ClientInterceptor, RetryOptions } from "../call/client-call.ts";
 
 const DEFAULT_ATTEMPTS = 3;
 const DEFAULT_INITIAL_DELAY_MS = 50;

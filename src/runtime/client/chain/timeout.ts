@@ -1,7 +1,6 @@
-import { isStreaming, streamsResponse } from "../../binding/method-kind.ts";
+import { isStreaming, streamsResponse } from "../../binding/bound-method.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import type { ClientCall, ClientInterceptor } from "../client-call.ts";
-import type { ClientOptions } from "../client-options.ts";
+import type { ClientCall, ClientInterceptor, ClientOptions } from "../call/client-call.ts";
 
 const DEFAULT_TIMEOUT_MS = 5000;
 const DEFAULT_STREAM_TIMEOUT_MS = 3_600_000;

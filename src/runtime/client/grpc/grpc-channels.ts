@@ -8,16 +8,20 @@ import {
   Metadata,
   type StatusObject,
 } from "@grpc/grpc-js";
-import { streamsRequest, streamsResponse } from "../../binding/method-kind.ts";
-import type { ClientCall } from "../client-call.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES, DEFAULT_USER_AGENT } from "../client-options.ts";
-import type { GrpcClientOptions } from "./grpc-client-options.ts";
+import { streamsRequest, streamsResponse } from "../../binding/bound-method.ts";
+import {
+  type ClientCall,
+  type ClientOptions,
+  DEFAULT_MAX_RESPONSE_BYTES,
+  DEFAULT_USER_AGENT,
+} from "../call/client-call.ts";
+import type { ClientTls } from "../call/client-tls.ts";
 import { isGrpcError, toClientError } from "./grpc-error.ts";
 import { encodeRequest as encode, pumpRequests } from "./request-pump.ts";
-import { ResponseHeaders } from "./response-headers.ts";
 import {
   decodeResponse as decode,
   decodeResponses,
+  ResponseHeaders,
   type ResponseStream,
 } from "./response-stream.ts";
 
@@ -202,4 +206,25 @@ function callOptionsOf({ deadline }: ClientCall): CallOptions {
 
 function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {
   return bytes === undefined ? undefined : Buffer.from(bytes);
+}
+
+/** The options of a gRPC client. */
+export interface GrpcClientOptions extends ClientOptions {
+  /** Where the service answers, `host:port`. */
+  readonly target: string;
+  /** Calls over TLS; absent, in plain text. */
+  readonly tls?: GrpcClientTls;
+  /**
+   * How often a connection with calls under way is asked whether it is alive, in milliseconds.
+   * 30,000 where absent, and 330,000 for streams: servers of other makers end a connection that is
+   * asked more often than every five minutes while nothing else is sent, unless configured otherwise.
+   * 0 for never.
+   */
+  readonly keepaliveMs?: number;
+}
+
+/** How the server is known, and how this client shows itself; in PEM. */
+export interface GrpcClientTls extends ClientTls {
+  /** The name that the server's certificate must have; absent, that of the target. */
+  readonly serverName?: string;
 }

@@ -1,8 +1,11 @@
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
+import { ServiceError } from "../../error/service-error.ts";
+import type { ClientCall, ClientTransport } from "../call/client-call.ts";
+import { checkClientTls } from "../call/client-tls.ts";
+import { type ServiceClient, typedClient } from "../call/typed-client.ts";
 import { ClientChain } from "../chain/client-chain.ts";
-import { type ServiceClient, typedClient } from "../typed-client.ts";
-import type { GrpcClientOptions } from "./grpc-client-options.ts";
-import { GrpcTransport } from "./grpc-transport.ts";
+import type { GrpcChannels, GrpcClientOptions } from "./grpc-channels.ts";
 
 /**
  * A client of a service over gRPC. Errors are `ServiceError`s with the code that the
@@ -17,4 +20,49 @@ export function createGrpcClient<Service extends DescService>(
   options: GrpcClientOptions,
 ): ServiceClient<Service> {
   return typedClient(service, new ClientChain(new GrpcTransport(options), options, options.target));
+}
+
+/**
+ * Sends calls by gRPC. What it sends them by is loaded with the first one: it is large, and many a
+ * service that has a client calls nobody for a long time.
+ */
+class GrpcTransport implements ClientTransport {
+  readonly name = "grpc";
+  readonly #options: GrpcClientOptions;
+  #channels: GrpcChannels | undefined;
+  #loading: Promise<GrpcChannels> | undefined;
+  #isClosed = false;
+
+  /** @throws TypeError where the target is empty, or the certificates are none */
+  constructor(options: GrpcClientOptions) {
+    if (options.target === "") throw new TypeError('target is empty: give it as "host:port"');
+    if (options.tls !== undefined) checkClientTls(options.tls);
+    this.#options = options;
+  }
+
+  isIdempotent({ idempotency }: DescMethod): boolean {
+    return idempotency === Idempotency.IDEMPOTENT || idempotency === Idempotency.NO_SIDE_EFFECTS;
+  }
+
+  async send(call: ClientCall): Promise<unknown> {
+    const channels = this.#channels ?? (await this.#load());
+    return channels.send(call);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    // Calls that wait for it are sent first. Where it cannot be loaded, they say so.
+    const channels = this.#channels ?? (await this.#loading?.catch(() => undefined));
+    channels?.close();
+  }
+
+  #load(): Promise<GrpcChannels> {
+    if (this.#isClosed) throw new ServiceError("UNAVAILABLE", "the client is closed");
+    return (this.#loading ??= this.#open());
+  }
+
+  async #open(): Promise<GrpcChannels> {
+    const { GrpcChannels } = await import("./grpc-channels.ts");
+    return (this.#channels = new GrpcChannels(this.#options));
+  }
 }

@@ -5,10 +5,8 @@ import {
   decodeStatusDetails,
   STATUS_DETAILS_HEADER,
   type StatusDetails,
-} from "../../grpc/status-details.ts";
-import { CODE_OF_STATUS } from "../code-of-status.ts";
-import { tlsFailure } from "../tls-failure.ts";
-import { markUnsent } from "../unsent.ts";
+} from "../../error/status-details.ts";
+import { CODE_OF_STATUS, markUnsent, tlsFailure } from "../call/call-failure.ts";
 
 /** What grpc-js says where a message is over the limit: it has no code of its own. */
 const TOO_LARGE = /^Received message (larger than|that decompresses)/;
@@ -57,7 +55,7 @@ function codeOf(grpcStatus: number, info: StatusDetails | undefined): string {
     : (CODE_OF_STATUS[grpcStatus] ?? "INTERNAL");
 }
 
-/** Whether a server answered; only of these two is it of use, and a refusal always counts as a server's. */
+/** Whether a server answered; only of these two is it useful, and a refusal always counts as a server's. */
 function isAnswer(
   { code, details }: StatusObject,
   info: StatusDetails | undefined,

@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import type { ClientCall } from "../client-call.ts";
+import type { ClientCall } from "../call/client-call.ts";
 
 /** What requests are written to. */
 interface RequestSink {
@@ -17,7 +17,7 @@ export function encodeRequest(input: DescMessage, request: unknown): Buffer {
 /**
  * Sends the requests of a stream, as fast as the server takes them.
  *
- * @param onError is told what the stream of requests itself throws
+ * @param onError gets what the stream of requests itself throws
  * @returns stops sending; the rest of the requests is not asked for
  */
 export function pumpRequests(

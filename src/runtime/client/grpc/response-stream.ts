@@ -1,4 +1,6 @@
 import { type DescMessage, fromBinary } from "@bufbuild/protobuf";
+import type { Metadata } from "@grpc/grpc-js";
+import type { CallHeaders } from "../../call/call-headers.ts";
 import { ServiceError } from "../../error/service-error.ts";
 
 /** A stream of responses under way. */
@@ -31,8 +33,27 @@ export function decodeResponse(output: DescMessage, data: Buffer | undefined): u
     const bytes = data as Buffer;
     return fromBinary(output, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
   } catch (error) {
-    throw new ServiceError("INTERNAL", `the response is no valid ${output.typeName}`, {
+    throw new ServiceError("INTERNAL", `the response is not a valid ${output.typeName}`, {
       cause: error,
     });
+  }
+}
+
+/** The metadata of a response, as grpc-js gives them; binary values in base64. */
+export class ResponseHeaders implements CallHeaders {
+  readonly #metadata: Metadata;
+
+  constructor(metadata: Metadata) {
+    this.#metadata = metadata;
+  }
+
+  all(name: string): readonly string[] {
+    return this.#metadata
+      .get(name)
+      .map((value) => (typeof value === "string" ? value : value.toString("base64")));
+  }
+
+  names(): Iterable<string> {
+    return Object.keys(this.#metadata.getMap());
   }
 }

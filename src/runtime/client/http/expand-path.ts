@@ -6,10 +6,10 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
+import type { HttpRoute, HttpRouteVariable } from "../../binding/service-binding.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import { fieldsByName } from "../../json/field-names.ts";
-import type { HttpRoute, HttpRouteVariable } from "../../service-binding.ts";
-import { valueOf } from "./json-field.ts";
+import { fieldsByName, hasOwnJsonForm } from "../../json/field-names.ts";
+import { jsonValueOf } from "./json-options.ts";
 
 /**
  * Fills the variables of a path from the JSON form of a request, and takes them out of
@@ -77,7 +77,7 @@ function placeOf(
   for (const [index, name] of names.entries()) {
     const field = fieldsByName(message).get(name);
     if (field === undefined) throw new Error(`${message.typeName} has no field "${name}"`);
-    const value = valueOf(object, field);
+    const value = jsonValueOf(object, field);
     ways.push([object, field.jsonName]);
     if (index === names.length - 1) {
       const present = value ?? defaultOf(field);
@@ -115,4 +115,57 @@ function defaultOf(field: DescField): JsonValue | undefined {
   if (field.fieldKind !== "scalar") return undefined;
   if (field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) return undefined;
   return field.scalar === ScalarType.BOOL ? false : 0;
+}
+
+/**
+ * The query of what neither the path nor the body holds: fields by their JSON names,
+ * with dots into messages, lists by repetition, and messages that hold nothing by an
+ * empty value.
+ *
+ * @throws ServiceError INVALID_ARGUMENT for what no query holds: maps and lists of messages
+ */
+export function queryOf(input: DescMessage, json: JsonObject): string {
+  const parameters: string[] = [];
+  collect(parameters, "", input, json);
+  return parameters.join("&");
+}
+
+function collect(parameters: string[], prefix: string, message: DescMessage, json: JsonObject) {
+  const add = (name: string, text: string) =>
+    parameters.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
+  let known = 0;
+  for (const field of message.fields) {
+    const value = jsonValueOf(json, field);
+    if (value === undefined) continue;
+    known++;
+    const name = prefix + nameOf(message, field);
+    if (field.fieldKind === "message" && !hasOwnJsonForm(field.message)) {
+      const before = parameters.length;
+      collect(parameters, `${name}.`, field.message, value as JsonObject);
+      if (parameters.length === before) add(name, "");
+    } else {
+      for (const each of field.fieldKind === "list" ? (value as JsonValue[]) : [value]) {
+        add(name, textOf(field, name, each));
+      }
+    }
+  }
+  // Extensions have no name that a query could give.
+  if (known === Object.keys(json).length) return;
+  throw unfit(prefix + (Object.keys(json).find((key) => key.startsWith("[")) ?? "[…]"));
+}
+
+/** The JSON name, unless it has a dot or is the protobuf name of another field. */
+function nameOf(message: DescMessage, field: DescField): string {
+  const { name, jsonName } = field;
+  return !jsonName.includes(".") && fieldsByName(message).get(jsonName) === field ? jsonName : name;
+}
+
+function textOf(field: DescField, name: string, value: JsonValue): string {
+  if (value === null && field.enum !== undefined) return "NULL_VALUE";
+  if (field.fieldKind === "map" || typeof value === "object") throw unfit(name);
+  return String(value);
+}
+
+function unfit(name: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", `the field ${name} cannot be sent in a query`);
 }

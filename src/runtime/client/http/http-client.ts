@@ -1,9 +1,8 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { HttpRoute } from "../../service-binding.ts";
+import type { HttpRoute } from "../../binding/service-binding.ts";
+import { type ServiceClient, typedClient } from "../call/typed-client.ts";
 import { ClientChain } from "../chain/client-chain.ts";
-import { type ServiceClient, typedClient } from "../typed-client.ts";
-import type { HttpClientOptions } from "./http-client-options.ts";
-import { HttpTransport } from "./http-transport.ts";
+import { type HttpClientOptions, HttpTransport } from "./http-transport.ts";
 
 /**
  * A client of a service over HTTP, by its generated routes. RPCs with a stream of

@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { ERROR_CODES, type ErrorCode } from "../../error/error-codes.ts";
 import { ServiceError, type ServiceErrorOptions } from "../../error/service-error.ts";
-import { tlsFailure } from "../tls-failure.ts";
-import { markUnsent } from "../unsent.ts";
-import { statusBodyOf } from "./status-body.ts";
+import { CODE_OF_STATUS, markUnsent, tlsFailure } from "../call/call-failure.ts";
 
 const REASON = /^[A-Z][A-Z0-9_]{0,127}$/;
 
@@ -25,7 +23,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   504: "DEADLINE_EXCEEDED",
 };
 
-/** What is read of an error's body (design.md, "Errors"). */
+/** What is read of an error's body (docs/requirements.md, ERR-2). */
 interface ErrorBody {
   readonly code: string;
   readonly message: string;
@@ -95,4 +93,17 @@ function isErrorBody(body: unknown): body is ErrorBody & Record<string, unknown>
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What is read of a `google.rpc.Status`, which gateways of other makes answer errors with. */
+export interface StatusBody {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** The error that a `google.rpc.Status` in JSON tells; undefined where a body is none. */
+function statusBodyOf({ code, message }: Record<string, unknown>): StatusBody | undefined {
+  if (typeof code !== "number" || typeof message !== "string") return undefined;
+  const known = CODE_OF_STATUS[code];
+  return known === undefined ? undefined : { code: known, message };
 }

@@ -6,11 +6,11 @@ import {
   type JsonValue,
   type Message,
 } from "@bufbuild/protobuf";
+import type { HttpRoute } from "../../binding/service-binding.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import { childOf } from "../../http/field-setter.ts";
-import { holdsHttpBody, isHttpBody } from "../../http/http-body.ts";
 import { fieldsByName } from "../../json/field-names.ts";
-import type { HttpRoute } from "../../service-binding.ts";
+import { childOf } from "../../json/field-setter.ts";
+import { holdsHttpBody, isHttpBody } from "../../json/http-body.ts";
 import { networkError } from "./http-error.ts";
 import { jsonOptions } from "./json-options.ts";
 
@@ -80,7 +80,7 @@ export function messageOf(
     const whole = field === undefined ? json : { [field.jsonName]: json };
     return fromJson(output, whole, { ...jsonOptions(method, output), ignoreUnknownFields: true });
   } catch (error) {
-    throw new ServiceError("INTERNAL", `the response is no valid ${output.typeName}`, {
+    throw new ServiceError("INTERNAL", `the response is not a valid ${output.typeName}`, {
       cause: error,
     });
   }

@@ -2,14 +2,17 @@ import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { create, type DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
-import { streamsRequest, streamsResponse } from "../../binding/method-kind.ts";
+import { streamsRequest, streamsResponse } from "../../binding/bound-method.ts";
+import type { HttpRoute } from "../../binding/service-binding.ts";
+import { HttpHeaders } from "../../call/call-headers.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import { HttpHeaders } from "../../http/http-headers.ts";
-import type { HttpRoute } from "../../service-binding.ts";
-import type { ClientCall, ClientTransport } from "../client-call.ts";
-import { DEFAULT_MAX_RESPONSE_BYTES } from "../client-options.ts";
-import { checkClientTls } from "../client-tls.ts";
-import type { HttpClientOptions } from "./http-client-options.ts";
+import {
+  type ClientCall,
+  type ClientOptions,
+  type ClientTransport,
+  DEFAULT_MAX_RESPONSE_BYTES,
+} from "../call/client-call.ts";
+import { type ClientTls, checkClientTls } from "../call/client-tls.ts";
 import { errorOf, networkError, streamErrorOf } from "./http-error.ts";
 import {
   isRawResponse,
@@ -160,7 +163,7 @@ export class HttpTransport implements ClientTransport {
     try {
       body = await this.#orAborted(call, readBody(response, MAX_ERROR_BYTES));
     } catch (error) {
-      // The status is told, whatever became of its body.
+      // The status is reported, whatever became of its body.
       if (call.signal?.aborted === true) throw error;
       body = Buffer.alloc(0);
     }
@@ -217,3 +220,16 @@ function acceptOf(method: DescMethod, route: HttpRoute): string {
 function typeOf(response: IncomingMessage): string {
   return response.headers["content-type"] ?? "";
 }
+
+/** The options of an HTTP client. */
+export interface HttpClientOptions extends ClientOptions {
+  /** Where the service answers, such as `http://hub:18001`; a path in it goes before those of the routes. */
+  readonly baseUrl: string;
+  /** The most connections at a time; 64 where absent. */
+  readonly maxConnections?: number;
+  /** For `https`: how the server is known, and how this client shows itself; in PEM. */
+  readonly tls?: HttpClientTls;
+}
+
+/** How the server is known, and how this client shows itself; in PEM. */
+export type HttpClientTls = ClientTls;

@@ -1,5 +1,13 @@
-import type { DescFile, DescMessage, DescMethod, Registry } from "@bufbuild/protobuf";
-import { needsRegistry, registryOf } from "../../json/message-registry.ts";
+import type {
+  DescField,
+  DescFile,
+  DescMessage,
+  DescMethod,
+  JsonObject,
+  JsonValue,
+  Registry,
+} from "@bufbuild/protobuf";
+import { needsRegistry, registryOf } from "../../json/json-text.ts";
 
 const NONE: { readonly registry?: Registry } = Object.freeze({});
 const needy = new WeakMap<DescMessage, boolean>();
@@ -19,4 +27,9 @@ export function jsonOptions(
   let options = byFile.get(file);
   if (options === undefined) byFile.set(file, (options = { registry: registryOf([file]) }));
   return options;
+}
+
+/** A field in the JSON form of its message; a field may have the name of what every object has. */
+export function jsonValueOf(json: JsonObject, { jsonName }: DescField): JsonValue | undefined {
+  return Object.hasOwn(json, jsonName) ? json[jsonName] : undefined;
 }

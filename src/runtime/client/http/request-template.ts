@@ -1,4 +1,6 @@
 import {
+  clearField,
+  clone,
   create,
   type DescMessage,
   type DescMethod,
@@ -9,14 +11,13 @@ import {
   type MessageInitShape,
   toJson,
 } from "@bufbuild/protobuf";
+import type { HttpRoute } from "../../binding/service-binding.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "../../json/field-names.ts";
-import type { HttpRoute } from "../../service-binding.ts";
-import { expandPath } from "./expand-path.ts";
-import { valueOf } from "./json-field.ts";
-import { jsonOptions } from "./json-options.ts";
-import { queryOf } from "./query-string.ts";
-import { type RawBody, takeRawBody } from "./raw-body.ts";
+import { valueOf } from "../../json/field-setter.ts";
+import { type HttpBody, holdsHttpBody, isHttpBody } from "../../json/http-body.ts";
+import { expandPath, queryOf } from "./expand-path.ts";
+import { jsonOptions, jsonValueOf } from "./json-options.ts";
 
 /** A request as HTTP has it. */
 export interface HttpRequestParts {
@@ -80,7 +81,7 @@ function partsOf(
     };
   } catch (cause) {
     if (!(cause instanceof URIError)) throw cause;
-    throw new ServiceError("INVALID_ARGUMENT", "a text of the request is no Unicode", { cause });
+    throw new ServiceError("INVALID_ARGUMENT", "a text of the request is not Unicode", { cause });
   }
 }
 
@@ -89,7 +90,7 @@ function fieldsOf(input: DescMessage, message: Message, json: JsonValue): JsonOb
   if (!hasOwnJsonForm(input)) return json as JsonObject;
   if (equals(input, message, create(input))) return {};
   if (isWrapperMessage(input)) return { value: json };
-  // None of them can be told: a body must have it.
+  // None of them can be chosen: a body must have it.
   return { [input.typeName]: json };
 }
 
@@ -113,7 +114,7 @@ function jsonBody(
   if (body === "*") return jsonOf(json);
   const field = fieldsByName(input).get(body);
   if (field === undefined) throw new Error(`${input.typeName} has no field "${body}"`);
-  const value = valueOf(fields, field);
+  const value = jsonValueOf(fields, field);
   delete fields[field.jsonName];
   // No body leaves a field as it is, whatever its kind; a null would be one of some.
   return value === undefined ? {} : jsonOf(value);
@@ -121,4 +122,42 @@ function jsonBody(
 
 function jsonOf(json: JsonValue): Body {
   return { body: JSON.stringify(json), contentType: "application/json" };
+}
+
+/** A `google.api.HttpBody` as HTTP carries it. */
+export type RawBody = Pick<HttpBody, "contentType" | "data">;
+
+const NOTHING: RawBody = { contentType: "", data: new Uint8Array() };
+
+/**
+ * Takes the body of a request that is a `google.api.HttpBody`; the rest goes into path and query.
+ *
+ * @returns `raw` undefined where the body of the route is JSON
+ * @throws ServiceError INVALID_ARGUMENT for extensions, which HTTP has no place for
+ */
+function takeRawBody(
+  { body }: HttpRoute,
+  input: DescMessage,
+  message: Message,
+): { rest: Message; raw: RawBody | undefined } {
+  if (body === undefined) return { rest: message, raw: undefined };
+  if (body === "*") {
+    return { rest: message, raw: isHttpBody(input) ? checked(message as HttpBody) : undefined };
+  }
+  const field = fieldsByName(input).get(body);
+  if (field === undefined || !holdsHttpBody(field)) return { rest: message, raw: undefined };
+  const held = valueOf(message, field) as HttpBody | undefined;
+  const rest = clone(input, message);
+  clearField(rest, field);
+  return { rest, raw: held === undefined ? NOTHING : checked(held) };
+}
+
+function checked(held: HttpBody): RawBody {
+  if ((held.extensions ?? []).length > 0) {
+    throw new ServiceError(
+      "INVALID_ARGUMENT",
+      "the extensions of a google.api.HttpBody cannot be sent over HTTP",
+    );
+  }
+  return held;
 }

@@ -1,9 +1,7 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ServiceError } from "../../error/service-error.ts";
-import { HealthWatchers, type Told } from "./health-watchers.ts";
-import { Places } from "./places.ts";
-import type { PlatformLimits } from "./platform-limits.ts";
-import type { PlatformMethod } from "./platform-method.ts";
+import { Places, type PlatformLimits } from "./places.ts";
+import type { PlatformExchange, PlatformMethod } from "./platform-method.ts";
 
 /** The answers, by the names of `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const SERVING = encodeResponse(1);
@@ -12,7 +10,7 @@ const SERVICE_UNKNOWN = encodeResponse(3);
 
 /**
  * The service `grpc.health.v1.Health`. Not by `grpc-health-check`: its watchers never end, so
- * that a server could not drain, it is told each change rather than asks, and it reads a .proto
+ * that a server could not drain, it is sent each change rather than asks, and it reads a .proto
  * file at run time. All services of a process have its readiness,
  * and so has the name `""`, which stands for the process.
  *
@@ -73,7 +71,7 @@ function decodeRequest(data: Uint8Array): string {
       else reader.skip(type, field);
     }
   } catch (error) {
-    throw new ServiceError("INVALID_ARGUMENT", "the request is no valid HealthCheckRequest", {
+    throw new ServiceError("INVALID_ARGUMENT", "the request is not a valid HealthCheckRequest", {
       cause: error,
     });
   }
@@ -83,4 +81,102 @@ function decodeRequest(data: Uint8Array): string {
 /** `HealthCheckResponse.status`. */
 function encodeResponse(status: number): Uint8Array {
   return new BinaryWriter().tag(1, WireType.Varint).int32(status).finish();
+}
+
+/** How often watchers are notified of a change at most. */
+const WATCH_INTERVAL_MS = 500;
+
+/** How many are notified of a change in one turn of the event loop: in some milliseconds. */
+const PORTION = 128;
+
+/** What watchers are sent, as bytes: always the same object for the same status. */
+export type Told = Uint8Array;
+
+/**
+ * Those who watch health. One timer looks for all of them, and while nothing changes it looks at
+ * nothing but that.
+ */
+class HealthWatchers {
+  readonly #isReady: () => boolean;
+  readonly #watchers = new Set<Watcher>();
+  #timer: NodeJS.Timeout | undefined;
+  /** What all have been sent, or are being sent. */
+  #wasReady = false;
+
+  constructor(isReady: () => boolean) {
+    this.#isReady = isReady;
+  }
+
+  /**
+   * Tells the status now, then each change, until the signal aborts: then a change that came with
+   * it, and rejects with its reason.
+   */
+  async watch(exchange: PlatformExchange, signal: AbortSignal, status: () => Told): Promise<never> {
+    const watcher = new Watcher(exchange, signal, status);
+    this.#look();
+    // One timer while there are any watchers.
+    this.#timer ??= setInterval(() => this.#look(), WATCH_INTERVAL_MS).unref();
+    this.#watchers.add(watcher);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        signal.addEventListener("abort", () => resolve());
+        watcher.onError = reject;
+        watcher.tell();
+        if (signal.aborted) resolve();
+      });
+      watcher.tell();
+      throw signal.reason;
+    } finally {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size === 0) {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
+      }
+    }
+  }
+
+  #look(): void {
+    const isReady = this.#isReady();
+    if (isReady === this.#wasReady) return;
+    this.#wasReady = isReady;
+    tellInPortions(this.#watchers.values());
+  }
+}
+
+function tellInPortions(watchers: Iterator<Watcher, undefined>): void {
+  for (let count = 0; count < PORTION; count++) {
+    const { value } = watchers.next();
+    if (value === undefined) return;
+    value.tell();
+  }
+  setImmediate(() => tellInPortions(watchers));
+}
+
+class Watcher {
+  onError: (error: unknown) => void = () => undefined;
+  readonly #exchange: PlatformExchange;
+  readonly #signal: AbortSignal;
+  readonly #status: () => Told;
+  #told: Told | undefined;
+  #isTelling = false;
+
+  constructor(exchange: PlatformExchange, signal: AbortSignal, status: () => Told) {
+    this.#exchange = exchange;
+    this.#signal = signal;
+    this.#status = status;
+  }
+
+  /** Tells what has changed. Of changes that a client does not take in time, it is sent the last one. */
+  tell(): void {
+    if (!this.#isTelling) this.#tellAll().catch(this.onError);
+  }
+
+  async #tellAll(): Promise<void> {
+    this.#isTelling = true;
+    for (let now = this.#status(); now !== this.#told; now = this.#status()) {
+      this.#told = now;
+      await this.#exchange.send(now, () => this.#signal);
+    }
+    this.#isTelling = false;
+  }
 }

@@ -109,7 +109,7 @@ function late(): ServiceError {
   return new ServiceError("DEADLINE_EXCEEDED");
 }
 
-/** Ends its call unless it is set anew. */
+/** Ends its call unless it is set again. */
 class Alarm implements Timed {
   expiresAt = 0;
   previous: Timed | undefined = undefined;

@@ -1,16 +1,15 @@
 import { Deadlines } from "../../chain/deadlines.ts";
-import { ServiceError } from "../../error/service-error.ts";
+import { ServiceError, shuttingDown } from "../../error/service-error.ts";
 import { toServiceError } from "../../error/to-service-error.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
-import { shuttingDown } from "../../server/shutting-down.ts";
 import type { MessageLimits } from "../../wire/message-codec.ts";
 import { loadedOnce } from "./loaded-once.ts";
+import type { PlatformLimits } from "./places.ts";
 import { PlatformCall, type PlatformCallKeeper } from "./platform-call.ts";
 import type { PlatformJson } from "./platform-json.ts";
-import type { PlatformLimits } from "./platform-limits.ts";
 import type { PlatformExchange, PlatformMethod } from "./platform-method.ts";
 
-/** One object for all: where it is told, there are many of them. */
+/** One object for all: where it is reported, there are many of them. */
 const CROWDED_OUT = Object.freeze(
   new ServiceError("RATE_LIMITED", "too many calls wait for their request"),
 );

@@ -1,7 +1,7 @@
 import { type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { registryOf } from "../../json/message-registry.ts";
-import { jsonCodec } from "../../rpc/json-codec.ts";
+import { registryOf } from "../../json/json-text.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
+import { jsonCodec } from "../../rpc/serve-call.ts";
 import type { MessageCodec, MessageLimits } from "../../wire/message-codec.ts";
 import type { MessageDecoder } from "../../wire/message-reader.ts";
 import type { PlatformExchange } from "./platform-method.ts";
@@ -26,7 +26,7 @@ export function platformJson(limits: MessageLimits): PlatformJson {
   );
   return (path, exchange) => {
     const transcoder = transcoders.get(path);
-    if (transcoder === undefined) throw new Error(`${path} is no RPC of the platform`);
+    if (transcoder === undefined) throw new Error(`${path} is not an RPC of the platform`);
     const { decoder, encode } = transcoder;
     return {
       reader: () => exchange.reader(decoder),

@@ -19,7 +19,7 @@ export interface PlatformMethod {
 
 /** What the one who serves a call sees of its bounds. */
 export interface OngoingCall {
-  /** Aborts when the client has gone, the time is up or the server drains; its reason is what the caller is told. */
+  /** Aborts when the client has gone, the time is up or the server drains; its reason is what the caller is sent. */
   readonly signal: AbortSignal;
   /**
    * To be called when a message has come, or was taken.

@@ -1,5 +1,5 @@
+import { isSecretKey, REDACTED } from "./named-secrets.ts";
 import { redactText } from "./redact-text.ts";
-import { isSecretKey, REDACTED } from "./secret-keys.ts";
 
 export { REDACTED };
 
@@ -10,7 +10,7 @@ const MAX_NODES = 2000;
 
 /**
  * A copy of a value for the log: plain data, without secrets, of bounded depth and
- * size. Cycles, errors, maps and what else is no JSON are told in words.
+ * size. Cycles, errors, maps and what else is not JSON are reported in words.
  */
 export function redact(value: unknown): unknown {
   return new Redaction().value(value, 0);

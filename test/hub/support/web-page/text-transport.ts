@@ -40,7 +40,7 @@ export function createTextTransport({ baseUrl }: { readonly baseUrl: string }): 
       const response = open(method, create(method.input, input), header, timeoutMs);
       const messages = response.messages(signal);
       const { value: message } = await messages.next();
-      // The status comes behind it.
+      // The status comes after it.
       await messages.next();
       return { ...response.head(method), stream: false, message: message as never };
     },

@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type {
+  ClientCall,
+  ClientOptions,
+  ClientTransport,
+} from "../../../../src/runtime/client/call/client-call.ts";
+import {
+  type ServiceClient,
+  typedClient,
+} from "../../../../src/runtime/client/call/typed-client.ts";
 import { ClientChain } from "../../../../src/runtime/client/chain/client-chain.ts";
-import type { ClientCall, ClientTransport } from "../../../../src/runtime/client/client-call.ts";
-import type { ClientOptions } from "../../../../src/runtime/client/client-options.ts";
-import { type ServiceClient, typedClient } from "../../../../src/runtime/client/typed-client.ts";
 import { EchoService } from "../../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
 
 /** A client whose calls go nowhere: each is answered by `send`, which sees it and how many came before. */

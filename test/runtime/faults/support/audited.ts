@@ -44,7 +44,7 @@ export async function eventsOfAll(
   return events;
 }
 
-/** Every audited call that was answered has its one event, and the event says what the caller was told. */
+/** Every audited call that was answered has its one event, and the event says what the caller was sent. */
 export function expectAudited(load: Load, events: ReadonlyMap<string, AuditEvent[]>): void {
   let acknowledged = 0;
   for (const { kind, requestId, status } of load.answers) {

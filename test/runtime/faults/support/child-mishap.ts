@@ -10,7 +10,7 @@ import { vaultHandlers } from "../../support/vault-handlers.ts";
 import { FIXTURE, vaultConfiguration } from "../../support/vault-server.ts";
 import type { ChildOptions } from "./child.ts";
 
-/** What a vault with mishaps is told. */
+/** What a vault with mishaps is given. */
 export interface MishapOptions extends ChildOptions {
   /** What goes wrong before there is a server. */
   readonly atStart?: "hangs" | "rejects" | "lacks a secret";

@@ -1,6 +1,7 @@
 /**
  * A vault in a process of its own, as a user runs one: `node child-server.ts JSON`. It sends
- * where it listens, and answers "memory" with what it has after a collection.
+ * where it listens, and answers whatever it is sent with the memory that it has after a collection,
+ * and with how many notices take their time.
  */
 import {
   createAuthorizationEngine,
@@ -17,7 +18,7 @@ const { folder, security = {}, config = {} } = JSON.parse(process.argv[2] ?? "")
 const configuration = vaultConfiguration(folder, security, config);
 const engine = await createAuthorizationEngine(configuration.config);
 await shareDocument(engine);
-const { handlers } = faultHandlers(() => engine);
+const { handlers, seen } = faultHandlers(() => engine);
 
 await runServer({
   configuration,
@@ -37,7 +38,7 @@ function tell(line: string): void {
 
 process.on("message", () => {
   globalThis.gc?.();
-  process.send?.({ rss: process.memoryUsage().rss });
+  process.send?.({ rss: process.memoryUsage().rss, sleeping: seen.sleeping });
 });
 // The channel to the test must not keep the process.
 process.channel?.unref();

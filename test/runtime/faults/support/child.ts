@@ -1,10 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What a vault in a process of its own is told. */
+/** What a vault in a process of its own is given. */
 export interface ChildOptions {
   /** Where its databases are. */
   readonly folder: string;
@@ -50,8 +48,6 @@ export function startChild(script: string, args: readonly string[]): Child {
   const command = 'ulimit -n "$(ulimit -Hn)"; exec "$0" --expose-gc "$@"';
   const child = spawn("sh", ["-c", command, process.execPath, file, ...args], {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    // Most of a process's short life would be the compiling of its modules.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "svc-access-compiled") },
   });
   child.on("error", () => undefined);
   const ended = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | string);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AuthorizationEngine } from "../../../../src/authz/engine.ts";
+import type { AuthorizationEngine } from "../../../../src/authz/engine/engine.ts";
 import type { VaultServiceHandlers } from "../../fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "../../support/vault-handlers.ts";
 
@@ -13,6 +13,10 @@ export interface Seen {
   /** How many messages streams gave. */
   messages: number;
   streamsBegun: number;
+  /** How many calls began to wait for their signal. */
+  waiting: number;
+  /** Notices that take their time. */
+  sleeping: number;
   /** How many streams ended: at the end of them, or before. */
   streamsEnded: number;
   /** The reasons of the signals that handlers heard. */
@@ -22,7 +26,7 @@ export interface Seen {
 }
 
 /**
- * The handlers of the vault, which also do as they are told: the notice `sleep-MS` takes
+ * The handlers of the vault, which also do what they are asked: the notice `sleep-MS` takes
  * so long and hears no signal, `wait` ends with its signal only; a document's update that says
  * `grant ID` lets alice view the document ID, and `sleep MS` is as slow as the notice.
  */
@@ -30,14 +34,26 @@ export function faultHandlers(engine?: () => AuthorizationEngine): {
   handlers: VaultServiceHandlers;
   seen: Seen;
 } {
-  const seen: Seen = { messages: 0, streamsBegun: 0, streamsEnded: 0, aborts: [], finished: [] };
+  const seen: Seen = {
+    messages: 0,
+    streamsBegun: 0,
+    waiting: 0,
+    sleeping: 0,
+    streamsEnded: 0,
+    aborts: [],
+    finished: [],
+  };
   const usual = vaultHandlers();
   const handlers: VaultServiceHandlers = {
     ...usual,
     async getNotice(request, context) {
       const [what, milliseconds] = request.noticeId.split("-");
-      if (what === "sleep") await sleep(Number(milliseconds));
+      if (what === "sleep") {
+        seen.sleeping++;
+        await sleep(Number(milliseconds));
+      }
       if (what === "wait") {
+        seen.waiting++;
         await new Promise((resolve) => context.signal.addEventListener("abort", resolve));
         seen.aborts.push((context.signal.reason as { code: string }).code);
       }

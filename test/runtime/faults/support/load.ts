@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
+import { IS_THOROUGH, runs } from "../../../support/effort.ts";
+import { until } from "../../../support/until.ts";
 import {
   ALICE,
   type Caller,
@@ -33,9 +35,9 @@ export interface LoadOptions {
 }
 
 /** How many answers of each kind over each transport make a phase. */
-const PER_PHASE = 15;
-/** Refusals come at once: without a pause they would be all that the machine does. */
-const PAUSE = 10;
+const PER_PHASE = runs(15, 5);
+/** Refusals come at once: without a pause they would be all that the machine does; a developer's does more. */
+const PAUSE = IS_THOROUGH ? 10 : 40;
 let loads = 0;
 
 /** Calls of all kinds, without end, over HTTP and gRPC at once. */
@@ -71,12 +73,11 @@ export class Load {
     const wanted = ["http", "grpc"].flatMap((transport) =>
       this.#kinds.map((kind) => `${name} ${transport} ${kind}`),
     );
-    const end = performance.now() + 60_000;
-    const missing = () => wanted.filter((key) => (this.#counts.get(key) ?? 0) < count);
-    while (missing().length > 0) {
-      if (performance.now() > end) throw new Error(`too few answers: ${missing().join(", ")}`);
-      await sleep(10);
-    }
+    const isMissing = (key: string) => (this.#counts.get(key) ?? 0) < count;
+    await until(
+      () => `${count} answers of each: ${wanted.filter(isMissing).join(", ")}`,
+      () => !wanted.some(isMissing),
+    );
     this.#phase = `after ${name}`;
   }
 
@@ -104,7 +105,7 @@ export class Load {
     }
   }
 
-  /** Whatever happened, nobody was told anything but what is right, or that there is no answer now. */
+  /** Whatever happened, nobody was sent anything but what is right, or that there is no answer now. */
   expectNoWrongAnswer(others: readonly number[] = [503, 504]): void {
     for (const { kind, status, requestId } of this.answers) {
       if (status !== HEALTHY[kind]) expect(others, `${kind} ${requestId}`).toContain(status);

@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ServerAddresses } from "../../../../src/runtime/index.ts";
 import { until } from "./until.ts";
@@ -17,7 +15,6 @@ export class Spawned {
     const file = fileURLToPath(new URL(script, import.meta.url));
     this.process = spawn(process.execPath, [file, JSON.stringify(options)], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "svc-access-compiled") },
     });
     this.process.stdout?.on("data", (chunk: Buffer) => (this.output += chunk.toString()));
     this.process.stderr?.on("data", (chunk: Buffer) => (this.errors += chunk.toString()));

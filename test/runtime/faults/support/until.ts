@@ -1,4 +1,4 @@
-import { until } from "../../support/until.ts";
+import { until } from "../../../support/until.ts";
 
 export { until };
 

@@ -1,6 +1,6 @@
 import { create, type DescMethod, type DescService } from "@bufbuild/protobuf";
 import type { AnyHandler, BoundMethod } from "../../../../src/runtime/binding/bound-method.ts";
-import type { CallContext } from "../../../../src/runtime/call-context.ts";
+import type { CallContext } from "../../../../src/runtime/call/call-context.ts";
 import {
   type EchoRequest,
   EchoResponseSchema,

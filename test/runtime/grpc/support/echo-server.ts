@@ -1,7 +1,9 @@
 import type { ServerChainParts } from "../../../../src/runtime/chain/server-chain.ts";
-import { createGrpcServer } from "../../../../src/runtime/grpc/grpc-server.ts";
-import type { GrpcServerOptions } from "../../../../src/runtime/grpc/grpc-server-options.ts";
-import type { TransportServer } from "../../../../src/runtime/server/transport-server.ts";
+import {
+  createGrpcServer,
+  type GrpcServerOptions,
+} from "../../../../src/runtime/grpc/grpc-server.ts";
+import type { TransportServer } from "../../../../src/runtime/port/listen.ts";
 import { openChain } from "../../support/open-chain.ts";
 import { boundMethods, type EchoHandlers } from "./echo-methods.ts";
 

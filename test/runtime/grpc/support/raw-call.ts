@@ -4,7 +4,7 @@ import {
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from "node:http2";
-import { decodeStatusDetails } from "../../../../src/runtime/grpc/status-details.ts";
+import { decodeStatusDetails } from "../../../../src/runtime/error/status-details.ts";
 
 /** What a server answered, headers and trailers together. */
 export interface RawAnswer {

@@ -35,7 +35,7 @@ const FIRST_BYTE_MS = 15_000;
 
 /**
  * Sends bytes over one connection and reads until the server ends it; what it does not end,
- * is given up after a while of silence behind the first byte.
+ * is given up after a while of silence after the first byte.
  */
 export function sendText(port: number, text: string, silenceMs = 2_000): Promise<RawResponse[]> {
   return new Promise((resolve) => {
@@ -56,7 +56,7 @@ export function sendText(port: number, text: string, silenceMs = 2_000): Promise
   });
 }
 
-/** Takes the responses apart that stand behind each other; the last one may be cut off. */
+/** Takes the responses apart that stand one after another; the last one may be cut off. */
 export function parseResponses(text: string): RawResponse[] {
   const responses: RawResponse[] = [];
   let rest = text;

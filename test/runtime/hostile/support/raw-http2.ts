@@ -51,7 +51,7 @@ function text(value: string): Buffer {
   return Buffer.concat([integer(bytes.length, 7), bytes]);
 }
 
-/** An integer of HPACK behind a prefix of some bits, which are otherwise zero. */
+/** An integer of HPACK after a prefix of some bits, which are otherwise zero. */
 function integer(value: number, prefixBits: number): Buffer {
   const most = (1 << prefixBits) - 1;
   if (value < most) return Buffer.of(value);

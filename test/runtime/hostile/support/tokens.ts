@@ -1,4 +1,4 @@
-import { type SigningKey, signToken } from "../../authn/tokens.ts";
+import { type SigningKey, signToken } from "../../authn/jwt/tokens.ts";
 import type { Field } from "./raw-http.ts";
 import { AUDIENCE } from "./world.ts";
 

@@ -107,7 +107,7 @@ function recording(handled: Handled[]): ReturnType<typeof vaultHandlers> {
   return Object.fromEntries(noted) as ReturnType<typeof vaultHandlers>;
 }
 
-/** The form of every error body (design.md, "Errors"). */
+/** The form of every error body (docs/requirements.md, ERR-2). */
 export function expectErrorBody(text: string, status: number, requestId: string | undefined): void {
   const body = JSON.parse(text) as Record<string, unknown>;
   expect(Object.keys(body).filter((key) => key !== "details")).toEqual([

@@ -26,7 +26,7 @@ const DEPTH = 2;
 
 /**
  * Random messages of any type, field by field. What no JSON can say is left out: -0, digits
- * that a float has not, text that is no Unicode, and the map key `__proto__`.
+ * that a float has not, text that is not Unicode, and the map key `__proto__`.
  */
 export function randomMessage(
   desc: DescMessage,

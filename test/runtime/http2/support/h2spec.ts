@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -42,6 +42,9 @@ export function h2specIsAbsent(): boolean {
   return true;
 }
 
+/** How long h2spec waits for an answer, in seconds; on a machine that is too slow for one, the next. */
+const WAITS = [5, 30];
+
 /** Runs all of its cases, also those of what a server should do. */
 export async function runH2spec({ port, path, isTls }: Tested): Promise<Findings> {
   const program = findH2spec();
@@ -50,11 +53,22 @@ export async function runH2spec({ port, path, isTls }: Tested): Promise<Findings
   const report = join(folder, "report.xml");
   const tls = isTls ? ["--tls", "--insecure"] : [];
   const args = ["--strict", "--port", `${port}`, "--path", path, "--junit-report", report, ...tls];
-  // It exits with 1 where a case has failed; what counts is the report.
-  await new Promise<void>((resolve) => execFile(program, args, () => resolve()));
-  const findings = findingsOf(await readFile(report, "utf8"));
+  let said = "";
+  for (const seconds of WAITS) {
+    // It exits with 1 where a case has failed; what counts is the report, which it does not write
+    // where it has got no connection in time.
+    said = await new Promise((resolve) =>
+      execFile(program, [...args, "--timeout", `${seconds}`], (error, stdout, stderr) =>
+        resolve([error?.message, stdout.slice(-1000), stderr.slice(-1000)].join("\n")),
+      ),
+    );
+    if (existsSync(report)) break;
+  }
+  const text = await readFile(report, "utf8").catch(() => {
+    throw new Error(`h2spec has written no report: ${said}`);
+  });
   await rm(folder, { recursive: true });
-  return findings;
+  return findingsOf(text);
 }
 
 function findingsOf(report: string): Findings {

@@ -24,7 +24,7 @@ export type Protocol = keyof typeof PROTOCOLS;
 
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as Protocol[];
 
-/** All of them by name: `http` and `grpc` as ever, the others with what tells them apart. */
+/** All of them by name: `http` and `grpc` as ever, the others with what distinguishes them. */
 export const WIRES = {
   http: PROTOCOLS.HTTP[0],
   "http over h2c": PROTOCOLS.HTTP[1],

@@ -1,4 +1,4 @@
-import { decodeStatusDetails } from "../../../../src/runtime/grpc/status-details.ts";
+import { decodeStatusDetails } from "../../../../src/runtime/error/status-details.ts";
 import type { Wire } from "./protocols.ts";
 import type { WireResponse } from "./send-request.ts";
 import type { WireCall } from "./wire-request.ts";
@@ -8,7 +8,7 @@ export interface WireAnswer {
   readonly httpStatus: number;
   /** How the protocol names the outcome: Connect's code, the number of gRPC, the status of HTTP; undefined for an error before any protocol. */
   readonly code: string | undefined;
-  /** Our code of an error; undefined for none, and where nothing but the status is told. */
+  /** Our code of an error; undefined for none, and where nothing but the status is reported. */
   readonly reason: string | undefined;
   readonly message: string | undefined;
   /** Each as the protocol encodes it. */
@@ -18,7 +18,7 @@ export interface WireAnswer {
   readonly body: string | undefined;
 }
 
-/** Reads a response by the letter of its protocol, and throws where it is no response of that. */
+/** Reads a response by the letter of its protocol, and throws where it is not a response of that. */
 export function readResponse(wire: Wire, call: WireCall, response: WireResponse): WireAnswer {
   const { status: httpStatus, headers } = response;
   const requestId = only(headers, "x-request-id");
@@ -97,7 +97,7 @@ function connectUnary({ codec }: Wire, type: string, { status, body }: WireRespo
 
 function connectStream({ codec }: Wire, type: string, { status, body }: WireResponse): Part {
   if (status !== 200 || type !== `application/connect+${codec}`) {
-    throw new Error(`${status} ${type} is no stream`);
+    throw new Error(`${status} ${type} is not a stream`);
   }
   const all = envelopes(body);
   const last = all.pop();
@@ -165,7 +165,7 @@ function grpcAnswer(type: string, expected: string, trailers: Headers, all: Enve
   };
 }
 
-/** Parts of base64 behind each other, each with its padding. */
+/** Parts of base64 one after another, each with its padding. */
 function fromText(body: Buffer): Buffer {
   const parts = body.toString("latin1").match(/[^=]+=*/g) ?? [];
   return Buffer.concat(parts.map((part) => Buffer.from(part, "base64")));

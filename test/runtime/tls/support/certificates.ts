@@ -54,7 +54,7 @@ export function opensslIsAbsent(): boolean {
 }
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-/** That of a CA: its signatures have one length, so that a certificate can be signed anew in place. */
+/** That of a CA: its signatures have one length, so that a certificate can be signed again in place. */
 const NEW_CA_KEY = ["-newkey", "rsa:2048", "-nodes"];
 const SIGNATURE_BYTES = 256;
 /** The certificate's own header: a tag, and a length in three bytes. */

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { findEtcd } from "../../../support/etcd.ts";
 import { freePort } from "../../../support/free-port.ts";
+import { until } from "../../../support/until.ts";
 import type { Identity } from "./certificates.ts";
 
 /** A real etcd that is called over TLS. */
@@ -49,11 +49,10 @@ export async function startSecuredEtcd(
     { stdio: "ignore" },
   );
   const exited = new Promise((resolve) => child.once("exit", resolve));
-  for (let attempt = 0; !(await takesHandshakes(port, ca)); attempt++) {
+  await until(`etcd takes handshakes at ${endpoint}`, () => {
     if (child.exitCode !== null) throw new Error(`etcd exited with ${child.exitCode}`);
-    if (attempt > 600) throw new Error("etcd does not answer");
-    await sleep(50);
-  }
+    return takesHandshakes(port, ca);
+  });
   return {
     endpoint,
     async remove() {

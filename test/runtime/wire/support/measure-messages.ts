@@ -1,6 +1,6 @@
 /** Measures what messages take in memory; needs --expose-gc. */
 import type { DescMethod } from "@bufbuild/protobuf";
-import { jsonCodec } from "../../../../src/runtime/rpc/json-codec.ts";
+import { jsonCodec } from "../../../../src/runtime/rpc/serve-call.ts";
 import { binaryCodec } from "../../../../src/runtime/wire/message-codec.ts";
 import { registry, WEIGHED, type WeighedMessage } from "./weighed-messages.ts";
 

@@ -164,7 +164,7 @@ export const DeleteRepositoryRequestSchema: GenMessage<DeleteRepositoryRequest> 
  */
 export const RepositoryService: GenService<{
   /**
-   * Creates a repository. One that exists is no error.
+   * Creates a repository. One that exists is not an error.
    *
    * @generated from rpc git.v1.RepositoryService.CreateRepository
    */

@@ -371,7 +371,7 @@ export type CheckPushResponse = Message<"hub.authz.v1.CheckPushResponse"> & {
   allowed: boolean;
 
   /**
-   * What the user is told on a refusal.
+   * What the user is reported on a refusal.
    *
    * @generated from field: string message = 2;
    */

@@ -1007,7 +1007,7 @@ export const ProjectService: GenService<{
     output: typeof StartRunResponseSchema;
   },
   /**
-   * Stops a run. One that has ended is no error.
+   * Stops a run. One that has ended is not an error.
    *
    * @generated from rpc hub.projects.v1.ProjectService.CancelRun
    */

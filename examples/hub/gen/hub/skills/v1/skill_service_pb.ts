@@ -816,7 +816,7 @@ export const SkillPackageService: GenService<{
     output: typeof UploadPackageResponseSchema;
   },
   /**
-   * Builds the search index anew.
+   * Builds the search index again.
    *
    * @generated from rpc hub.skills.v1.SkillPackageService.RebuildIndex
    */

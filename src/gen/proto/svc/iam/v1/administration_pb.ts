@@ -35,7 +35,7 @@ export type WriteRelationshipsRequest = Message<"svc.iam.v1.WriteRelationshipsRe
   relationships: Relationship[];
 
   /**
-   * The relationships to delete. One that does not exist is no error.
+   * The relationships to delete. One that does not exist is not an error.
    *
    * @generated from field: repeated svc.iam.v1.Relationship deletions = 2;
    */

@@ -868,7 +868,7 @@ export const IAMAuthService: GenService<{
     output: typeof VerifyTokenResponseSchema;
   },
   /**
-   * Ends a token before it expires. A token that is not valid is no error.
+   * Ends a token before it expires. A token that is not valid is not an error.
    *
    * @generated from rpc svc.iam.v1.IAMAuthService.RevokeToken
    */

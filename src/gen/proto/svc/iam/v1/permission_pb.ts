@@ -443,7 +443,7 @@ export const IAMPermissionService: GenService<{
     output: typeof WriteRelationshipResponseSchema;
   },
   /**
-   * Deletes one relationship. One that does not exist is no error.
+   * Deletes one relationship. One that does not exist is not an error.
    *
    * @generated from rpc svc.iam.v1.IAMPermissionService.DeleteRelationship
    */

@@ -17,7 +17,7 @@ export const file_svc_iam_v1_user: GenFile = /*@__PURE__*/
   fileDesc("ChVzdmMvaWFtL3YxL3VzZXIucHJvdG8SCnN2Yy5pYW0udjEi/QEKBFVzZXISCgoCaWQYASABKAkSEAoIdXNlcm5hbWUYAiABKAkSFAoMZGlzcGxheV9uYW1lGAMgASgJEg0KBWVtYWlsGAQgASgJEhcKD29yZ2FuaXphdGlvbl9pZBgFIAEoCRIRCglncm91cF9pZHMYBiADKAkSEgoKYXZhdGFyX3VybBgHIAEoCRIQCghkaXNhYmxlZBgIIAEoCBIvCgtjcmVhdGVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
- * A user. Credentials are no part of it.
+ * A user. Credentials are not part of it.
  *
  * @generated from message svc.iam.v1.User
  */

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A test, or a group of tests, whose name ends with the requirements that it shows. */
+export interface TaggedTest {
+  readonly file: string;
+  readonly name: string;
+  readonly ids: readonly string[];
+}
+
+const MARK = "<!-- The list is generated from the names of the tests by npm run generate. -->";
+
+/** A requirement as the page lists it: "- `EXP-1` …". */
+const REQUIREMENT = /^- `([A-Z]+-\d+)`( \(not built yet\))?/gm;
+
+/** A text whose end are ids in brackets. Names of tests are nothing else in a source. */
+const TAGGED = /(["'`])((?:(?!\1)[^\\\n]|\\.)*) \[([A-Z]+-\d+(?:, [A-Z]+-\d+)*)\]\1/g;
+
+/**
+ * The page of requirements with the list of their tests at its end.
+ *
+ * @throws Error where the page has an id twice, or a test has one that the page does not have, or one
+ * that is not built yet.
+ */
+export function withRequirementTests(page: string, tests: readonly TaggedTest[]): string {
+  const end = page.indexOf(MARK);
+  if (end === -1) throw new Error("docs/requirements.md has lost its mark");
+  const found = [...page.slice(0, end).matchAll(REQUIREMENT)];
+  const isBuilt = new Map(found.map(([, id = "", planned]) => [id, planned === undefined]));
+  const twice = found.find(([, id], index) => found.findIndex(([, other]) => other === id) < index);
+  if (twice !== undefined) throw new Error(`docs/requirements.md: ${twice[1]} stands twice`);
+  for (const { file, name, ids } of tests) {
+    for (const id of ids) {
+      const problem = isBuilt.has(id) ? "says that it is not built yet" : "does not have it";
+      if (isBuilt.get(id) !== true) {
+        throw new Error(`${file}: "${name}" names ${id}, and docs/requirements.md ${problem}`);
+      }
+    }
+  }
+  const built = [...isBuilt].filter(([, is]) => is).map(([id]) => id);
+  const rows = built.map((id) => ({ id, tests: tests.filter(({ ids }) => ids.includes(id)) }));
+  const untested = rows.filter((row) => row.tests.length === 0).map(({ id }) => `\`${id}\``);
+  const warning = untested.length === 0 ? "" : `\n**WITHOUT A TEST: ${untested.join(", ")}**\n`;
+  return `${page.slice(0, end + MARK.length)}\n${warning}
+| requirement | tests |
+|---|---|
+${rows.map((row) => `| \`${row.id}\` | ${row.tests.map(cell).join("<br>") || "**none**"} |\n`).join("")}`;
+}
+
+function cell({ file, name }: TaggedTest): string {
+  return `\`${file}\`: ${name.replaceAll("\\", "").replace(/[|<*`]/g, "\\$&")}`;
+}
+
+/** All tests of a folder whose names have requirements, in the order of the files. */
+export function readTaggedTests(root: URL, folder: string): readonly TaggedTest[] {
+  return readdirSync(new URL(folder, root), { recursive: true, encoding: "utf8" })
+    .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
+    .filter((file) => file.endsWith(".ts"))
+    .sort()
+    .flatMap((file) => taggedTests(file, readFileSync(new URL(file, root), "utf8")));
+}
+
+/** The tests of one source whose names have requirements. */
+export function taggedTests(file: string, source: string): readonly TaggedTest[] {
+  return [...source.matchAll(TAGGED)].map(([, , name = "", ids = ""]) => {
+    return { file, name, ids: ids.split(", ") };
+  });
+}

@@ -1,0 +1,126 @@
+/** The files of `src`, each with the files that it imports; paths with `/`, from the root. */
+export type Imports = ReadonlyMap<string, readonly string[]>;
+
+/** How the folders of `src` may depend on each other. */
+export interface LayerRules {
+  /** The top folders, and which of them each may import. */
+  readonly layers: Readonly<Record<string, readonly string[]>>;
+  /** The folders in a folder, line by line from the top: each imports only from the lines below its own. */
+  readonly lines: Readonly<Record<string, readonly (readonly string[])[]>>;
+  /** How many files a folder has at most. */
+  readonly mostFiles: number;
+  /** Folders that hold a list of equals, and are as long as it. */
+  readonly listFolders: readonly string[];
+}
+
+const MOVE = "move what they share into a file or folder below them";
+
+/** All that contradicts the rules, a message each. */
+export function findProblems(imports: Imports, rules: LayerRules): string[] {
+  return [
+    ...wrongImports(imports, rules),
+    ...importsUpwards(imports, rules),
+    ...cyclesOf(imports).map((files) => `${files.join(", ")} import each other: ${MOVE}`),
+    ...cyclesOf(folderImports(imports)).map(
+      (folders) => `the folders ${folders.join(", ")} import each other: ${MOVE}`,
+    ),
+    ...largeFolders(imports, rules),
+  ];
+}
+
+function* wrongImports(imports: Imports, { layers }: LayerRules): Iterable<string> {
+  for (const [file, targets] of imports) {
+    const from = layerOf(file);
+    if (from === undefined) continue;
+    const allowed = layers[from];
+    if (allowed === undefined) {
+      yield `src/${from} is not in the list of layers: say what it may import`;
+      continue;
+    }
+    for (const target of targets) {
+      const to = layerOf(target);
+      if (to === undefined || to === from || allowed.includes(to)) continue;
+      yield `${file} imports ${target}: ${from} may not import ${to}`;
+    }
+  }
+}
+
+function* importsUpwards(imports: Imports, { lines }: LayerRules): Iterable<string> {
+  for (const [folder, all] of Object.entries(lines)) {
+    /** How far below the top a file is; what is in the folder itself is the top. */
+    const depthOf = (file: string) => {
+      const [first = "", ...rest] = file.slice(folder.length + 1).split("/");
+      const depth = all.findIndex((line) => line.includes(first));
+      return { name: `${folder}/${first}`, depth, isTop: rest.length === 0 };
+    };
+    for (const [file, targets] of imports) {
+      if (!file.startsWith(`${folder}/`)) continue;
+      const from = depthOf(file);
+      if (from.isTop) continue;
+      if (from.depth < 0) {
+        yield `${from.name} is on no line: say where it stands`;
+        continue;
+      }
+      for (const target of targets.filter((one) => one.startsWith(`${folder}/`))) {
+        const to = depthOf(target);
+        if (to.name === from.name || (!to.isTop && to.depth > from.depth)) continue;
+        yield `${file} imports ${target}, which is not on a line below: move what it needs down`;
+      }
+    }
+  }
+}
+
+/** The folder directly below `src`; undefined for what is in `src` itself. */
+function layerOf(file: string): string | undefined {
+  const [, layer, ...rest] = file.split("/");
+  return rest.length === 0 ? undefined : layer;
+}
+
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf("/"));
+}
+
+function folderImports(imports: Imports): Imports {
+  const folders = new Map<string, Set<string>>();
+  for (const [file, targets] of imports) {
+    const from = folderOf(file);
+    const known = folders.get(from) ?? new Set();
+    folders.set(from, known);
+    for (const target of targets) if (folderOf(target) !== from) known.add(folderOf(target));
+  }
+  return new Map([...folders].map(([folder, targets]) => [folder, [...targets]]));
+}
+
+function* largeFolders(imports: Imports, { mostFiles, listFolders }: LayerRules): Iterable<string> {
+  const counts = new Map<string, number>();
+  for (const file of imports.keys()) {
+    counts.set(folderOf(file), (counts.get(folderOf(file)) ?? 0) + 1);
+  }
+  for (const [folder, count] of counts) {
+    if (count <= mostFiles || listFolders.includes(folder)) continue;
+    yield `${folder} has ${count} files, and ${mostFiles} are the most: divide it`;
+  }
+}
+
+/** The strongly connected components of more than one node, or of one that imports itself (Tarjan). */
+function cyclesOf(graph: Imports): string[][] {
+  const numbers = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (node: string): number => {
+    const number = numbers.size;
+    numbers.set(node, number);
+    let low = number;
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!numbers.has(next)) low = Math.min(low, visit(next));
+      else if (stack.includes(next)) low = Math.min(low, numbers.get(next) ?? low);
+    }
+    if (low !== number) return low;
+    const members = stack.splice(stack.indexOf(node));
+    if (members.length > 1 || graph.get(node)?.includes(node)) found.push(members.sort());
+    return low;
+  };
+  for (const node of graph.keys()) if (!numbers.has(node)) visit(node);
+  return found;
+}

@@ -1,0 +1,46 @@
+import type { LayerRules } from "./find-problems.ts";
+
+const GROUND = ["common", "diagnostics", "gen"];
+const SHARED = [...GROUND, "model", "api", "config"];
+
+/**
+ * The layers of `src` (docs/architecture.md): folders depend downwards only. The server's side
+ * (`database`, `authz`, `runtime`) and the compiler's (`rules`, `emit`, `compiler`, `plugin`,
+ * `cli`) do not import each other; `cli` decides checks with an engine of `authz`.
+ */
+export const RULES: LayerRules = {
+  layers: {
+    gen: [],
+    common: ["gen"],
+    diagnostics: ["common", "gen"],
+    model: GROUND,
+    api: GROUND,
+    config: [...GROUND, "api"],
+    database: GROUND,
+    authz: [...GROUND, "model", "database"],
+    runtime: [...SHARED, "database", "authz"],
+    rules: SHARED,
+    emit: SHARED,
+    compiler: [...SHARED, "rules", "emit"],
+    plugin: [...SHARED, "rules", "emit", "compiler"],
+    cli: [...SHARED, "rules", "emit", "compiler", "plugin", "authz"],
+    operator: [...SHARED, "database", "authz", "runtime"],
+    testing: [...SHARED, "database", "authz", "runtime"],
+  },
+  // docs/architecture.md, "The runtime".
+  lines: {
+    "src/runtime": [
+      ["server"],
+      ["rpc-over-http"],
+      ["http", "client"],
+      ["grpc", "observers"],
+      ["rpc", "port", "registry", "authn", "rate-limit", "authorization", "audit"],
+      ["chain", "json", "http2", "resource", "tls"],
+      ["call", "wire", "configuration"],
+      ["error", "secret"],
+      ["binding", "peer", "operation"],
+    ],
+  },
+  mostFiles: 25,
+  listFolders: ["src/rules"],
+};

@@ -1,0 +1,278 @@
+import { printable, printableJsonLine } from "../../common/printable.ts";
+import { HALVES, INVISIBLE, UNPRINTABLE } from "../../common/unsafe-characters.ts";
+import type { IdempotencyLevel, StreamKind } from "../api.ts";
+import { HTTP_EXTENSION, POLICY_EXTENSION } from "../policy.ts";
+import { eachField, joined, MAX_NESTING, nestsTooDeep, WireType } from "./wire.ts";
+
+/** A file as a source of descriptors holds it. */
+export interface DescriptorFile {
+  /** An encoded `google.protobuf.FileDescriptorProto`. */
+  readonly bytes: Uint8Array;
+  /** Whether the file is to be read for itself, and not only because another one imports it. */
+  readonly target: boolean;
+  /** What it was read from, for messages: the path of an image or a folder. */
+  readonly input?: string;
+}
+
+/**
+ * The first stage of reading a file: names, services and their options. What
+ * else may be needed is kept as bytes.
+ */
+export interface FileOutline {
+  readonly name: string;
+  readonly package: string;
+  readonly target: boolean;
+  /** `proto2` (also where empty), `proto3` or `editions`. */
+  readonly syntax: string;
+  /** The number of the edition; 0 without. */
+  readonly edition: number;
+  readonly services: readonly ServiceOutline[];
+  /** Encoded `DescriptorProto`s of the messages at the top. */
+  readonly messages: readonly Uint8Array[];
+  /** Encoded `EnumDescriptorProto`s of the enums at the top. */
+  readonly enums: readonly Uint8Array[];
+  /** Encoded `FieldDescriptorProto`s of the extensions at the top. */
+  readonly extensions: readonly Uint8Array[];
+  /** The encoded `SourceCodeInfo`; absent where the input was built without it. */
+  readonly sourceInfo?: Uint8Array;
+  /** What keeps it from being used: several inputs hold the file, and contradict each other. */
+  readonly conflict?: string;
+}
+
+/** A service of a file. */
+export interface ServiceOutline {
+  readonly name: string;
+  readonly methods: readonly MethodOutline[];
+}
+
+/** An RPC with the options that matter here, still encoded. */
+export interface MethodOutline {
+  readonly name: string;
+  /** The full name of the request message. */
+  readonly request: string;
+  /** The full name of the response message. */
+  readonly response: string;
+  readonly stream: StreamKind;
+  readonly idempotency: IdempotencyLevel;
+  readonly deprecated: boolean;
+  /** Each occurrence of `svc.access.v1.policy`: an option that is written piece by piece may have several. */
+  readonly policy: readonly Uint8Array[];
+  /** Whether the option with the number of `svc.access.v1.policy` is encoded as something else than a message. */
+  readonly isPolicyForeign: boolean;
+  /** Each occurrence of `google.api.http`. */
+  readonly http: readonly Uint8Array[];
+}
+
+/** A file cannot be read. */
+export class DescriptorError extends Error {
+  override readonly name = "DescriptorError";
+}
+
+/**
+ * Reads the outline of a file.
+ *
+ * @throws DescriptorError where the bytes are not a file descriptor.
+ */
+export function readFileOutline(file: DescriptorFile): FileOutline {
+  let name = "";
+  try {
+    let packageName = "";
+    const services: ServiceOutline[] = [];
+    const messages: Uint8Array[] = [];
+    const enums: Uint8Array[] = [];
+    const extensions: Uint8Array[] = [];
+    let syntax = "";
+    let edition = 0;
+    const sourceInfo: Uint8Array[] = [];
+    eachField(file.bytes, (field, wireType, reader) => {
+      if (field === 14 && wireType === WireType.Varint) edition = reader.int32();
+      else if (wireType !== WireType.LengthDelimited) return false;
+      else if (field === 1) name = reader.string();
+      else if (field === 2) packageName = reader.string();
+      else if (field === 4) messages.push(reader.bytes());
+      else if (field === 5) enums.push(reader.bytes());
+      else if (field === 7) extensions.push(reader.bytes());
+      else if (field === 12) syntax = reader.string();
+      else if (field === 6 && file.target) services.push(readService(reader.bytes()));
+      else if (field === 9 && file.target) sourceInfo.push(reader.bytes());
+      else return false;
+      return true;
+    });
+    if (name === "") throw new DescriptorError("a file of the input has no name");
+    checkNames(name, packageName, services);
+    if (nestsTooDeep(messages)) {
+      throw new DescriptorError(
+        `the messages of ${name} nest more than ${MAX_NESTING} deep, which no compiler allows; declare them side by side`,
+      );
+    }
+    const { target } = file;
+    const outline = {
+      name,
+      package: packageName,
+      target,
+      syntax,
+      edition,
+      services,
+      messages,
+      enums,
+      extensions,
+    };
+    return sourceInfo.length === 0 ? outline : { ...outline, sourceInfo: joined(sourceInfo) };
+  } catch (error) {
+    if (error instanceof DescriptorError) throw error;
+    const what = name === "" ? "a file of the input" : name;
+    throw new DescriptorError(
+      `${what} is not a valid file descriptor: ${(error as Error).message}`,
+    );
+  }
+}
+
+/** What a file is, without what it declares. */
+export interface FileHeader {
+  readonly name: string;
+  readonly package: string;
+  readonly hasServices: boolean;
+}
+
+/** Reads the header of an encoded file. */
+export function readFileHeader(bytes: Uint8Array): FileHeader {
+  const header = { name: "", package: "", hasServices: false };
+  eachField(bytes, (field, wireType, reader) => {
+    if (wireType !== WireType.LengthDelimited) return false;
+    if (field === 1) header.name = reader.string();
+    else if (field === 2) header.package = reader.string();
+    else {
+      if (field === 6) header.hasServices = true;
+      return false;
+    }
+    return true;
+  });
+  return header;
+}
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const FULL_NAME = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
+
+/** What ends a line, hides or turns text in a file that is generated from it. */
+const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "u");
+
+/** A compiler lets no other names through; here they keep made-up descriptors out of generated code. */
+function checkNames(file: string, packageName: string, services: readonly ServiceOutline[]): void {
+  const refuse = (what: string, name: string) => {
+    throw new DescriptorError(
+      `${printableJsonLine(name)} of ${printable(file)} is not a valid name of a ${what}`,
+    );
+  };
+  if (UNSAFE.test(file)) refuse("file", file);
+  if (packageName !== "" && !FULL_NAME.test(packageName)) refuse("package", packageName);
+  for (const { name, methods } of services) {
+    if (!IDENTIFIER.test(name)) refuse("service", name);
+    for (const method of methods) {
+      if (!IDENTIFIER.test(method.name)) refuse("RPC", method.name);
+      for (const message of [method.request, method.response]) {
+        if (message !== "" && !FULL_NAME.test(message)) refuse("message", message);
+      }
+    }
+  }
+}
+
+function readService(bytes: Uint8Array): ServiceOutline {
+  let name = "";
+  const methods: MethodOutline[] = [];
+  eachField(bytes, (field, wireType, reader) => {
+    if (wireType !== WireType.LengthDelimited) return false;
+    if (field === 1) name = reader.string();
+    else if (field === 2) methods.push(readMethod(reader.bytes()));
+    else return false;
+    return true;
+  });
+  return { name, methods };
+}
+
+function readMethod(bytes: Uint8Array): MethodOutline {
+  let name = "";
+  let request = "";
+  let response = "";
+  let client = false;
+  let server = false;
+  const options: Uint8Array[] = [];
+  eachField(bytes, (field, wireType, reader) => {
+    if (wireType === WireType.LengthDelimited) {
+      if (field === 1) name = reader.string();
+      else if (field === 2) request = withoutDot(reader.string());
+      else if (field === 3) response = withoutDot(reader.string());
+      else if (field === 4) options.push(reader.bytes());
+      else return false;
+      return true;
+    }
+    if (wireType === WireType.Varint) {
+      if (field === 5) client = reader.bool();
+      else if (field === 6) server = reader.bool();
+      else return false;
+      return true;
+    }
+    return false;
+  });
+  const read = options.length === 0 ? NO_OPTIONS : readOptions(joined(options));
+  return { name, request, response, stream: streamKind(client, server), ...read };
+}
+
+type MethodOptions = Pick<
+  MethodOutline,
+  "idempotency" | "deprecated" | "policy" | "isPolicyForeign" | "http"
+>;
+
+const NO_OPTIONS: MethodOptions = {
+  idempotency: "IDEMPOTENCY_UNKNOWN",
+  deprecated: false,
+  policy: [],
+  isPolicyForeign: false,
+  http: [],
+};
+
+function readOptions(bytes: Uint8Array): MethodOptions {
+  let deprecated = false;
+  let idempotency: IdempotencyLevel = "IDEMPOTENCY_UNKNOWN";
+  const policy: Uint8Array[] = [];
+  let isPolicyForeign = false;
+  const http: Uint8Array[] = [];
+  eachField(bytes, (field, wireType, reader) => {
+    if (field === POLICY_EXTENSION) {
+      // That another extension stands under our number is reported at the RPC.
+      if (wireType !== WireType.LengthDelimited) {
+        isPolicyForeign = true;
+        return false;
+      }
+      policy.push(reader.bytes());
+    } else if (field === HTTP_EXTENSION) {
+      requireMessage(wireType, "google.api.http");
+      http.push(reader.bytes());
+    } else if (field === 33 && wireType === WireType.Varint) {
+      deprecated = reader.bool();
+    } else if (field === 34 && wireType === WireType.Varint) {
+      const level = reader.int32();
+      idempotency =
+        level === 1 ? "NO_SIDE_EFFECTS" : level === 2 ? "IDEMPOTENT" : "IDEMPOTENCY_UNKNOWN";
+    } else {
+      return false;
+    }
+    return true;
+  });
+  return { idempotency, deprecated, policy, isPolicyForeign, http };
+}
+
+/** Another extension under the number must not be read as a rule. */
+function requireMessage(wireType: WireType, name: string): void {
+  if (wireType !== WireType.LengthDelimited) {
+    throw new Error(`the option with the number of ${name} is not a message`);
+  }
+}
+
+function streamKind(client: boolean, server: boolean): StreamKind {
+  if (client) return server ? "bidi_streaming" : "client_streaming";
+  return server ? "server_streaming" : "unary";
+}
+
+function withoutDot(name: string): string {
+  return name.startsWith(".") ? name.slice(1) : name;
+}

@@ -1,0 +1,191 @@
+import type { DescriptorPosition, Position } from "../position.ts";
+import { DescriptorError } from "./file-outline.ts";
+import {
+  decoder,
+  readLocation,
+  readServiceLocations,
+  rpcAround,
+  type SourceLocation,
+} from "./source-info.ts";
+
+/** Where a position stands in the text that its author wrote. */
+export interface Location {
+  readonly file: string;
+  /** The line, from 1; absent where the input carries no source positions. */
+  readonly line?: number;
+  /** The column, from 1. */
+  readonly column?: number;
+  /** The descriptor path that the input has a position for; absent outside protobuf files. */
+  readonly path?: readonly number[];
+}
+
+/**
+ * Resolves positions, reading the source information of a file only when
+ * something in it is reported.
+ */
+export class Locator {
+  readonly #sourceInfo = new Map<string, Uint8Array>();
+  readonly #files = new Map<string, FileLocations>();
+
+  /** Makes a file's source information known. */
+  add(file: string, sourceInfo: Uint8Array): void {
+    this.#sourceInfo.set(file, sourceInfo);
+  }
+
+  /**
+   * The line and column of a position.
+   *
+   * A field of an option has a location of its own only where the compiler
+   * gives one. Where the option is written piece by piece, the first piece
+   * below the field stands for it; else the nearest element that encloses it.
+   */
+  locate(position: Position): Location {
+    if ("line" in position) return position;
+    const found = this.#find(position);
+    if (found === undefined) return { file: position.file, path: position.path };
+    return { file: position.file, line: found.line, column: found.column, path: found.path };
+  }
+
+  /**
+   * Whether `// buf:lint:ignore RULE` stands in the comment above the RPC or
+   * the service that holds a position, as `buf lint` reads it.
+   */
+  isIgnored(position: Position, rule: string): boolean {
+    if ("line" in position) return false;
+    const { ignored } = this.#locationsOf(position.file);
+    if (ignored.size === 0) return false;
+    return [2, 4].some(
+      (length) => ignored.get(position.path.slice(0, length).join("."))?.has(rule) === true,
+    );
+  }
+
+  #find({ file, path }: DescriptorPosition): SourceLocation | undefined {
+    const locations = this.#locationsOf(file);
+    const { exact } = locations;
+    const rpc = rpcAround(path);
+    const inside = rpc === undefined ? undefined : this.#insideOf(file, locations, rpc);
+    for (let length = path.length; length > 0; length--) {
+      const key = path.slice(0, length).join(".");
+      const found = exact.get(key) ?? inside?.exact.get(key) ?? inside?.pieces.get(key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #locationsOf(file: string): FileLocations {
+    let locations = this.#files.get(file);
+    if (locations === undefined) {
+      const bytes = this.#sourceInfo.get(file);
+      locations = bytes === undefined ? NOWHERE : readSource(file, () => indexFile(bytes));
+      this.#files.set(file, locations);
+    }
+    return locations;
+  }
+
+  #insideOf(file: string, { inside, indexed }: FileLocations, rpc: string): RpcLocations {
+    let locations = indexed.get(rpc);
+    if (locations === undefined) {
+      const encoded = inside.get(rpc) ?? [];
+      locations = readSource(file, () => indexRpc(encoded.map(readLocation)));
+      indexed.set(rpc, locations);
+    }
+    return locations;
+  }
+}
+
+function readSource<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new DescriptorError(
+      `the source information of ${file} cannot be read: ${(error as Error).message}`,
+    );
+  }
+}
+
+const IGNORE = /^\s*buf:lint:ignore\s+([A-Z0-9_]+)\b/;
+
+/** The locations of a file by their descriptor path, joined with dots. */
+interface FileLocations {
+  readonly exact: ReadonlyMap<string, SourceLocation>;
+  /** The rules that comments above services and RPCs name, to be ignored there. */
+  readonly ignored: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The encoded locations inside of RPCs, of which few are ever asked for. */
+  readonly inside: ReadonlyMap<string, readonly Uint8Array[]>;
+  /** Those that were. */
+  readonly indexed: Map<string, RpcLocations>;
+}
+
+/** The locations inside of an RPC, likewise. */
+interface RpcLocations {
+  readonly exact: ReadonlyMap<string, SourceLocation>;
+  /** For each path inside the RPC's option that may have no location of its own, the first location below it. */
+  readonly pieces: ReadonlyMap<string, SourceLocation>;
+}
+
+const NOWHERE: FileLocations = {
+  exact: new Map(),
+  ignored: new Map(),
+  inside: new Map(),
+  indexed: new Map(),
+};
+
+function indexFile(sourceInfo: Uint8Array): FileLocations {
+  const { locations, inside } = readServiceLocations(sourceInfo);
+  const exact = new Map<string, SourceLocation>();
+  const ignored = new Map<string, ReadonlySet<string>>();
+  for (const location of locations) {
+    const key = location.path.join(".");
+    keepFirst(exact, key, location);
+    if (location.comment !== undefined) ignored.set(key, ignoredRules(location.comment));
+  }
+  return { exact, ignored: withRules(ignored), inside, indexed: new Map() };
+}
+
+const IGNORE_BYTES = Buffer.from("buf:lint:ignore");
+
+function ignoredRules(comment: Uint8Array): ReadonlySet<string> {
+  const { buffer, byteOffset, byteLength } = comment;
+  if (!Buffer.from(buffer, byteOffset, byteLength).includes(IGNORE_BYTES)) return NO_RULES;
+  const lines = decoder.decode(comment).split("\n");
+  return new Set(lines.flatMap((line) => IGNORE.exec(line)?.[1] ?? []));
+}
+
+const NO_RULES: ReadonlySet<string> = new Set();
+
+/** Most comments name no rule. */
+function withRules(
+  ignored: ReadonlyMap<string, ReadonlySet<string>>,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map([...ignored].filter(([, rules]) => rules.size > 0));
+}
+
+/** The length of the path of a method's option: `[6, service, 2, method, 4, extension]`. */
+const OPTION_DEPTH = 6;
+
+function indexRpc(locations: readonly SourceLocation[]): RpcLocations {
+  const exact = new Map<string, SourceLocation>();
+  const pieces = new Map<string, SourceLocation>();
+  for (const location of locations) {
+    const { path } = location;
+    keepFirst(exact, path.join("."), location);
+    if (path[4] !== 4) continue;
+    for (let length = OPTION_DEPTH; length < path.length; length++) {
+      keepFirst(pieces, path.slice(0, length).join("."), location);
+    }
+  }
+  return { exact, pieces };
+}
+
+function keepFirst(
+  index: Map<string, SourceLocation>,
+  key: string,
+  location: SourceLocation,
+): void {
+  const known = index.get(key);
+  if (known === undefined || isBefore(location, known)) index.set(key, location);
+}
+
+function isBefore(left: SourceLocation, right: SourceLocation): boolean {
+  return left.line < right.line || (left.line === right.line && left.column < right.column);
+}

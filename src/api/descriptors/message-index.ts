@@ -1,0 +1,166 @@
+import { nearest } from "../../diagnostics/nearest.ts";
+import type { FieldKind, FieldLookup } from "../field.ts";
+import { DescriptorError, type FileOutline } from "./file-outline.ts";
+import { eachField, MAX_NESTING, WireType } from "./wire.ts";
+
+/** `google.protobuf.FieldDescriptorProto.Type` by number. */
+export const KINDS: readonly (FieldKind | undefined)[] = [
+  undefined,
+  "double",
+  "float",
+  "int64",
+  "uint64",
+  "int32",
+  "fixed64",
+  "fixed32",
+  "bool",
+  "string",
+  // A group is a message that is encoded in another way.
+  "message",
+  "message",
+  "bytes",
+  "uint32",
+  "enum",
+  "sfixed32",
+  "sfixed64",
+  "sint32",
+  "sint64",
+];
+
+const LABEL_REPEATED = 3;
+
+interface Field {
+  readonly kind: FieldKind;
+  readonly repeated: boolean;
+  /** The full name of the enum or message. */
+  readonly type?: string;
+}
+
+/**
+ * The second stage of reading: the fields of messages, decoded for those that
+ * an option names and for no other.
+ */
+export class MessageIndex {
+  readonly #files = new Map<string, FileOutline[]>();
+  readonly #indexed = new Set<string>();
+  readonly #messages = new Map<string, { bytes: Uint8Array; file: FileOutline }>();
+  readonly #fields = new Map<string, ReadonlyMap<string, Field>>();
+
+  constructor(files: Iterable<FileOutline>) {
+    for (const file of files) {
+      const siblings = this.#files.get(file.package);
+      if (siblings === undefined) this.#files.set(file.package, [file]);
+      else siblings.push(file);
+    }
+  }
+
+  /** Follows a dotted field path from a message. */
+  lookup(message: string, path: string): FieldLookup {
+    const segments = path.split(".");
+    let type = message;
+    for (const [index, segment] of segments.entries()) {
+      const fields = this.#fieldsOf(type);
+      if (fields === undefined) return { status: "no_message", message: type };
+      const field = fields.get(segment);
+      if (field === undefined) {
+        const suggestion = nearest(segment, fields.keys());
+        const unknown = { status: "unknown", segment, message: type } as const;
+        return suggestion === undefined ? unknown : { ...unknown, suggestion };
+      }
+      if (index === segments.length - 1) return { status: "found", ...field };
+      if (field.kind !== "message" || field.repeated || field.type === undefined) {
+        return { status: "not_a_message", segment, kind: field.kind, repeated: field.repeated };
+      }
+      type = field.type;
+    }
+    return { status: "no_message", message };
+  }
+
+  /** The file that declares a message. */
+  fileOf(message: string): FileOutline | undefined {
+    return this.#messageOf(message)?.file;
+  }
+
+  #fieldsOf(message: string): ReadonlyMap<string, Field> | undefined {
+    const known = this.#fields.get(message);
+    if (known !== undefined) return known;
+    const found = this.#messageOf(message);
+    if (found === undefined) return undefined;
+    const fields = readFields(found.bytes);
+    this.#fields.set(message, fields);
+    return fields;
+  }
+
+  #messageOf(message: string): { bytes: Uint8Array; file: FileOutline } | undefined {
+    const found = this.#find(message);
+    if (found?.file.conflict !== undefined) throw new DescriptorError(found.file.conflict);
+    return found;
+  }
+
+  /** A full name does not say where the package ends, so the longest package that fits is tried first. */
+  #find(message: string): { bytes: Uint8Array; file: FileOutline } | undefined {
+    const known = this.#messages.get(message);
+    if (known !== undefined) return known;
+    let end = message.length;
+    do {
+      end = message.lastIndexOf(".", end - 1);
+      const packageName = end < 0 ? "" : message.slice(0, end);
+      if (this.#indexed.has(packageName)) continue;
+      const files = this.#files.get(packageName);
+      if (files === undefined) continue;
+      this.#indexed.add(packageName);
+      const prefix = packageName === "" ? "" : `${packageName}.`;
+      for (const file of files) {
+        for (const bytes of file.messages) this.#index(file, prefix, bytes, 0);
+      }
+      const found = this.#messages.get(message);
+      if (found !== undefined) return found;
+    } while (end > 0);
+    return undefined;
+  }
+
+  #index(file: FileOutline, prefix: string, bytes: Uint8Array, depth: number): void {
+    if (depth > MAX_NESTING) throw new Error("messages nest too deep");
+    let name = "";
+    const nested: Uint8Array[] = [];
+    eachField(bytes, (field, wireType, reader) => {
+      if (wireType !== WireType.LengthDelimited) return false;
+      if (field === 1) name = reader.string();
+      else if (field === 3) nested.push(reader.bytes());
+      else return false;
+      return true;
+    });
+    this.#messages.set(prefix + name, { bytes, file });
+    for (const inner of nested) this.#index(file, `${prefix}${name}.`, inner, depth + 1);
+  }
+}
+
+function readFields(bytes: Uint8Array): Map<string, Field> {
+  const fields = new Map<string, Field>();
+  eachField(bytes, (number, wireType, reader) => {
+    if (number !== 2 || wireType !== WireType.LengthDelimited) return false;
+    const { name, field } = readField(reader.bytes());
+    if (field !== undefined) fields.set(name, field);
+    return true;
+  });
+  return fields;
+}
+
+function readField(bytes: Uint8Array): { name: string; field: Field | undefined } {
+  let name = "";
+  let label = 0;
+  let kind: FieldKind | undefined;
+  let type: string | undefined;
+  eachField(bytes, (number, wireType, reader) => {
+    if (number === 1 && wireType === WireType.LengthDelimited) name = reader.string();
+    else if (number === 4 && wireType === WireType.Varint) label = reader.int32();
+    else if (number === 5 && wireType === WireType.Varint) kind = KINDS[reader.int32()];
+    else if (number === 6 && wireType === WireType.LengthDelimited) type = reader.string();
+    else return false;
+    return true;
+  });
+  if (kind === undefined) return { name, field: undefined };
+  const field = { kind, repeated: label === LABEL_REPEATED };
+  if (type === undefined) return { name, field };
+  return { name, field: { ...field, type: type.startsWith(".") ? type.slice(1) : type } };
+}

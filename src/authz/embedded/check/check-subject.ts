@@ -1,0 +1,41 @@
+import type { ObjectReference, SubjectReference } from "../../../model/relationship.ts";
+import type { RelationshipGraph } from "../graph/relationship-graph.ts";
+import { NO_MEMBER } from "../program/pair-layout.ts";
+
+/** The number of a resource that no relationship names. */
+export const UNKNOWN_RESOURCE = -1;
+const UNKNOWN_SUBJECT = -2;
+
+/** Whom a check is about, as integers. */
+export interface CheckSubject {
+  readonly type: number;
+  readonly object: number;
+  readonly member: number;
+  /** The pair of the subject, or -1. */
+  readonly pair: number;
+  /** The wildcard of its type, or -1; a userset is in no wildcard. */
+  readonly wildcard: number;
+}
+
+/**
+ * The subject in a graph. It may be in no relationship, and what the model does
+ * not know is -1; where it is also the
+ * resource that is asked for, it has that one's number, for `x#r@x#r` is true.
+ */
+export function checkSubject(
+  graph: RelationshipGraph,
+  subject: SubjectReference,
+  resource?: ObjectReference,
+): CheckSubject {
+  const type = graph.program.typeIds.get(subject.type) ?? -1;
+  const member = graph.memberOf(subject);
+  const same = resource?.type === subject.type && resource.id === subject.id;
+  const known = graph.objects.find(type, subject.id);
+  return {
+    type,
+    object: known >= 0 ? known : same ? UNKNOWN_RESOURCE : UNKNOWN_SUBJECT,
+    member,
+    pair: graph.pairs.find(known, member),
+    wildcard: member === NO_MEMBER ? (graph.objects.wildcards[type] ?? -1) : -1,
+  };
+}

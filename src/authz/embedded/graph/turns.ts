@@ -1,0 +1,50 @@
+import { setImmediate } from "node:timers/promises";
+import { AuthzError } from "../../engine/authz-error.ts";
+
+/** Work in steps: it may pause at each `yield`. */
+export type Steps<Result> = Generator<void, Result>;
+
+/** After how many milliseconds others get a turn. */
+const TURN = 10;
+/** How often work is begun again because of writes, before it is done in one go. */
+const MOST_RESTARTS = 3;
+
+/**
+ * Runs long work in turns, so that timers fire, other calls are answered and
+ * the signal is heeded. The answer is that of one state: where something was
+ * written during a pause, the work begins again; where that goes on, it is done
+ * without a pause.
+ *
+ * @param version what differs after every write
+ * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED where the signal is aborted
+ */
+export async function inTurns<Result>(
+  version: () => number,
+  work: () => Steps<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  for (let restarts = 0; ; restarts++) {
+    const begun = version();
+    const steps = work();
+    let end = performance.now() + TURN;
+    while (version() === begun) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      if (restarts === MOST_RESTARTS || performance.now() < end) continue;
+      await setImmediate();
+      if (signal?.aborted === true) {
+        steps.return(undefined as Result);
+        throw abortError(signal);
+      }
+      end = performance.now() + TURN;
+    }
+    steps.return(undefined as Result);
+  }
+}
+
+/** What a call that its signal aborted rejects with. */
+export function abortError({ reason }: AbortSignal): AuthzError {
+  return reason instanceof Error && reason.name === "TimeoutError"
+    ? new AuthzError("DEADLINE_EXCEEDED", "the deadline has passed", { cause: reason })
+    : new AuthzError("CANCELLED", "the call was cancelled", { cause: reason });
+}

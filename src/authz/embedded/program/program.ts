@@ -1,0 +1,134 @@
+import type { PairLayout } from "./pair-layout.ts";
+
+/** A relation or permission of a type, or what a bare object is as a subject. */
+export interface Member {
+  readonly id: number;
+  readonly type: number;
+  readonly name: string;
+  readonly isRelation: boolean;
+}
+
+/** A relation whose subjects count. */
+export interface RelationStep {
+  readonly member: number;
+  /** Whether it accepts `type:*`, so that the wildcard is looked for. */
+  readonly wildcard: boolean;
+  /** Whether it accepts usersets, so that they are followed. */
+  readonly usersets: boolean;
+  /** Whether all usersets that it accepts are groups, see `findGroups`. */
+  readonly onlyGroups: boolean;
+}
+
+/** From a relation's objects to a member of theirs. */
+export interface ArrowStep {
+  readonly relation: number;
+  /** Whether the relation accepts usersets beside objects. */
+  readonly usersets: boolean;
+  /** By type: the node of the member there, or -1 where the type has none. */
+  readonly targets: Int32Array;
+  /** The node where the relation accepts one type only, so that none need be looked up; else -1. */
+  readonly only: number;
+}
+
+/**
+ * What grants by being one of several ways. References to permissions of the
+ * same type are merged into it, so that most permissions are one such node.
+ */
+export interface ReachNode {
+  readonly kind: "reach";
+  readonly self: boolean;
+  /** The members merged into this node, itself among them where it has a name. */
+  readonly names: ReadonlySet<number>;
+  readonly relations: readonly RelationStep[];
+  readonly arrows: readonly ArrowStep[];
+  /** Nodes of other kinds on the same object. */
+  readonly combined: readonly number[];
+}
+
+/** What grants only where every operand does. */
+export interface AndNode {
+  readonly kind: "and";
+  readonly operands: readonly number[];
+}
+
+/** What grants where the base does and the subtracted does not. */
+export interface ExceptNode {
+  readonly kind: "except";
+  readonly base: number;
+  readonly subtracted: number;
+}
+
+/** What grants where a relation has objects and each of them grants. */
+export interface EachNode {
+  readonly kind: "each";
+  readonly arrow: ArrowStep;
+}
+
+export type Node = ReachNode | AndNode | ExceptNode | EachNode;
+
+/** A permission that an arrow into a member may grant. */
+export interface ArrowInto {
+  readonly relation: number;
+  readonly permission: number;
+}
+
+/** The part of a member's definition that its own members may be computed from again. */
+export interface Recursion {
+  /** Of a relation: the members whose usersets it accepts. */
+  readonly usersets: ReadonlySet<number>;
+  /** Of a permission: members of the same type. */
+  readonly references: readonly number[];
+  readonly arrows: readonly ArrowStep[];
+}
+
+/** What may recur because of a member: the inverse of `Recursion`. */
+export interface RecursionInto {
+  /** Permissions of the same type. */
+  readonly references: readonly number[];
+  /** The relations that its usersets stand in. */
+  readonly relations: ReadonlySet<number>;
+  readonly arrows: readonly ArrowInto[];
+}
+
+/** The model, compiled: names are integers, permissions are nodes. */
+export interface Program {
+  readonly typeIds: ReadonlyMap<string, number>;
+  readonly typeNames: readonly string[];
+  /** By member id; the first is `NO_MEMBER`. */
+  readonly members: readonly Member[];
+  /** By type: the ids of its members by name. */
+  readonly memberIds: readonly ReadonlyMap<string, number>[];
+  /** By node id. A member's node has the member's id. */
+  readonly nodes: readonly Node[];
+  /** By node id, then type: whether a subject of the type can be found there. */
+  readonly reaches: Uint8Array;
+  /** By node: whether what is found there depends on an intersection, an exclusion or an `all`. */
+  readonly combines: Uint8Array;
+  /** By member: the relations that accept its usersets. */
+  readonly acceptedBy: readonly (readonly number[])[];
+  /** By member: what it is computed from that may lead back to it. */
+  readonly recursion: readonly Recursion[];
+  /** By member: what may recur because of it. */
+  readonly recursionInto: readonly RecursionInto[];
+  /** By member: whether it is a relation that something recurs through. */
+  readonly recurringRelations: Uint8Array;
+  /** By member: the permissions of its type that it may grant. */
+  readonly grants: readonly (readonly number[])[];
+  /** By member: the permissions that it may grant through an arrow. */
+  readonly arrowsInto: readonly (readonly ArrowInto[])[];
+  /** By type: the permissions that an object may have on itself. */
+  readonly selfGrants: readonly (readonly number[])[];
+  /** By member: whether it is a group, see `findGroups`. */
+  readonly groups: Uint8Array;
+  /** Where the pairs of an object are. */
+  readonly layout: PairLayout;
+  /** By type: the members that usersets of it name, `NO_MEMBER` first. */
+  readonly subjectMembers: readonly (readonly number[])[];
+}
+
+/** The names of a model as integers. */
+export interface Names {
+  readonly typeIds: ReadonlyMap<string, number>;
+  readonly members: readonly Member[];
+  readonly memberIds: readonly ReadonlyMap<string, number>[];
+}

@@ -1,0 +1,78 @@
+import { AuthzError } from "../../engine/authz-error.ts";
+import type { RelationshipStore, StoredChange } from "../../engine/relationship-store.ts";
+import { abortError } from "../graph/turns.ts";
+
+const BATCH = 100;
+
+/** Tells those who follow the changes of a store that there are more. */
+export class Watcher {
+  readonly #store: RelationshipStore;
+  readonly #head: () => number;
+  readonly #waiting = new Set<() => void>();
+  #closed = false;
+  #failure: AuthzError | undefined;
+
+  /** @param head the number of the last write that is applied: nobody sees one before it is */
+  constructor(store: RelationshipStore, head: () => number) {
+    this.#store = store;
+    this.#head = head;
+  }
+
+  /** Wakes those who wait. */
+  notify(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  /** Ends all that follow with an error. */
+  fail(error: AuthzError): void {
+    this.#failure = error;
+    this.notify();
+  }
+
+  /** Ends all that follow. */
+  close(): void {
+    this.#closed = true;
+    this.notify();
+  }
+
+  /** The changes after a number, those to come among them, until `close` or the signal. */
+  async *follow(from: number, signal?: AbortSignal): AsyncGenerator<StoredChange> {
+    let sequence = from;
+    while (!this.#closed) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (signal?.aborted) throw abortError(signal);
+      if (sequence >= this.#head()) {
+        await this.#change(signal);
+        continue;
+      }
+      const changes = await this.#store.changesAfter(sequence, BATCH);
+      if (changes === undefined) {
+        throw new AuthzError(
+          "OUT_OF_RANGE",
+          "the changes after this revision are no longer kept; read the relationships again and watch from there",
+        );
+      }
+      const head = this.#head();
+      for (const change of changes) {
+        if (change.sequence > head) break;
+        sequence = change.sequence;
+        yield change;
+        if (this.#closed) return;
+        if (signal?.aborted) throw abortError(signal);
+      }
+    }
+  }
+
+  #change(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal?.addEventListener("abort", wake, { once: true });
+    });
+  }
+}

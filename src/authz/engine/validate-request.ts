@@ -1,0 +1,198 @@
+import { type Definition, formatSubject, type Model } from "../../model/index.ts";
+import { OBJECT_IDS, type ObjectIdRule, WILDCARD } from "../../model/object-id.ts";
+import type {
+  Relationship,
+  RelationshipFilter,
+  SubjectReference,
+} from "../../model/relationship.ts";
+import { formatRelationship } from "../../model/relationship-text.ts";
+import { AuthzError } from "./authz-error.ts";
+import {
+  type CheckAnyRequest,
+  type CheckRequest,
+  type LookupSubjectsRequest,
+  MAX_PAGE_SIZE,
+  MAX_PRECONDITIONS,
+  MAX_UPDATES,
+  type PageRequest,
+  type WriteRequest,
+} from "./engine.ts";
+
+/**
+ * Refuses requests that can never be right, by the model and the rule of ids.
+ * Every method throws an `AuthzError` INVALID_ARGUMENT that names the first
+ * thing that is wrong.
+ */
+export class RequestValidator {
+  readonly #model: Model;
+  readonly #ids: ObjectIdRule;
+
+  constructor(model: Model, ids: ObjectIdRule = OBJECT_IDS) {
+    this.#model = model;
+    this.#ids = ids;
+  }
+
+  check({ resource, permission, subject }: CheckRequest): void {
+    requireObject("resource", resource);
+    checkObjectId(this.#ids, "resource", resource.id);
+    this.#concreteId(subject);
+    this.#requireMember(resource.type, permission);
+    this.#requireSubject(subject);
+  }
+
+  /** Also a lookup of resources, but for its page. */
+  checkAny({ resourceType, permission, subject }: CheckAnyRequest): void {
+    this.#concreteId(subject);
+    this.#requireMember(resourceType, permission);
+    this.#requireSubject(subject);
+  }
+
+  lookupSubjects(request: LookupSubjectsRequest): void {
+    const { resource, permission, subjectType, subjectRelation } = request;
+    requireObject("resource", resource);
+    checkObjectId(this.#ids, "resource", resource.id);
+    this.#requireMember(resource.type, permission);
+    this.#requireType(subjectType);
+    if (subjectRelation !== undefined) this.#requireMember(subjectType, subjectRelation);
+  }
+
+  write({ updates, preconditions = [] }: WriteRequest): void {
+    if (!Array.isArray(updates) || updates.length === 0)
+      throw invalid("a write has at least one update");
+    atMost("updates", updates.length, MAX_UPDATES);
+    atMost("preconditions", preconditions.length, MAX_PRECONDITIONS);
+    const seen = new Set<string>();
+    for (const { operation, relationship } of updates) {
+      if (operation !== "CREATE" && operation !== "TOUCH" && operation !== "DELETE") {
+        throw invalid(`an update is CREATE, TOUCH or DELETE, not ${JSON.stringify(operation)}`);
+      }
+      this.relationship(relationship);
+      if (updates.length === 1) continue;
+      const text = formatRelationship(relationship);
+      if (seen.has(text)) throw invalid(`${text} is in the write twice`);
+      seen.add(text);
+    }
+    for (const { kind, filter } of preconditions) {
+      if (kind !== "MUST_MATCH" && kind !== "MUST_NOT_MATCH") {
+        throw invalid(
+          `a precondition is MUST_MATCH or MUST_NOT_MATCH, not ${JSON.stringify(kind)}`,
+        );
+      }
+      this.filter(filter);
+      // As in SpiceDB, which lists everything by no filter, and takes none for a precondition.
+      if (Object.values(filter).every((part) => part === undefined)) {
+        throw invalid("the filter of a precondition is empty; name a type, an id or a relation");
+      }
+    }
+  }
+
+  /** In the order of SpiceDB: ids, resource, subject, not a permission, subject allowed. */
+  relationship(relationship: Relationship): void {
+    requireObject("relationship", relationship);
+    const { resource, relation, subject } = relationship;
+    requireObject("resource", resource);
+    requireObject("subject", subject);
+    checkObjectId(this.#ids, "resource", resource.id);
+    if (subject.id !== WILDCARD) checkObjectId(this.#ids, "subject", subject.id);
+    else if (subject.relation !== undefined) {
+      throw invalid(`a wildcard has no relation: ${subject.type}:*#${subject.relation}`);
+    }
+    this.#requireMember(resource.type, relation);
+    this.#requireSubject(subject);
+    const declared = this.#requireType(resource.type).relations.get(relation);
+    if (declared === undefined) {
+      throw invalid(
+        `${formatRelationship(relationship)}: "${relation}" is a permission, which is computed and never written`,
+      );
+    }
+    const wildcard = subject.id === WILDCARD;
+    for (const allowed of declared.subjects) {
+      if (
+        allowed.type === subject.type &&
+        allowed.relation === subject.relation &&
+        allowed.wildcard === wildcard
+      ) {
+        return;
+      }
+    }
+    const accepted = declared.subjects.map(formatSubject).join(", ");
+    throw invalid(
+      `${formatRelationship(relationship)}: the relation does not allow such a subject; it allows ${accepted}`,
+    );
+  }
+
+  filter({ resourceType, resourceId, relation, subject }: RelationshipFilter): void {
+    if (resourceId !== undefined) checkObjectId(this.#ids, "resource", resourceId);
+    if (subject?.id !== undefined && subject.id !== WILDCARD) {
+      checkObjectId(this.#ids, "subject", subject.id);
+    }
+    const type = resourceType === undefined ? undefined : this.#requireType(resourceType);
+    if (relation !== undefined) {
+      const types = type === undefined ? [...this.#model.definitions.values()] : [type];
+      if (!types.some(({ relations }) => relations.has(relation))) {
+        const who = type === undefined ? "no type has a" : `the type "${resourceType}" has no`;
+        throw invalid(`${who} relation ${JSON.stringify(relation)}`);
+      }
+    }
+    if (subject !== undefined) {
+      this.#requireType(subject.type);
+      if (subject.relation) this.#requireMember(subject.type, subject.relation);
+    }
+  }
+
+  #concreteId(subject: SubjectReference): void {
+    requireObject("subject", subject);
+    const { id } = subject;
+    if (id === WILDCARD) throw invalid("a wildcard cannot be the subject of a check");
+    checkObjectId(this.#ids, "subject", id);
+  }
+
+  #requireSubject({ type, relation }: SubjectReference): void {
+    this.#requireType(type);
+    if (relation !== undefined) this.#requireMember(type, relation);
+  }
+
+  #requireType(type: string): Definition {
+    const definition = this.#model.definitions.get(type);
+    if (definition === undefined) throw invalid(`the model has no type ${JSON.stringify(type)}`);
+    return definition;
+  }
+
+  #requireMember(type: string, name: string): void {
+    const { relations, permissions } = this.#requireType(type);
+    if (!relations.has(name) && !permissions.has(name)) {
+      throw invalid(`the type "${type}" has no relation or permission ${JSON.stringify(name)}`);
+    }
+  }
+}
+
+/** The size of a page. @throws AuthzError INVALID_ARGUMENT */
+export function pageSizeOf({ pageSize = MAX_PAGE_SIZE }: PageRequest): number {
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE) {
+    throw invalid(`a page has 1 to ${MAX_PAGE_SIZE} results, not ${pageSize}`);
+  }
+  return pageSize;
+}
+
+/** The refusal of a request that can never be right. */
+export function invalid(message: string): AuthzError {
+  return new AuthzError("INVALID_ARGUMENT", message);
+}
+
+/** What callers without types leave out would otherwise be a TypeError from inside. */
+function requireObject(what: string, value: unknown): void {
+  if (typeof value !== "object" || value === null) throw invalid(`the ${what} is missing`);
+}
+
+function atMost(what: string, count: number, limit: number): void {
+  if (count > limit) throw invalid(`a write has at most ${limit} ${what}, not ${count}`);
+}
+
+const SHOWN = 80;
+
+/** Refuses an id that the rule does not allow; `what` names the object in the message. */
+function checkObjectId(rule: ObjectIdRule, what: string, id: unknown): void {
+  if (typeof id === "string" && rule.allows(id)) return;
+  const shown = typeof id === "string" ? JSON.stringify(id.slice(0, SHOWN)) : typeof id;
+  throw invalid(`the ${what} id ${shown} is not valid; an id is ${rule.description}`);
+}

@@ -1,0 +1,70 @@
+import {
+  type BulkCheckItem,
+  type CallOptions,
+  type CheckRequest,
+  type CheckResult,
+  MAX_BULK_CHECKS,
+} from "../../engine/engine.ts";
+import { invalid } from "../../engine/validate-request.ts";
+import { askCheck, CHUNK } from "../client/check-calls.ts";
+import { atExactly } from "../client/freshness.ts";
+import { isAllowed } from "../client/messages.ts";
+import type { Session } from "../client/session.ts";
+import { revisionOf } from "../client/tokens.ts";
+import { decide } from "../workarounds/failed-bulk-checks.ts";
+import { refuseAmongWildcards } from "../workarounds/userset-wildcards.ts";
+
+/** Decides a check. */
+export async function check(
+  session: Session,
+  request: CheckRequest,
+  { signal, atLeastAsFresh }: CallOptions = {},
+): Promise<CheckResult> {
+  requireAnswerable(session, request);
+  const { connection, freshness } = session;
+  const { consistency, atLeast, seen } = await freshness.read(atLeastAsFresh, signal);
+  const { permissionship, checkedAt } = await askCheck(connection, request, consistency, signal);
+  seen(checkedAt?.token);
+  return { allowed: isAllowed(permissionship), revision: revisionOf(checkedAt?.token ?? atLeast) };
+}
+
+/** Decides many checks at one revision. */
+export async function checkBulk(
+  session: Session,
+  requests: readonly CheckRequest[],
+  { signal, atLeastAsFresh }: CallOptions = {},
+): Promise<{ items: BulkCheckItem[]; revision: string }> {
+  if (requests.length > MAX_BULK_CHECKS) {
+    throw invalid(`a bulk check has at most ${MAX_BULK_CHECKS} checks, not ${requests.length}`);
+  }
+  const items: (BulkCheckItem | undefined)[] = requests.map((request) => refusal(session, request));
+  const valid = [...requests.keys()].filter((index) => items[index] === undefined);
+
+  const { consistency, atLeast, seen } = await session.freshness.read(atLeastAsFresh, signal);
+  let zedToken: string | undefined;
+  for (let start = 0; start < valid.length; start += CHUNK) {
+    const chunk = valid.slice(start, start + CHUNK);
+    const at = zedToken === undefined ? consistency : atExactly(zedToken);
+    const asked = chunk.map((index) => requests[index] as CheckRequest);
+    const decided = await decide(session, asked, at, signal);
+    zedToken ??= decided.zedToken;
+    for (const [position, index] of chunk.entries()) items[index] = decided.items[position];
+  }
+  seen(zedToken);
+  return { items: items as BulkCheckItem[], revision: revisionOf(zedToken ?? atLeast) };
+}
+
+function refusal(session: Session, request: CheckRequest): BulkCheckItem | undefined {
+  try {
+    requireAnswerable(session, request);
+    return undefined;
+  } catch (error) {
+    return { error: error as Error };
+  }
+}
+
+/** @throws AuthzError INVALID_ARGUMENT; UNIMPLEMENTED where SpiceDB would decide wrongly */
+function requireAnswerable({ validator, model }: Session, request: CheckRequest): void {
+  validator.check(request);
+  refuseAmongWildcards(model, request.resource.type, request.permission, request.subject);
+}

@@ -1,0 +1,92 @@
+import { WILDCARD } from "../../../model/object-id.ts";
+import type {
+  ObjectReference,
+  Relationship,
+  RelationshipFilter,
+  SubjectReference,
+} from "../../../model/relationship.ts";
+import { hasMember } from "../../../model/schema/dependencies.ts";
+import { CHUNK } from "../client/check-calls.ts";
+import { atExactly } from "../client/freshness.ts";
+import { fromRelationship } from "../client/messages.ts";
+import type { Session } from "../client/session.ts";
+import { readStored } from "../client/stored-relationships.ts";
+import { decide } from "../workarounds/failed-bulk-checks.ts";
+
+/** What an explanation asks SpiceDB, all of it at the state of the decision. */
+export class ExplainReads {
+  readonly #session: Session;
+  readonly #subject: SubjectReference;
+  readonly #at: ReturnType<typeof atExactly>;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(
+    session: Session,
+    subject: SubjectReference,
+    zedToken: string,
+    signal: AbortSignal | undefined,
+  ) {
+    this.#session = session;
+    this.#subject = subject;
+    this.#at = atExactly(zedToken);
+    this.#signal = signal;
+  }
+
+  /** The stored relationship that names the subject, or all of its type; the others may be too many. */
+  async direct(resource: ObjectReference, name: string): Promise<Relationship | undefined> {
+    const { type, id, relation = "" } = this.#subject;
+    const [named] = await this.read(resource, name, { type, id, relation });
+    if (named !== undefined || relation !== "") return named;
+    const [all] = await this.read(resource, name, { type, id: WILDCARD });
+    return all;
+  }
+
+  /** The stored relationships of a relation whose subjects are usersets. */
+  async usersets(resource: ObjectReference, name: string): Promise<Relationship[]> {
+    const found: Relationship[] = [];
+    const declared = this.#session.model.definitions.get(resource.type)?.relations.get(name);
+    for (const { type, relation } of declared?.subjects ?? []) {
+      if (relation !== undefined)
+        found.push(...(await this.read(resource, name, { type, relation })));
+    }
+    return found;
+  }
+
+  /** Which of these usersets hold the subject: SpiceDB is asked, so that only what decides is walked. */
+  async granted(usersets: readonly SubjectReference[]): Promise<boolean[]> {
+    const { model } = this.#session;
+    const granted = usersets.map(() => false);
+    const asked = [...usersets.entries()].filter(([, { type, relation = "" }]) =>
+      hasMember(model, type, relation),
+    );
+    for (let start = 0; start < asked.length; start += CHUNK) {
+      const chunk = asked.slice(start, start + CHUNK);
+      const requests = chunk.map(([, { type, id, relation = "" }]) => ({
+        resource: { type, id },
+        permission: relation,
+        subject: this.#subject,
+      }));
+      const { items } = await decide(this.#session, requests, this.#at, this.#signal);
+      for (const [position, [index]] of chunk.entries()) {
+        const item = items[position];
+        if (item?.error !== undefined) throw item.error;
+        granted[index] = item?.allowed === true;
+      }
+    }
+    return granted;
+  }
+
+  /** The stored relationships of a relation, of all subjects or of those meant. */
+  async read(
+    resource: ObjectReference,
+    relation: string,
+    subject?: RelationshipFilter["subject"],
+  ): Promise<Relationship[]> {
+    const filter = {
+      ...{ resourceType: resource.type, resourceId: resource.id, relation },
+      ...(subject === undefined ? {} : { subject }),
+    };
+    const stored = await readStored(this.#session, filter, this.#at, this.#signal);
+    return stored.map(({ relationship }) => fromRelationship(relationship));
+  }
+}

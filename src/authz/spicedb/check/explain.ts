@@ -1,0 +1,174 @@
+import type { Arrow, Expression, Model } from "../../../model/index.ts";
+import type { ObjectReference, SubjectReference } from "../../../model/relationship.ts";
+import { hasMember } from "../../../model/schema/dependencies.ts";
+import type { CallOptions, CheckRequest, ExplainResult, Explanation } from "../../engine/engine.ts";
+import type { Session } from "../client/session.ts";
+import { zedTokenOf } from "../client/tokens.ts";
+import { check } from "./checks.ts";
+import { ExplainReads } from "./explain-reads.ts";
+
+/** The most steps of an explanation; those beyond are left out. */
+const MAX_STEPS = 300;
+
+/**
+ * Explains a check. SpiceDB decides; then the model is walked over what is stored, at the very
+ * state of the decision. SpiceDB's own debug trace names neither the operators nor the
+ * relationship that decides, and leaves out what a cache answered.
+ */
+export async function explain(
+  session: Session,
+  request: CheckRequest,
+  options: CallOptions = {},
+): Promise<ExplainResult> {
+  const decision = await check(session, request, options);
+  const { resource, permission, subject } = request;
+  const zedToken = zedTokenOf(decision.revision);
+  const reads = new ExplainReads(session, subject, zedToken, options.signal);
+  const walk = new Walk(session.model, subject, reads);
+  const explanation = await walk.member(resource, permission, []);
+  return { ...decision, explanation };
+}
+
+/** A step that is not yet told of which object and permission it is. */
+type Step = Omit<Explanation, "resource" | "permission">;
+
+/** The walk of one explanation. */
+class Walk {
+  readonly #model: Model;
+  readonly #subject: SubjectReference;
+  readonly #reads: ExplainReads;
+  #steps = 0;
+
+  constructor(model: Model, subject: SubjectReference, reads: ExplainReads) {
+    this.#model = model;
+    this.#subject = subject;
+    this.#reads = reads;
+  }
+
+  /** Explains a relation or permission of an object; `above` are those that led here. */
+  async member(
+    resource: ObjectReference,
+    name: string,
+    above: readonly string[],
+  ): Promise<Explanation> {
+    this.#steps++;
+    const { type, id, relation } = this.#subject;
+    const key = `${resource.type}:${resource.id}#${name}`;
+    const node = { resource, permission: name, children: [] };
+    // A userset is a member of itself, whatever its relation or permission says.
+    if (type === resource.type && id === resource.id && relation === name) {
+      return { ...node, kind: "self", allowed: true };
+    }
+    if (above.includes(key)) return { ...node, kind: "cycle", allowed: false };
+    const definition = this.#model.definitions.get(resource.type);
+    const expression = definition?.permissions.get(name)?.expression;
+    const path = [...above, key];
+    if (definition === undefined || expression === undefined) {
+      return { ...node, ...(await this.#relation(resource, name, path)) };
+    }
+    if (expression.kind === "reference") {
+      const child = await this.member(resource, expression.name, path);
+      return { ...node, kind: "union", allowed: child.allowed, children: [child] };
+    }
+    return this.#operand(resource, name, expression, path);
+  }
+
+  async #operand(
+    resource: ObjectReference,
+    name: string,
+    expression: Expression,
+    path: readonly string[],
+  ): Promise<Explanation> {
+    if (expression.kind === "reference") return this.member(resource, expression.name, path);
+    const below = (operand: Expression) => this.#operand(resource, name, operand, path);
+    const step = await this.#expression(resource, expression, path, below);
+    return { resource, permission: name, ...step };
+  }
+
+  async #expression(
+    resource: ObjectReference,
+    expression: Exclude<Expression, { kind: "reference" }>,
+    path: readonly string[],
+    below: (operand: Expression) => Promise<Explanation>,
+  ): Promise<Step> {
+    switch (expression.kind) {
+      case "nil":
+        return { kind: "nil", allowed: false, children: [] };
+      case "self": {
+        const { type, id, relation } = this.#subject;
+        const same = type === resource.type && id === resource.id && relation === undefined;
+        return { kind: "self", allowed: same, children: [] };
+      }
+      case "union": {
+        const children: Explanation[] = [];
+        for (const operand of expression.operands) {
+          const child = await below(operand);
+          if (child.allowed) return { kind: "union", allowed: true, children: [child] };
+          children.push(child);
+        }
+        return { kind: "union", allowed: false, children };
+      }
+      case "intersection": {
+        const children: Explanation[] = [];
+        for (const operand of expression.operands) children.push(await below(operand));
+        const allowed = children.every(({ allowed }) => allowed);
+        return { kind: "intersection", allowed, children };
+      }
+      case "exclusion": {
+        const base = await below(expression.base);
+        const subtracted = await below(expression.subtracted);
+        const allowed = base.allowed && !subtracted.allowed;
+        return { kind: "exclusion", allowed, children: [base, subtracted] };
+      }
+      case "arrow":
+        return this.#arrow(resource, expression, path);
+    }
+  }
+
+  async #arrow(
+    resource: ObjectReference,
+    { relation, permission, function: combination }: Arrow,
+    path: readonly string[],
+  ): Promise<Step> {
+    const stored = await this.#reads.read(resource, relation);
+    const related = stored.map(({ subject: { type, id } }) => ({ type, id, relation: permission }));
+    const granted = await this.#reads.granted(related);
+    const any = combination === "any";
+    const allowed = any ? granted.includes(true) : granted.length > 0 && !granted.includes(false);
+    // One that grants is enough for `any`, and one that does not against `all`.
+    const one = allowed === any ? related[granted.indexOf(allowed)] : undefined;
+    const children = await this.#members(one === undefined ? related : [one], path);
+    return { kind: "arrow", allowed, children };
+  }
+
+  async #relation(resource: ObjectReference, name: string, path: readonly string[]): Promise<Step> {
+    const direct = await this.#reads.direct(resource, name);
+    if (direct) return { kind: "relation", allowed: true, relationship: direct, children: [] };
+
+    const usersets = await this.#reads.usersets(resource, name);
+    const subjects = usersets.map(({ subject }) => subject);
+    const index = (await this.#reads.granted(subjects)).indexOf(true);
+    const relationship = usersets[index];
+    if (relationship === undefined) {
+      const children = await this.#members(subjects, path);
+      return { kind: "relation", allowed: false, children };
+    }
+    const children = await this.#members([relationship.subject], path);
+    return { kind: "relation", allowed: true, relationship, children };
+  }
+
+  async #members(usersets: readonly SubjectReference[], path: readonly string[]) {
+    const children: Explanation[] = [];
+    for (const { type, id, relation = "" } of usersets) {
+      if (this.#steps >= MAX_STEPS) break;
+      const resource = { type, id };
+      const has = hasMember(this.#model, type, relation);
+      children.push(
+        has
+          ? await this.member(resource, relation, path)
+          : { resource, permission: relation, kind: "nil", allowed: false, children: [] },
+      );
+    }
+    return children;
+  }
+}

@@ -1,0 +1,94 @@
+import type { v1 } from "@authzed/authzed-node";
+import { authzed } from "../../../common/drivers/authzed.ts";
+import { invalid } from "../../engine/validate-request.ts";
+
+/** Where SpiceDB is, and how it is called. */
+export interface ConnectionOptions {
+  /** `host:port`. */
+  readonly endpoint: string;
+  /** The preshared key; never in a message. */
+  readonly token: string;
+  /** Without TLS: inside a mesh or on one machine only. */
+  readonly insecure?: boolean;
+  /** The certificates, in PEM, that SpiceDB's must be signed by; those of the system where absent. */
+  readonly ca?: string | Uint8Array;
+  /** How long a call of the engine may take, with all that it asks and its retries; 5,000 where absent. */
+  readonly deadlineMs?: number;
+}
+
+/** How long a call may take where the options do not say. */
+export const DEADLINE_MS = 5000;
+/** How long one stream of a watch lives; it is opened again after what it has told. */
+export const LEASE_MS = 15_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+const CHANNEL = {
+  // A server that comes back is found within seconds; the default goes up to two minutes.
+  "grpc.initial_reconnect_backoff_ms": 100,
+  "grpc.max_reconnect_backoff_ms": 2000,
+  "grpc.max_receive_message_length": 64 * 1024 * 1024,
+  // Which calls are sent again is decided here, and not by a record in the DNS.
+  "grpc.service_config_disable_resolution": 1,
+  // A process that is busy for a second has not lost its peer.
+  "grpc.keepalive_timeout_ms": 5000,
+};
+/** When a call is silent for so long, a ping asks; sooner where the call must be done by then. */
+const KEEPALIVE_MS = 3000;
+
+/**
+ * A client for calls that end soon. While one is under way, pings notice a peer that vanished
+ * without a word.
+ *
+ * SpiceDB takes three pings in a row with nothing answered in between, and ends the connection at
+ * the fourth. So there are at most three within a call. The first comes well before the call's
+ * end: grpc-js pings only while one is under way, and one at its very end may come too late.
+ */
+export function callClient(options: ConnectionOptions): v1.ZedClientInterface {
+  const { deadlineMs = DEADLINE_MS } = options;
+  const third = Math.ceil(deadlineMs / 3);
+  const keepalive = Math.max(third, Math.min(KEEPALIVE_MS, 2 * third));
+  return client(options, { "grpc.keepalive_time_ms": keepalive });
+}
+
+/**
+ * A client for one stream of a watch, on a connection of its own: the stream may be silent for as
+ * long as it lives, and three pings must do for all of it.
+ */
+export function watchClient(options: ConnectionOptions): v1.ZedClientInterface {
+  return client(options, {
+    "grpc.keepalive_time_ms": Math.ceil(LEASE_MS / 3),
+    "grpc.use_local_subchannel_pool": 1,
+  });
+}
+
+function client(
+  { endpoint, token, insecure = false, ca }: ConnectionOptions,
+  more: Record<string, number>,
+): v1.ZedClientInterface {
+  const channel = { ...CHANNEL, ...more };
+  // No preconnection flags (0): the services connect when they are first used.
+  if (ca !== undefined) {
+    return authzed.NewClientWithCustomCert(token, endpoint, Buffer.from(ca), 0, channel);
+  }
+  const { SECURE, INSECURE_PLAINTEXT_CREDENTIALS } = authzed.ClientSecurity;
+  const security = insecure ? INSECURE_PLAINTEXT_CREDENTIALS : SECURE;
+  return authzed.NewClient(token, endpoint, security, 0, channel);
+}
+
+/** @throws AuthzError INVALID_ARGUMENT for options that can never connect; the token is not named */
+export function checkConnectionOptions(options: ConnectionOptions): void {
+  const { endpoint, token, insecure, ca, deadlineMs = DEADLINE_MS } = options;
+  if (typeof endpoint !== "string" || !/^\S+:\d+$/.test(endpoint)) {
+    throw invalid(`the endpoint of SpiceDB is host:port, not ${JSON.stringify(endpoint)}`);
+  }
+  // grpc-js would say what it does not accept, secret and all.
+  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
+    throw invalid("the preshared key of SpiceDB is printable ASCII without blanks");
+  }
+  if (insecure && ca !== undefined) {
+    throw invalid("a connection to SpiceDB is insecure or has a CA certificate, not both");
+  }
+  if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > MAX_TIMER_MS) {
+    throw invalid(`the deadline is 1 to ${MAX_TIMER_MS} milliseconds, not ${deadlineMs}`);
+  }
+}

@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { v1 } from "@authzed/authzed-node";
+import { AuthzError } from "../../engine/authz-error.ts";
+import type { CallOptions } from "../../engine/engine.ts";
+import {
+  type ConnectionOptions,
+  callClient,
+  checkConnectionOptions,
+  DEADLINE_MS,
+  LEASE_MS,
+  watchClient,
+} from "./channel.ts";
+import { abortError, didNothing, isGrpcFailure, mapGrpcError } from "./map-error.ts";
+import { RunningCalls } from "./running-calls.ts";
+
+/** What a call is given: when it must be done, and how it is stopped. */
+export interface CallContext {
+  readonly deadline: Date;
+  /** Stops the call when the caller has gone. */
+  readonly onAbort: (cancel: () => void) => void;
+}
+
+type Callback<Response> = (error: Error | null, response?: Response) => void;
+/** Whether a call may be sent again: a read always, a write only where it certainly did nothing. */
+export type CallKind = "read" | "write";
+
+const ATTEMPTS = 4;
+const BACKOFF_MS = 50;
+/** The calls to one SpiceDB: with deadlines, bounded retries and our errors. */
+export class Connection {
+  readonly client: v1.ZedClientInterface;
+  readonly #options: ConnectionOptions;
+  readonly #deadlineMs: number;
+  readonly #running = new RunningCalls();
+
+  /** @throws AuthzError INVALID_ARGUMENT */
+  constructor(options: ConnectionOptions) {
+    checkConnectionOptions(options);
+    this.client = callClient(options);
+    this.#options = options;
+    this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+  }
+
+  /**
+   * Runs one call of the engine, which may ask SpiceDB many times. All of it ends with the
+   * deadline, with the caller and with the engine, whichever comes first.
+   */
+  async run<Result>(
+    options: CallOptions = {},
+    work: (options: CallOptions & { readonly signal: AbortSignal }) => Promise<Result>,
+  ): Promise<Result> {
+    const { stop, release } = this.#running.begin(options.signal);
+    const late = () => new DOMException("the deadline has passed", "TimeoutError");
+    const timer = setTimeout(() => stop.abort(late()), this.#deadlineMs);
+    try {
+      return await work({ ...options, signal: stop.signal });
+    } finally {
+      clearTimeout(timer);
+      release();
+    }
+  }
+
+  /** Makes a call with one answer. */
+  unary<Response>(
+    kind: CallKind,
+    signal: AbortSignal | undefined,
+    start: (options: { deadline: Date }, callback: Callback<Response>) => { cancel(): void },
+  ): Promise<Response> {
+    return this.#retry(
+      kind,
+      signal,
+      ({ deadline, onAbort }) =>
+        new Promise((resolve, reject) => {
+          const call = start({ deadline }, (error, response) =>
+            error === null ? resolve(response as Response) : reject(error),
+          );
+          onAbort(() => call.cancel());
+        }),
+    );
+  }
+
+  /**
+   * Makes a call that answers in a stream, read to its end.
+   *
+   * @throws AuthzError RESOURCE_EXHAUSTED where there are more than `limit` messages
+   */
+  async collect<Response>(
+    signal: AbortSignal | undefined,
+    limit: number,
+    start: (options: { deadline: Date }) => MessageStream<Response>,
+  ): Promise<Response[]> {
+    const messages = await this.take(signal, limit + 1, start);
+    if (messages.length <= limit) return messages;
+    throw new AuthzError("RESOURCE_EXHAUSTED", `there are more than ${limit} results`);
+  }
+
+  /** Makes a call that answers in a stream, for the first so many messages. */
+  take<Response>(
+    signal: AbortSignal | undefined,
+    count: number,
+    start: (options: { deadline: Date }) => MessageStream<Response>,
+  ): Promise<Response[]> {
+    return this.#retry("read", signal, async ({ deadline, onAbort }) => {
+      const stream = start({ deadline });
+      onAbort(() => stream.cancel());
+      const messages: Response[] = [];
+      for await (const message of stream) {
+        messages.push(message);
+        if (messages.length === count) break;
+      }
+      stream.cancel();
+      return messages;
+    });
+  }
+
+  /**
+   * Reads a stream of a watch, for as long as one lives: it ends without an error when its time
+   * is over. Not tried again.
+   *
+   * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED where the caller stops it, UNAVAILABLE where
+   * the connection is lost
+   */
+  async *follow<Response>(
+    caller: AbortSignal | undefined,
+    start: (client: v1.ZedClientInterface, options: { deadline: Date }) => MessageStream<Response>,
+  ): AsyncGenerator<Response> {
+    const { stop, release } = this.#running.begin(caller);
+    const { signal } = stop;
+    const client = watchClient(this.#options);
+    const stream = start(client, { deadline: new Date(Date.now() + LEASE_MS * 2) });
+    signal.addEventListener("abort", () => stream.cancel(), { once: true });
+    let ended = false;
+    const timer = setTimeout(() => {
+      ended = true;
+      stream.cancel();
+    }, LEASE_MS);
+    try {
+      yield* stream;
+    } catch (error) {
+      ended ||= isGrpcFailure(error) && error.code === DEADLINE_EXCEEDED;
+      if (!ended || signal.aborted) throw this.#mapError(error, signal);
+    } finally {
+      clearTimeout(timer);
+      release();
+      stream.cancel();
+      client.close();
+    }
+  }
+
+  close(): void {
+    this.#running.close();
+    this.client.close();
+  }
+
+  async #retry<Response>(
+    kind: CallKind,
+    signal: AbortSignal | undefined,
+    attempt: (context: CallContext) => Promise<Response>,
+  ): Promise<Response> {
+    const deadline = new Date(Date.now() + this.#deadlineMs);
+    for (let attempts = 1; ; attempts++) {
+      if (signal?.aborted) throw abortError(signal);
+      const done = new AbortController();
+      const onAbort = (cancel: () => void) =>
+        signal?.addEventListener("abort", cancel, { once: true, signal: done.signal });
+      try {
+        return await attempt({ deadline, onAbort });
+      } catch (error) {
+        const backoff = BACKOFF_MS * 2 ** attempts * (0.5 + Math.random() / 2);
+        const late = Date.now() + backoff >= deadline.getTime();
+        if (signal?.aborted || attempts === ATTEMPTS || late || !mayRetry(kind, error)) {
+          throw this.#mapError(error, signal);
+        }
+        const options = signal === undefined ? {} : { signal };
+        await sleep(backoff, undefined, options).catch(() => undefined);
+      } finally {
+        done.abort();
+      }
+    }
+  }
+
+  #mapError(error: unknown, signal: AbortSignal | undefined): Error {
+    if (error instanceof AuthzError) return error;
+    if (signal?.aborted) return abortError(signal);
+    if (isGrpcFailure(error)) return mapGrpcError(error, this.#options.token);
+    // Not the cause itself: what a library puts into its errors is not ours to show.
+    return new AuthzError("INTERNAL", "the call to SpiceDB failed in the client");
+  }
+}
+
+/** A stream of answers, as grpc-js gives it. */
+export interface MessageStream<Response> extends AsyncIterable<Response> {
+  cancel(): void;
+}
+
+const DEADLINE_EXCEEDED = 4;
+const UNAVAILABLE = 14;
+
+function mayRetry(kind: CallKind, error: unknown): boolean {
+  if (!isGrpcFailure(error)) return false;
+  return didNothing(error) || (kind === "read" && error.code === UNAVAILABLE);
+}

@@ -1,0 +1,82 @@
+import { AuthzError, type AuthzErrorCode } from "../../engine/authz-error.ts";
+
+/** What gRPC reports of a failed call; the class of grpc-js is not needed for it. */
+export interface GrpcFailure {
+  readonly code: number;
+  readonly details: string;
+}
+
+/** Of gRPC's status codes, by number. */
+const CODES: Readonly<Record<number, AuthzErrorCode>> = {
+  2: "INTERNAL",
+  3: "INVALID_ARGUMENT",
+  4: "DEADLINE_EXCEEDED",
+  // The request fits our model: it is SpiceDB's schema that is missing, or another one.
+  5: "FAILED_PRECONDITION",
+  6: "ALREADY_EXISTS",
+  // Our own credentials are refused: no decision can be had, and the caller can do nothing about it.
+  7: "UNAVAILABLE",
+  8: "RESOURCE_EXHAUSTED",
+  9: "FAILED_PRECONDITION",
+  // The transaction was rolled back, and may succeed when it is tried again.
+  10: "UNAVAILABLE",
+  11: "OUT_OF_RANGE",
+  12: "UNIMPLEMENTED",
+  13: "INTERNAL",
+  14: "UNAVAILABLE",
+  15: "INTERNAL",
+  16: "UNAVAILABLE",
+};
+
+const DEPTH_EXCEEDED = /exceeded the allowable maximum depth|max depth exceeded/i;
+/** SpiceDB 1.54 cannot look up resources where `self` stands below an intersection or exclusion. */
+const LOOKUP_OF_SELF = /SELF_ENTRYPOINT/;
+/** How a connection that breaks off within a call is reported, whatever the code. */
+const CONNECTION_LOST = /^(Received RST_STREAM|Connection dropped|Connection closed)/;
+/** The call never left this process: even a write may be tried again. */
+const NEVER_SENT = /^(No connection established|Name resolution failed)/;
+const ABORTED = 10;
+
+/** Whether a thrown value is a failure of a gRPC call. */
+export function isGrpcFailure(error: unknown): error is GrpcFailure {
+  return (
+    error instanceof Error &&
+    typeof (error as Partial<GrpcFailure>).code === "number" &&
+    typeof (error as Partial<GrpcFailure>).details === "string"
+  );
+}
+
+/** Whether SpiceDB certainly did nothing, so that a write may be sent again. */
+export function didNothing({ code, details }: GrpcFailure): boolean {
+  return code === ABORTED || (code === 14 && NEVER_SENT.test(details));
+}
+
+/**
+ * A failed call in the codes that both engines share.
+ *
+ * @param secret what the message must never hold, whoever wrote it
+ */
+export function mapGrpcError(failure: GrpcFailure, secret: string): AuthzError {
+  // Of a defect SpiceDB sends the stack as well.
+  const [first = ""] = failure.details.split("\n");
+  const details = secret === "" ? first : first.replaceAll(secret, "[secret]");
+  return new AuthzError(codeOf(failure), `SpiceDB: ${details || "no details"}`);
+}
+
+function codeOf({ code, details }: GrpcFailure): AuthzErrorCode {
+  if (DEPTH_EXCEEDED.test(details)) return "FAILED_PRECONDITION";
+  if (LOOKUP_OF_SELF.test(details)) return "UNIMPLEMENTED";
+  // The caller's own cancellation is reported by its signal, so this one is the server's.
+  if (code === 1) return "UNAVAILABLE";
+  if (code === 13 && CONNECTION_LOST.test(details)) return "UNAVAILABLE";
+  return CODES[code] ?? "INTERNAL";
+}
+
+/** The refusal of a call that was aborted: by its caller, by its deadline or with the engine. */
+export function abortError(signal: AbortSignal): AuthzError {
+  const reason: unknown = signal.reason;
+  if (reason instanceof AuthzError) return reason;
+  return reason instanceof Error && reason.name === "TimeoutError"
+    ? new AuthzError("DEADLINE_EXCEEDED", "the deadline has passed")
+    : new AuthzError("CANCELLED", "the call was cancelled");
+}

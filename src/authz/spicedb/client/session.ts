@@ -1,0 +1,73 @@
+import type { v1 } from "@authzed/authzed-node";
+import type { Model } from "../../../model/index.ts";
+import type { Relationship } from "../../../model/relationship.ts";
+import type { CallOptions } from "../../engine/engine.ts";
+import type { RequestValidator } from "../../engine/validate-request.ts";
+import type { Connection } from "./connection.ts";
+import type { Freshness } from "./freshness.ts";
+
+/** What every call to SpiceDB needs. */
+export interface Session {
+  readonly model: Model;
+  /** Refuses what can never be right before SpiceDB is asked, so that both engines say the same. */
+  readonly validator: RequestValidator;
+  readonly connection: Connection;
+  readonly freshness: Freshness;
+}
+
+/** A listing, all of it, and the state that it is of. */
+export interface Listing<Message> {
+  readonly messages: readonly Message[];
+  readonly zedToken: string;
+  /** How SpiceDB was asked. */
+  readonly consistency: v1.Consistency;
+}
+
+/**
+ * The newest state, as a ZedToken: no older than any that was acknowledged before this call.
+ *
+ * SpiceDB answers those who ask for it at the same time with one answer, and so with one that may
+ * have been found before a write that is acknowledged by now. Whoever asks once more has an answer
+ * that was found after the first one.
+ */
+export async function newestOf(
+  { connection }: Pick<Session, "connection">,
+  signal?: AbortSignal,
+): Promise<string> {
+  await headOf(connection, signal);
+  return headOf(connection, signal);
+}
+
+async function headOf(connection: Connection, signal: AbortSignal | undefined): Promise<string> {
+  const { readAt } = await connection.unary<v1.ReadSchemaResponse>(
+    "read",
+    signal,
+    (options, done) => connection.client.readSchema({}, options, done),
+  );
+  return readAt?.token ?? "";
+}
+
+/**
+ * Reads a listing as fresh as it must be. An empty one does not say what state it is of: one that
+ * it is at least as fresh as is reported instead.
+ *
+ * @param tokenOf the state that a message says it is of
+ */
+export async function readFresh<Message>(
+  session: Session,
+  { atLeastAsFresh, signal }: CallOptions,
+  tokenOf: (message: Message) => v1.ZedToken | undefined,
+  read: (consistency: v1.Consistency) => Promise<Message[]>,
+): Promise<Listing<Message>> {
+  const { consistency, atLeast, seen } = await session.freshness.read(atLeastAsFresh, signal);
+  const messages = await read(consistency);
+  const first = messages[0];
+  const token = first === undefined ? undefined : tokenOf(first)?.token;
+  seen(token);
+  return { messages, zedToken: token ?? atLeast, consistency };
+}
+
+/** Whether a relationship is of the service's model: those of others that share the SpiceDB are not shown. */
+export function isOwn({ model }: Session, { resource }: Relationship): boolean {
+  return model.definitions.has(resource.type);
+}

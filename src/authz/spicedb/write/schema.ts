@@ -1,0 +1,122 @@
+import type { v1 } from "@authzed/authzed-node";
+import { findGaps, formatGaps, type Model, parseModel } from "../../../model/index.ts";
+import { AuthzError } from "../../engine/authz-error.ts";
+import type { CallOptions, Readiness } from "../../engine/engine.ts";
+import type { Connection } from "../client/connection.ts";
+import type { Session } from "../client/session.ts";
+import { refuseSubtractedParentheses } from "../workarounds/subtracted-parentheses.ts";
+
+/** What became of a request to write the schema. */
+export interface SchemaWrite {
+  /** False where SpiceDB had a schema that contains it: its own, or one that several services share. */
+  readonly written: boolean;
+}
+
+/**
+ * Writes a schema into SpiceDB, unless the one that is there contains it with the same meaning.
+ *
+ * @throws AuthzError INVALID_ARGUMENT where the text is not a model, or one that SpiceDB would
+ * decide wrongly; FAILED_PRECONDITION where stored
+ * relationships block the change, naming the relation
+ */
+export async function writeSchema(
+  { connection, freshness }: Pick<Session, "connection" | "freshness">,
+  schema: string,
+  { signal }: CallOptions = {},
+): Promise<SchemaWrite> {
+  const { model, diagnostics } = parseModel(schema, "schema");
+  const [first] = diagnostics;
+  if (first !== undefined) {
+    throw new AuthzError("INVALID_ARGUMENT", `the schema is not valid: ${first.message}`);
+  }
+  refuseSubtractedParentheses(model);
+  const stored = await readSchema(connection, signal);
+  if (stored !== undefined && whyNotContained(stored, model) === undefined) {
+    return { written: false };
+  }
+  // A state has the schema of its time: one from before would be decided by the old one.
+  const wrote = freshness.write();
+  let zedToken: string | undefined;
+  try {
+    const { writtenAt } = await connection.unary<v1.WriteSchemaResponse>(
+      "write",
+      signal,
+      (options, done) => connection.client.writeSchema({ schema }, options, done),
+    );
+    zedToken = writtenAt?.token;
+  } catch (error) {
+    throw explainBlocked(error);
+  } finally {
+    wrote(zedToken);
+  }
+  return { written: true };
+}
+
+/** Whether SpiceDB answers, and has a schema that contains the model. */
+export async function schemaReadiness(connection: Connection, model: Model): Promise<Readiness> {
+  try {
+    const stored = await connection.run({}, ({ signal }) => readSchema(connection, signal));
+    if (stored === undefined) return { ready: false, reason: "SpiceDB has no schema" };
+    const why = whyNotContained(stored, model);
+    return why === undefined ? { ready: true } : { ready: false, reason: why };
+  } catch (error) {
+    return { ready: false, reason: error instanceof Error ? error.message : "SpiceDB fails" };
+  }
+}
+
+/** The schema in SpiceDB; undefined where there is none. */
+async function readSchema(
+  connection: Connection,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  try {
+    const { schemaText } = await connection.unary<v1.ReadSchemaResponse>(
+      "read",
+      signal,
+      (options, done) => connection.client.readSchema({}, options, done),
+    );
+    return schemaText;
+  } catch (error) {
+    // NOT_FOUND, the only thing that can be wrong with a request that is empty.
+    if (error instanceof AuthzError && error.code === "FAILED_PRECONDITION") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Why SpiceDB cannot decide by the model, in words; undefined where its schema contains it. Services
+ * that share a SpiceDB each have a part of the schema.
+ */
+function whyNotContained(schema: string, model: Model): string | undefined {
+  const stored = parseModel(schema, "schema in SpiceDB");
+  const [first] = stored.diagnostics;
+  if (first !== undefined) {
+    return `the schema in SpiceDB is not valid here (line ${first.line ?? 1}): ${first.message}`;
+  }
+  const gaps = findGaps(stored.model, model);
+  if (gaps.length > 0) {
+    return `the schema in SpiceDB does not contain the service's model: ${formatGaps(gaps)}; write there the model of all services that use it, which svc-access model merge makes`;
+  }
+  try {
+    // Of two texts with one meaning, SpiceDB may decide one wrongly.
+    refuseSubtractedParentheses({ ...stored.model, definitions: ownOf(stored.model, model) });
+  } catch (error) {
+    return `the schema in SpiceDB: ${error instanceof Error ? error.message : "it would be decided wrongly"}`;
+  }
+  return undefined;
+}
+
+/** The definitions that the model has, as they are stored. */
+function ownOf({ definitions }: Model, model: Model): Model["definitions"] {
+  return new Map([...definitions].filter(([name]) => model.definitions.has(name)));
+}
+
+/** SpiceDB refuses a change that stored relationships contradict; it names one of them. */
+function explainBlocked(error: unknown): unknown {
+  if (!(error instanceof AuthzError) || error.code !== "INVALID_ARGUMENT") return error;
+  if (!/relationship/.test(error.message)) return error;
+  return new AuthzError(
+    "FAILED_PRECONDITION",
+    `stored relationships block the change of the schema: ${error.message}`,
+  );
+}

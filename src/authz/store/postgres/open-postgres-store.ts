@@ -1,0 +1,64 @@
+import { DatabaseError } from "../../../database/database-error.ts";
+import { isOutdated } from "../../../database/table-version.ts";
+import type { RelationshipStore } from "../../engine/relationship-store.ts";
+import { tableVersion } from "../migrations.ts";
+import type { PoolSettings, PostgresConnection } from "../postgres-settings.ts";
+import { SqlStore } from "../sql-store.ts";
+import type { StoreDatabase } from "../store-database.ts";
+import { storeError } from "../store-error.ts";
+
+/** Where a PostgreSQL store lies: a URL, or the settings of `pg`. */
+export type PostgresStoreOptions = {
+  /** The schema of its tables, which is created where it does not exist; `svc_access` where absent. */
+  readonly schema?: string;
+  /** How many changes are kept for watchers; 100,000 where absent. */
+  readonly retention?: number;
+  readonly pool?: PoolSettings;
+} & (
+  | { readonly url: string; readonly connection?: undefined }
+  | { readonly connection: PostgresConnection; readonly url?: undefined }
+);
+
+/**
+ * Opens the store in a PostgreSQL database, which is held until it is closed.
+ * The server is reached directly, or by a proxy that keeps sessions: the lock is one of the session.
+ *
+ * @throws AuthzError FAILED_PRECONDITION where another process holds it, or the
+ * database refuses this one; UNAVAILABLE where the server cannot be reached
+ */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<RelationshipStore> {
+  return SqlStore.open(await databaseOf(options), options.retention);
+}
+
+/**
+ * Makes the tables of a store, or changes them to those of this version. A store whose tables are
+ * these already may be held by another process meanwhile.
+ *
+ * @throws AuthzError as `openPostgresStore` does
+ */
+export async function migratePostgresStore(options: PostgresStoreOptions): Promise<void> {
+  const database = await databaseOf(options);
+  try {
+    if (!isOutdated(await tableVersion(database, database.reader))) return;
+  } catch (error) {
+    throw database.explain(error);
+  } finally {
+    await database.close();
+  }
+  const store = await openPostgresStore(options);
+  await store.close();
+}
+
+async function databaseOf(options: PostgresStoreOptions): Promise<StoreDatabase> {
+  // Only here, since who keeps relationships elsewhere needs no driver.
+  const [{ postgresAddress }, { PostgresStoreDatabase }] = await Promise.all([
+    import("../../../database/postgres/postgres-address.ts"),
+    import("./postgres-store-database.ts"),
+  ]);
+  try {
+    const address = postgresAddress(options.url ?? options.connection);
+    return new PostgresStoreDatabase(address, options.schema ?? "svc_access", options.pool);
+  } catch (error) {
+    throw error instanceof DatabaseError ? storeError(error) : error;
+  }
+}

@@ -1,0 +1,139 @@
+import { CompiledQuery, type Kysely } from "kysely";
+import type { Pool } from "pg";
+import { createSchema } from "../../../database/postgres/create-schema.ts";
+import type { PostgresAddress } from "../../../database/postgres/postgres-address.ts";
+import { explainPostgres } from "../../../database/postgres/postgres-errors.ts";
+import {
+  kyselyOverClient,
+  kyselyOverPool,
+  openPool,
+} from "../../../database/postgres/postgres-pool.ts";
+import { assertRights, type TableRights } from "../../../database/postgres/postgres-rights.ts";
+import { AuthzError } from "../../engine/authz-error.ts";
+import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
+import type { PoolSettings } from "../postgres-settings.ts";
+import type { Snapshot, StoreDatabase } from "../store-database.ts";
+import { storeError } from "../store-error.ts";
+import type { Tables } from "../tables.ts";
+import type { WriteBatch } from "../write-batch.ts";
+import { takeLock } from "./postgres-lock.ts";
+import { type Backend, PostgresWriter } from "./postgres-writer.ts";
+
+const SNAPSHOT = CompiledQuery.raw("begin isolation level repeatable read, read only");
+/** A look is a journey to the server. */
+const LOOK_EVERY_MS = 1000;
+/** A server that is started again, or a short break of the network, refuses no check. */
+const DOUBT_LIMIT_MS = 10_000;
+
+/** A store in a schema of a PostgreSQL database. */
+export class PostgresStoreDatabase implements StoreDatabase {
+  readonly kind = "postgres";
+  readonly lookEveryMs = LOOK_EVERY_MS;
+  readonly doubtLimitMs = DOUBT_LIMIT_MS;
+  readonly name: string;
+  readonly reader: Kysely<Tables>;
+  readonly #address: PostgresAddress;
+  readonly #schema: string;
+  readonly #pool: Pool;
+  #writer: PostgresWriter | undefined;
+  #onLost: () => void = () => undefined;
+  /** The server's process that had the lock last. */
+  #previous: Backend | undefined;
+
+  constructor(address: PostgresAddress, schema: string, settings: PoolSettings = {}) {
+    const { max = 20, maxIdle = 10, lifetimeSeconds = 30 * 60 } = settings;
+    this.name = `the PostgreSQL store ${address.place}`;
+    this.#address = address;
+    this.#schema = schema;
+    // The writer has a connection of its own.
+    this.#pool = openPool(address.config, { max: Math.max(1, max - 1), lifetimeSeconds });
+    this.reader = kyselyOverPool(this.#pool, { schema, maxIdle });
+  }
+
+  get address(): string {
+    return this.#address.url;
+  }
+
+  get writer(): Kysely<Tables> {
+    return this.#connected().kysely;
+  }
+
+  async connect(): Promise<"held" | "taken"> {
+    if (await this.#writer?.isAlive()) return "held";
+    await this.#disconnect();
+    try {
+      const writer = await PostgresWriter.connect(this.#address.config, this.#schema);
+      this.#writer = writer;
+      writer.onEnd(() => {
+        if (this.#writer === writer) this.#onLost();
+      });
+      if (!(await takeLock(writer, this.#schema, this.#previous))) {
+        throw heldError(this.name, await readHolder(writer));
+      }
+      this.#previous = writer.backend;
+      await createSchema(writer.kysely, this.#schema);
+    } catch (error) {
+      await this.#disconnect();
+      throw this.explain(error);
+    }
+    return "taken";
+  }
+
+  assertRights(rights: TableRights): Promise<void> {
+    return assertRights(this.writer, { name: this.name, schema: this.#schema, rights });
+  }
+
+  onLost(listener: () => void): void {
+    this.#onLost = listener;
+  }
+
+  write(batch: WriteBatch): Promise<boolean> {
+    return this.#connected().write(batch);
+  }
+
+  async snapshot(): Promise<Snapshot> {
+    const client = await this.#pool.connect();
+    const connection = kyselyOverClient<Tables>(client, this.#schema);
+    // A snapshot is read once: its connection is not worth keeping in an unknown state.
+    const close = async () => client.release(true);
+    try {
+      await connection.executeQuery(SNAPSHOT);
+    } catch (error) {
+      await close();
+      throw error;
+    }
+    return { connection, close };
+  }
+
+  explain(error: unknown): AuthzError {
+    if (error instanceof AuthzError) return error;
+    return storeError(explainPostgres(error, this.name, this.#address));
+  }
+
+  async close(): Promise<void> {
+    await this.#disconnect();
+    if (!this.#pool.ended) await this.#pool.end();
+  }
+
+  #connected(): PostgresWriter {
+    if (this.#writer !== undefined) return this.#writer;
+    throw new AuthzError("UNAVAILABLE", `${this.name} is not connected: call recover`);
+  }
+
+  async #disconnect(): Promise<void> {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    await writer?.close();
+  }
+}
+
+/** Reads who holds the store. */
+async function readHolder(writer: PostgresWriter): Promise<LockHolder | undefined> {
+  try {
+    const row = await writer.kysely.selectFrom("meta").select("holder").executeTakeFirst();
+    return parseHolder(row?.holder);
+  } catch {
+    // It was locked only just now: its tables are yet to be made.
+    return undefined;
+  }
+}

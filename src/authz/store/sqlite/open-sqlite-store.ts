@@ -1,0 +1,33 @@
+import { resolve } from "node:path";
+import { sqliteFileProblem } from "../../../database/sqlite/sqlite-file.ts";
+import { AuthzError } from "../../engine/authz-error.ts";
+import type { RelationshipStore } from "../../engine/relationship-store.ts";
+import { SqlStore } from "../sql-store.ts";
+import { SqliteStoreDatabase } from "./sqlite-store-database.ts";
+
+/** Where an SQLite store lies. */
+export interface SqliteStoreOptions {
+  /** The file; it is created where it does not exist, its folder is not. */
+  readonly file: string;
+  /** How many changes are kept for watchers; 100,000 where absent. */
+  readonly retention?: number;
+  /** The most pages (4 KiB) of the file; without a bound where absent. */
+  readonly maxPages?: number;
+}
+
+/**
+ * Opens the store in an SQLite file, which is held until it is closed.
+ *
+ * @throws AuthzError INVALID_ARGUMENT where `file` names none, such as `:memory:`: `createMemoryStore` makes
+ * a store in memory; FAILED_PRECONDITION where another process holds it, or the
+ * file cannot be a store; UNAVAILABLE where the disk fails
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<RelationshipStore> {
+  const problem = sqliteFileProblem(options.file);
+  if (problem !== undefined) {
+    const message = `file ${problem}; for a store in memory, call createMemoryStore()`;
+    throw new AuthzError("INVALID_ARGUMENT", message);
+  }
+  const database = new SqliteStoreDatabase(resolve(options.file), options.maxPages);
+  return SqlStore.open(database, options.retention);
+}

@@ -1,0 +1,16 @@
+const NAME = "buf-plugin-svc-access";
+
+/**
+ * How `buf.yaml` names the check plugin: a program on PATH, or a list of a program and its arguments.
+ *
+ * On Windows, npm starts a program with what its first line names, which here is a shell that few
+ * machines have. Node.js reads the same file.
+ *
+ * @param installed - where this package is installed, relative to the repository
+ */
+export function checkPluginCommand(
+  installed: string,
+  platform: NodeJS.Platform = process.platform,
+): string | string[] {
+  return platform === "win32" ? ["node", `${installed}/bin/${NAME}`] : NAME;
+}

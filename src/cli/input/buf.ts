@@ -1,0 +1,105 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UsageError } from "../../diagnostics/usage-error.ts";
+
+/** The most bytes of an image; the largest public tree of protos makes 90 MB. */
+const MAX_IMAGE_BYTES = 1 << 30;
+
+/**
+ * Builds an image with buf.
+ *
+ * @param input - what buf knows as an input: a folder, an archive, a module
+ * @throws UsageError where there is no buf, or it finds the protos wrong; the
+ * message is buf's own.
+ */
+export function buildImage(input: string): Uint8Array {
+  return runBuf(["build", input, "-o", "-#format=binpb"], `buf cannot build ${input}`, (said) =>
+    explainBuf(said, input),
+  );
+}
+
+/** The folders of the modules that a workspace configures, relative to it. */
+export function listModules(workspace: string): string[] {
+  const config = join(workspace, "buf.yaml");
+  const output = runBuf(
+    ["config", "ls-modules", "--config", config, "--format", "json"],
+    `buf cannot read ${config}`,
+  );
+  return Buffer.from(output)
+    .toString("utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => (JSON.parse(line) as { path: string }).path);
+}
+
+function runBuf(
+  args: readonly string[],
+  what: string,
+  explain: (said: string) => string = (said) => said,
+): Uint8Array {
+  const command = findBuf();
+  const result = spawnSync(command, args, {
+    maxBuffer: MAX_IMAGE_BYTES,
+    stdio: ["ignore", "pipe", "pipe"],
+    shell: command.endsWith(".cmd"),
+  });
+  if (result.error !== undefined) throw new UsageError(`${what}: ${result.error.message}`);
+  if (result.status !== 0) {
+    const reason = result.stderr.toString("utf8").trim() || result.stdout.toString("utf8").trim();
+    throw new UsageError([`${what}:`, ...explain(reason).split(/\r?\n/)]);
+  }
+  return result.stdout;
+}
+
+/** buf on PATH, else of the nearest `node_modules`. */
+function findBuf(): string {
+  const names = process.platform === "win32" ? ["buf.exe", "buf.cmd"] : ["buf"];
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
+  const here = dirname(fileURLToPath(import.meta.url));
+  folders.push(...binFolders(process.cwd()), ...binFolders(here));
+  for (const folder of folders) {
+    for (const name of names) {
+      const path = join(folder, name);
+      if (existsSync(path)) return path;
+    }
+  }
+  throw new UsageError(
+    "buf is needed to read this input and was not found; npm install --save-dev @bufbuild/buf, or pass an image",
+  );
+}
+
+function* binFolders(start: string): Iterable<string> {
+  for (let folder = resolve(start); ; folder = dirname(folder)) {
+    yield join(folder, "node_modules", ".bin");
+    if (dirname(folder) === folder) return;
+  }
+}
+
+const MISSING_ANNOTATION =
+  /cannot find `?(?:svc\.access\.v1|google\.api)\.|(?:svc\/access|google\/api)\/[\w/]+\.proto\b.*(?:does not exist|not found)/;
+const OF_PACKAGES = /^(?:[^:\n]*\/)?node_modules\//;
+
+/**
+ * What buf says of an input that it cannot build, with the fix where it is known.
+ *
+ * @param said one problem a line
+ */
+export function explainBuf(said: string, input: string): string {
+  const lines = said.split(/\r?\n/);
+  const own = lines.filter((line) => !OF_PACKAGES.test(line));
+  const left = lines.length - own.length;
+  const hints: string[] = [];
+  if (left > 0) {
+    hints.push(
+      `${left} of these problems are of protos below node_modules, which buf reads where no buf.yaml names the modules: pass the folder of your own protos, or images of the services, such as svc-access lint a.binpb b.binpb`,
+    );
+  }
+  if (own.some((line) => MISSING_ANNOTATION.test(line))) {
+    hints.push(
+      `the protos of svc/access or google/api are not among the modules: run npx svc-access init in the repository, or without buf build an image with protoc --descriptor_set_out=image.binpb --include_imports --include_source_info, and pass image.binpb instead of ${input}`,
+    );
+  }
+  return [...own, ...hints].join("\n");
+}

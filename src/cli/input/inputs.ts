@@ -1,0 +1,108 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { fileName } from "../../api/descriptors/code-generator-request.ts";
+import { DescriptorError, type DescriptorFile } from "../../api/descriptors/file-outline.ts";
+import { readImage } from "../../api/descriptors/image.ts";
+import { readStandardInput } from "../../common/standard-input.ts";
+import { displayPath } from "../../compiler/platform.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { UsageError } from "../../diagnostics/usage-error.ts";
+import { buildImage, listModules } from "./buf.ts";
+
+/** One input: its files, and the folder that their names start from, where it is known. */
+export interface Input {
+  readonly files: readonly DescriptorFile[];
+  readonly folder?: string;
+}
+
+const BINARY_IMAGE = /\.(?:binpb|bin|pb|img)(?:\.gz)?$/;
+
+/**
+ * Reads the inputs of a command: images, standard input, and whatever buf builds.
+ *
+ * @throws UsageError where one of them cannot be read.
+ */
+export function readInputs(names: readonly string[], progress: (line: string) => void): Input[] {
+  if (names.filter((name) => name === "-").length > 1) {
+    throw new UsageError("standard input can be one input only");
+  }
+  try {
+    return names.flatMap((name) =>
+      readInput(name, progress).map((input): Input => {
+        const from = input.folder ?? (name === "-" ? "standard input" : name);
+        return { ...input, files: input.files.map((file) => ({ ...file, input: from })) };
+      }),
+    );
+  } catch (error) {
+    if (error instanceof DescriptorError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function readInput(name: string, progress: (line: string) => void): Input[] {
+  if (name === "-")
+    return [{ files: readImage(unzip(readStandardInput(), "standard input"), "standard input") }];
+  const kind = statSync(name, { throwIfNoEntry: false });
+  if (kind?.isFile() && BINARY_IMAGE.test(name)) {
+    return [{ files: readImage(unzip(readFile(name), name), name) }];
+  }
+  if (kind === undefined && !/[:/@#]/.test(name)) {
+    throw new UsageError(
+      `${name} does not exist; pass a folder of protos, an image, or - for standard input`,
+    );
+  }
+  if (kind?.isDirectory()) return moduleFolders(name).map((folder) => build(folder, progress));
+  progress(`building ${name} with buf`);
+  return [{ files: readImage(buildImage(name), name) }];
+}
+
+function build(folder: string, progress: (line: string) => void): Input {
+  progress(`building ${folder} with buf`);
+  return { files: readImage(buildImage(folder), folder), folder };
+}
+
+/** The modules of a workspace that are its own; those below `node_modules` are there to be imported. */
+function moduleFolders(folder: string): string[] {
+  if (!existsSync(join(folder, "buf.yaml"))) return [folder];
+  const modules = listModules(folder).filter((path) => !path.split("/").includes("node_modules"));
+  return modules.length === 0 ? [folder] : modules.map((path) => join(folder, path));
+}
+
+function readFile(name: string): Uint8Array {
+  try {
+    return readFileSync(name);
+  } catch (error) {
+    throw new UsageError(`${name} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function unzip(bytes: Uint8Array, source: string): Uint8Array {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: 1 << 30 });
+  } catch (error) {
+    throw new UsageError(`${source} is not a gzip file: ${(error as Error).message}`);
+  }
+}
+
+/** The diagnostics with the paths that a user can open from the working folder. */
+export function withDisplayPaths<T extends Diagnostic>(
+  diagnostics: readonly T[],
+  inputs: readonly Input[],
+): T[] {
+  if (diagnostics.length === 0) return [];
+  const paths = new Map<string, string>();
+  for (const { files, folder } of inputs) {
+    if (folder === undefined) continue;
+    for (const file of files) {
+      if (!file.target) continue;
+      const name = fileName(file.bytes);
+      paths.set(name, displayPath(join(folder, name)));
+    }
+  }
+  return diagnostics.map((diagnostic) => {
+    const path = paths.get(diagnostic.file);
+    return path === undefined ? diagnostic : { ...diagnostic, file: path };
+  });
+}

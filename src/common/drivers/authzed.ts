@@ -1,0 +1,13 @@
+/**
+ * The client of SpiceDB. Import this file only where SpiceDB is configured: its import fails with a
+ * `MissingDriverError` where `@authzed/authzed-node` is not installed.
+ */
+import { onMissingDriver } from "./missing-driver.ts";
+
+type Client = typeof import("@authzed/authzed-node");
+
+const client: Client = await import("@authzed/authzed-node").catch(
+  onMissingDriver("@authzed/authzed-node"),
+);
+/** The API `v1`; its types are those of the package. */
+export const authzed: Client["v1"] = client.v1;

@@ -1,0 +1,207 @@
+import type { Api, PolicyProblem, ProtobufService, Rpc } from "../../api/api.ts";
+import {
+  DescriptorError,
+  type DescriptorFile,
+  type FileOutline,
+  type MethodOutline,
+  readFileOutline,
+  type ServiceOutline,
+} from "../../api/descriptors/file-outline.ts";
+import { Locator } from "../../api/descriptors/locator.ts";
+import { MessageIndex } from "../../api/descriptors/message-index.ts";
+import type { HttpRule } from "../../api/http-rule.ts";
+import type { DescriptorPosition } from "../../api/position.ts";
+import { type InputProblems, judgeInputs } from "../../api/read/annotation/judge-inputs.ts";
+import { unknownFields } from "../../api/read/annotation/unknown-fields.ts";
+import { readHttpRules } from "../../api/read/http-reader.ts";
+import { type FileCopy, mergeInputs } from "../../api/read/merge-inputs.ts";
+import { readPolicy } from "../../api/read/policy-reader.ts";
+import { readResource } from "../../api/read/resource-reader.ts";
+import type { LoadedConfig } from "../../config/load-config.ts";
+import { compareText } from "../../diagnostics/diagnostic.ts";
+import { deploy } from "./deploy.ts";
+import { PackageOwners } from "./package-owners.ts";
+
+/** An `Api` and where its parts stand. */
+export interface ReadApi {
+  readonly api: Api;
+  readonly locator: Locator;
+  /** How many RPCs the targets declare, without those that are only called. */
+  readonly rpcs: number;
+  /** The files, each once, by name: what the server target needs beside the `Api`. */
+  readonly files: readonly FileOutline[];
+  readonly messages: MessageIndex;
+}
+
+/**
+ * Reads descriptors, from whichever source, into an `Api`.
+ *
+ * @param inputs - the files of each input; several are read as one platform
+ * @param config - the platform configuration, which says what is deployed where
+ * @throws DescriptorError where a file cannot be read, or two inputs declare
+ * one file or one service in two ways.
+ */
+export function readApi(
+  inputs: readonly (readonly DescriptorFile[])[],
+  config: LoadedConfig | undefined,
+): ReadApi {
+  const copies = inputs.map((files) =>
+    files.map(
+      (file): FileCopy => ({
+        outline: readFileOutline(file),
+        bytes: file.bytes,
+        ...(file.input === undefined ? {} : { input: file.input }),
+      }),
+    ),
+  );
+  const inputProblems = judgeInputs(copies.map((files) => files.map(({ outline }) => outline)));
+  const owners = new PackageOwners(config?.config);
+  const isServed = (packageName: string) => {
+    const { kind } = owners.roleOf(packageName);
+    return kind !== "client" && kind !== "shipped";
+  };
+  const files = mergeInputs(copies, isServed);
+  const messages = new MessageIndex(files);
+  const locator = new Locator();
+  const services: ProtobufService[] = [];
+  const declaredIn = new Map<string, string>();
+  let rpcs = 0;
+  for (const file of files) {
+    if (!file.target) continue;
+    if (file.sourceInfo !== undefined) locator.add(file.name, file.sourceInfo);
+    const isJudged = isServed(file.package);
+    const problems = inputProblems.get(file.name) ?? {};
+    for (const service of readServices(file, problems, messages, isJudged)) {
+      const other = declaredIn.get(service.fullName);
+      if (other !== undefined) {
+        throw new DescriptorError(
+          `the service ${service.fullName} is declared in ${other} and in ${file.name}; rename one, or leave one input out`,
+        );
+      }
+      declaredIn.set(service.fullName, file.name);
+      services.push(service);
+      if (isJudged) rpcs += service.rpcs.length;
+    }
+  }
+  services.sort((left, right) => compareText(left.fullName, right.fullName));
+  return { api: deploy(services, config), locator, rpcs, files, messages };
+}
+
+function* readServices(
+  file: FileOutline,
+  inputProblems: InputProblems,
+  messages: MessageIndex,
+  isJudged: boolean,
+): Iterable<ProtobufService> {
+  const prefix = file.package === "" ? "" : `${file.package}.`;
+  for (const [serviceIndex, service] of file.services.entries()) {
+    const fullName = prefix + service.name;
+    if (isJudged) checkHandlerNames(service, fullName);
+    const rpcs = service.methods.map((method, methodIndex) => {
+      const path = [6, serviceIndex, 2, methodIndex];
+      try {
+        // Whatever policy a repository elsewhere gives its RPC, nothing here rests on it.
+        const own = isJudged ? method : calledOnly(method, file);
+        const problems = isJudged ? policyProblems(method, inputProblems) : [];
+        const rpcName = `${fullName}/${method.name}`;
+        const http = httpRulesOf(own, inputProblems, messages);
+        return readRpc(own, rpcName, problems, { file: file.name, path }, http, messages);
+      } catch (error) {
+        if (error instanceof DescriptorError) throw error;
+        throw new DescriptorError(
+          `the options of ${fullName}/${method.name} cannot be read: ${(error as Error).message}`,
+        );
+      }
+    });
+    yield { name: service.name, fullName, package: file.package, file: file.name, rpcs };
+  }
+}
+
+/** Handlers are named by their RPCs, with the first letter in lower case. */
+function checkHandlerNames({ methods }: ServiceOutline, fullName: string): void {
+  const names = new Map<string, string>();
+  for (const { name } of methods) {
+    const handler = `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
+    const other = names.get(handler);
+    if (other !== undefined) {
+      throw new DescriptorError(
+        `the RPCs ${other} and ${name} of ${fullName} have the same handler name ${handler}; rename one of them`,
+      );
+    }
+    names.set(handler, name);
+  }
+}
+
+/** What a client needs of an RPC, where that can be read: a policy of others that cannot is none. */
+function calledOnly(method: MethodOutline, { conflict }: FileOutline): MethodOutline {
+  // Nothing can be said of its routes; who asks for them gets the conflict.
+  if (conflict !== undefined) return { ...method, policy: [], http: [] };
+  try {
+    readPolicy(method.policy);
+    return method;
+  } catch {
+    return { ...method, policy: [] };
+  }
+}
+
+function readRpc(
+  method: MethodOutline,
+  fullName: string,
+  problems: readonly PolicyProblem[],
+  position: DescriptorPosition,
+  http: readonly HttpRule[],
+  messages: MessageIndex,
+): Rpc {
+  const { name, request, response, stream, idempotency, deprecated } = method;
+  const policy = problems.length === 0 ? readPolicy(method.policy) : undefined;
+  const resource = policy?.authz?.resource;
+  const auditResource = policy?.audit?.resource;
+  const scope = { request, http, messages };
+  return {
+    name,
+    fullName,
+    stream,
+    request,
+    response,
+    idempotency,
+    deprecated,
+    http,
+    position,
+    ...(problems.length === 0 ? {} : { policyProblems: problems }),
+    ...(policy === undefined ? {} : { policy }),
+    ...(resource === undefined ? {} : { resource: readResource(resource, scope) }),
+    ...(auditResource === undefined ? {} : { auditResource: readResource(auditResource, scope) }),
+  };
+}
+
+/** The HTTP rules of an RPC; one that binds nothing where the input gives them another meaning. */
+function httpRulesOf(
+  { http, request, response }: MethodOutline,
+  { http: problem }: InputProblems,
+  messages: MessageIndex,
+): HttpRule[] {
+  if (problem !== undefined && (http.length > 0 || problem.isRenumbered)) {
+    return [{ path: [], problems: [{ message: problem.message, path: [] }] }];
+  }
+  return readHttpRules(http, { request, response }, messages);
+}
+
+/** Why the option of an RPC cannot be read as a policy; empty where it can. */
+function policyProblems(
+  { policy, isPolicyForeign }: MethodOutline,
+  { policy: definition, options }: InputProblems,
+): PolicyProblem[] {
+  if (options !== undefined) {
+    return [{ message: `google.protobuf.MethodOptions: ${options.message}`, path: [] }];
+  }
+  const isAnnotated = policy.length > 0 || isPolicyForeign;
+  if (definition !== undefined && (isAnnotated || definition.isRenumbered)) {
+    return [{ message: definition.message, path: [] }];
+  }
+  if (isPolicyForeign) {
+    return [{ message: "the option is not encoded as a message; write it again", path: [] }];
+  }
+  return unknownFields(policy).map(({ what, path }): PolicyProblem => {
+    return { message: `this version does not know ${what}; update svc-access`, path };
+  });
+}

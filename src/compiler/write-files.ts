@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, join, posix } from "node:path";
+import { UsageError } from "../diagnostics/usage-error.ts";
+import type { OutputFile } from "../emit/output-file.ts";
+
+/**
+ * Writes all files below a folder, or none.
+ *
+ * All of them are written beside their places first, and only then moved; a
+ * move that fails is taken back, with those before it.
+ *
+ * @throws UsageError where the folder cannot be written.
+ */
+export function writeFiles(folder: string, files: readonly OutputFile[]): void {
+  for (const { name } of files) checkName(name);
+  let staging: string | undefined;
+  try {
+    mkdirSync(folder, { recursive: true });
+    staging = mkdtempSync(join(folder, ".svc-access-"));
+    for (const { name, content } of files) {
+      const path = join(staging, "new", name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+    }
+    moveAll(folder, staging, files);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(
+      `${folder} cannot be written, and nothing was: ${(error as Error).message}`,
+    );
+  } finally {
+    if (staging !== undefined) rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+function moveAll(folder: string, staging: string, files: readonly OutputFile[]): void {
+  const moved: { path: string; old: string | undefined }[] = [];
+  try {
+    for (const { name } of files) {
+      const path = join(folder, name);
+      mkdirSync(dirname(path), { recursive: true });
+      const before = statSync(path, { throwIfNoEntry: false });
+      if (before?.isDirectory()) throw new Error(`${path} is a folder`);
+      let old: string | undefined;
+      if (before !== undefined) {
+        old = join(staging, "old", name);
+        mkdirSync(dirname(old), { recursive: true });
+        renameSync(path, old);
+      }
+      moved.push({ path, old });
+      renameSync(join(staging, "new", name), path);
+    }
+  } catch (error) {
+    for (const { path, old } of moved.reverse()) {
+      rmSync(path, { force: true });
+      if (old !== undefined) renameSync(old, path);
+    }
+    throw error;
+  }
+}
+
+/** A name comes from proto files and service names, and must not lead out of the folder. */
+function checkName(name: string): void {
+  if (isAbsolute(name) || posix.normalize(name) !== name || name.startsWith("../")) {
+    throw new UsageError(`the output ${JSON.stringify(name)} would be outside the output folder`);
+  }
+}

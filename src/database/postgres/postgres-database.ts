@@ -1,0 +1,69 @@
+import { type Kysely, type LogConfig, sql } from "kysely";
+import type { Pool } from "pg";
+import { within } from "../../common/within.ts";
+import type { Database, DatabaseSettings, PoolStats } from "../database.ts";
+import { type PostgresAddress, postgresAddress } from "./postgres-address.ts";
+import { explainPostgres } from "./postgres-errors.ts";
+import { kyselyOverPool, openPool } from "./postgres-pool.ts";
+
+const NANOSECONDS_PER_SECOND = 1_000_000_000;
+/** How long the question whether the server answers may take, in milliseconds. */
+const READY_TIMEOUT = 2000;
+
+/** A commit that is acknowledged is durable, whatever the server's default is. */
+const DURABLE = `select set_config('synchronous_commit', 'on', false)
+  where current_setting('synchronous_commit') = 'off'`;
+
+/** A schema of a PostgreSQL database, over a pool of connections. */
+export class PostgresDatabase<Tables> implements Database<Tables> {
+  readonly kind = "postgres";
+  readonly schema: string;
+  readonly name: string;
+  readonly kysely: Kysely<Tables>;
+  readonly #address: PostgresAddress;
+  readonly #pool: Pool;
+  readonly #settings: DatabaseSettings;
+
+  /** @throws DatabaseError FAILED_PRECONDITION where the URL cannot be read */
+  constructor(settings: DatabaseSettings, schema: string, log: LogConfig) {
+    this.schema = schema;
+    this.#settings = settings;
+    this.#address = postgresAddress(settings.url as string);
+    this.name = `the PostgreSQL database ${this.#address.place}`;
+    const { max_open_conns: max, max_idle_conns: maxIdle, conn_max_lifetime_ns } = settings;
+    this.#pool = openPool(this.#address.config, {
+      max,
+      lifetimeSeconds: Math.max(1, Math.round(conn_max_lifetime_ns / NANOSECONDS_PER_SECOND)),
+      onConnect: async (client) => void (await client.query(DURABLE)),
+    });
+    this.kysely = kyselyOverPool(this.#pool, { schema, maxIdle, log });
+  }
+
+  as<Others>(): Database<Others> {
+    return this as unknown as Database<Others>;
+  }
+
+  async ready(): Promise<{ ready: boolean; reason?: string }> {
+    try {
+      await within(sql`select 1`.execute(this.kysely), READY_TIMEOUT, () => {
+        throw new Error(`no answer in ${READY_TIMEOUT} ms`);
+      });
+      return { ready: true };
+    } catch (error) {
+      return { ready: false, reason: this.explain(error).message };
+    }
+  }
+
+  explain(error: unknown): Error {
+    return explainPostgres(error, this.name, this.#address);
+  }
+
+  poolStats(): PoolStats {
+    const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { open, idle, waiting, max: this.#settings.max_open_conns };
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ended) await this.#pool.end();
+  }
+}

@@ -1,0 +1,80 @@
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { Kysely, type LogConfig } from "kysely";
+import type { Database, PoolStats } from "../database.ts";
+import { DatabaseError } from "../database-error.ts";
+import { prepareFile } from "./prepare-file.ts";
+import { PatientSqliteDialect, SqliteConnection } from "./sqlite-connection.ts";
+import { explainSqlite } from "./sqlite-errors.ts";
+import { OpenedFile } from "./sqlite-file.ts";
+import { createPrivately } from "./sqlite-lock.ts";
+
+/** Marks the files that are ours ("svcd"), so that another program's database is never written to. */
+const APPLICATION_ID = 0x73766364;
+
+/** A database in an SQLite file: WAL, and each commit is synced. */
+export class SqliteDatabase<Tables> implements Database<Tables> {
+  readonly kind = "sqlite";
+  readonly schema = undefined;
+  readonly name: string;
+  readonly kysely: Kysely<Tables>;
+  readonly #file: string;
+  readonly #connection: SqliteConnection<Tables>;
+  readonly #opened: OpenedFile;
+
+  /** @throws DatabaseError FAILED_PRECONDITION or UNAVAILABLE, which says the fix */
+  constructor(file: string, log: LogConfig) {
+    this.#file = file;
+    this.name = `the database ${file}`;
+    try {
+      const path = resolve(file);
+      createPrivately(join(realpathSync(dirname(path)), basename(path)));
+      this.#connection = new SqliteConnection(path);
+      this.#opened = new OpenedFile(file);
+    } catch (error) {
+      throw this.explain(error);
+    }
+    try {
+      prepareFile(this.#connection, { file, applicationId: APPLICATION_ID, purpose: "database" });
+    } catch (error) {
+      this.#connection.close();
+      throw this.explain(error);
+    }
+    this.kysely = new Kysely({
+      dialect: new PatientSqliteDialect({ database: this.#connection }, undefined, () => {
+        const problem = this.#opened.problem();
+        // What would be acknowledged would be gone with the file.
+        if (problem !== undefined) throw new DatabaseError("UNAVAILABLE", problem);
+      }),
+      log,
+    });
+  }
+
+  as<Others>(): Database<Others> {
+    return this as unknown as Database<Others>;
+  }
+
+  async ready(): Promise<{ ready: boolean; reason?: string }> {
+    try {
+      // Not by Kysely: there it would wait after a write that waits for another program's lock, which
+      // keeps no reader out.
+      this.#connection.value("select 1 from sqlite_schema limit 1");
+      const reason = this.#opened.problem();
+      return reason === undefined ? { ready: true } : { ready: false, reason };
+    } catch (error) {
+      return { ready: false, reason: this.explain(error).message };
+    }
+  }
+
+  explain(error: unknown): Error {
+    return explainSqlite(error, this.#file);
+  }
+
+  poolStats(): PoolStats {
+    return { open: 1, idle: 1, waiting: 0, max: 1 };
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+  }
+}

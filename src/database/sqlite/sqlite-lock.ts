@@ -1,0 +1,75 @@
+import { closeSync, existsSync, fchownSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { OpenedFile } from "./sqlite-file.ts";
+
+/**
+ * The exclusive lock of a store: a transaction that stays open on an empty
+ * database beside it. The kernel drops it with the process, also on `kill -9`,
+ * and the store itself can still be read and backed up by other programs.
+ */
+export class SqliteLock {
+  readonly #database: DatabaseSync;
+  readonly #opened: OpenedFile;
+
+  private constructor(database: DatabaseSync, file: string) {
+    this.#database = database;
+    this.#opened = new OpenedFile(file);
+  }
+
+  /** Why it keeps nobody out; undefined where it does. */
+  problem(): string | undefined {
+    return this.#opened.problem();
+  }
+
+  /** Takes the lock in a file beside a store; undefined where another holds it. */
+  static take(file: string, store: string): SqliteLock | undefined {
+    createPrivately(file, store);
+    const database = new DatabaseSync(file);
+    try {
+      database.exec("begin exclusive");
+      return new SqliteLock(database, file);
+    } catch (error) {
+      database.close();
+      if ((error as { errcode?: number }).errcode === BUSY) return undefined;
+      throw error;
+    }
+  }
+
+  release(): void {
+    this.#database.close();
+  }
+}
+
+const BUSY = 5;
+
+/**
+ * Creates a file that only its owner reads; SQLite gives its journals the same
+ * mode and owner. An existing file is not opened: closing it again would drop the
+ * locks that SQLite has on it in this process.
+ *
+ * @param beside the file whose owner it gets from root, such as an operator; where there is none, that of the folder
+ */
+export function createPrivately(file: string, beside = file): void {
+  const like = beside !== file && existsSync(beside) ? beside : dirname(file);
+  try {
+    const created = openSync(file, "wx", 0o600);
+    try {
+      if (process.getuid?.() === 0) giveTo(like, created);
+    } finally {
+      closeSync(created);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** Else the service could not open it: it is seldom root. */
+function giveTo(like: string, created: number): void {
+  const { uid, gid } = statSync(like);
+  try {
+    if (uid !== 0) fchownSync(created, uid, gid);
+  } catch {
+    // A root that may give nothing away, as in some containers: whoever cannot open it names the file.
+  }
+}

@@ -1,0 +1,251 @@
+// Generated from src/runtime/configuration by npm run generate. Do not edit.
+
+/** The configuration of a service, with its defaults in place. */
+export interface ServiceConfig {
+  /** The environment, as route-registry keys carry it; only development and test take what is for development, and development trusts this machine. */
+  environment: string;
+  /** The name of the deployed service. */
+  service: string;
+  /** Where it listens. */
+  server: {
+    /** The HTTP server; absent, none. */
+    http?: {
+      /** Where it listens, host:port. */
+      address: string;
+      /** How long a call may take. */
+      timeout_ns: number;
+      /** The largest request body. */
+      max_body_bytes: number;
+      /** Which other origins may call. */
+      cors: {
+        /** The origins whose pages may call with credentials, such as https://app.example.com. */
+        allowed_origins: string[];
+        /** How long browsers keep the answer to a preflight. */
+        max_age_seconds: number;
+      };
+      /** After how long without a call a connection ends; longer than load balancers keep theirs. */
+      max_connection_idle_ns: number;
+      /** After how long a connection takes no further calls, a tenth more or less, so that clients spread over the replicas; absent, never. */
+      max_connection_age_ns?: number | undefined;
+      /** How long the calls of an HTTP/2 connection that is too old may still take; absent, as long as they like. */
+      max_connection_age_grace_ns?: number | undefined;
+      /** The server's certificate; absent, plain text. */
+      tls?: {
+        /** The certificate chain, PEM. */
+        certificate_file: string;
+        /** The private key, PEM. */
+        key_file: string;
+        /** Who signs client certificates, PEM; present, clients must show one (mTLS). */
+        client_ca_file?: string | undefined;
+      } | undefined;
+    } | undefined;
+    /** The gRPC server; absent, none. */
+    grpc?: {
+      /** Where it listens, host:port. */
+      address: string;
+      /** How long a call may take. */
+      timeout_ns: number;
+      /** The largest message, each way. */
+      max_message_bytes: number;
+      /** Whether responses from 16 KiB on are compressed for clients that accept gzip. */
+      compression: boolean;
+      /** After how long without a call a connection ends; absent, never. */
+      max_connection_idle_ns?: number | undefined;
+      /** After how long a connection takes no further calls, a tenth more or less, so that clients spread over the replicas; absent, never. */
+      max_connection_age_ns?: number | undefined;
+      /** How long the calls of an HTTP/2 connection that is too old may still take; absent, as long as they like. */
+      max_connection_age_grace_ns?: number | undefined;
+      /** Whether server reflection is served; absent, in development and test only. */
+      reflection?: boolean | undefined;
+      /** The server's certificate; absent, plain text. */
+      tls?: {
+        /** The certificate chain, PEM. */
+        certificate_file: string;
+        /** The private key, PEM. */
+        key_file: string;
+        /** Who signs client certificates, PEM; present, clients must show one (mTLS). */
+        client_ca_file?: string | undefined;
+      } | undefined;
+    } | undefined;
+    /** The server of metrics, on an address of its own; absent, none. */
+    metrics?: {
+      /** Where it listens, host:port. */
+      address: string;
+      /** The path of the metrics. */
+      path: string;
+    } | undefined;
+    /** The largest message of a response over gRPC; absent, as large as that of a request. */
+    max_response_bytes?: number | undefined;
+    /** Whether gRPC errors carry their code and details in a google.rpc.ErrorInfo; without it, clients get the status and message only. */
+    error_info: boolean;
+    /** How many elements one message may have, at any depth. */
+    max_message_elements: number;
+    /** How long a streaming call may take. */
+    stream_timeout_ns: number;
+    /** How long calls may still take after the process was asked to stop. */
+    shutdown_timeout_ns: number;
+  };
+  /** Authentication and authorization. */
+  security: {
+    /** Authentication. */
+    authn: {
+      /** Whether callers are authenticated at all. */
+      enabled: boolean;
+      /** How callers are authenticated. */
+      mode: "gateway_trusted" | "idp_jwt" | "hybrid" | "disabled";
+      /** The kind of the identity provider. */
+      provider?: "embedded" | "oidc" | "casdoor" | undefined;
+      /** How long a verified token is remembered. */
+      cache_ttl_ns: number;
+      /** Whose identity headers count. */
+      gateway: {
+        /** Whose identity headers count: CIDRs, IP addresses, or names of mTLS certificates. */
+        trusted_peers: string[];
+        /** Must be true beside a list of peers that holds every address. */
+        allow_any_peer: boolean;
+      };
+      /** How tokens are verified; needed with idp_jwt and hybrid. */
+      oidc?: {
+        /** The provider's name, for the log. */
+        provider?: string | undefined;
+        /** The issuer, exactly as the token's `iss` has it. */
+        issuer: string;
+        /** The discovery document; absent, that of the issuer. */
+        discovery_url?: string | undefined;
+        /** The key set; absent, that of the discovery document. */
+        jwks_url?: string | undefined;
+        /** The client ids that tokens may be for. */
+        audience: string[];
+        /** The organizations whose tokens are accepted (claim `owner`); empty accepts all. */
+        allowed_owners: string[];
+        /** The signature algorithms that are accepted. */
+        allowed_algs: ("RS256" | "RS512" | "ES256" | "ES512")[];
+        /** How long keys are kept. */
+        jwks_cache_ttl_ns: number;
+        /** How far clocks may differ. */
+        clock_skew_ns: number;
+      } | undefined;
+      /** The management API of Casdoor. */
+      casdoor?: {
+        /** Where it answers; may be cluster-internal. */
+        endpoint: string;
+        /** The organization. */
+        organization_name: string;
+        /** The application. */
+        application_name: string;
+        /** The client id. */
+        client_id: string;
+        /** The client secret; give it as ${VAR}. */
+        client_secret: string;
+      } | undefined;
+      /** Calls between services. */
+      internal_call: {
+        /** Whether internal tokens are accepted. */
+        enabled: boolean;
+        /** The header that carries them. */
+        header: string;
+        /** The token, or a list of {service, token} or {service, token_file}; give tokens as ${VAR}. Several of a service are accepted while they rotate; empty ones of the list are skipped. */
+        token?: string | ({
+          /** The service that calls with it: the subject id of its principal. */
+          service: string;
+          /** The token; an entry whose token is empty is skipped. */
+          token?: string | "" | undefined;
+          /** The file that holds the token; read again when it changes. */
+          token_file?: string | undefined;
+        })[] | undefined;
+        /** Instead of token, the file that holds it; read again when it changes. */
+        token_file?: string | undefined;
+        /** The token of SYSTEM calls, or a list of tokens while they rotate, of which empty ones are skipped; absent, nobody makes them. Give it as ${VAR}. */
+        system_token?: string | (string | "")[] | undefined;
+        /** The file that holds the token of SYSTEM calls, or a list of files while it rotates, also beside system_token; read again when they change. */
+        system_token_file?: string | string[] | undefined;
+      };
+    };
+    /** Authorization. */
+    authz: {
+      /** Whether AUTHORIZED calls are checked. */
+      enabled: boolean;
+      /** The kind of the authorization engine. */
+      provider: "embedded" | "spicedb";
+      /** Whether every check allows; for development only. */
+      dev_allow_all: boolean;
+      /** The file of the authorization model; needed where calls are checked. */
+      model?: string | undefined;
+      /** The SpiceDB; needed with that provider. */
+      spicedb?: {
+        /** Where it answers, host:port. */
+        endpoint: string;
+        /** The preshared key; give it as ${VAR}. Needed without token_file. */
+        token?: string | undefined;
+        /** Instead of token, the file that holds it; read at the start. */
+        token_file?: string | undefined;
+        /** How it is called. */
+        transport: "grpc";
+        /** Whether it is called without TLS. */
+        insecure: boolean;
+        /** Who signs its certificate, PEM; absent, the public authorities. */
+        ca_file?: string | undefined;
+      } | undefined;
+    };
+  };
+  /** Where relationships (of the embedded engine) and audit events are kept. */
+  database?: {
+    /** The kind of database. */
+    driver: "sqlite" | "postgres";
+    /** The file of SQLite; needed with sqlite. */
+    file?: string | undefined;
+    /** The URL of PostgreSQL; needed with postgres. It holds a secret, so give it as ${VAR}. */
+    url?: string | undefined;
+    /** The file that holds the password of PostgreSQL, which is then not in url; read at the start. */
+    password_file?: string | undefined;
+    /** The most connections. */
+    max_open_conns: number;
+    /** The most connections that are kept without work. */
+    max_idle_conns: number;
+    /** How long a connection is used. */
+    conn_max_lifetime_ns: number;
+    /** From when on a query is logged. */
+    slow_query_threshold_ns: number;
+  } | undefined;
+  /** The log. */
+  log: {
+    /** What is logged: this level and those above it. */
+    level: "trace" | "debug" | "info" | "warn" | "error" | "silent";
+  };
+  /** The log of calls. */
+  access_log: {
+    /** Whether calls are logged. */
+    enabled: boolean;
+    /** The paths that are not logged. */
+    skip_paths: string[];
+    /** From when on a call is logged as slow. */
+    slow_threshold_ns: number;
+  };
+  /** The audit events. */
+  audit: {
+    /** How long audit events are kept; absent, for ever. */
+    retention_days?: number | undefined;
+  };
+  /** The route registry; absent, routes are not published. */
+  registry?: {
+    /** The etcd that holds it. */
+    etcd: {
+      /** Where etcd answers. */
+      endpoints: string[];
+      /** The user. */
+      username?: string | undefined;
+      /** The password; give it as ${VAR}. */
+      password?: string | undefined;
+      /** Instead of password, the file that holds it; read at the start. */
+      password_file?: string | undefined;
+      /** Who signs its certificate, PEM; absent, the public authorities. */
+      ca_file?: string | undefined;
+      /** The client certificate that etcd is shown, PEM; needs key_file. */
+      certificate_file?: string | undefined;
+      /** The key of the client certificate, PEM. */
+      key_file?: string | undefined;
+      /** How long entries outlive a process that was killed. */
+      lease_ttl_seconds: number;
+    };
+  } | undefined;
+}

@@ -1,0 +1,83 @@
+import { existsSync, statSync } from "node:fs";
+import { InvalidArgumentError, Option } from "commander";
+
+/** What a person must fix: a flag, a file, a store that is held. The message says how. */
+export class OperatorError extends Error {
+  override readonly name = "OperatorError";
+}
+
+/** Which database is meant. */
+export interface StoreFlags {
+  readonly store?: string;
+  readonly config?: string;
+  readonly schema?: string;
+}
+
+/** A file of SQLite, or a URL of PostgreSQL. */
+export type StorePlace =
+  | { readonly driver: "sqlite"; readonly file: string }
+  | { readonly driver: "postgres"; readonly url: string };
+
+/** The flags `--store`, `--config` and `--schema`. */
+export function storeFlags(file: string): Option[] {
+  return [
+    new Option("--store <file or URL>", `${file}, or postgres://user@host:port/database`).env(
+      "SVC_ACCESS_STORE",
+    ),
+    new Option(
+      "--config <file>",
+      "the configuration of the service, which names its database",
+    ).conflicts("store"),
+    new Option("--schema <name>", "the schema in PostgreSQL (default: svc_access)"),
+  ];
+}
+
+/**
+ * The database that the flags name.
+ *
+ * @param fileOf the file that is meant beside the database of a configuration
+ */
+export async function placeOf(
+  { store, config }: StoreFlags,
+  fileOf: (file: string) => string,
+): Promise<StorePlace> {
+  if (config !== undefined) return existing(await configured(config, fileOf));
+  if (store === undefined || store === "") {
+    throw new OperatorError("name the database with --store <file or URL> or --config <file>");
+  }
+  if (/^(postgres(ql)?:\/\/|socket:)/.test(store)) return { driver: "postgres", url: store };
+  // Not quoted: what was meant as a URL, or as settings of a client, may hold a password.
+  if (store.includes("://") || (/[@:=]/.test(store) && !existsSync(store))) {
+    throw new OperatorError(
+      "--store does not name a file that exists: name one, or a URL that begins with postgres://",
+    );
+  }
+  return existing({ driver: "sqlite", file: store });
+}
+
+async function configured(file: string, fileOf: (file: string) => string): Promise<StorePlace> {
+  const { loadServiceConfig } = await import("../../runtime/configuration/load-service-config.ts");
+  const { database } = loadServiceConfig(file).config;
+  if (database === undefined)
+    throw new OperatorError(`${file} has no database; name it with --store`);
+  return database.driver === "postgres"
+    ? { driver: "postgres", url: database.url as string }
+    : { driver: "sqlite", file: fileOf(database.file as string) };
+}
+
+/** To open a file that is not there would make it. */
+function existing(place: StorePlace): StorePlace {
+  if (place.driver === "postgres") return place;
+  const { file } = place;
+  if (!existsSync(file)) throw new OperatorError(`${file} does not exist`);
+  if (!statSync(file).isFile()) throw new OperatorError(`${file} is not a file; name the database`);
+  if (statSync(file).size === 0) throw new OperatorError(`${file} is empty; name the database`);
+  return place;
+}
+
+/** A flag that is a whole number from 1 on. */
+export function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError("write a whole number from 1 on");
+  return Number(text);
+}

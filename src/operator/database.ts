@@ -1,0 +1,36 @@
+import { Command } from "commander";
+import { note } from "../common/note.ts";
+
+/** `svc-access database …`: the tables of a service. */
+export function databaseCommand(): Command {
+  const group = new Command("database").description("Makes the tables of a service.");
+  for (const command of [migrateCommand()]) group.addCommand(command);
+  return group;
+}
+
+/** `svc-access database migrate`. */
+function migrateCommand(): Command {
+  return new Command("migrate")
+    .description(
+      "Makes the tables that a service of this version needs, or changes those that are there.",
+    )
+    .requiredOption("--config <file>", "the configuration of the service, which names its database")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  DATABASE_URL=postgres://notes_owner@db/notes svc-access database migrate --config service.yaml
+
+For a role that owns the tables, before a service starts whose role only uses them. Where its role
+may make them, the service does the same by itself when it starts.
+Exit codes: 0 the tables are those of this version, 2 usage, or a database that refuses it.`,
+    )
+    .action(async ({ config }: { config: string }) => {
+      const [{ loadServiceConfig }, { migrateDatabase }] = await Promise.all([
+        import("../runtime/configuration/load-service-config.ts"),
+        import("../runtime/server/migrate-database.ts"),
+      ]);
+      await migrateDatabase(loadServiceConfig(config).config);
+      note("the tables are those of this version");
+    });
+}

@@ -1,0 +1,168 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { RiskLevel } from "../../../api/policy.ts";
+import { HALVES, INVISIBLE, UNPRINTABLE, writtenOut } from "../../../common/unsafe-characters.ts";
+import type { Transport } from "../../call/call-context.ts";
+
+export type { RiskLevel };
+
+/** What authorization came to; `none` where none was asked for, or it was not reached. */
+export type AuditDecision = "allowed" | "denied" | "none";
+
+/**
+ * How far a call is known to have come: `pending` is under way, `unknown` has had
+ * its time and no outcome was stored, as when its process was killed.
+ */
+export type AuditState = "pending" | "completed" | "unknown";
+
+/** The audit event of a call: CloudEvents 1.0 in JSON. It holds no secret. */
+export interface AuditEvent {
+  readonly specversion: "1.0";
+  readonly id: string;
+  /** `/svc/` and the deployed service. */
+  readonly source: string;
+  /** What happened: the event that the RPC's policy or the declared path names, or that a handler recorded. */
+  readonly type: string;
+  /** The same as `data.resource`. */
+  readonly subject?: string;
+  /** When the call began. */
+  readonly time: string;
+  readonly datacontenttype: "application/json";
+  /** W3C trace context: the extension "Distributed Tracing". */
+  readonly traceparent?: string;
+  readonly data: AuditData;
+}
+
+/** What the event says of the call. */
+export interface AuditData {
+  readonly state: AuditState;
+  readonly risk_level: RiskLevel;
+  /** Absent where nobody was identified. */
+  readonly principal?: AuditPrincipal;
+  readonly rpc: string;
+  readonly transport: Transport;
+  /**
+   * The object that the event is about, as `type:id`: the one that the handler named by
+   * `context.audit.setResource`, else that of the policy's `audit.resource`, else the one that was
+   * authorized; of an event that a handler recorded, the one that it gave. Absent where none is named.
+   */
+  readonly resource?: string;
+  readonly decision: AuditDecision;
+  /** What was decided, of an AUTHORIZED RPC: the decision can be made again from it. */
+  readonly authz?: AuditAuthorization;
+  /**
+   * What the handler did, or what the call was refused with before it: the HTTP status and the
+   * code, `OK` where it was not an error; absent while pending.
+   */
+  readonly status?: number;
+  readonly code?: string;
+  /** What the caller was sent, where that is something else: such as that its time was up. */
+  readonly answered?: { readonly status: number; readonly code: string };
+  /**
+   * The handler's stream was left before its end, and it reported no error: what it did until then
+   * stands. `code` is `OK`, and `answered` or `caller_gone` says why.
+   */
+  readonly cut_off?: true;
+  /** Whether the caller had gone before the handler ended, so that nobody was notified. */
+  readonly caller_gone?: true;
+  readonly request_id: string;
+  readonly trace_id?: string;
+  readonly client_address: string;
+  /** The other end of the connection, where that is not the client. */
+  readonly peer_address?: string;
+  /** How long it took, in milliseconds; absent while pending. */
+  readonly duration_ms?: number;
+  /** Of an event that a handler recorded: the event of its call, where that is audited. */
+  readonly call_event?: string;
+  /** Of an event that a handler recorded: what it had to say. */
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
+  /** Of an event that stands for refused calls that repeated. */
+  readonly repeats?: AuditRepeats;
+  /** The process that served the call. */
+  readonly instance: string;
+}
+
+/**
+ * Refused calls of one caller on one RPC that came within a minute of the first, whose event is
+ * its own. Where too many callers are refused at once, those of all others on the RPC.
+ */
+export interface AuditRepeats {
+  /** The id of the event of the first call. */
+  readonly of: string;
+  /** How many calls these are, without the first. */
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+  /** How many different objects were asked for; above 20 an estimate. */
+  readonly distinct_resources: number;
+  /** An estimate of how many callers these are of, where they are of many. */
+  readonly distinct_callers?: number;
+  /** Up to 20 of what was asked for and from where; by whom, where the calls are of many callers. */
+  readonly resources: readonly {
+    readonly resource?: string;
+    readonly action?: string;
+    readonly client_address: string;
+    readonly subject?: string;
+  }[];
+}
+
+/** A decision of authorization, and the question. */
+export interface AuditAuthorization {
+  /** Who asked, as `type:id`. */
+  readonly subject: string;
+  readonly action: string;
+  /** The object, as `type:id` or `type:*`; the pattern of the policy where the caller lacks what it names. */
+  readonly resource: string;
+  /** The state of the relationships that it was decided on; absent where no engine was asked. */
+  readonly revision?: string;
+  /** The subject type that callers must have, where the caller has another one and is denied for it. */
+  readonly audience?: string;
+  readonly decision: "allowed" | "denied";
+}
+
+/** Who called. */
+export interface AuditPrincipal {
+  readonly type: string;
+  readonly id: string;
+  readonly source: string;
+  readonly organization?: string;
+}
+
+/** A new id, a UUID of version 7: later ones sort after, so that a table grows at its end. */
+export function eventId(time: number): string {
+  const digits = time.toString(16).padStart(12, "0").slice(-12);
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+/** The time of which an id was made. */
+export function timeOfEventId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+}
+
+/** The most UTF-16 units of a text in an event: an index of PostgreSQL holds no more than 2.7 kB. */
+export const MAX_TEXT = 512;
+
+const PLAIN = /^[\x20-\x7e]*$/;
+const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "gu");
+
+/** The units of the mark at the end of a text that was cut. */
+const MARK = 13;
+
+/**
+ * A text that any database can store, and no log or terminal misreads. What is unsafe is written
+ * out, such as `\u202e`, and of a text that was cut the end says so: `…` and a hash of the whole.
+ * So two objects do not look the same, and whoever searches by the whole text finds it.
+ *
+ * @param most the most UTF-16 units
+ */
+export function safeText(text: string, most = MAX_TEXT): string {
+  if (text.length <= most && PLAIN.test(text)) return text;
+  const safe = text.slice(0, most).replaceAll(UNSAFE, writtenOut);
+  if (text.length <= most && safe.length <= most) return safe;
+  const hash = createHash("sha256")
+    .update(text)
+    .digest("hex")
+    .slice(0, MARK - 1);
+  // The cut may part a pair of surrogates.
+  const begin = safe.slice(0, most - MARK).replace(/[\ud800-\udbff]$/, "\ufffd");
+  return `${begin}\u2026${hash}`;
+}

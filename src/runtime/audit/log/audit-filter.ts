@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { type Selectable, sql } from "kysely";
+import { RISK_LEVELS } from "../../../api/policy.ts";
+import type { Database } from "../../../database/database.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import {
+  type AuditDecision,
+  type AuditEvent,
+  type AuditState,
+  MAX_TEXT,
+  type RiskLevel,
+  safeText,
+} from "../event/audit-event.ts";
+import type { AuditRow, AuditTables } from "../store/audit-table.ts";
+
+/** Which events are meant: those that match every field that is given. */
+export interface AuditFilter {
+  /** From when on, in milliseconds since the epoch. */
+  readonly from?: number;
+  /** Up to when, exclusively. */
+  readonly to?: number;
+  /** The event's type. */
+  readonly type?: string;
+  readonly rpc?: string;
+  readonly principalType?: string;
+  readonly principalId?: string;
+  readonly organization?: string;
+  /** `type:id`. */
+  readonly resource?: string;
+  readonly decision?: AuditDecision;
+  readonly state?: AuditState;
+  readonly riskLevel?: RiskLevel;
+  /** The code of the answer, such as `OK` or `FORBIDDEN`. */
+  readonly code?: string;
+  readonly requestId?: string;
+  readonly traceId?: string;
+}
+
+/** The columns that a field of the filter is equal to. */
+const EQUAL_COLUMNS = {
+  type: "type",
+  rpc: "rpc",
+  principalType: "principal_type",
+  principalId: "principal_id",
+  organization: "organization",
+  resource: "resource",
+  decision: "decision",
+  riskLevel: "risk_level",
+  code: "code",
+  requestId: "request_id",
+  traceId: "trace_id",
+} as const satisfies Partial<Record<keyof AuditFilter, string>>;
+
+const VALUES: Readonly<Partial<Record<keyof AuditFilter, readonly string[]>>> = {
+  decision: ["allowed", "denied", "none"],
+  state: ["pending", "completed", "unknown"],
+  riskLevel: RISK_LEVELS,
+};
+
+const TEXTS = [...Object.keys(EQUAL_COLUMNS), "state"] as (keyof AuditFilter)[];
+
+/** Refuses a filter that can never be right. @throws ServiceError INVALID_ARGUMENT */
+export function checkFilter(filter: AuditFilter): void {
+  for (const name of ["from", "to"] as const) {
+    const time = filter[name];
+    if (time === undefined || (Number.isSafeInteger(time) && time >= 0)) continue;
+    throw invalid(`${name} is a time in whole milliseconds since the epoch`);
+  }
+  if (filter.from !== undefined && filter.to !== undefined && filter.from > filter.to) {
+    throw invalid("from is later than to");
+  }
+  for (const name of TEXTS) {
+    const text: unknown = filter[name];
+    if (text === undefined) continue;
+    const values = VALUES[name];
+    if (values !== undefined && !values.includes(text as string)) {
+      throw invalid(`${name} is one of ${values.join(", ")}`);
+    }
+    // PostgreSQL takes no NUL.
+    if (typeof text !== "string" || text.length > MAX_TEXT || text.includes("\0")) {
+      throw invalid(`${name} is a text of at most ${MAX_TEXT} characters`);
+    }
+  }
+}
+
+/** A hash of what is asked for: a cursor is valid for the same filter only. */
+export function filterHash(filter: AuditFilter): string {
+  const fields = (["from", "to", ...TEXTS] as const).map((name) => filter[name]);
+  return createHash("sha256").update(JSON.stringify(fields)).digest("base64url").slice(0, 22);
+}
+
+/** The refusal of a query. */
+export function invalid(message: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", message);
+}
+
+/** The stored events that match a filter, in no order. */
+export function matching(database: Database<AuditTables>, filter: AuditFilter, now: number) {
+  let query = database.kysely
+    .selectFrom("audit_events")
+    .select(["id", "time", "state", "expires", "event"]);
+  if (filter.from !== undefined) query = query.where("time", ">=", filter.from);
+  if (filter.to !== undefined) query = query.where("time", "<", filter.to);
+  for (const [name, column] of Object.entries(EQUAL_COLUMNS)) {
+    const value = filter[name as keyof typeof EQUAL_COLUMNS];
+    // As it was stored: else nobody would find what was done to an object with an odd id.
+    if (value !== undefined) query = query.where(column, "=", safeText(value));
+  }
+  const { state } = filter;
+  if (state === undefined) return query;
+  query = query.where("state", "=", state === "completed" ? "completed" : "pending");
+  if (state === "pending") query = query.where("expires", ">", now);
+  if (state === "unknown") query = query.where("expires", "<=", now);
+  return query;
+}
+
+/** Two columns, compared with two values as one key. */
+export function keyed(
+  columns: readonly [string, string],
+  operator: "<" | "<=" | ">",
+  values: readonly [number, string],
+) {
+  const [first, second] = columns;
+  return sql<boolean>`(${sql.ref(first)}, ${sql.ref(second)}) ${sql.raw(operator)} (${values[0]}, ${values[1]})`;
+}
+
+/** The stored event; whether a pending one is still under way is known only now. */
+export function eventOf(
+  row: Pick<Selectable<AuditRow>, "state" | "expires" | "event">,
+  now: number,
+): AuditEvent {
+  const event = JSON.parse(row.event) as AuditEvent;
+  const isOver = row.state === "pending" && Number(row.expires) <= now;
+  if (!isOver) return event;
+  const state: AuditState = "unknown";
+  return { ...event, data: { ...event.data, state } };
+}
+
+/** @throws ServiceError UNAVAILABLE where the database does not answer */
+export async function answered<Result>(
+  database: Database<AuditTables>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new ServiceError("UNAVAILABLE", undefined, { cause: database.explain(error) });
+  }
+}

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { invalid } from "./audit-filter.ts";
+
+/** Parts as a caller holds them: a cursor or a position. It grants nothing; its checksum is against accidents. */
+function seal(parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify([...parts, checksum(parts)])).toString("base64url");
+}
+
+/** The parts that `seal` was given; empty where the text was altered. */
+function unseal(text: unknown): readonly unknown[] {
+  try {
+    const bytes = Buffer.from(String(text), "base64url");
+    if (bytes.toString("base64url") !== text) return [];
+    const all: unknown = JSON.parse(bytes.toString());
+    if (!Array.isArray(all)) return [];
+    const parts = all.slice(0, -1);
+    return all.at(-1) === checksum(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}
+
+function checksum(parts: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 11);
+}
+
+const CURSOR_VERSION = "1:audit-cursor";
+/** An id of an event; PostgreSQL would not even take every text. */
+const EVENT_ID = /^[0-9a-f-]{36}$/;
+
+/** The last event of the page before. */
+export interface AuditCursor {
+  readonly time: number;
+  readonly id: string;
+}
+
+/** A cursor as the caller holds it. */
+export function formatCursor(filter: string, { time, id }: AuditCursor): string {
+  return seal([CURSOR_VERSION, filter, time, id]);
+}
+
+/** @throws ServiceError INVALID_ARGUMENT where it was altered, or is of another filter */
+export function parseCursor(filter: string, cursor: string): AuditCursor {
+  const [version, of, time, id] = unseal(cursor);
+  const isWhole =
+    version === CURSOR_VERSION &&
+    typeof of === "string" &&
+    Number.isSafeInteger(time) &&
+    typeof id === "string" &&
+    EVENT_ID.test(id);
+  if (!isWhole) throw invalid("the cursor is malformed");
+  if (of !== filter) throw invalid("the cursor is of another request");
+  return { time: time as number, id };
+}
+
+const POSITION_VERSION = "2:audit-position";
+/** Without the last event. */
+const OLD_POSITION_VERSION = "1:audit-position";
+/** An id, or `LAST`. */
+const POSITION_ID = /^([0-9a-f-]{36}|~?)$/;
+
+/** Sorts after the id of every event. */
+export const LAST = "~";
+
+/** How far a follower has come. */
+export interface AuditPosition {
+  /** The last change that it was given. */
+  readonly change: number;
+  readonly id: string;
+  /** Up to when it was given the events whose time was up without an outcome. */
+  readonly expired: number;
+  readonly expiredId: string;
+  /** The last event that was stored by then, by which a database that was restored is noticed; absent where there was none. */
+  readonly last?: StoredEvent | undefined;
+}
+
+/** An event as it was stored by a change. */
+export interface StoredEvent {
+  readonly change: number;
+  readonly id: string;
+}
+
+/** A position as the caller holds it. */
+export function formatPosition(position: AuditPosition): string {
+  const { change, id, expired, expiredId, last } = position;
+  return seal([
+    POSITION_VERSION,
+    change,
+    id,
+    expired,
+    expiredId,
+    last?.change ?? -1,
+    last?.id ?? "",
+  ]);
+}
+
+/** @throws ServiceError INVALID_ARGUMENT where it was altered */
+export function parsePosition(text: string): AuditPosition {
+  const [version, change, id, expired, expiredId, lastChange = -1, lastId = ""] = unseal(text);
+  const isWhole =
+    (version === POSITION_VERSION || version === OLD_POSITION_VERSION) &&
+    [change, expired, lastChange].every((each) => Number.isSafeInteger(each)) &&
+    [id, expiredId, lastId].every((each) => typeof each === "string" && POSITION_ID.test(each));
+  if (!isWhole) throw invalid("the position is malformed");
+  const last = lastId === "" ? undefined : { change: lastChange, id: lastId };
+  return { change, id, expired, expiredId, last } as AuditPosition;
+}

@@ -1,0 +1,110 @@
+import { sql } from "kysely";
+import { SILENT } from "../../../common/logger.ts";
+import type { Database } from "../../../database/database.ts";
+import { DatabaseError } from "../../../database/database-error.ts";
+import { openDatabase } from "../../../database/service/open-database.ts";
+import { readingSettings } from "../../../database/service/reading-settings.ts";
+import { readVersion } from "../../../database/table-version.ts";
+import type { ServiceConfig } from "../../configuration/service-config.ts";
+import { AUDIT_MIGRATIONS, type AuditTables } from "../store/audit-table.ts";
+import { type AuditLog, StoredAuditLog } from "./audit-log.ts";
+
+/** Which database: of a configuration, a file of SQLite, or a URL of PostgreSQL. */
+export type AuditSource =
+  | { readonly config: Pick<ServiceConfig, "database"> }
+  | { readonly file: string }
+  | { readonly url: string; readonly schema?: string };
+
+/** How a log is opened. */
+export interface OpenAuditLogOptions {
+  /** How often followers look for changes, in milliseconds; 1,000 where absent. */
+  readonly pollMs?: number;
+}
+
+/** A log that was opened by itself. */
+export interface OpenedAuditLog extends Pick<AuditLog, "list" | "export" | "follow" | "position"> {
+  /** Ends all that follow, and the connections. */
+  close(): Promise<void>;
+}
+
+const LEAST_POLL = 50;
+
+/**
+ * Opens the audit log of a service in another process, to be read while the service runs: nothing of it
+ * is changed, and no writer waits. SQLite makes the files `-wal` and `-shm` where they are not there.
+ *
+ * @throws DatabaseError that says how to fix it, where there is no log, or it is of another version
+ *
+ * @example
+ * const log = await openAuditLog({ file: "notes.db" });
+ * for await (const line of auditLines(log.export({ decision: "denied" }))) process.stdout.write(line);
+ * await log.close();
+ */
+export async function openAuditLog(
+  source: AuditSource,
+  { pollMs = 1000 }: OpenAuditLogOptions = {},
+): Promise<OpenedAuditLog> {
+  const database = await openSource(source);
+  try {
+    await assertTables(database);
+  } catch (error) {
+    await database.close();
+    throw database.explain(error);
+  }
+  const log = new StoredAuditLog(database, Date.now, Math.max(LEAST_POLL, pollMs));
+  return {
+    list: (...args) => log.list(...args),
+    export: (...args) => log.export(...args),
+    follow: (...args) => log.follow(...args),
+    position: () => log.position(),
+    close: async () => {
+      log.close();
+      await database.close();
+    },
+  };
+}
+
+async function openSource(source: AuditSource): Promise<Database<AuditTables>> {
+  if ("file" in source) return openFile(source.file);
+  if ("url" in source) return openServer(source.url, source.schema);
+  const settings = source.config.database;
+  if (settings === undefined) {
+    throw new DatabaseError("FAILED_PRECONDITION", "the configuration has no database");
+  }
+  return settings.driver === "sqlite"
+    ? openFile(settings.file as string)
+    : openServer(settings.url as string, undefined);
+}
+
+async function openFile(file: string): Promise<Database<AuditTables>> {
+  const { ReadOnlySqlite } = await import("../../../database/sqlite/read-only-sqlite.ts");
+  return new ReadOnlySqlite<AuditTables>(file);
+}
+
+function openServer(url: string, schema: string | undefined): Promise<Database<AuditTables>> {
+  const settings = readingSettings({ driver: "postgres", url });
+  return openDatabase(settings, { logger: SILENT, ...(schema === undefined ? {} : { schema }) });
+}
+
+/** The tables must be those of this version: they are read, not made. */
+async function assertTables(database: Database<AuditTables>): Promise<void> {
+  const { name } = database;
+  const known = AUDIT_MIGRATIONS.steps.length;
+  const made = await readVersion(async () => {
+    const row = await database
+      .as<{ component_migrations: { component: string; version: number } }>()
+      .kysely.selectFrom("component_migrations")
+      .where("component", "=", AUDIT_MIGRATIONS.component)
+      .select(sql<number | null>`max(version)`.as("version"))
+      .executeTakeFirst();
+    return row ?? { version: null };
+  });
+  if (made === known) return;
+  const problem =
+    made === 0
+      ? "has no audit log: name the database of a service"
+      : made > known
+        ? `has version ${made} of the audit tables and this program knows ${known}: use the newer program that made them`
+        : `has version ${made} of the audit tables and this program reads ${known}: start the service with this version first`;
+  throw new DatabaseError("FAILED_PRECONDITION", `${name} ${problem}`);
+}

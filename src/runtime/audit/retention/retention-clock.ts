@@ -1,0 +1,171 @@
+import { sql } from "kysely";
+import type { Database } from "../../../database/database.ts";
+import type { AuditTables } from "../store/audit-table.ts";
+import { visibleHead } from "../store/change-order.ts";
+
+/**
+ * What a service has seen of the time. Its clock may be wrong: at a start, after a step of NTP, for
+ * a while. The time that it has run cannot be. So the two are kept apart: how long it has run, all
+ * starts together, and what the clock has shown beyond that. Of the latter the least and the most
+ * of each of the last 24 hours of running are kept, which bound the time on both sides:
+ *
+ *   earliest = ran + the least        latest = ran + the most
+ *
+ * An event is removed when the earliest time of now is past the latest time at which it was stored
+ * by as much as it is kept. So nothing is removed early unless the clock was wrong through 24 hours
+ * of running, all of them. A clock that jumps ahead moves `latest` at once, and `earliest` only
+ * when it has shown so for 24 hours of running: as it must for a service that really was switched
+ * off. One that goes back moves `earliest` at once, and `latest` after as long.
+ */
+export interface ObservedTime {
+  /** How long the service has run, in milliseconds. */
+  readonly ran: number;
+  /** The latest hours of running, the oldest first. */
+  readonly hours: readonly ObservedHour[];
+}
+
+/** The number of an hour of running, and the least and the most that the clock was beyond `ran`. */
+export type ObservedHour = readonly [hour: number, least: number, most: number];
+
+const HOUR = 3_600_000;
+/** Through how many hours of running a clock must be wrong to be believed. */
+export const BELIEVED_AFTER_HOURS = 24;
+
+/** What is known at the first look at the clock; `stored`, the time of the newest event, was once. */
+function firstObserved(clock: number, stored: number | undefined): ObservedTime {
+  return { ran: 0, hours: [[0, Math.min(clock, stored ?? clock), clock]] };
+}
+
+/** What is known after the service has run for as long, and the clock shows a time. */
+export function observe(
+  { ran: before, hours }: ObservedTime,
+  ran: number,
+  clock: number,
+): ObservedTime {
+  const total = before + ran;
+  const beyond = clock - total;
+  const hour = Math.floor(total / HOUR);
+  const kept = hours.filter(([of]) => of >= hour - BELIEVED_AFTER_HOURS && of < hour);
+  const same = hours.find(([of]) => of === hour);
+  const [, least, most] = same ?? [hour, beyond, beyond];
+  const now: ObservedHour = [hour, Math.min(least, beyond), Math.max(most, beyond)];
+  return { ran: total, hours: [...kept, now] };
+}
+
+/**
+ * Whether `latest` can be relied on: a device that begins without a clock shows 1970 for a while,
+ * and what it stores then belongs to the first time that is certain.
+ */
+export function isSettled({ ran }: ObservedTime): boolean {
+  return ran >= BELIEVED_AFTER_HOURS * HOUR;
+}
+
+/** It is this late at least, in milliseconds since the epoch. */
+export function earliest({ ran, hours }: ObservedTime): number {
+  return ran + Math.min(...hours.map(([, least]) => least));
+}
+
+/** It is this late at most. */
+export function latest({ ran, hours }: ObservedTime): number {
+  return ran + Math.max(...hours.map(([, , most]) => most));
+}
+
+/** The clocks of a process. */
+export interface Clocks {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds that pass while the process runs, whatever is done to its clock. */
+  readonly monotonic: () => number;
+}
+
+export const SYSTEM_CLOCKS: Clocks = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+};
+
+/** What is stored of the time. */
+export interface TimeState extends ObservedTime {
+  /** Up to which change events are only known by their time: they were stored before retention began. */
+  readonly stampedTo: number;
+}
+
+/** The most time of running that one look counts: a database that was away for long brings no hour that nobody saw the clock in. */
+const MOST_AT_ONCE = 300_000;
+/** How often another replica may be faster. */
+const ATTEMPTS = 5;
+
+/**
+ * The observed time of a service, kept in its database and shared by its replicas. In PostgreSQL
+ * the clock is that of the server, so that a replica with a wrong clock does no harm.
+ */
+export class StoredTime {
+  readonly #database: Database<AuditTables>;
+  readonly #clocks: Clocks;
+  /** What was stored when this process last looked, and when that was on its monotonic clock. */
+  #last: { readonly ran: number; readonly at: number } | undefined;
+
+  constructor(database: Database<AuditTables>, clocks: Clocks) {
+    this.#database = database;
+    this.#clocks = clocks;
+  }
+
+  /** Looks at the clock, stores what is known of the time by now, and gives it with what the clock shows. */
+  async look(): Promise<{ readonly state: TimeState; readonly clock: number }> {
+    for (let attempt = 1; ; attempt++) {
+      const at = this.#clocks.monotonic();
+      const { version, text, clock } = await this.#read();
+      const state = text === "" ? await this.#first(clock) : this.#next(parse(text), at, clock);
+      if (await this.#write(version, state)) {
+        this.#last = { ran: state.ran, at };
+        return { state, clock };
+      }
+      if (attempt === ATTEMPTS) throw new Error("the time of retention is stored by others");
+    }
+  }
+
+  async #read() {
+    const isServer = this.#database.kind === "postgres";
+    const row = await this.#database.kysely
+      .selectFrom("audit_clock")
+      .select(["version", "state"])
+      .$if(isServer, (query) =>
+        query.select(
+          sql<string>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`.as("clock"),
+        ),
+      )
+      .executeTakeFirstOrThrow();
+    const clock = isServer ? Number(row.clock) : this.#clocks.now();
+    return { version: Number(row.version), text: row.state, clock };
+  }
+
+  async #first(clock: number): Promise<TimeState> {
+    const { time } = await this.#database.kysely
+      .selectFrom("audit_events")
+      .select((eb) => eb.fn.max("time").as("time"))
+      .executeTakeFirstOrThrow();
+    const stampedTo = await visibleHead(this.#database);
+    const stored = time === null || time === undefined ? undefined : Number(time);
+    return { ...firstObserved(clock, stored), stampedTo };
+  }
+
+  /** Replicas run at the same time, so what each has seen is not added up. */
+  #next(state: TimeState, at: number, clock: number): TimeState {
+    const { ran, at: since } = this.#last ?? { ran: 0, at };
+    const passed = Math.min(Math.max(at - since, 0), MOST_AT_ONCE);
+    const total = this.#last === undefined ? state.ran : Math.max(state.ran, ran + passed);
+    return { ...observe(state, total - state.ran, clock), stampedTo: state.stampedTo };
+  }
+
+  async #write(version: number, state: TimeState): Promise<boolean> {
+    const result = await this.#database.kysely
+      .updateTable("audit_clock")
+      .set({ version: version + 1, state: JSON.stringify(state) })
+      .where("version", "=", version)
+      .executeTakeFirst();
+    return Number(result.numUpdatedRows) === 1;
+  }
+}
+
+function parse(text: string): TimeState {
+  return JSON.parse(text) as TimeState;
+}

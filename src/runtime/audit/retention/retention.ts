@@ -1,0 +1,224 @@
+import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
+import type { Logger } from "../../../common/logger.ts";
+import type { Database } from "../../../database/database.ts";
+import type { AuditTables } from "../store/audit-table.ts";
+import { visibleHead } from "../store/change-order.ts";
+import {
+  BELIEVED_AFTER_HOURS,
+  type Clocks,
+  earliest,
+  isSettled,
+  latest,
+  StoredTime,
+  SYSTEM_CLOCKS,
+} from "./retention-clock.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Few enough that no call waits long for the statement. */
+const BATCH = 500;
+
+/** What else retention may be given. */
+export interface RetentionOptions {
+  readonly clocks?: Clocks;
+  /** Is told, in milliseconds, how far the clock is ahead of the time that is certain. */
+  readonly onAhead?: (ms: number) => void;
+}
+
+/** Removes the events that say an earlier time, until the signal aborts. @returns how many */
+export function removeBefore(
+  database: Database<AuditTables>,
+  time: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  return removeWhere(database, "time", (eb) => eb("time", "<", time), signal);
+}
+
+async function removeWhere(
+  { kysely }: Database<AuditTables>,
+  order: "time" | "change",
+  which: (eb: ExpressionBuilder<AuditTables, "audit_events">) => Expression<SqlBool>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let removed = 0;
+  while (signal?.aborted !== true) {
+    const old = kysely
+      .selectFrom("audit_events")
+      .select("id")
+      .where(which)
+      .orderBy(order)
+      .limit(BATCH);
+    const [result] = await kysely.deleteFrom("audit_events").where("id", "in", old).execute();
+    const count = Number(result?.numDeletedRows ?? 0);
+    removed += count;
+    if (count < BATCH) return removed;
+    await new Promise(setImmediate);
+  }
+  return removed;
+}
+
+/**
+ * Removes events of more than an age, now and every hour. Their age is the time that was seen to
+ * pass since they were stored, not what any clock says (`retention-clock.ts`).
+ *
+ * @returns what ends it, and waits for what is under way
+ */
+export function keepFor(
+  maxAgeMs: number,
+  database: Database<AuditTables>,
+  logger: Logger,
+  options: RetentionOptions = {},
+): () => Promise<void> {
+  const retention = new Retention(maxAgeMs, database, logger, options);
+  let work: Promise<void> | undefined;
+  const begin = () => {
+    work ??= retention.run().finally(() => {
+      work = undefined;
+    });
+  };
+  begin();
+  const timer = setInterval(begin, MINUTE);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    retention.end();
+    await work;
+  };
+}
+
+/** The removal of old events, a look at the clock at a time. */
+export class Retention {
+  readonly #maxAgeMs: number;
+  readonly #database: Database<AuditTables>;
+  readonly #logger: Logger;
+  readonly #onAhead: (ms: number) => void;
+  readonly #clocks: Clocks;
+  readonly #time: StoredTime;
+  readonly #end = new AbortController();
+  #removedAt = Number.NEGATIVE_INFINITY;
+  #warned: "ahead" | "behind" | undefined;
+
+  constructor(
+    maxAgeMs: number,
+    database: Database<AuditTables>,
+    logger: Logger,
+    { clocks = SYSTEM_CLOCKS, onAhead = () => undefined }: RetentionOptions,
+  ) {
+    this.#maxAgeMs = maxAgeMs;
+    this.#database = database;
+    this.#logger = logger;
+    this.#onAhead = onAhead;
+    this.#clocks = clocks;
+    this.#time = new StoredTime(database, clocks);
+  }
+
+  end(): void {
+    this.#end.abort();
+  }
+
+  /** Looks at the clock, and once an hour removes what is too old. Does not reject. */
+  async run(): Promise<void> {
+    try {
+      const { state, clock } = await this.#time.look();
+      const ahead = clock - earliest(state);
+      this.#onAhead(ahead);
+      // At the very first look there is nothing to compare the clock with.
+      if (state.ran > 0) this.#tell(ahead, latest(state) - clock);
+      const now = this.#clocks.monotonic();
+      if (now - this.#removedAt < HOUR) return;
+      this.#removedAt = now;
+      await mark(this.#database, isSettled(state) ? latest(state) : NEVER);
+      const removed = await this.#remove(earliest(state) - this.#maxAgeMs, state.stampedTo);
+      if (removed > 0) this.#logger.info({ removed }, "old audit events were removed");
+    } catch (error) {
+      const err = this.#database.explain(error);
+      this.#logger.warn({ err }, "old audit events could not be removed");
+    }
+  }
+
+  async #remove(before: number, stampedTo: number): Promise<number> {
+    const { signal } = this.#end;
+    const stamped = await removeWhere(
+      this.#database,
+      "time",
+      (eb) => eb.and([eb("time", "<", before), eb("change", "<=", stampedTo)]),
+      signal,
+    );
+    const last = await storedBefore(this.#database, before);
+    if (last === undefined || signal.aborted) return stamped;
+    const stored = await removeWhere(
+      this.#database,
+      "change",
+      (eb) => eb.and([eb("change", ">", stampedTo), eb("change", "<=", last)]),
+      signal,
+    );
+    if (!signal.aborted) await forgetMarks(this.#database, last);
+    return stamped + stored;
+  }
+
+  /** Once for each time that the clock jumps by a day and more: less makes no difference to anyone. */
+  #tell(ahead: number, behind: number): void {
+    const found = ahead >= DAY ? "ahead" : behind >= DAY ? "behind" : undefined;
+    if (found === this.#warned) return;
+    this.#warned = found;
+    if (found === undefined) return;
+    const days = Math.round((found === "ahead" ? ahead : behind) / DAY);
+    const clock = this.#database.kind === "postgres" ? "the database's clock" : "the clock";
+    this.#logger.warn(
+      { days },
+      found === "ahead"
+        ? `${clock} is ${days} days ahead of the time that this service counts. No audit event is removed by that until the clock has shown it for ${BELIEVED_AFTER_HOURS} hours of running. If it is wrong, correct it (NTP) before; if the service was switched off for as long, nothing is to be done`
+        : `${clock} went back by ${days} days. If it was ahead and has been corrected, nothing is to be done; if it is wrong now, correct it (NTP). Audit events are kept for longer meanwhile`,
+    );
+  }
+}
+
+/** How far marks are apart, in milliseconds: events are kept for as long as that beyond their age. */
+const APART = 3_600_000;
+
+/** The time of a mark that is there for its change only. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** Marks what is stored by now, at a time that is this at the latest; not more often than needed. */
+export async function mark(database: Database<AuditTables>, latest: number): Promise<void> {
+  const { kysely } = database;
+  const last = await kysely
+    .selectFrom("audit_marks")
+    .select(["change", "latest"])
+    .orderBy("change", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const change = await visibleHead(database);
+  if (last !== undefined) {
+    const isNew = change > Number(last.change);
+    const later = latest - Number(last.latest);
+    if (isNew ? Math.abs(later) < APART : later >= 0) return;
+  }
+  await kysely
+    .insertInto("audit_marks")
+    .values({ change, latest })
+    // What was stored by two times was stored by the earlier one: of a clock that was ahead, or of another replica.
+    .onConflict((conflict) =>
+      conflict.column("change").doUpdateSet({ latest }).where("audit_marks.latest", ">", latest),
+    )
+    .execute();
+}
+
+/** Up to which change everything was stored before a time; undefined where that is nothing. */
+async function storedBefore(
+  { kysely }: Database<AuditTables>,
+  time: number,
+): Promise<number | undefined> {
+  const { change } = await kysely
+    .selectFrom("audit_marks")
+    .select((eb) => eb.fn.max("change").as("change"))
+    .where("latest", "<=", time)
+    .executeTakeFirstOrThrow();
+  return change === null || change === undefined ? undefined : Number(change);
+}
+
+/** Removes the marks before one. That one stays: changes are counted on from the last mark where no event is left. */
+async function forgetMarks({ kysely }: Database<AuditTables>, change: number): Promise<void> {
+  await kysely.deleteFrom("audit_marks").where("change", "<", change).execute();
+}

@@ -1,0 +1,68 @@
+import type { Call } from "../../call/call.ts";
+import { single } from "../../call/call-headers.ts";
+import { ServiceError } from "../../error/service-error.ts";
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+const ORIGIN = /^(https?):\/\/([^/?#@\\\s]+)$/;
+const DEFAULT_PORT = { http: ":80", https: ":443" } as const;
+
+/**
+ * Refuses what another site makes a browser do in the name of its user (docs/requirements.md, HDR-9): an
+ * unsafe method, or a write by whatever method, whose identity came by itself, from a cookie or
+ * from the gateway's session.
+ */
+export class CrossSiteGuard {
+  readonly #allowedOrigins: ReadonlySet<string | undefined>;
+
+  /** @param allowedOrigins those of the CORS configuration */
+  constructor(allowedOrigins: readonly string[]) {
+    this.#allowedOrigins = new Set(allowedOrigins.map(normalOrigin));
+  }
+
+  /** @throws ServiceError FORBIDDEN where another site is behind the call */
+  check(call: Call): void {
+    // Also over gRPC: a page of another site can send it to a port of HTTP, though it cannot read the answer.
+    if (isSafe(call)) return;
+    const { credential, headers } = call;
+    // The gateway may turn its session into an access token; a page cannot send one without CORS.
+    const isForwarded = credential === "jwt" && call.peerIsTrusted;
+    if (credential !== "cookie" && credential !== "gateway" && !isForwarded) return;
+    const origins = headers.all("origin");
+    if (!origins.every((origin) => this.#isOwn(origin, call))) throw crossSite();
+    const isCrossSite = headers.all("sec-fetch-site").some((site) => /cross-site/i.test(site));
+    if (isCrossSite && !(isForwarded && origins.length > 0)) throw crossSite();
+  }
+
+  #isOwn(text: string, call: Call): boolean {
+    const origin = normalOrigin(text);
+    if (origin === undefined) return false;
+    if (this.#allowedOrigins.has(origin)) return true;
+    const { headers } = call;
+    // X-Forwarded-Host is not looked at: the gateway hands on the host that it was asked for.
+    const host = single(headers, "host") ?? single(headers, ":authority");
+    if (host === undefined) return false;
+    const scheme = origin.startsWith("https:") ? "https" : "http";
+    const proto = call.peerIsTrusted ? single(headers, "x-forwarded-proto") : undefined;
+    if (proto !== undefined && proto.toLowerCase() !== scheme) return false;
+    return normalOrigin(`${scheme}://${host}`) === origin;
+  }
+}
+
+/** A write stays one where it is bound to GET as well. */
+function isSafe({ method, httpMethod }: Call): boolean {
+  return SAFE_METHODS.has(httpMethod) && (method.kind === "raw" || !method.isWrite);
+}
+
+/** In lower case and without the default port; undefined where it is not an origin, as `null`. */
+function normalOrigin(text: string): string | undefined {
+  const match = ORIGIN.exec(text.toLowerCase());
+  if (match === null) return undefined;
+  const scheme = match[1] as "http" | "https";
+  const host = match[2] as string;
+  const port = DEFAULT_PORT[scheme];
+  return `${scheme}://${host.endsWith(port) ? host.slice(0, -port.length) : host}`;
+}
+
+function crossSite(): ServiceError {
+  return new ServiceError("FORBIDDEN", "the request comes from another site");
+}

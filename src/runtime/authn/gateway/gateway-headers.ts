@@ -1,0 +1,138 @@
+import type { Principal } from "../../call/call-context.ts";
+import { type CallHeaders, single } from "../../call/call-headers.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import type { AuthenticationRequest, Authenticator, Identity } from "../identity/authenticator.ts";
+import { decodeHeaderText, isSubjectId } from "../identity/identity-text.ts";
+
+/** The headers that may hold the subject id; the first that is not empty does. */
+const VERIFIED_SUBJECTS = [
+  "x-svc-principal",
+  "x-svc-user-id",
+  "x-svc-external-id",
+  "x-svc-external-sub",
+] as const;
+/** Those among them that the gateway makes of claims. */
+const CLAIM_SUBJECTS = ["x-svc-external-id", "x-svc-external-sub"] as const;
+
+/** Recovers the principal from the headers that the edge gateway sets (docs/requirements.md, HDR-4 and HDR-5). */
+export class GatewayHeadersAuthenticator implements Authenticator {
+  readonly name = "gateway";
+
+  authenticate({ headers, peerIsTrusted }: AuthenticationRequest): Identity | undefined {
+    if (!peerIsTrusted) return undefined;
+    const principal = principalOf(headers);
+    return principal === undefined ? undefined : { principal, credential: "gateway" };
+  }
+}
+
+function principalOf(headers: CallHeaders): Principal | undefined {
+  const verified = text(headers, "x-svc-auth-verified").toLowerCase() === "true";
+  const subjectId = firstOf(headers, verified ? VERIFIED_SUBJECTS : CLAIM_SUBJECTS);
+  if (subjectId === "") return undefined;
+  // A comma is what joins a duplicate; who of the two it is, nobody can say.
+  if (!isSubjectId(subjectId) || subjectId.includes(",")) {
+    throw new ServiceError(
+      "INVALID_ARGUMENT",
+      "the subject id in the identity headers is not valid",
+    );
+  }
+  const name = display(headers, "x-svc-external-name");
+  return {
+    subjectId,
+    subjectType: "user",
+    username: display(headers, "x-svc-external-username") || name,
+    name: display(headers, "x-svc-external-display-name") || name,
+    email: display(headers, "x-svc-external-email"),
+    organizationId:
+      (verified && text(headers, "x-svc-org-id")) || text(headers, "x-svc-external-owner"),
+    groups: verified ? list(headers, "x-svc-groups") : NONE,
+    roles: verified ? list(headers, "x-svc-roles") : NONE,
+    scopes: scopesOf(headers, verified),
+    source: "gateway",
+  };
+}
+
+/** Shared by all calls, so nobody may add to it. */
+const NONE: readonly string[] = Object.freeze([]);
+
+/**
+ * The explicit header is a list as others; that of the claim is as OAuth writes scopes, with
+ * spaces, or a list, as a gateway writes a claim that is one.
+ */
+function scopesOf(headers: CallHeaders, verified: boolean): readonly string[] {
+  const explicit = verified ? list(headers, "x-svc-scopes") : NONE;
+  if (explicit.length > 0) return explicit;
+  const name = "x-svc-external-scope";
+  const claim = text(headers, name);
+  return parseHeaderList(name, claim.startsWith("[") ? claim : claim.replaceAll(" ", ","));
+}
+
+function firstOf(headers: CallHeaders, names: readonly string[]): string {
+  for (const name of names) {
+    const value = text(headers, name);
+    if (value !== "") return value;
+  }
+  return "";
+}
+
+function text(headers: CallHeaders, name: string): string {
+  return single(headers, name) ?? "";
+}
+
+function display(headers: CallHeaders, name: string): string {
+  const value = text(headers, name);
+  return value === "" ? "" : (decodeHeaderText(value) ?? "");
+}
+
+function list(headers: CallHeaders, name: string): readonly string[] {
+  return parseHeaderList(name, text(headers, name));
+}
+
+const MAX_ITEMS = 1000;
+const MAX_ITEM_LENGTH = 256;
+
+/**
+ * The items of a list in a header: separated by commas, or a JSON array of strings.
+ *
+ * @throws ServiceError INVALID_ARGUMENT where it is neither, or too long
+ */
+function parseHeaderList(header: string, value: string): readonly string[] {
+  if (value === "") return NONE;
+  // Only the white space around commas is none of the item's: to trim " admin" would make it "admin".
+  return value.trimStart().startsWith("[")
+    ? checkItems(header, parseArray(header, value))
+    : checkItems(
+        header,
+        value.split(",").map((item) => item.trim()),
+      );
+}
+
+function checkItems(header: string, items: readonly string[]): readonly string[] {
+  if (items.length > MAX_ITEMS) throw invalidList(header, `has more than ${MAX_ITEMS} items`);
+  if (items.some(({ length }) => length > MAX_ITEM_LENGTH)) {
+    throw invalidList(header, "has an item that is too long");
+  }
+  return items.filter((item) => item !== "");
+}
+
+function parseArray(header: string, value: string): string[] {
+  let array: unknown;
+  try {
+    array = JSON.parse(value);
+  } catch {
+    array = undefined;
+  }
+  if (!Array.isArray(array) || !array.every((item) => typeof item === "string" && isClean(item))) {
+    throw invalidList(header, "must be a list with commas, or a JSON array of strings");
+  }
+  return array;
+}
+
+/** Escapes of JSON could write what no header may hold. */
+function isClean(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}]/u.test(text);
+}
+
+function invalidList(header: string, why: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", `the header ${header} ${why}`);
+}

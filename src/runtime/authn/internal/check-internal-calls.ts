@@ -1,0 +1,143 @@
+import { IDENTITY_HEADERS } from "../../../api/identity-headers.ts";
+import type { ConfigProblem } from "../../../config/check-edge.ts";
+import { formatPath } from "../../../config/describe-issue.ts";
+import { readSecretFile } from "../../secret/read-secret-file.ts";
+import { isSubjectId } from "../identity/identity-text.ts";
+import { TOKEN_RULES } from "./internal-token.ts";
+import {
+  type InternalCallConfig,
+  SYSTEM_CALLER,
+  type TokenSource,
+  tokenSources,
+} from "./token-sources.ts";
+
+const KEY = "security.authn.internal_call";
+
+/** Headers that mean something else, that proxies change, or that are logged. */
+const TAKEN_HEADERS: ReadonlySet<string> = new Set([
+  ...IDENTITY_HEADERS.filter((name) => name !== "x-svc-internal-token"),
+  "authorization",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "cookie",
+  "expect",
+  "forwarded",
+  "grpc-timeout",
+  "host",
+  "keep-alive",
+  "origin",
+  "proxy-authorization",
+  "referer",
+  "sec-fetch-site",
+  "te",
+  "traceparent",
+  "tracestate",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "user-agent",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-request-id",
+  "x-trace-id",
+]);
+
+/** What is wrong with the tokens of calls between services. Messages never hold a token. */
+export function* checkInternalCalls(config: InternalCallConfig): Iterable<ConfigProblem> {
+  const { enabled, header, token } = config;
+  if (TAKEN_HEADERS.has(header.toLowerCase())) {
+    yield problem(
+      ["header"],
+      `${KEY}.header: ${header} means something else; take X-Svc-Internal-Token`,
+    );
+  }
+  yield* checkForms(config);
+  const sources = tokenSources(config);
+  yield* checkLists(config);
+  if (enabled && sources.length === 0 && !isGiven(config)) {
+    yield problem(["token"], `${KEY}.token is missing: internal calls are enabled without a token`);
+  }
+  for (const [index, { service }] of (Array.isArray(token) ? token : []).entries()) {
+    const at = ["token", index, "service"];
+    if (!isSubjectId(service)) {
+      yield problem(at, `${keyOf(at)} must have no white space, # or *, in ASCII`);
+    }
+    if (service === SYSTEM_CALLER) {
+      yield problem(
+        at,
+        `${keyOf(at)}: ${SYSTEM_CALLER} is who makes SYSTEM calls; give the service another name`,
+      );
+    }
+  }
+  // The files of what is not accepted need not be there.
+  yield* checkTokens(enabled ? sources : sources.filter(({ file }) => file === undefined));
+}
+
+/** Each list of its own: what fills the one lets nobody in by the other. */
+function* checkLists(config: InternalCallConfig): Iterable<ConfigProblem> {
+  if (!config.enabled) return;
+  for (const key of ["token", "system_token"] as const) {
+    const list = config[key];
+    if (!Array.isArray(list) || !list.every(isEmpty)) continue;
+    if (key === "system_token" && config.system_token_file !== undefined) continue;
+    yield problem([key], `${KEY}.${key} is missing: all tokens are empty; give one that is not`);
+  }
+}
+
+/** Whether an entry of a list has no token, and no file of one. */
+function isEmpty(entry: string | { readonly token?: string | undefined }): boolean {
+  return (typeof entry === "string" ? entry : entry.token) === "";
+}
+
+/**
+ * The token of services stands in one place: its list has files of its own. That of the system may
+ * move from the configuration to a file, and so stands in both for a while.
+ */
+function* checkForms(config: InternalCallConfig): Iterable<ConfigProblem> {
+  for (const key of ["token", "system_token"] as const) {
+    if (config[key] === "") yield problem([key], `${KEY}.${key} must not be empty`);
+  }
+  if (config.token !== undefined && config.token_file !== undefined) {
+    yield problem(["token_file"], `${KEY}.token_file must be left out where token is given`);
+  }
+}
+
+/** Reads the files, and looks for tokens that would mean two callers. */
+function* checkTokens(sources: readonly TokenSource[]): Iterable<ConfigProblem> {
+  const callers = new Map<string, string>();
+  for (const { path, caller, file, token: given } of sources) {
+    const { text: token, problem: why } =
+      file === undefined ? { text: given } : readSecretFile(file, TOKEN_RULES);
+    if (token === undefined) {
+      yield problem(path, `${keyOf(path)} (${file}) ${why}`);
+      continue;
+    }
+    const other = callers.get(token);
+    if (other !== undefined && other !== caller) {
+      yield problem(
+        path,
+        caller === SYSTEM_CALLER
+          ? `${keyOf(path)} is an internal token, too; SYSTEM calls need a token of their own`
+          : `${keyOf(path)} is that of ${other} as well; each service needs its own`,
+      );
+    }
+    callers.set(token, other ?? caller);
+  }
+}
+
+/** Whether there are tokens, be they empty. */
+function isGiven({ token, system_token: systemToken }: InternalCallConfig): boolean {
+  return token !== undefined || systemToken !== undefined;
+}
+
+function keyOf(path: readonly (string | number)[]): string {
+  return formatPath(["security", "authn", "internal_call", ...path]);
+}
+
+function problem(path: readonly (string | number)[], message: string): ConfigProblem {
+  return { path: ["security", "authn", "internal_call", ...path], message };
+}

@@ -1,0 +1,130 @@
+import { hash } from "node:crypto";
+import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { AuthenticationRequest, Authenticator, Identity } from "../identity/authenticator.ts";
+import { BearerRefused, bearerToken, invalidToken } from "./bearer-token.ts";
+import { type JwtRules, type VerifiedToken, verifyJwt } from "./jwt-verifier.ts";
+import type { KeySet } from "./key-set.ts";
+import type { RevocationList } from "./revocation-list.ts";
+
+/** What a JWT authenticator needs. */
+export interface JwtAuthenticatorOptions {
+  readonly keys: KeySet;
+  readonly rules: JwtRules;
+  /** How long a verified token is remembered. */
+  readonly cacheTtlMs: number;
+  readonly revocations: RevocationList;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly events: RuntimeEvents;
+}
+
+/** What is remembered of a verified token. */
+interface KnownToken {
+  readonly token: VerifiedToken;
+  readonly identity: Identity;
+  readonly until: number;
+}
+
+const CACHE_CAPACITY = 10_000;
+
+/** Recognises callers by the access tokens of one provider, and remembers them for a while. */
+export class JwtAuthenticator implements Authenticator {
+  readonly name = "jwt";
+  readonly #options: JwtAuthenticatorOptions;
+  readonly #cache = new TokenCache<KnownToken>(CACHE_CAPACITY);
+
+  constructor(options: JwtAuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  authenticate({
+    headers,
+  }: AuthenticationRequest): Identity | undefined | Promise<Identity | undefined> {
+    const token = bearerToken(headers);
+    if (token === undefined) return undefined;
+    const digest = hash("sha256", token, "base64");
+    return this.#cache.has(digest) && !this.#options.keys.isFresh()
+      ? this.#recallLater(token, digest)
+      : (this.#recall(digest) ?? this.#verify(token, digest));
+  }
+
+  /** With keys that are up to date a remembered token may turn out to be one whose key was withdrawn. */
+  async #recallLater(token: string, digest: string): Promise<Identity> {
+    await this.#options.keys.refresh();
+    return this.#recall(digest) ?? this.#verify(token, digest);
+  }
+
+  /** What is known of a token, where it still holds. */
+  #recall(digest: string): Identity | undefined {
+    const { keys, events, now, cacheTtlMs } = this.#options;
+    const known = this.#cache.get(digest);
+    const left = known === undefined ? 0 : known.until - now();
+    // More than all of its time is left where the clock was put back: then all is looked at again.
+    const isInTime = left > 0 && left <= cacheTtlMs;
+    const isKnown = known !== undefined && isInTime && keys.holds(known.token.key);
+    events.cache("jwt", isKnown ? "hit" : "miss");
+    if (isKnown) {
+      this.#requireValid(known.token);
+      return known.identity;
+    }
+    if (known !== undefined) this.#cache.delete(digest);
+    return undefined;
+  }
+
+  async #verify(text: string, digest: string): Promise<Identity> {
+    const { keys, rules, cacheTtlMs, now } = this.#options;
+    const token = await verifyJwt(text, keys, rules, now);
+    this.#requireValid(token);
+    const identity: Identity = Object.freeze({ principal: token.principal, credential: "jwt" });
+    this.#cache.set(digest, { token, identity, until: now() + cacheTtlMs });
+    return identity;
+  }
+
+  /** What may change after a token was verified; the rest of it does not. */
+  #requireValid(token: VerifiedToken): void {
+    const { rules, revocations, now } = this.#options;
+    if (now() >= token.expiresAt + rules.clockSkewMs) throw invalidToken("it has expired");
+    if (revocations.isRevoked(token)) throw new BearerRefused("it was revoked");
+  }
+}
+
+/** A bounded cache that forgets what was longest not asked for. */
+export class TokenCache<Value> {
+  readonly #capacity: number;
+  readonly #entries = new Map<string, Value>();
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Without counting as use. */
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
+  get(key: string): Value | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    // A map keeps its order: what was used last stands at the end.
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  set(key: string, value: Value): void {
+    this.#entries.delete(key);
+    if (this.#entries.size >= this.#capacity) {
+      const oldest = this.#entries.keys().next();
+      if (oldest.done !== true) this.#entries.delete(oldest.value);
+    }
+    this.#entries.set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+}

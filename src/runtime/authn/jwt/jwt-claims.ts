@@ -1,0 +1,114 @@
+import { isSubjectId } from "../identity/identity-text.ts";
+import { BearerRefused, invalidToken } from "./bearer-token.ts";
+import type { JsonObject } from "./jwt-header.ts";
+
+/** What tokens must say, by configuration. */
+export interface ClaimRules {
+  readonly issuer: string;
+  readonly audience: readonly string[];
+  /** Empty accepts all. */
+  readonly allowedOwners: readonly string[];
+  readonly clockSkewMs: number;
+}
+
+/** What the claims of an accepted token say of the token itself. Times are milliseconds since the epoch. */
+export interface TokenClaims {
+  readonly subject: string;
+  readonly id: string | undefined;
+  /** The earliest it may have been: `iat` less the clock skew, as revocations are compared with it. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+const MAX_AUDIENCES = 100;
+const MAX_ID_LENGTH = 512;
+/** The last second of the year 9999: later times are mistakes, such as milliseconds. */
+const MAX_TIME = 253_402_300_799;
+
+/**
+ * Looks at the claims of a token whose signature was verified.
+ *
+ * @param now milliseconds since the epoch
+ * @throws ServiceError UNAUTHORIZED where they are not acceptable
+ */
+export function checkClaims(
+  claims: JsonObject,
+  isAccessToken: boolean,
+  rules: ClaimRules,
+  now: number,
+): TokenClaims {
+  if (claims["iss"] !== rules.issuer) throw invalidToken("its issuer is not accepted");
+  checkAudience(claims["aud"], rules.audience);
+  checkTokenKind(claims, isAccessToken);
+  const { sub, jti } = claims as { sub?: unknown; jti?: unknown };
+  if (typeof sub !== "string" || !isSubjectId(sub)) throw invalidToken("its subject is not valid");
+  if (jti !== undefined && (typeof jti !== "string" || jti.length > MAX_ID_LENGTH)) {
+    throw invalidToken("its id is not valid");
+  }
+  const times = checkTimes(claims, rules.clockSkewMs, now);
+  checkOwner(claims["owner"], rules.allowedOwners);
+  return { subject: sub, id: jti, ...times };
+}
+
+/** Last of all, for it is the bearer that is refused, not the token. */
+function checkOwner(owner: unknown, allowed: readonly string[]): void {
+  if (allowed.length === 0 || (typeof owner === "string" && allowed.includes(owner))) return;
+  throw new BearerRefused("its owner is not accepted");
+}
+
+function checkAudience(audience: unknown, accepted: readonly string[]): void {
+  const list: unknown[] = Array.isArray(audience) ? audience : [audience];
+  const isList = list.length <= MAX_AUDIENCES && list.every((one) => typeof one === "string");
+  if (!isList || !list.some((one) => accepted.includes(one as string))) {
+    throw invalidToken("its audience is not accepted");
+  }
+}
+
+function checkTimes(claims: JsonObject, skewMs: number, now: number) {
+  const issuedAt = timeOf(claims["iat"]);
+  const expiresAt = timeOf(claims["exp"]);
+  const notBefore = claims["nbf"] === undefined ? issuedAt : timeOf(claims["nbf"]);
+  if (expiresAt <= issuedAt) throw invalidToken("its times are not valid");
+  if (now >= expiresAt + skewMs) throw invalidToken("it has expired");
+  if (now + skewMs < issuedAt || now + skewMs < notBefore) {
+    throw invalidToken("it is not valid yet");
+  }
+  return { issuedAt: issuedAt - skewMs, expiresAt };
+}
+
+/** A NumericDate, in milliseconds. */
+function timeOf(value: unknown): number {
+  if (typeof value !== "number" || !(value > 0 && value <= MAX_TIME)) {
+    throw invalidToken("its times are not valid");
+  }
+  return value * 1000;
+}
+
+/** Where providers say what a token is for: Casdoor, Cognito, Keycloak. */
+const KIND_CLAIMS = ["tokenType", "TokenType", "token_type", "token_use", "typ"] as const;
+const ACCESS_KINDS: ReadonlySet<string> = new Set(["access", "accesstoken", "bearer", "atjwt"]);
+/** What binds an ID token to its code, access token or login. */
+const ID_TOKEN_CLAIMS = ["at_hash", "c_hash", "s_hash", "nonce"] as const;
+
+/**
+ * Refuses refresh, ID and logout tokens: the provider signs them with the same key.
+ *
+ * @param isAccessToken whether the type in the header says so
+ * @throws ServiceError UNAUTHORIZED where it is not an access token
+ */
+function checkTokenKind(claims: JsonObject, isAccessToken: boolean): void {
+  let isAccess = isAccessToken;
+  for (const name of KIND_CLAIMS) {
+    const kind = claims[name];
+    if (kind === undefined || kind === "") continue;
+    if (typeof kind !== "string" || !ACCESS_KINDS.has(kind.toLowerCase().replace(/[^a-z]/g, ""))) {
+      throw invalidToken("it is not an access token");
+    }
+    isAccess = true;
+  }
+  if (Object.hasOwn(claims, "events")) throw invalidToken("it is not an access token");
+  // Casdoor's access token has the nonce of the login too, but says what it is.
+  if (!isAccess && ID_TOKEN_CLAIMS.some((name) => Object.hasOwn(claims, name))) {
+    throw invalidToken("it is not an access token");
+  }
+}

@@ -1,0 +1,125 @@
+import { compactVerify, errors } from "jose";
+import { HALVES, UNPRINTABLE } from "../../../common/unsafe-characters.ts";
+import type { Principal } from "../../call/call-context.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import { invalidToken } from "./bearer-token.ts";
+import { type ClaimRules, checkClaims, type TokenClaims } from "./jwt-claims.ts";
+import {
+  checkTokenHeader,
+  type JsonObject,
+  readJsonObject,
+  readTokenHeader,
+} from "./jwt-header.ts";
+import type { KeySet } from "./key-set.ts";
+import type { VerificationKey } from "./verification-key.ts";
+
+/** What tokens are verified by. */
+export interface JwtRules extends ClaimRules {
+  readonly algorithms: ReadonlySet<string>;
+}
+
+/** A token that was verified. */
+export interface VerifiedToken extends TokenClaims {
+  readonly principal: Principal;
+  /** The key that it was verified with. */
+  readonly key: VerificationKey;
+}
+
+/**
+ * Verifies an access token: its form, its header, its signature, and only then what it claims.
+ *
+ * @throws ServiceError UNAUTHORIZED where it is not acceptable; UNAVAILABLE where the
+ * provider's keys cannot be had
+ */
+export async function verifyJwt(
+  token: string,
+  keys: KeySet,
+  rules: JwtRules,
+  now: () => number,
+): Promise<VerifiedToken> {
+  const header = checkTokenHeader(readTokenHeader(token), rules.algorithms);
+  const key = await keys.find(header.keyId, header.algorithm);
+  if (key === undefined) throw invalidToken("its key is not known");
+  const payload = await verifySignature(token, key, header.algorithm);
+  const claims = readJsonObject(payload);
+  const checked = checkClaims(claims, header.isAccessToken, rules, now());
+  return { ...checked, principal: principalOfClaims(claims, checked.subject), key };
+}
+
+async function verifySignature(
+  token: string,
+  { key }: VerificationKey,
+  algorithm: string,
+): Promise<Uint8Array> {
+  try {
+    const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
+    return payload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw invalidToken("its signature is wrong", error);
+    throw new ServiceError("INTERNAL", undefined, { cause: error });
+  }
+}
+
+const MAX_ITEMS = 1000;
+const MAX_LENGTH = 256;
+const MAX_DISPLAY_LENGTH = 1024;
+const NONE: readonly string[] = Object.freeze([]);
+
+/**
+ * The principal that the claims of a verified token name. It is
+ * kept and given to many calls, so nobody may change it.
+ *
+ * @param subjectId the claim `sub`, checked
+ * @throws ServiceError UNAUTHORIZED where a claim is not what it must be
+ */
+export function principalOfClaims(claims: JsonObject, subjectId: string): Principal {
+  const name = displayText(claims["name"]);
+  const { scope, groups, roles, owner } = claims as Record<string, unknown>;
+  return Object.freeze({
+    subjectId,
+    subjectType: "user",
+    username: displayText(claims["preferred_username"]) || name,
+    name: displayText(claims["displayName"]) || name,
+    email: displayText(claims["email"]),
+    organizationId: owner === undefined ? "" : identifier(owner),
+    groups: identifiers(groups),
+    roles: identifiers(roles),
+    scopes: identifiers(typeof scope === "string" ? scope.split(" ") : scope),
+    source: "jwt",
+  });
+}
+
+/** What stands in no header either; JSON can write halves of surrogate pairs. */
+const HARMFUL = new RegExp(`[${UNPRINTABLE}${HALVES}]`, "gu");
+
+/**
+ * Text that is only shown; people choose it themselves, so it is made harmless and not refused.
+ * By spaces, which no object id has: left out, "al\0ice" would be the `{principal.username}` of alice.
+ */
+function displayText(value: unknown): string {
+  if (typeof value !== "string") return "";
+  return value.slice(0, MAX_DISPLAY_LENGTH).replace(HARMFUL, " ");
+}
+
+function identifiers(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return NONE;
+  if (!Array.isArray(value) || value.length > MAX_ITEMS) throw invalidClaims();
+  return Object.freeze(value.map(itemOf).filter((item) => item !== ""));
+}
+
+/** Casdoor's roles are objects with a name. */
+function itemOf(item: unknown): string {
+  if (typeof item !== "object" || item === null) return identifier(item);
+  return identifier((item as { name?: unknown }).name);
+}
+
+function identifier(value: unknown): string {
+  if (typeof value !== "string" || value.length > MAX_LENGTH || /[\p{Cc}\p{Cs}]/u.test(value)) {
+    throw invalidClaims();
+  }
+  return value;
+}
+
+function invalidClaims() {
+  return invalidToken("its claims are not valid");
+}

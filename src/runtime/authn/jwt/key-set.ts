@@ -1,0 +1,215 @@
+import type { Logger } from "../../../common/logger.ts";
+import { within } from "../../../common/within.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { VerificationKey } from "./verification-key.ts";
+
+/** What a key set needs. */
+export interface KeySetOptions {
+  readonly load: () => Promise<readonly VerificationKey[]>;
+  /** How long keys are used without being read again. */
+  readonly ttlMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly events: RuntimeEvents;
+  readonly logger: Logger;
+}
+
+/** How long a call waits for a provider while the keys at hand are only just too old. */
+const PATIENCE_MS = 1000;
+/** How long calls wait where there are no such keys: less than a call may take, so that it hears that they cannot be had. */
+const PATIENCE_WITHOUT_MS = 3000;
+
+/** The keys of a provider, kept and read again in time; one reading serves all calls that wait for it. */
+export class KeySet {
+  readonly #options: KeySetOptions;
+  readonly #age: KeySetAge;
+  #keys: ReadonlyMap<string, VerificationKey> = new Map();
+  #loading: Promise<void> | undefined;
+  /** When the reading under way began, in milliseconds of `performance.now()`. */
+  #loadingSince = 0;
+
+  constructor(options: KeySetOptions) {
+    this.#options = options;
+    this.#age = new KeySetAge(options.ttlMs);
+  }
+
+  /** Whether the keys can be used without waiting. Before they grow too old, they are read again meanwhile. */
+  isFresh(): boolean {
+    const now = this.#options.now();
+    if (!this.#age.isFresh(now)) return false;
+    if (this.#age.isDue(now)) void this.#load().catch(() => undefined);
+    return true;
+  }
+
+  /** Whether the provider still has this key. */
+  holds(key: VerificationKey): boolean {
+    return this.#keys.get(key.fingerprint) === key;
+  }
+
+  /**
+   * Brings the keys up to date.
+   *
+   * @throws ServiceError UNAVAILABLE where there are none, or only ones that are far too old
+   */
+  async refresh(): Promise<void> {
+    if (this.isFresh()) return;
+    const { now } = this.#options;
+    const isUsable = this.#age.isUsable(now());
+    if (this.#loading === undefined && this.#age.isResting(now())) {
+      if (isUsable) return;
+      throw new ServiceError("UNAVAILABLE");
+    }
+    if (isUsable) {
+      const loaded = this.#load().catch(() => undefined);
+      await within(loaded, PATIENCE_MS, () => undefined);
+    } else await this.#loaded();
+  }
+
+  /**
+   * The key of a token. Where none is known, the provider is asked once more, but not
+   * for each of a flood of such tokens.
+   *
+   * @returns undefined where the provider has no such key
+   * @throws ServiceError UNAVAILABLE where that cannot be found out now
+   */
+  async find(keyId: string | undefined, algorithm: string): Promise<VerificationKey | undefined> {
+    const { now, events } = this.#options;
+    const before = this.#age.loadedAt;
+    await this.refresh();
+    const known = this.#select(keyId, algorithm);
+    events.cache("jwks", known === undefined || this.#age.loadedAt !== before ? "miss" : "hit");
+    if (known !== undefined || this.#age.loadedAt !== before) return known;
+    if (this.#loading === undefined && !this.#age.mayAskForUnknown(now())) {
+      if (this.#age.hasFailed) throw new ServiceError("UNAVAILABLE");
+      return undefined;
+    }
+    await this.#loaded();
+    return this.#select(keyId, algorithm);
+  }
+
+  /** A token without a key id has only one key that it can mean. */
+  #select(keyId: string | undefined, algorithm: string): VerificationKey | undefined {
+    const fitting: VerificationKey[] = [];
+    for (const key of this.#keys.values()) {
+      if (key.algorithms.has(algorithm) && (keyId === undefined || key.keyId === keyId)) {
+        fitting.push(key);
+      }
+    }
+    return fitting.length === 1 ? fitting[0] : undefined;
+  }
+
+  /**
+   * Waits until the keys are read, though not long for a provider that is silent: the
+   * reading goes on, and calls that come meanwhile are not kept waiting again.
+   */
+  async #loaded(): Promise<void> {
+    const loaded = this.#load();
+    const rest = this.#loadingSince + PATIENCE_WITHOUT_MS - performance.now();
+    await within(loaded, Math.max(0, rest), () => {
+      throw new ServiceError("UNAVAILABLE");
+    });
+  }
+
+  #load(): Promise<void> {
+    if (this.#loading === undefined) this.#loadingSince = performance.now();
+    this.#loading ??= this.#loadNow().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #loadNow(): Promise<void> {
+    const { load, now, logger } = this.#options;
+    this.#age.begin(now());
+    try {
+      const keys = await load();
+      const known = this.#keys;
+      // A key that stays is the same object, so that what was verified with it stays known.
+      this.#keys = new Map(
+        keys.map((key) => [key.fingerprint, known.get(key.fingerprint) ?? key] as const),
+      );
+      this.#age.succeed(now());
+      if (keys.length === 0) logger.warn({}, "the provider has no key that could be used");
+    } catch (error) {
+      this.#age.fail();
+      logger.warn({ err: error }, "the keys of the provider cannot be read");
+      throw new ServiceError("UNAVAILABLE", undefined, { cause: error });
+    }
+  }
+}
+
+/** From which part of their time on keys are read again while the old ones serve. */
+const DUE = 0.8;
+/** How long the provider is left alone after it has failed. */
+const REST_MS = 5000;
+/** How long it is not asked again for keys that it did not have. */
+const UNKNOWN_REST_MS = 30_000;
+
+/** When the keys of a provider were read, and when they may be read again. Times are milliseconds since the epoch. */
+class KeySetAge {
+  /** When they were read; undefined where they never were. */
+  loadedAt: number | undefined;
+  /** Whether the last attempt failed. */
+  hasFailed = false;
+  readonly #ttl: number;
+  #attemptedAt = Number.NEGATIVE_INFINITY;
+  #askedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(ttl: number) {
+    this.#ttl = ttl;
+  }
+
+  begin(now: number): void {
+    this.#attemptedAt = now;
+  }
+
+  succeed(now: number): void {
+    this.loadedAt = now;
+    this.hasFailed = false;
+  }
+
+  fail(): void {
+    this.hasFailed = true;
+  }
+
+  isFresh(now: number): boolean {
+    return this.#isWithin(now, this.#ttl);
+  }
+
+  /** Whether it is time to read them again, though they are fresh. */
+  isDue(now: number): boolean {
+    return !this.#isWithin(now, this.#ttl * DUE) && !this.isResting(now);
+  }
+
+  /** Whether they may still be used while the provider cannot be reached: as long again as they were fresh. */
+  isUsable(now: number): boolean {
+    return this.#isWithin(now, this.#ttl * 2);
+  }
+
+  /** Whether the provider has failed just now. */
+  isResting(now: number): boolean {
+    this.#follow(now);
+    return this.hasFailed && now - this.#attemptedAt < REST_MS;
+  }
+
+  /** Whether the provider may be asked for a key that is not known; it counts as asked then. */
+  mayAskForUnknown(now: number): boolean {
+    this.#follow(now);
+    if (now - this.#askedAt < UNKNOWN_REST_MS) return false;
+    this.#askedAt = now;
+    return true;
+  }
+
+  /** Where the clock was put back, ages begin again: else keys would serve as long as it went back. */
+  #follow(now: number): void {
+    if (this.loadedAt !== undefined) this.loadedAt = Math.min(this.loadedAt, now);
+    this.#attemptedAt = Math.min(this.#attemptedAt, now);
+    this.#askedAt = Math.min(this.#askedAt, now);
+  }
+
+  #isWithin(now: number, time: number): boolean {
+    this.#follow(now);
+    return this.loadedAt !== undefined && now < this.loadedAt + time;
+  }
+}

@@ -1,0 +1,53 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { AccessPolicies } from "../../api/format/access-policy.ts";
+import type { BINDING_FORMAT_VERSION } from "../../api/format/generated-code.ts";
+
+/**
+ * What a generated `bind…` function hands to the runtime: one value with all
+ * that is needed to serve a protobuf service by its policies.
+ *
+ * @typeParam Service - the generated service descriptor
+ * @typeParam Handlers - the generated handler interface
+ */
+export interface ServiceBinding<
+  Service extends DescService = DescService,
+  Handlers extends object = object,
+> {
+  readonly formatVersion: typeof BINDING_FORMAT_VERSION;
+  /** The service descriptor of protoc-gen-es. */
+  readonly service: Service;
+  /** The policy of each RPC of the service, by full method name. */
+  readonly policies: AccessPolicies;
+  /** The HTTP routes of the service, in the order of their declaration. */
+  readonly routes: readonly HttpRoute[];
+  readonly handlers: Handlers;
+}
+
+/** An HTTP method and a path template that lead to an RPC (`google.api.http`). */
+export interface HttpRoute {
+  /** The full method name. */
+  readonly rpc: string;
+  /** The HTTP method; `*` for any. */
+  readonly method: string;
+  /** The path template as it is written. */
+  readonly path: string;
+  /** The segments: `*` is any one, `**` any number of them, all else is literal. */
+  readonly segments: readonly string[];
+  readonly variables: readonly HttpRouteVariable[];
+  /** The suffix of the last segment after a colon. */
+  readonly verb?: string;
+  /** The request field that is the body; `*` for all that the path does not bind; absent for none. */
+  readonly body?: string;
+  /** The response field that is the body; absent for the whole response. */
+  readonly responseBody?: string;
+}
+
+/** A variable of a path template and the segments that it binds. */
+export interface HttpRouteVariable {
+  /** The field path in protobuf names. */
+  readonly field: string;
+  /** The index of its first segment. */
+  readonly start: number;
+  /** The index after its last segment. */
+  readonly end: number;
+}

@@ -1,0 +1,77 @@
+import { type ErrorCode, status } from "../../error/error-codes.ts";
+import type { ServiceError } from "../../error/service-error.ts";
+
+/** The code of an error whose server gave a gRPC status and no code of its own; OK has none. */
+export const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  [status.CANCELLED]: "CANCELLED",
+  [status.UNKNOWN]: "INTERNAL",
+  [status.INVALID_ARGUMENT]: "INVALID_ARGUMENT",
+  [status.DEADLINE_EXCEEDED]: "DEADLINE_EXCEEDED",
+  [status.NOT_FOUND]: "RESOURCE_NOT_FOUND",
+  [status.ALREADY_EXISTS]: "ALREADY_EXISTS",
+  [status.PERMISSION_DENIED]: "FORBIDDEN",
+  [status.RESOURCE_EXHAUSTED]: "RATE_LIMITED",
+  [status.FAILED_PRECONDITION]: "FAILED_PRECONDITION",
+  [status.ABORTED]: "FAILED_PRECONDITION",
+  [status.OUT_OF_RANGE]: "INVALID_ARGUMENT",
+  [status.UNIMPLEMENTED]: "UNIMPLEMENTED",
+  [status.INTERNAL]: "INTERNAL",
+  [status.UNAVAILABLE]: "UNAVAILABLE",
+  [status.DATA_LOSS]: "INTERNAL",
+  [status.UNAUTHENTICATED]: "UNAUTHORIZED",
+};
+
+const unsent = new WeakSet<ServiceError>();
+
+/** Notes that of the failed call certainly nothing reached the server. */
+export function markUnsent(error: ServiceError): ServiceError {
+  unsent.add(error);
+  return error;
+}
+
+/** Whether certainly nothing reached the server: then any call may be tried again. */
+export function isUnsent(error: ServiceError): boolean {
+  return unsent.has(error);
+}
+
+/**
+ * What is known of a connection that was not secured, by the words of Node, OpenSSL and grpc-js,
+ * and how to fix it. It names no address: whoever calls the caller may get to see it.
+ */
+const FAILURES: readonly (readonly [RegExp, string])[] = [
+  [
+    /ERR_TLS_CERT_ALTNAME_INVALID/,
+    "the server's certificate is for another name: call the server by a name that its certificate has",
+  ],
+  [/certificate has expired/, "the server's certificate has expired: renew it"],
+  [
+    /certificate is not yet valid/,
+    "the server's certificate is not valid yet: look at the clocks of both sides",
+  ],
+  [
+    /unable to verify the first certificate|self[- ]signed certificate|unable to get (local )?issuer certificate|certificate signature failure|unsuitable certificate purpose|unsupported certificate purpose|invalid CA certificate/,
+    "the server's certificate is not signed by whom this client trusts: give the CA that has signed it as tls.ca",
+  ],
+  [
+    /alert certificate required/,
+    "the server asks for a client certificate: give one that it trusts as tls.certificate and tls.key",
+  ],
+  [
+    /alert (unknown ca|bad certificate|certificate (expired|revoked|unknown)|unsupported certificate)/,
+    "the server does not accept this client's certificate: give one that it trusts as tls.certificate and tls.key",
+  ],
+  [
+    /wrong version number/,
+    "the server does not speak TLS there: look at its address, or call it without TLS",
+  ],
+  [
+    /alert (protocol version|handshake failure)|unsupported protocol/,
+    "client and server share no version or cipher of TLS: it must be TLS 1.2 or later",
+  ],
+  [/no application protocol/, "the server does not speak this protocol there: look at its address"],
+];
+
+/** What to do about a connection that could not be secured; undefined where it is of another kind. */
+export function tlsFailure(said: string): string | undefined {
+  return FAILURES.find(([words]) => words.test(said))?.[1];
+}

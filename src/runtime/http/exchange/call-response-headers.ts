@@ -1,0 +1,44 @@
+import type { Call } from "../../call/call.ts";
+import { FRAMING_HEADERS } from "../../call/call-headers.ts";
+
+/** Headers that this server sets itself, whatever a handler says. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...FRAMING_HEADERS,
+  "x-content-type-options",
+  "x-request-id",
+]);
+
+/** The headers of a call's response: those that the handler set, and what they may not be without. */
+export function callHeaders(call: Call | undefined, contentType: string | undefined): string[] {
+  const headers = contentType === undefined ? [] : ["Content-Type", contentType];
+  if (call === undefined) return headers;
+  let isCacheable = call.principal === undefined && call.method.policy.exposure === "PUBLIC";
+  const set = call.beginResponse();
+  if (set !== undefined) {
+    for (const [name, value] of set) {
+      if (name === "cache-control") isCacheable = true;
+      if (!RESERVED.has(name)) pushHeader(headers, name, value);
+    }
+  }
+  if (!isCacheable) headers.push("Cache-Control", "no-store");
+  return headers;
+}
+
+/** Each value as a header of its own. */
+export function pushHeader(
+  headers: string[],
+  name: string,
+  value: string | readonly string[],
+): void {
+  for (const each of typeof value === "string" ? [value] : value) headers.push(name, each);
+}
+
+/** Adds headers that begin with `Vary: Origin`: a response may vary by more than the origin. */
+export function addVarying(headers: string[], cors: readonly string[]): void {
+  const own = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === "vary");
+  if (own < 0) headers.push(...cors);
+  else {
+    headers[own + 1] = `${headers[own + 1]}, Origin`;
+    headers.push(...cors.slice(2));
+  }
+}

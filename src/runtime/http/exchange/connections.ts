@@ -1,0 +1,119 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { tooOldAt } from "../../http2/connection-limits.ts";
+import { type Peer, peerOfSocket } from "../../peer/peer.ts";
+import {
+  type ConnectionMemory,
+  memoryOfConnection,
+  type RequestBudget,
+  requestBudget,
+} from "../../wire/message-budget.ts";
+
+/** What must hear of the end of its connection. */
+export interface OnConnection {
+  /** The connection is gone; nothing can be sent any more. */
+  lost(): void;
+  /** Whether the request has not come in as a whole yet. */
+  readonly isReceiving: boolean;
+  /** Whether its response has begun. */
+  readonly hasBegun: boolean;
+}
+
+/** One connection, its peer, and what is under way on it: more than one where the client pipelines. */
+export interface Connection extends ConnectionMemory {
+  readonly peer: Peer;
+  readonly active: Set<OnConnection>;
+  /** The last request that was answered before all of it had come; until the next one. */
+  unfinished: IncomingMessage | undefined;
+  /** The last of these that came. */
+  newest: OnConnection | undefined;
+  /** Whether requests are apart from each other, as over HTTP/2: the end of one says nothing of the others. */
+  readonly isMultiplexed: boolean;
+  /** From when on it is too old for further requests, by `performance.now()`. Of HTTP/2 its own end tells. */
+  readonly endsAt: number;
+  /** Whether a response says that the connection ends: what comes after it is not served. */
+  isClosing: boolean;
+}
+
+/** The connections of a server, each known from its first request on. */
+export class Connections {
+  readonly #known = new WeakMap<Socket, Connection>();
+  readonly #budget: RequestBudget;
+  readonly #maxAgeMs: number | undefined;
+  #active = 0;
+
+  constructor(budget: RequestBudget = requestBudget(), maxAgeMs?: number) {
+    this.#budget = budget;
+    this.#maxAgeMs = maxAgeMs;
+  }
+
+  /** How many requests are under way. */
+  get active(): number {
+    return this.#active;
+  }
+
+  of(socket: Socket): Connection {
+    return this.#known.get(socket) ?? this.#begin(socket);
+  }
+
+  /** One of HTTP/2: who makes exchanges on it tells them when their streams close. */
+  multiplexed({
+    peer,
+    budget,
+    unread,
+  }: Pick<Connection, "peer" | "budget" | "unread">): Connection {
+    const endsAt = Number.POSITIVE_INFINITY;
+    const active = new Set<OnConnection>();
+    return {
+      peer,
+      budget,
+      unread,
+      active,
+      unfinished: undefined,
+      newest: undefined,
+      isMultiplexed: true,
+      endsAt,
+      isClosing: false,
+    };
+  }
+
+  /** That of a socket which had a request; undefined otherwise. */
+  known(socket: Socket): Connection | undefined {
+    return this.#known.get(socket);
+  }
+
+  enter(connection: Connection, exchange: OnConnection): void {
+    connection.active.add(exchange);
+    connection.newest = exchange;
+    connection.unfinished = undefined;
+    this.#active++;
+  }
+
+  leave(connection: Connection, exchange: OnConnection): void {
+    if (!connection.active.delete(exchange)) return;
+    this.#active--;
+    if (connection.newest === exchange) connection.newest = undefined;
+  }
+
+  #begin(socket: Socket): Connection {
+    const connection: Connection = {
+      peer: peerOfSocket(socket),
+      ...memoryOfConnection(this.#budget),
+      active: new Set(),
+      unfinished: undefined,
+      newest: undefined,
+      isMultiplexed: false,
+      endsAt: tooOldAt(this.#maxAgeMs),
+      isClosing: false,
+    };
+    this.#known.set(socket, connection);
+    // One listener a connection: those of each response would not hear of it where requests are pipelined.
+    socket.once("close", () => {
+      for (const exchange of [...connection.active]) {
+        this.leave(connection, exchange);
+        exchange.lost();
+      }
+    });
+    return connection;
+  }
+}

@@ -1,0 +1,108 @@
+import { type CallHeaders, single } from "../../call/call-headers.ts";
+
+/** Which other origins may call (the `cors` of the configuration). */
+export interface CorsConfig {
+  readonly allowed_origins: readonly string[];
+  readonly max_age_seconds: number;
+}
+
+// The lists of TRANS-5 in docs/requirements.md.
+const METHODS = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
+const OWN_HEADERS = ["Authorization", "Content-Type", "X-Request-ID", "X-Trace-ID"];
+/** Those of Connect and gRPC-Web, as their clients in browsers send them. */
+const RPC_HEADERS = [
+  "Connect-Protocol-Version",
+  "Connect-Timeout-Ms",
+  "Connect-Content-Encoding",
+  "Connect-Accept-Encoding",
+  "Content-Encoding",
+  "Grpc-Timeout",
+  "Grpc-Encoding",
+  "Grpc-Accept-Encoding",
+  "X-Grpc-Web",
+  "X-User-Agent",
+];
+const HEADERS = [...OWN_HEADERS, ...RPC_HEADERS].join(", ");
+const EXPOSED = [
+  "X-Request-ID",
+  "Retry-After",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "RateLimit-Policy",
+  "Content-Encoding",
+  "Connect-Content-Encoding",
+  "Connect-Accept-Encoding",
+  "Grpc-Status",
+  "Grpc-Message",
+  "Grpc-Status-Details-Bin",
+  "Grpc-Encoding",
+  "Grpc-Accept-Encoding",
+].join(", ");
+
+/**
+ * Cross-origin requests. An origin is allowed where the list has it to the
+ * letter: no suffix, no pattern, never `null` and never `*` (hostile input 41).
+ */
+export class Cors {
+  readonly #origins: ReadonlySet<string>;
+  readonly #maxAge: string;
+
+  constructor({ allowed_origins, max_age_seconds }: CorsConfig) {
+    this.#origins = new Set(allowed_origins);
+    this.#maxAge = String(max_age_seconds);
+  }
+
+  /** Whether any other origin may call; without, responses do not vary by it. */
+  get isEnabled(): boolean {
+    return this.#origins.size > 0;
+  }
+
+  /** Whether a request is a preflight: browsers send it before the call itself. */
+  isPreflight(method: string, headers: CallHeaders): boolean {
+    return (
+      method === "OPTIONS" &&
+      headers.all("origin").length > 0 &&
+      headers.all("access-control-request-method").length > 0
+    );
+  }
+
+  /**
+   * The headers of a response, names and values in turn.
+   *
+   * @param own names of further headers that the page may read: with credentials there is no wildcard
+   */
+  responseHeaders(headers: CallHeaders, own: readonly string[] = []): string[] {
+    if (!this.isEnabled) return [];
+    const origin = this.#allowedOrigin(headers);
+    if (origin === undefined) return ["Vary", "Origin"];
+    return [
+      "Vary",
+      "Origin",
+      "Access-Control-Allow-Origin",
+      origin,
+      "Access-Control-Allow-Credentials",
+      "true",
+      "Access-Control-Expose-Headers",
+      own.length === 0 ? EXPOSED : [EXPOSED, ...own].join(", "),
+    ];
+  }
+
+  /** What a preflight is answered beside those; undefined where its origin may not call. */
+  preflightHeaders(headers: CallHeaders): string[] | undefined {
+    if (this.#allowedOrigin(headers) === undefined) return undefined;
+    return [
+      "Access-Control-Allow-Methods",
+      METHODS,
+      "Access-Control-Allow-Headers",
+      HEADERS,
+      "Access-Control-Max-Age",
+      this.#maxAge,
+    ];
+  }
+
+  #allowedOrigin(headers: CallHeaders): string | undefined {
+    const origin = single(headers, "origin");
+    return origin !== undefined && this.#origins.has(origin) ? origin : undefined;
+  }
+}

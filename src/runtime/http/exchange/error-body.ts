@@ -1,0 +1,27 @@
+import { type ServiceError, toldError } from "../../error/service-error.ts";
+
+/** An error as callers get it (docs/requirements.md, ERR-2). */
+export interface ErrorBody {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+  readonly request_id: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** What a caller is sent of an error. */
+export function errorBody(error: ServiceError, requestId: string): ErrorBody {
+  const { status } = error;
+  const { code, message, details } = toldError(error);
+  const body = { status, code, message, request_id: requestId };
+  return details === undefined || !isJson(details) ? body : { ...body, details };
+}
+
+/** Details that no JSON can hold are left out, rather than that the error is not told. */
+function isJson(details: object): boolean {
+  try {
+    return JSON.stringify(details) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,295 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Call } from "../../call/call.ts";
+import type { CallHeaders } from "../../call/call-headers.ts";
+import { retryAfter, ServiceError, toldError } from "../../error/service-error.ts";
+import { MessageAccount } from "../../wire/message-budget.ts";
+import type { EncodedResponse } from "../transcoding/response-encoder.ts";
+import { addVarying, callHeaders, pushHeader } from "./call-response-headers.ts";
+import type { Connection, OnConnection } from "./connections.ts";
+import { errorBody } from "./error-body.ts";
+import { declaresBody } from "./read-body.ts";
+import { boundSending, boundSendingOnceEnded, linger } from "./sending.ts";
+import type { ServerState } from "./server-state.ts";
+
+/** The bytes of a body that are worth less than a new connection. */
+const SHORT_REST = 16 * 1024;
+
+const NONE: readonly string[] = Object.freeze([]);
+
+const JSON_TYPE = "application/json";
+
+/** One request and its response, from the first byte to the last. */
+export class Exchange implements OnConnection {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly headers: CallHeaders;
+  readonly requestId: string;
+  readonly connection: Connection;
+  /** The call that it has become; undefined for what never reaches the chain. */
+  call: Call | undefined;
+  /** Whether the client is gone. */
+  isLost = false;
+  /** Hears when it is, where it is not a call of a route. */
+  onLost: (() => void) | undefined;
+  /** The names of further response headers that pages of allowed origins may read. */
+  exposed: readonly string[] = NONE;
+
+  readonly #state: ServerState;
+  #account: MessageAccount | undefined;
+  #isOver = false;
+  /** Whether what comes after it on its connection is not served. */
+  readonly #isLast: boolean;
+
+  constructor(
+    state: ServerState,
+    connection: Connection,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    headers: CallHeaders,
+    requestId: string,
+  ) {
+    this.#state = state;
+    this.incoming = incoming;
+    this.response = response;
+    this.headers = headers;
+    this.requestId = requestId;
+    this.connection = connection;
+    state.connections.enter(connection, this);
+    // The client is asked to send the rest on another connection.
+    this.#isLast = !connection.isMultiplexed && connection.active.size >= state.limits.maxPipelined;
+    if (this.#isLast) connection.isClosing = true;
+  }
+
+  get isReceiving(): boolean {
+    return !this.incoming.complete;
+  }
+
+  get hasBegun(): boolean {
+    return this.response.headersSent;
+  }
+
+  lost(): void {
+    this.isLost = true;
+    this.#end();
+    this.call?.abort(new ServiceError("CANCELLED"));
+    this.onLost?.();
+  }
+
+  /** What the request holds of the memory that there is for messages, until it is over. */
+  get account(): MessageAccount {
+    if (this.#account === undefined) {
+      this.#account = new MessageAccount(this.connection.budget);
+      if (this.#isOver) this.#account.close();
+    }
+    return this.#account;
+  }
+
+  /**
+   * Counts a part of the response that the client may not take soon: it is cut off where others need the memory.
+   *
+   * @returns ends that: the client has taken it
+   */
+  unread(bytes: number): () => void {
+    return this.connection.unread.add(bytes, () => this.response.destroy());
+  }
+
+  /** Ends the call, since others need the memory of its request. */
+  readonly giveWay = (reason: ServiceError): void => this.call?.abort(reason);
+
+  /** Sends a response as a whole. */
+  send(status: number, body: string | Uint8Array, headers: string[]): void {
+    const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+    const isBodiless = status === 204 || status === 304;
+    if (length > 0 || !isBodiless) headers.push("Content-Length", String(length));
+    if (this.call !== undefined) {
+      this.call.responseBytes = length;
+      this.call.responseStatus = status;
+    }
+    this.#finish(status, headers, body);
+  }
+
+  /** Sends a response of the handler. */
+  sendEncoded({ contentType, body }: EncodedResponse): void {
+    this.send(200, body, callHeaders(this.call, contentType));
+  }
+
+  /** Tells the caller of an error; nothing where the response was begun, as then it only can be cut off. */
+  fail(error: ServiceError, extra: readonly string[] = []): void {
+    if (this.isLost || this.response.destroyed) return this.leave();
+    if (this.response.headersSent) {
+      this.response.destroy();
+      return this.leave();
+    }
+    // Raw handlers may have set some for the response that is not to be.
+    this.discardHeaders();
+    const headers = ["Content-Type", JSON_TYPE, "Cache-Control", "no-store", ...extra];
+    if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
+    for (const [name, value] of this.call?.beginResponse() ?? []) {
+      // Whoever is refused for it wants to know the limit most.
+      if (name.startsWith("ratelimit-")) pushHeader(headers, name, value);
+    }
+    const seconds = retryAfter(error);
+    if (seconds !== undefined) headers.push("Retry-After", seconds);
+    this.send(error.status, JSON.stringify(errorBody(error, this.requestId)), headers);
+  }
+
+  /** Forgets the headers that were set for a response which is not begun. */
+  discardHeaders(): void {
+    for (const name of this.response.getHeaderNames()) this.response.removeHeader(name);
+    // Node keeps the phrase of a status that it could not send.
+    this.response.statusMessage = "";
+  }
+
+  /** Tells the caller of an error that comes before its protocol is known: the status says it. */
+  failInText(error: ServiceError, extra: readonly string[]): void {
+    const headers = ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"];
+    this.send(error.status, `${toldError(error).message}\n`, [...headers, ...extra]);
+  }
+
+  /** Begins a response of several parts. */
+  begin(contentType: string): void {
+    this.open(callHeaders(this.call, contentType));
+  }
+
+  /** The same, with these headers. */
+  open(headers: string[]): void {
+    this.#addCommon(headers);
+    this.#writeHead(200, headers);
+  }
+
+  /** Ends a response of several parts. What the client still sends nobody reads. */
+  close(last?: string | Uint8Array): void {
+    const { response, incoming, connection } = this;
+    const { limits } = this.#state;
+    if (last === undefined) response.end();
+    else response.end(last);
+    if (!response.writableFinished) this.#guard(last?.length ?? 0);
+    // A stream of HTTP/2 is ended by itself.
+    if (!connection.isMultiplexed && !incoming.complete) {
+      linger(incoming, limits, () => {
+        if (!incoming.complete) incoming.destroy();
+      });
+    }
+    this.leave();
+  }
+
+  /** Ends a response of several parts without its end, after what was written of it. */
+  cutOff(): void {
+    const { response, incoming, connection } = this;
+    const { socket } = response;
+    // A stream is reset, and its connection goes on.
+    if (connection.isMultiplexed) response.destroy(new Error("the response is cut off"));
+    else if (socket === null || response.writableNeedDrain) response.destroy();
+    // Of a client that knows no chunks the end of the connection is that of the response.
+    else if (incoming.httpVersion === "1.0") socket.resetAndDestroy();
+    else {
+      socket.destroySoon();
+      boundSending(response, this.#state.limits.sendTimeoutMs);
+    }
+    this.leave();
+  }
+
+  /** Leaves once a response is sent that somebody else writes, and perhaps has not ended yet. */
+  leaveWhenSent(): void {
+    const { response } = this;
+    if (response.writableFinished || response.destroyed) return this.leave();
+    response.once("close", () => this.leave());
+    boundSendingOnceEnded(response, this.#state.limits.sendTimeoutMs);
+  }
+
+  /** The request is over for the server. */
+  leave(): void {
+    this.#end();
+    const { connection, incoming } = this;
+    if (!connection.isMultiplexed && !incoming.complete) connection.unfinished = incoming;
+    this.#state.connections.leave(this.connection, this);
+  }
+
+  /** Holds nothing any more, also of what is still read for it. */
+  #end(): void {
+    this.#isOver = true;
+    this.#account?.close();
+  }
+
+  /** Cuts off a client that takes nothing of the last part, once its time is up or others need the memory. */
+  #guard(bytes: number): void {
+    const { response } = this;
+    const taken = this.unread(bytes);
+    boundSending(response, this.#state.limits.sendTimeoutMs);
+    response.once("close", taken);
+  }
+
+  #finish(status: number, headers: string[], body: string | Uint8Array): void {
+    const { response, incoming } = this;
+    const { limits } = this.#state;
+    const hasRest = this.#hasRest();
+    this.#addCommon(headers, hasRest);
+    this.#writeHead(status, headers);
+    if (hasRest) {
+      response.on("error", () => undefined);
+      // Without a body Node would send the headers with the end only.
+      if (body.length === 0 || incoming.method === "HEAD") response.flushHeaders();
+      else response.write(body);
+      linger(incoming, limits, () => {
+        response.end();
+        if (!response.writableFinished) this.#guard(body.length);
+      });
+      this.leave();
+    } else if (this.connection.isMultiplexed) {
+      // HTTP/2 gathers what it sends by itself; apart from its headers, a client that gives up may see half of it.
+      this.#sendBody(body);
+    } else this.#state.turn.atEnd(() => this.#sendBody(body));
+  }
+
+  #sendBody(body: string | Uint8Array): void {
+    const { response, connection } = this;
+    try {
+      response.end(body);
+      const { socket } = response;
+      // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
+      const isTaken = connection.isMultiplexed
+        ? response.writableFinished
+        : socket === null || socket.writableLength === 0;
+      if (!isTaken) this.#guard(body.length);
+    } finally {
+      this.leave();
+    }
+  }
+
+  /** Whether a body comes that nobody will read. What is left of a short one Node swallows itself. */
+  #hasRest(): boolean {
+    const { incoming } = this;
+    // A stream is ended by itself.
+    if (this.connection.isMultiplexed) return false;
+    if (incoming.complete || !declaresBody(incoming)) return false;
+    const length = Number(incoming.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+    return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
+  }
+
+  /** Whether its connection is, and what was sent after it would not go with it. */
+  #isTooOld(): boolean {
+    const { endsAt, newest } = this.connection;
+    return endsAt !== Number.POSITIVE_INFINITY && newest === this && performance.now() >= endsAt;
+  }
+
+  /** @throws Error where Node does not send them; nothing is left of them then */
+  #writeHead(status: number, headers: string[]): void {
+    try {
+      this.response.writeHead(status, headers);
+    } catch (error) {
+      this.discardHeaders();
+      throw error;
+    }
+  }
+
+  #addCommon(headers: string[], hasRest = false): void {
+    headers.push("X-Request-ID", this.requestId, "X-Content-Type-Options", "nosniff");
+    const cors = this.#state.cors.responseHeaders(this.headers, this.exposed);
+    if (cors.length > 0) addVarying(headers, cors);
+    if (this.connection.isMultiplexed) return;
+    if (this.#state.isDraining || hasRest || this.#isLast || this.#isTooOld()) {
+      headers.push("Connection", "close");
+      this.connection.isClosing = true;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TransportLimits } from "./server-state.ts";
+
+/** Breaks off a response that was written as a whole, and that its client does not take in time. */
+export function boundSending(response: ServerResponse, timeoutMs: number): void {
+  const timer = setTimeout(() => response.destroy(), timeoutMs);
+  timer.unref();
+  response.once("close", () => clearTimeout(timer));
+}
+
+/** The same where somebody else writes it, and ends it some time. */
+export function boundSendingOnceEnded(response: ServerResponse, timeoutMs: number): void {
+  if (response.writableEnded) return boundSending(response, timeoutMs);
+  let hasEnded = false;
+  const timer = setInterval(() => {
+    if (hasEnded) response.destroy();
+    hasEnded = response.writableEnded;
+  }, timeoutMs);
+  timer.unref();
+  response.once("close", () => clearInterval(timer));
+}
+
+/** Waits until the client has read on, or has gone, or the time of the call is up. */
+export function drained(response: ServerResponse, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done).off("close", done);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+    signal?.addEventListener("abort", done);
+    if (signal?.aborted === true || response.destroyed) done();
+  });
+}
+
+/**
+ * Swallows what a client still sends of a body that nobody reads, for a short while.
+ * A connection that is closed upon unread bytes is reset, and the client would lose
+ * the error that says why.
+ */
+export function linger(
+  incoming: IncomingMessage,
+  { lingerBytes, lingerMs }: TransportLimits,
+  done: () => void,
+): void {
+  let left = lingerBytes;
+  const finish = (): void => {
+    clearTimeout(timer);
+    incoming.off("data", onData).off("end", finish).off("close", finish);
+    done();
+  };
+  const onData = (chunk: Buffer): void => {
+    left -= chunk.length;
+    if (left < 0) finish();
+  };
+  const timer = setTimeout(finish, lingerMs);
+  incoming.on("error", () => undefined);
+  incoming.on("data", onData).on("end", finish).on("close", finish);
+  incoming.resume();
+}

@@ -1,0 +1,52 @@
+import type { Turn } from "../../port/turn.ts";
+import type { Connections } from "./connections.ts";
+import type { Cors } from "./cors.ts";
+
+/** What all requests of a server share. */
+export interface ServerState {
+  readonly cors: Cors;
+  readonly limits: TransportLimits;
+  readonly turn: Turn;
+  readonly connections: Connections;
+  /** Whether the server is ending: each response is the last one of its connection. */
+  isDraining: boolean;
+}
+
+/** What a client may ask of the transport itself, before any call. */
+export interface TransportLimits {
+  /** The most bytes of all headers with the request line. */
+  readonly maxHeaderBytes: number;
+  readonly maxHeaders: number;
+  /** How long the headers of a request may take, in milliseconds (hostile input 40, slowloris). */
+  readonly headersTimeoutMs: number;
+  /** How long a whole request may take to come in, whatever the call's own time. */
+  readonly requestTimeoutMs: number;
+  /** How often the two above are looked after. */
+  readonly checkingIntervalMs: number;
+  /** How long a connection may wait for its next request; longer than load balancers keep theirs. */
+  readonly keepAliveTimeoutMs: number;
+  /** After how long a connection takes no further requests; absent, never. A tenth more or less. */
+  readonly maxAgeMs?: number | undefined;
+  /** How long the calls of a connection of HTTP/2 that is too old may still take; absent, as long as they like. */
+  readonly maxAgeGraceMs?: number | undefined;
+  /** How many requests of one connection are under way at once, where a client sends them without waiting. */
+  readonly maxPipelined: number;
+  /** How long a response that the client does not read is kept. */
+  readonly sendTimeoutMs: number;
+  /** How much of an unread body is swallowed so that the error before it is heard. */
+  readonly lingerBytes: number;
+  readonly lingerMs: number;
+}
+
+export const DEFAULT_LIMITS: TransportLimits = {
+  maxHeaderBytes: 16 * 1024,
+  maxHeaders: 128,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  checkingIntervalMs: 2_000,
+  keepAliveTimeoutMs: 75_000,
+  maxPipelined: 100,
+  sendTimeoutMs: 30_000,
+  lingerBytes: 1024 * 1024,
+  lingerMs: 1_000,
+};

@@ -1,0 +1,157 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { formatSegment, parsePathTemplate, plainPath } from "../../../api/path-template.ts";
+import type { BoundMethod } from "../../binding/bound-method.ts";
+import type { CallHeaders } from "../../call/call-headers.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import { StartUpError } from "../../error/start-up-error.ts";
+import { callHeaders } from "../exchange/call-response-headers.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import type { RoutedRequest, RouteService } from "../routing/route-service.ts";
+import type { RouteShape } from "../routing/router.ts";
+import { readBodyOf } from "../routing/rpc-route.ts";
+import { requireIdentity } from "../transcoding/content-type.ts";
+import type { DeclaredPath, RawRequest, RawResponse } from "./raw-handler.ts";
+
+/** A raw handler that is bound, and the path that it serves. */
+export interface RawMethod {
+  readonly method: BoundMethod;
+  readonly path: DeclaredPath;
+}
+
+/**
+ * The routes of a declared path, one for each HTTP method. A prefix is a template that
+ * ends in `**`, so it takes only what nothing narrower serves.
+ *
+ * @throws StartUpError where the path is none
+ */
+export function rawShapes({ path, match, methods }: DeclaredPath): RouteShape[] {
+  const parsed = parsePathTemplate(plainPath(path, match));
+  if (parsed.template === undefined) throw new StartUpError([`${path}: ${parsed.error}`]);
+  const { segments, verb } = parsed.template;
+  const texts = segments.map(formatSegment);
+  if (match === "prefix") texts.push("**");
+  return methods.map((method) => {
+    return { segments: texts, method, ...(verb === undefined ? {} : { verb }) };
+  });
+}
+
+/** Serves a raw handler: through the chain as any call, but with HTTP as its message. */
+export function rawRoute(method: BoundMethod, maxBodyBytes: number): RouteService {
+  return {
+    method,
+    path: method.rpc,
+    read(routed) {
+      const { response, requestId } = routed.exchange;
+      // For handlers that write to it themselves.
+      response.setHeader("X-Request-ID", requestId);
+      response.setHeader("X-Content-Type-Options", "nosniff");
+      return new ArrivedRawRequest(routed, maxBodyBytes);
+    },
+    write: (exchange, response) => writeRaw(exchange, response as RawResponse | undefined),
+  };
+}
+
+function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
+  const { response } = exchange;
+  if (answer === undefined) {
+    if (response.headersSent || response.writableEnded) return exchange.leaveWhenSent();
+    // Nobody would answer it any more.
+    throw new Error(`the handler of ${exchange.call?.rpc} returned nothing and wrote nothing`);
+  }
+  if (response.headersSent) {
+    throw new Error(`the handler of ${exchange.call?.rpc} returned a response and wrote one`);
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const headers = callHeaders(exchange.call, undefined);
+  for (const [name, value] of Object.entries(answer.headers ?? {})) {
+    const lower = name.toLowerCase();
+    if (NOT_TO_SET.has(lower)) continue;
+    // What the handler returns replaces what it, or the platform, set before.
+    for (let index = headers.length - 2; index >= 0; index -= 2) {
+      if (headers[index]?.toLowerCase() === lower) headers.splice(index, 2);
+    }
+    for (const one of typeof value === "string" ? [value] : value) headers.push(name, one);
+  }
+  exchange.send(statusOf(answer), bodyOf(answer), headers);
+}
+
+/** @throws Error where the handler returns what is not a status of a whole response */
+function statusOf({ status }: RawResponse): number {
+  if (Number.isInteger(status) && status >= 200 && status <= 599) return status;
+  throw new Error(`a raw handler returned the status ${status}, which is not from 200 to 599`);
+}
+
+/** @throws Error where the handler returns what are not bytes */
+function bodyOf({ status, body = "" }: RawResponse): string | Uint8Array {
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+    throw new Error("a raw handler returned a body that is neither a string nor bytes");
+  }
+  return BODILESS.has(status) ? "" : body;
+}
+
+/** Statuses whose responses have no body. */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
+
+const NOT_TO_SET: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "x-request-id",
+]);
+
+class ArrivedRawRequest implements RawRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: CallHeaders;
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly #routed: RoutedRequest;
+  readonly #limit: number;
+  #query: URLSearchParams | undefined;
+  #body: Promise<Buffer> | undefined;
+
+  constructor(routed: RoutedRequest, limit: number) {
+    const { incoming, response, headers, call } = routed.exchange;
+    this.method = incoming.method ?? "";
+    this.path = routed.path;
+    // Behind the metadata stage: without what only a trusted peer may say.
+    this.headers = call?.headers ?? headers;
+    if (this.headers !== headers) hideFrom(incoming, new Set(this.headers.names()));
+    this.incoming = incoming;
+    this.response = response;
+    this.#routed = routed;
+    this.#limit = limit;
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.#routed.query));
+  }
+
+  body(): Promise<Uint8Array> {
+    return (this.#body ??= this.#read());
+  }
+
+  async #read(): Promise<Buffer> {
+    requireIdentity(this.headers);
+    if (this.incoming.readableDidRead) {
+      throw new ServiceError("INTERNAL", undefined, {
+        cause: new Error("the body was read already"),
+      });
+    }
+    const { exchange } = this.#routed;
+    const body = await readBodyOf(exchange, this.#limit);
+    exchange.account.take(body.length);
+    return body;
+  }
+}
+
+/** Has Node's own request say no more than the call does: libraries read that one. */
+function hideFrom(incoming: IncomingMessage, kept: ReadonlySet<string>): void {
+  const { rawHeaders: raw, headers, headersDistinct } = incoming;
+  // HTTP/2 has the request line in headers, with names that no other header can have.
+  const isKept = (name: string): boolean => kept.has(name) || name.startsWith(":");
+  incoming.rawHeaders = raw.filter((_, index) => isKept((raw[index & ~1] as string).toLowerCase()));
+  for (const table of [headers, headersDistinct]) {
+    for (const name of Object.keys(table)) if (!isKept(name)) delete table[name];
+  }
+}

@@ -1,0 +1,60 @@
+import { invalidArgument } from "../../error/service-error.ts";
+import { decodeSegment } from "../transcoding/percent-encoding.ts";
+
+/** The target of a request, in its two parts, as they were sent. */
+export interface RequestTarget {
+  /** Begins with a slash; holds no empty segment but perhaps the last one, and no dot segment. */
+  readonly path: string;
+  /** What stands after the question mark; empty without. */
+  readonly query: string;
+}
+
+/** Longer ones serve nobody; templates have 1024 characters at most. */
+const MAX_PATH = 4096;
+/** What asks for a closer look: most paths have none of it. */
+const SUSPECT = /[^\x21-\x7e]|[\\#%]|\/\/|\/\.\.?(?:\/|$)/;
+const FORBIDDEN = /[^\x21-\x7e]|[\\#]/;
+
+/**
+ * Takes a request target apart, and refuses those that another program on the way
+ * may have read differently (hostile input 36 and 37): routes are chosen by the
+ * path to the letter, so nothing is normalised here, neither `..` nor `//` nor an
+ * escape. Dot segments are refused however they are written, also where an encoded
+ * slash or backslash hides them. `;` is a character as any other.
+ *
+ * The absolute form (`GET http://host/path`) is for proxies, which this server is not:
+ * its host could differ from the Host header that cross-site checks look at.
+ *
+ * @throws ServiceError INVALID_ARGUMENT
+ */
+export function parseTarget(target: string): RequestTarget {
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  if (path.charCodeAt(0) !== 47 /* slash */) {
+    throw invalidArgument("the request target must be a path that begins with a slash");
+  }
+  if (path.length > MAX_PATH) {
+    throw invalidArgument(`the path is longer than ${MAX_PATH} characters`);
+  }
+  if (SUSPECT.test(path)) checkPath(path);
+  return { path, query: mark < 0 ? "" : target.slice(mark + 1) };
+}
+
+function checkPath(path: string): void {
+  if (FORBIDDEN.test(path)) {
+    throw invalidArgument("the path holds a character that no path may hold");
+  }
+  const segments = path.slice(1).split("/");
+  for (const [index, segment] of segments.entries()) {
+    if (segment === "" && index < segments.length - 1) {
+      throw invalidArgument("the path has an empty segment");
+    }
+    const text = decodeSegment(segment);
+    if (text === undefined) {
+      throw invalidArgument("the path has an escape that is malformed or stands for no text");
+    }
+    if (text.split(/[/\\]/).some((piece) => piece === "." || piece === "..")) {
+      throw invalidArgument("the path has a dot segment");
+    }
+  }
+}

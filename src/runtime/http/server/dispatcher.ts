@@ -1,0 +1,232 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
+import { Call } from "../../call/call.ts";
+import { type CallHeaders, HttpHeaders } from "../../call/call-headers.ts";
+import { requestIdOf } from "../../call/call-ids.ts";
+import type { UnroutedObserver } from "../../chain/call-stages.ts";
+import type { ServerChain } from "../../chain/server-chain.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import { toServiceError } from "../../error/to-service-error.ts";
+import { Http2Headers } from "../../http2/http2-headers.ts";
+import type { Probe } from "../../operation/readiness.ts";
+import type { Connection } from "../exchange/connections.ts";
+import { Exchange } from "../exchange/exchange.ts";
+import type { ServerState } from "../exchange/server-state.ts";
+import { parseTarget, type RequestTarget } from "../routing/request-target.ts";
+import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
+import { type Router, segmentsOf } from "../routing/router.ts";
+import { checkHead } from "./request-head.ts";
+
+const RPC_TYPE = /^application\/(?:proto|connect|grpc)/i;
+
+/** What a dispatcher is made of. */
+export interface DispatcherParts {
+  readonly chain: ServerChain;
+  readonly state: ServerState;
+  readonly router: Router<RouteService>;
+  readonly probes: readonly Probe[];
+  readonly protocols: RpcProtocols | undefined;
+  readonly onUnrouted: UnroutedObserver;
+  readonly onFault: (error: unknown, call: Call) => void;
+}
+
+/** Makes a call of each request, and a response of what the chain gives. */
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #probes: ReadonlyMap<string, Probe>;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    this.#probes = new Map(parts.probes.map((probe) => [probe.path, probe]));
+  }
+
+  /**
+   * Serves a request of HTTP/1; never throws.
+   *
+   * @param refusal why it is refused, whatever it asks for
+   */
+  dispatch(incoming: IncomingMessage, response: ServerResponse, refusal?: ServiceError): void {
+    const { connections } = this.#parts.state;
+    const connection = connections.of(incoming.socket);
+    // The client was notified that it ends here, and may send again elsewhere what is not answered.
+    if (connection.isClosing) return;
+    const headers = new HttpHeaders(incoming.rawHeaders);
+    this.#dispatch(connection, incoming, response, headers, refusal);
+  }
+
+  /** Serves a request of HTTP/2; never throws. */
+  dispatchStream(
+    connection: Connection,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    stream: ServerHttp2Stream,
+  ): void {
+    const headers = new Http2Headers(incoming.rawHeaders);
+    const exchange = this.#dispatch(connection, incoming, response, headers);
+    stream.once("close", () => {
+      this.#parts.state.connections.leave(connection, exchange);
+      if (!response.writableEnded) exchange.lost();
+    });
+  }
+
+  #dispatch(
+    connection: Connection,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    headers: CallHeaders,
+    refusal?: ServiceError,
+  ): Exchange {
+    const { state } = this.#parts;
+    const requestId = requestIdOf(headers);
+    const exchange = new Exchange(state, connection, incoming, response, headers, requestId);
+    try {
+      checkHead(incoming, headers, state.limits.maxHeaders, connection.isMultiplexed);
+      if (refusal !== undefined) throw refusal;
+      this.#route(exchange);
+    } catch (error) {
+      this.#refuse(exchange, toServiceError(error));
+    }
+    return exchange;
+  }
+
+  #route(exchange: Exchange): void {
+    const { state, router, protocols } = this.#parts;
+    const { incoming, headers } = exchange;
+    const method = incoming.method as string;
+    if (method === "OPTIONS" && state.cors.isPreflight(method, headers)) {
+      const cors = state.cors.preflightHeaders(headers);
+      if (cors === undefined) throw new ServiceError("FORBIDDEN", "the origin may not call");
+      return this.#answer(exchange, cors);
+    }
+    if (method === "OPTIONS" && incoming.url === "*") {
+      return this.#answer(exchange, ["Allow", router.allowAnywhere()]);
+    }
+    // It names no path. Over HTTP/1 Node takes none without somebody who tunnels.
+    if (method === "CONNECT") return this.#methodMissing(exchange, method, router.allowAnywhere());
+    const target = parseTarget(incoming.url as string);
+    const probe = this.#probes.get(target.path);
+    if (probe !== undefined) return this.#probe(exchange, probe, method);
+    if (protocols?.serve(exchange, target) === true) return;
+    const segments = segmentsOf(target.path);
+    const service = router.find(method, segments);
+    if (service !== undefined) return this.#call(exchange, service, target, segments);
+    const others = protocols?.methods(target.path);
+    if (others?.includes(method) === true) throw notSpoken();
+    const allow = router.allow(segments, others);
+    if (allow === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "no route has this path");
+    this.#methodMissing(exchange, method, allow);
+  }
+
+  #call(
+    exchange: Exchange,
+    service: RouteService,
+    target: RequestTarget,
+    segments: readonly string[],
+  ): void {
+    const { chain } = this.#parts;
+    const { path, query } = target;
+    const call = new Call({
+      method: service.method,
+      transport: "http",
+      requestId: exchange.requestId,
+      headers: exchange.headers,
+      peer: exchange.connection.peer,
+      target: path,
+      route: service.path,
+      httpMethod: exchange.incoming.method as string,
+      readRequest: () => service.read({ exchange, path, query, segments }),
+      ...(service.encode === undefined ? {} : { encodeResponse: service.encode }),
+    });
+    exchange.call = call;
+    void this.#serve(chain, exchange, service, call);
+  }
+
+  async #serve(
+    chain: ServerChain,
+    exchange: Exchange,
+    service: RouteService,
+    call: Call,
+  ): Promise<void> {
+    let response: unknown;
+    try {
+      response = await chain.run(call);
+    } catch (error) {
+      return exchange.fail(toServiceError(error));
+    }
+    try {
+      // A stream is over for the chain only once it was read or returned.
+      if (exchange.isLost && service.method.kind !== "server_streaming") return exchange.leave();
+      const written = service.write(exchange, response);
+      if (written !== undefined) await written;
+    } catch (error) {
+      // The chain has seen a good end: what cannot be sent is reported here.
+      this.#parts.onFault(error, call);
+      exchange.fail(toServiceError(error));
+    }
+  }
+
+  #probe(exchange: Exchange, probe: Probe, method: string): void {
+    if (method !== "GET" && method !== "HEAD") {
+      return this.#methodMissing(exchange, method, "GET, HEAD, OPTIONS");
+    }
+    answerProbe(exchange, probe).catch((error: unknown) => exchange.fail(toServiceError(error)));
+  }
+
+  #methodMissing(exchange: Exchange, method: string, allow: string): void {
+    if (method === "OPTIONS") return this.#answer(exchange, ["Allow", allow]);
+    this.#refuse(exchange, new ServiceError("METHOD_NOT_ALLOWED"), ["Allow", allow]);
+  }
+
+  /** Answers a request about the server itself. */
+  #answer(exchange: Exchange, headers: readonly string[]): void {
+    exchange.send(204, "", [...headers]);
+    this.#tell(exchange, 204, undefined);
+  }
+
+  #refuse(exchange: Exchange, error: ServiceError, headers: readonly string[] = []): void {
+    // A client of Connect would take our JSON for an error of its protocol.
+    if (this.#isOfRpc(exchange)) exchange.failInText(error, headers);
+    else exchange.fail(error, headers);
+    this.#tell(exchange, error.status, error.code);
+  }
+
+  /** Whether a request is for an RPC by its path, or says that it is. */
+  #isOfRpc({ incoming, headers }: Exchange): boolean {
+    const { protocols } = this.#parts;
+    if (protocols === undefined) return false;
+    if (headers.all("connect-protocol-version").length > 0) return true;
+    if (headers.all("content-type").some((type) => RPC_TYPE.test(type))) return true;
+    const [path = ""] = (incoming.url ?? "").split("?", 1);
+    return protocols.methods(path).length > 0;
+  }
+
+  #tell({ incoming, requestId, connection }: Exchange, status: number, code: string | undefined) {
+    const url = incoming.url ?? "";
+    const mark = url.indexOf("?");
+    this.#parts.onUnrouted({
+      transport: "http",
+      httpMethod: incoming.method ?? "",
+      target: mark < 0 ? url : url.slice(0, mark),
+      status,
+      code,
+      requestId,
+      peer: connection.peer,
+    });
+  }
+}
+
+/** The path is an RPC's, and what was sent is not a protocol of RPCs, or none for RPCs of this kind. */
+function notSpoken(): ServiceError {
+  return new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    "no protocol that this RPC is served by has this Content-Type",
+  );
+}
+
+/** Answers a probe; rejects with what it threw. */
+async function answerProbe(exchange: Exchange, probe: Probe): Promise<void> {
+  const { status, body } = await probe.handle();
+  if (exchange.isLost) return exchange.leave();
+  const headers = ["Content-Type", "application/json", "Cache-Control", "no-store"];
+  exchange.send(status, JSON.stringify(body), headers);
+}

@@ -1,0 +1,274 @@
+import type { Server as Http1Server, RequestListener } from "node:http";
+import type { Logger } from "../../../common/logger.ts";
+import type { BoundMethod } from "../../binding/bound-method.ts";
+import type { Call } from "../../call/call.ts";
+import type { UnroutedObserver } from "../../chain/call-stages.ts";
+import type { ServerChain } from "../../chain/server-chain.ts";
+import {
+  DEFAULT_MAX_MESSAGE_ELEMENTS,
+  type ServerConfig,
+} from "../../configuration/server-config.ts";
+import { isGrpc, type ServedRpcs } from "../../grpc/served-rpcs.ts";
+import { DEFAULT_CONNECTION_LIMITS } from "../../http2/connection-limits.ts";
+import type { ArrivedStream, Http2Connection } from "../../http2/http2-connection.ts";
+import { Http2Connections } from "../../http2/http2-connections.ts";
+import { Http2Headers } from "../../http2/http2-headers.ts";
+import { messageRegistry } from "../../json/json-text.ts";
+import type { Probe } from "../../operation/readiness.ts";
+import { type ListeningAddress, listen, type TransportServer } from "../../port/listen.ts";
+import { Port } from "../../port/port.ts";
+import { Turn } from "../../port/turn.ts";
+import { type RequestBudget, requestBudget } from "../../wire/message-budget.ts";
+import { type Connection, Connections } from "../exchange/connections.ts";
+import { Cors } from "../exchange/cors.ts";
+import {
+  DEFAULT_LIMITS,
+  type ServerState,
+  type TransportLimits,
+} from "../exchange/server-state.ts";
+import { type RawMethod, rawRoute, rawShapes } from "../raw/raw-route.ts";
+import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
+import { Router, type RouterEntry } from "../routing/router.ts";
+import { compileRpcRoute } from "../routing/rpc-route.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { GivenRequests } from "./given-requests.ts";
+import { createHttp1Server } from "./http1-server.ts";
+import { http2Requests } from "./http2-requests.ts";
+import { answerMalformed } from "./malformed-request.ts";
+
+/** The part `server.http` of a service's configuration. */
+export type HttpConfig = NonNullable<ServerConfig["http"]>;
+
+/** What an HTTP server is made of. */
+export interface HttpServerOptions {
+  readonly chain: ServerChain;
+  /** All methods; those without a route are not served here. */
+  readonly methods: readonly BoundMethod[];
+  readonly rawMethods?: readonly RawMethod[];
+  readonly config: Pick<HttpConfig, "address" | "max_body_bytes" | "cors" | "tls">;
+  /** Whether it has a port of its own; true where absent. Without one, it serves what its request listener is given. */
+  readonly listens?: boolean;
+  /** The most elements of a request message. */
+  readonly maxElements?: number;
+  readonly probes?: readonly Probe[];
+  /** Hears of requests that never reach the chain. */
+  readonly onUnrouted?: UnroutedObserver;
+  /** Hears of responses that could not be sent, such as one with a value that JSON cannot hold; the caller gets INTERNAL. */
+  readonly onFault?: (error: unknown, call: Call) => void;
+  /** Is notified of certificates that are renewed, have expired, or cannot be served, and of connections that cannot be taken. */
+  readonly logger?: Logger;
+  readonly limits?: Partial<TransportLimits>;
+  /** What serves the gRPC calls that come over HTTP/2; absent, none are. */
+  readonly grpc?: ServedRpcs | undefined;
+  /** What serves RPCs by other protocols than HTTP's routes; absent, nothing does. */
+  readonly protocols?: RpcProtocols | undefined;
+  /** What the request messages may take in memory; that of the process, which its transports share. */
+  readonly budget?: RequestBudget;
+}
+
+/** The server of HTTP. */
+export interface HttpTransport extends TransportServer {
+  /** Serves the requests of another server of `node:http`, while this one is started. */
+  readonly requestListener: RequestListener;
+}
+
+/**
+ * Serves RPCs as `google.api.http` has it, and raw handlers. It only translates:
+ * every policy is enforced by the chain.
+ *
+ * @throws StartUpError where the certificates cannot be served, or routes contradict each other
+ * or do not fit their messages
+ */
+export function createHttpServer(options: HttpServerOptions): HttpTransport {
+  return new HttpServer(options);
+}
+
+function routerEntries(options: HttpServerOptions): RouterEntry<RouteService>[] {
+  const { methods, rawMethods = [], config } = options;
+  const { maxElements = DEFAULT_MAX_MESSAGE_ELEMENTS } = options;
+  const registry = messageRegistry(methods);
+  const rpcs = methods.flatMap((method) =>
+    method.routes.flatMap((route): RouterEntry<RouteService>[] => {
+      const { descriptor } = method;
+      if (descriptor === undefined) return [];
+      const limits = { maxElements, maxBodyBytes: config.max_body_bytes };
+      return [
+        {
+          shape: route,
+          name: `${route.method} ${route.path} of ${route.rpc}`,
+          value: compileRpcRoute(method, route, descriptor, registry, limits),
+        },
+      ];
+    }),
+  );
+  const raw = rawMethods.flatMap(({ method, path }) =>
+    rawShapes(path).map((shape): RouterEntry<RouteService> => {
+      const name = `${shape.method} ${path.path} of a raw handler`;
+      return { shape, name, value: rawRoute(method, config.max_body_bytes) };
+    }),
+  );
+  return [...rpcs, ...raw];
+}
+
+/** How often draining looks for connections that have become idle. */
+const DRAIN_INTERVAL_MS = 20;
+/** How often in a row nothing must be under way, so that the last response has left. */
+const QUIET_ROUNDS = 3;
+/** How many turns of the event loop connections get to tell that they are gone. */
+const MAX_TURNS = 100;
+
+class HttpServer implements HttpTransport {
+  readonly name = "http";
+  readonly #options: HttpServerOptions;
+  readonly #state: ServerState;
+  readonly #dispatcher: Dispatcher;
+  readonly #given: GivenRequests;
+  readonly #port: Port;
+  readonly #http1: Http1Server;
+  readonly #http2: Http2Connections;
+  readonly #serveStream: (arrived: ArrivedStream) => void;
+  readonly #multiplexed = new WeakMap<Http2Connection, Connection>();
+  #closed: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: HttpServerOptions) {
+    const {
+      config,
+      probes = [],
+      onUnrouted = () => undefined,
+      onFault = () => undefined,
+    } = options;
+    const limits = { ...DEFAULT_LIMITS, ...options.limits };
+    const budget = options.budget ?? requestBudget();
+    this.#options = options;
+    this.#state = {
+      cors: new Cors(config.cors),
+      limits,
+      turn: new Turn(),
+      connections: new Connections(budget, limits.maxAgeMs),
+      isDraining: false,
+    };
+    this.#dispatcher = new Dispatcher({
+      chain: options.chain,
+      state: this.#state,
+      router: new Router(routerEntries(options)),
+      protocols: options.protocols,
+      probes,
+      onUnrouted,
+      onFault,
+    });
+    this.#given = new GivenRequests(this.#dispatcher);
+    this.#http1 = createHttp1Server(limits, {
+      onRequest: (request, response) => this.#dispatcher.dispatch(request, response),
+      onMalformed: (error, socket) =>
+        answerMalformed(error, socket, this.#state.connections, onUnrouted),
+    });
+    this.#serveStream = http2Requests((request, response, stream, connection) =>
+      this.#dispatcher.dispatchStream(this.#multiplex(connection), request, response, stream),
+    );
+    this.#http2 = new Http2Connections({
+      limits: {
+        ...DEFAULT_CONNECTION_LIMITS,
+        idleMs: limits.keepAliveTimeoutMs,
+        maxAgeMs: limits.maxAgeMs,
+        maxAgeGraceMs: limits.maxAgeGraceMs,
+      },
+      budget,
+      onStream: (arrived) => this.#serve(arrived),
+    });
+    this.#port = new Port({
+      tls: config.tls,
+      tlsKey: "server.http.tls",
+      protocols: ["h2", "http/1.1"],
+      beginMs: limits.headersTimeoutMs,
+      accept: (socket, protocol) => {
+        if (protocol === "h2") this.#http2.accept(socket);
+        else this.#http1.emit("connection", socket);
+      },
+      logger: options.logger,
+    });
+  }
+
+  get requestListener(): RequestListener {
+    return this.#given.listener;
+  }
+
+  async listen(): Promise<ListeningAddress | undefined> {
+    const { config, logger, listens = true } = this.#options;
+    this.#given.begin();
+    if (!listens) return undefined;
+    this.#http1.emit("listening");
+    try {
+      const { address: host, port } = await listen(this.#port.server, {
+        what: "HTTP",
+        key: "server.http.address",
+        address: config.address,
+        logger,
+      });
+      return { host, port };
+    } catch (error) {
+      this.#http1.close(() => undefined);
+      throw error;
+    }
+  }
+
+  async drain(): Promise<void> {
+    this.#stop();
+    const http2 = this.#http2.drain();
+    let quiet = 0;
+    const isOver = (): boolean => this.#isClosed && this.#state.connections.active === 0;
+    while (!isOver() && quiet < QUIET_ROUNDS) {
+      // Also those whose last response went out before draining began.
+      this.#http1.closeIdleConnections();
+      this.#port.closeSilent();
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
+      quiet = this.#state.connections.active === 0 ? quiet + 1 : 0;
+    }
+    await http2;
+  }
+
+  async close(): Promise<void> {
+    const closed = this.#stop();
+    this.#given.end();
+    this.#http2.close();
+    this.#port.closeSilent();
+    this.#http1.closeAllConnections();
+    await closed;
+    // Node tells that the server is closed before its connections do, and calls hear it from those.
+    for (let turn = 0; turn < MAX_TURNS && this.#state.connections.active > 0; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // It never listened by itself, and says so; what it looks after by time ends with it.
+    this.#http1.close(() => undefined);
+  }
+
+  /** Takes no more connections; resolves when there are none. */
+  #stop(): Promise<void> {
+    this.#state.isDraining = true;
+    this.#options.grpc?.drain();
+    return (this.#closed ??= new Promise((resolve) => {
+      // It answers with an error where it did not listen: then nothing is to be closed.
+      this.#port.server.close(() => {
+        this.#isClosed = true;
+        resolve();
+      });
+    }));
+  }
+
+  #serve(arrived: ArrivedStream): void {
+    const { grpc } = this.#options;
+    const { ":method": method, "content-type": type } = arrived.fields;
+    if (grpc === undefined || method !== "POST" || !isGrpc(type)) this.#serveStream(arrived);
+    else grpc.serve(arrived, new Http2Headers(arrived.headers));
+  }
+
+  /** One value for all requests of a connection. */
+  #multiplex(connection: Http2Connection): Connection {
+    let known = this.#multiplexed.get(connection);
+    if (known === undefined) {
+      known = this.#state.connections.multiplexed(connection);
+      this.#multiplexed.set(connection, known);
+    }
+    return known;
+  }
+}

@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { endRequest } from "../../http2/end-request.ts";
+import type { ArrivedStream, Http2Connection } from "../../http2/http2-connection.ts";
+
+const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
+
+/** Takes a request of HTTP/2 in the form of HTTP/1.1, which handlers and their libraries know. */
+export type Http2Listener = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  stream: ServerHttp2Stream,
+  connection: Http2Connection,
+) => void;
+
+/**
+ * Makes of a stream a request and a response as `node:http` has them, by the compatibility API of
+ * `node:http2`: its server does not listen, it is given its streams.
+ *
+ * @param listener reads of them only what both have, or the classes here add
+ */
+export function http2Requests(listener: Http2Listener): (arrived: ArrivedStream) => void {
+  const server: Http2Server = createServer({
+    Http2ServerRequest: Request,
+    Http2ServerResponse: Response,
+  });
+  /** Whose stream it is, within the event. */
+  let arrived: ArrivedStream | undefined;
+  const serve = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
+    const { stream, connection } = arrived as ArrivedStream;
+    // The types of Node distinguish them, though they are made to stand for each other.
+    const [incoming, outgoing] = [request, response] as unknown as [
+      IncomingMessage,
+      ServerResponse,
+    ];
+    listener(incoming, outgoing, stream, connection);
+  };
+  for (const event of ["request", "checkContinue", "checkExpectation", "connect"] as const) {
+    server.on(event as "request", serve);
+  }
+  return (next) => {
+    const { stream, fields, flags, headers } = next;
+    if ((flags & END_STREAM) === 0) stream.once("finish", () => endRequest(stream));
+    arrived = next;
+    server.emit("stream", stream, fields, flags, headers);
+    arrived = undefined;
+  };
+}
+
+/** Beside what the types of Node say, which have fields where Node has accessors. */
+class Request extends Http2ServerRequest {}
+
+class Response extends Http2ServerResponse {
+  /**
+   * Node sends the end of a response some turns after its last bytes, as there might be trailers. A
+   * client that has all by then may cut its request short, for which the stream is reset before the
+   * end. So where a list of headers announces no trailers, the end comes with the last bytes.
+   */
+  override writeHead(status: number, ...given: unknown[]): this {
+    const [list] = given;
+    if (!Array.isArray(list) || !this.sendDate || this.headersSent || announcesTrailers(list)) {
+      return super.writeHead(status, ...(given as [OutgoingHttpHeaders]));
+    }
+    const { stream } = this;
+    if (stream.destroyed || stream.closed) return this;
+    this.statusCode = status;
+    stream.respond({ ...this.getHeaders(), ...headersOf(list), ":status": status });
+    return this;
+  }
+}
+
+function announcesTrailers(list: readonly string[]): boolean {
+  return list.some((name, index) => index % 2 === 0 && name.toLowerCase() === "trailer");
+}
+
+/** A list of names and values in turn, as Node's HTTP/2 takes it: names in lower case, several values together. */
+function headersOf(list: readonly string[]): OutgoingHttpHeaders {
+  const headers: Record<string, string | string[]> = Object.create(null);
+  for (let index = 0; index < list.length; index += 2) {
+    const name = (list[index] as string).toLowerCase();
+    const value = list[index + 1] as string;
+    const before = headers[name];
+    headers[name] = before === undefined ? value : [before, value].flat();
+  }
+  return headers;
+}
+
+const hidden = new WeakMap<object, string[]>();
+const { get: rawHeadersOf } = Object.getOwnPropertyDescriptor(
+  Http2ServerRequest.prototype,
+  "rawHeaders",
+) as { get(): string[] };
+
+Object.defineProperties(Request.prototype, {
+  /** As with `node:http`: whoever hides headers from a handler sets it. */
+  rawHeaders: {
+    get(this: Request): string[] {
+      return hidden.get(this) ?? rawHeadersOf.call(this);
+    },
+    set(this: Request, raw: string[]) {
+      hidden.set(this, raw);
+    },
+  },
+  headersDistinct: {
+    get(this: Request): NodeJS.Dict<string[]> {
+      const distinct: NodeJS.Dict<string[]> = Object.create(null);
+      const { rawHeaders: raw } = this;
+      for (let index = 0; index < raw.length; index += 2) {
+        const name = raw[index] as string;
+        const value = raw[index + 1] as string;
+        const values = distinct[name];
+        if (values === undefined) distinct[name] = [value];
+        else values.push(value);
+      }
+      return distinct;
+    },
+  },
+});
+
+Object.defineProperties(Response.prototype, {
+  destroyed: {
+    get(this: Response): boolean {
+      return this.stream.destroyed;
+    },
+  },
+  /** HTTP/2 has none; Node would warn of it. */
+  statusMessage: { get: () => "", set: () => undefined },
+});

@@ -1,0 +1,79 @@
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { newRequestId } from "../../call/call-ids.ts";
+import type { UnroutedObserver } from "../../chain/call-stages.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import { peerOfSocket } from "../../peer/peer.ts";
+import type { Connections } from "../exchange/connections.ts";
+import { errorBody } from "../exchange/error-body.ts";
+
+/**
+ * Answers what Node could not read as a request, and closes the connection: after a
+ * malformed request nothing can be distinguished any more (request smuggling).
+ */
+export function answerMalformed(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  connections: Connections,
+  onUnrouted: UnroutedObserver,
+): void {
+  const connection = connections.known(socket);
+  const active = [...(connection?.active ?? [])];
+  const isAnswered = connection?.isClosing === true || connection?.unfinished?.complete === false;
+  if (isAnswered && active.length === 0) {
+    // The last response was given: this is of a body that nobody reads.
+    socket.end(() => socket.destroy());
+    return;
+  }
+  // A response that is under way must not have this one in its middle. Only where the
+  // request that fails is the one being served, it can still be answered.
+  const [only] = active;
+  const isAnswerable =
+    only === undefined || (active.length === 1 && only.isReceiving && !only.hasBegun);
+  if (error.code === "ECONNRESET" || !socket.writable || !isAnswerable) {
+    socket.destroy();
+    return;
+  }
+  // Before the answer: of a connection that has ended nobody can tell where it came from.
+  const peer = connection?.peer ?? peerOfSocket(socket);
+  const answer = describe(error.code);
+  const requestId = newRequestId();
+  socket.end(format(answer, requestId), () => socket.destroy());
+  onUnrouted({
+    transport: "http",
+    httpMethod: "",
+    target: "",
+    status: answer.status,
+    code: answer.code,
+    requestId,
+    peer,
+  });
+}
+
+function describe(code: string | undefined): ServiceError {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return ServiceError.of(431, "REQUEST_HEADERS_TOO_LARGE", "the headers are too large");
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return new ServiceError("PAYLOAD_TOO_LARGE", "the chunk extensions are too large");
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return ServiceError.of(408, "REQUEST_TIMEOUT", "the request took too long to come in");
+    default:
+      return new ServiceError("INVALID_ARGUMENT", "the request is malformed");
+  }
+}
+
+function format(error: ServiceError, requestId: string): string {
+  const body = JSON.stringify(errorBody(error, requestId));
+  return [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Cache-Control: no-store",
+    `X-Request-ID: ${requestId}`,
+    "X-Content-Type-Options: nosniff",
+    "Connection: close",
+    "",
+    body,
+  ].join("\r\n");
+}

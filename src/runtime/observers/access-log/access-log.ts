@@ -1,0 +1,97 @@
+import { isStreaming } from "../../binding/bound-method.ts";
+import type { Call } from "../../call/call.ts";
+import type { CallObserver, UnroutedRequest } from "../../chain/call-stages.ts";
+import type { ServiceError } from "../../error/service-error.ts";
+import type { LineWriter } from "../../operation/create-logger.ts";
+import { redact } from "../../operation/redaction/redaction.ts";
+import { callLine, pathOf, requestLine } from "./access-line.ts";
+
+/** What the access log logs; by the names of the configuration (`access_log`). */
+export interface AccessLogOptions {
+  /** Where false, only calls that failed inside are logged. */
+  readonly enabled: boolean;
+  readonly skipPaths: readonly string[];
+  /** From when on a call is logged as slow; streams never are. */
+  readonly slowThresholdMs: number;
+}
+
+/** One call that has ended and whose line is not written yet. */
+interface EndedCall {
+  readonly call: Call;
+  readonly error: ServiceError | undefined;
+  readonly durationMs: number;
+}
+
+/** Logs one line for each call, and for each request that never was one. */
+export class AccessLog implements CallObserver {
+  readonly #lines: LineWriter;
+  readonly #options: AccessLogOptions;
+  readonly #skipped: ReadonlySet<string>;
+  #ended: EndedCall[] = [];
+
+  constructor(lines: LineWriter, options: AccessLogOptions) {
+    this.#lines = lines;
+    this.#options = options;
+    this.#skipped = new Set(options.skipPaths);
+  }
+
+  /**
+   * The line is written once the event loop turns: by then the adapter has sent the
+   * response and knows its size, and the caller does not wait for the log.
+   */
+  end(call: Call, error: ServiceError | undefined): void {
+    const isInternal = error?.code === "INTERNAL";
+    if (!isInternal && (!this.#options.enabled || this.#isSkipped(call))) return;
+    this.#ended.push({ call, error, durationMs: call.durationMs });
+    if (this.#ended.length === 1) setImmediate(() => this.flush());
+  }
+
+  /** Logs a request that was answered before it was a call. */
+  request(request: UnroutedRequest): void {
+    if (!this.#options.enabled || this.#skipped.has(pathOf(request.target))) return;
+    this.#lines.line("info", requestLine(request), "request");
+  }
+
+  /** Writes the lines of calls that have ended. */
+  flush(): void {
+    const ended = this.#ended;
+    this.#ended = [];
+    const now = Date.now();
+    for (const one of ended) {
+      try {
+        this.#write(one, now);
+      } catch (error) {
+        const told = JSON.stringify(redact(error));
+        this.#lines.line("error", `"error":${told}`, "a call cannot be logged");
+      }
+    }
+  }
+
+  #isSkipped({ transport, target }: Call): boolean {
+    return transport === "http" && this.#skipped.has(pathOf(target));
+  }
+
+  #write({ call, error, durationMs }: EndedCall, now: number): void {
+    let line = callLine(call, error, durationMs);
+    const isSlow = durationMs >= this.#options.slowThresholdMs && !isStreaming(call.method.kind);
+    if (isSlow) line += ',"slow":true';
+    if (error?.code === "INTERNAL") {
+      line += `,"error":${JSON.stringify(redact(error.cause ?? error))}`;
+      this.#lines.line("error", line, "call", now);
+      return;
+    }
+    const isDown = error !== undefined && error.status >= 500 && error.cause !== undefined;
+    if (isDown) line += `,"error":${JSON.stringify(withoutStack(error.cause))}`;
+    this.#lines.line(isSlow || isDown ? "warn" : "info", line, "call", now);
+  }
+}
+
+/** Of a dependency that is down each call says so; where in the code is known. */
+function withoutStack(cause: unknown): unknown {
+  const told = redact(cause);
+  if (typeof told === "object" && told !== null && "stack" in told) {
+    const { stack: _, ...rest } = told;
+    return rest;
+  }
+  return told;
+}

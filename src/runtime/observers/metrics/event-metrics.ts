@@ -1,0 +1,74 @@
+import type { Registry } from "prom-client";
+import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import { OwnCounter } from "./own-metric.ts";
+
+type Outcome<Event extends keyof RuntimeEvents> =
+  Parameters<RuntimeEvents[Event]> extends [...unknown[], infer Last extends string] ? Last : never;
+
+const AUTHENTICATIONS: readonly Outcome<"authentication">[] = [
+  "identified",
+  "rejected",
+  "unavailable",
+];
+const AUTHORIZATIONS: readonly Outcome<"authorization">[] = [
+  "allowed",
+  "denied",
+  "unavailable",
+  "invalid",
+];
+const AUDITS: readonly Outcome<"audit">[] = ["stored", "delayed", "failed", "coalesced"];
+const CACHES: readonly Outcome<"cache">[] = ["hit", "miss"];
+const REGISTRIES: readonly Outcome<"registry">[] = ["published", "lost", "failed"];
+const SECRET_FILES: readonly Outcome<"secretFile">[] = ["changed", "failed"];
+
+/** Counts what the parts of the runtime tell of themselves. */
+export function eventMetrics(registry: Registry): RuntimeEvents {
+  const counter = (
+    name: string,
+    help: string,
+    labels: readonly string[],
+    outcomes?: readonly string[],
+  ) => new OwnCounter(registry, `svc_access_${name}_total`, help, labels, outcomes);
+  const dropped = counter(
+    "identity_headers_dropped",
+    "Requests whose identity headers were dropped: their peer is not trusted.",
+    [],
+  );
+  const authentications = counter(
+    "authentications",
+    "What authenticators found.",
+    ["authenticator", "outcome"],
+    AUTHENTICATIONS,
+  );
+  const authorizations = counter(
+    "authorizations",
+    "What authorization came to.",
+    ["outcome"],
+    AUTHORIZATIONS,
+  );
+  const limited = counter("rate_limited", "Calls that the rate limit refused.", ["rpc"]);
+  const audits = counter("audit_events", "Audit events.", ["outcome"], AUDITS);
+  const caches = counter("cache_requests", "What caches were asked.", ["cache", "outcome"], CACHES);
+  const registries = counter(
+    "registry_events",
+    "What became of the route registry.",
+    ["outcome"],
+    REGISTRIES,
+  );
+  const secretFiles = counter(
+    "secret_files",
+    "Files of secrets that were read again and had changed, or could not be used.",
+    ["outcome"],
+    SECRET_FILES,
+  );
+  return {
+    identityHeadersDropped: () => dropped.increment(),
+    authentication: (name, outcome) => authentications.increment(name, outcome),
+    authorization: (outcome) => authorizations.increment(outcome),
+    rateLimited: (rpc) => limited.increment(rpc),
+    audit: (outcome) => audits.increment(outcome),
+    cache: (name, outcome) => caches.increment(name, outcome),
+    registry: (outcome) => registries.increment(outcome),
+    secretFile: (outcome) => secretFiles.increment(outcome),
+  };
+}

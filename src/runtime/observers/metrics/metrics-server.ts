@@ -1,0 +1,141 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Logger } from "../../../common/logger.ts";
+import { type ListeningAddress, type ListeningServer, listen } from "../../port/listen.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** Where metrics are served; by the names of the configuration (`server.metrics`). */
+export interface MetricsServerOptions {
+  /** `host:port`. */
+  readonly address: string;
+  readonly path: string;
+}
+
+/** Scrapers and probes are few, and send a request at once; whoever is slower or bigger is none. */
+const REQUEST_TIMEOUT_MS = 3_000;
+/** How often that is looked after; by itself Node does so every 30 s only. */
+const CHECKING_INTERVAL_MS = 1_000;
+/** How long a connection may neither send nor take anything. Scrapers connect again where theirs has closed. */
+const SILENCE_MS = 10_000;
+/** Far more than there are scrapers and probes, and a few MiB. */
+const MAX_CONNECTIONS = 256;
+const MAX_HEADER_BYTES = 8192;
+
+/** Serves metrics, and its own health at `/healthz`, on an address of its own. */
+export class MetricsServer implements ListeningServer {
+  readonly name = "metrics";
+  readonly #metrics: Metrics;
+  readonly #options: MetricsServerOptions;
+  readonly #logger: Logger | undefined;
+  readonly #connections = new LatelyHeard(MAX_CONNECTIONS);
+  readonly #server;
+
+  /** @param logger is notified of connections that cannot be taken */
+  constructor(metrics: Metrics, options: MetricsServerOptions, logger?: Logger) {
+    this.#metrics = metrics;
+    this.#options = options;
+    this.#logger = logger;
+    this.#server = createServer(
+      {
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        headersTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECKING_INTERVAL_MS,
+        maxHeaderSize: MAX_HEADER_BYTES,
+      },
+      (request, response) => void this.#answer(request, response),
+    );
+    this.#server.timeout = SILENCE_MS;
+    this.#server.on("connection", (socket) => this.#connections.opened(socket));
+  }
+
+  async listen(): Promise<ListeningAddress> {
+    const { address: host, port } = await listen(this.#server, {
+      what: "metrics",
+      key: "server.metrics.address",
+      address: this.#options.address,
+      logger: this.#logger,
+    });
+    return { host, port };
+  }
+
+  /** Goes on answering: what happens while the process ends is worth seeing. */
+  drain(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#connections.heard(request.socket);
+    request.resume();
+    const { method, url = "" } = request;
+    const path = url.split("?", 1)[0];
+    if (path !== this.#options.path && path !== "/healthz") {
+      send(response, 404, JSON_TYPE, error(404, "RESOURCE_NOT_FOUND", "resource not found"));
+    } else if (method !== "GET" && method !== "HEAD") {
+      response.setHeader("allow", "GET, HEAD");
+      send(response, 405, JSON_TYPE, error(405, "METHOD_NOT_ALLOWED", "method not allowed"));
+    } else if (path === "/healthz") {
+      send(response, 200, JSON_TYPE, '{"status":"ok"}');
+    } else {
+      await this.#metrics.text().then(
+        ({ contentType, body }) => send(response, 200, contentType, body),
+        () => send(response, 500, JSON_TYPE, error(500, "INTERNAL", "internal error")),
+      );
+    }
+  }
+}
+
+const JSON_TYPE = "application/json";
+
+function error(status: number, code: string, message: string): string {
+  return JSON.stringify({ status, code, message });
+}
+
+function send(response: ServerResponse, status: number, contentType: string, body: string): void {
+  response.writeHead(status, {
+    "content-type": contentType,
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  });
+  response.end(body);
+}
+
+/**
+ * The connections of a server that takes only so many. Where they are full, the one closes that
+ * has asked for nothing for longest, so that silent ones cannot keep a new one from
+ * being answered: whoever means to ask does so at once.
+ */
+class LatelyHeard {
+  readonly #most: number;
+  /** From the one that was heard of longest ago to the one just now. */
+  readonly #connections = new Set<Socket>();
+
+  /** @param most how many connections there are at most */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** A connection was made. */
+  opened(socket: Socket): void {
+    for (const longest of this.#connections) {
+      if (this.#connections.size < this.#most) break;
+      this.#connections.delete(longest);
+      longest.destroy();
+    }
+    this.#connections.add(socket);
+    socket.once("close", () => this.#connections.delete(socket));
+  }
+
+  /** A request has come, its headers complete. */
+  heard(socket: Socket): void {
+    // One that was closed since must not come back.
+    if (this.#connections.delete(socket)) this.#connections.add(socket);
+  }
+}

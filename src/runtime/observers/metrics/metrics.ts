@@ -1,0 +1,95 @@
+import { collectDefaultMetrics, Registry } from "prom-client";
+import type { Transport } from "../../call/call-context.ts";
+import type { CallObserver } from "../../chain/call-stages.ts";
+import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import { CallMetrics } from "./call-metrics.ts";
+import { eventMetrics } from "./event-metrics.ts";
+import { OwnCounter, registerOwnMetric } from "./own-metric.ts";
+
+/** What a pool of connections is doing. */
+export interface PoolState {
+  readonly used: number;
+  readonly idle: number;
+  /** How many wait for a connection. */
+  readonly waiting: number;
+}
+
+/** What a process counts, and where it is read. */
+export interface Metrics {
+  /** For the parts of the runtime. */
+  readonly events: RuntimeEvents;
+  /** For the chain. */
+  readonly observer: CallObserver;
+  /** Counts a request that was answered before it was a call; its path is not a label. */
+  unrouted(transport: Transport, code: string): void;
+  /** Adds the state of a database's connections. */
+  databasePool(name: string, state: () => PoolState): void;
+  /** Says how far the clock is ahead of the time that is certain for the retention of audit events, in milliseconds. */
+  auditClockAhead(ms: number): void;
+  /** The text that Prometheus reads, and its media type. */
+  text(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+/** Makes the metrics of a server, with those of Node (memory, event loop) unless `process` is false. */
+export function createMetrics(options: { readonly process?: boolean } = {}): Metrics {
+  const registry = new Registry();
+  const others = (options.process ?? true) ? [processRegistry()] : [];
+  const unrouted = new OwnCounter(
+    registry,
+    "rpc_server_unrouted_requests_total",
+    "Requests that were answered before they were calls.",
+    ["transport", "code"],
+  );
+  const pools = new Map<string, () => PoolState>();
+  registerOwnMetric(
+    registry,
+    "gauge",
+    "db_client_connections",
+    "Connections of a pool; those that wait have none yet.",
+    function* () {
+      for (const [pool, state] of pools) {
+        for (const [kind, value] of Object.entries(state())) {
+          yield { labels: { pool, state: kind }, value };
+        }
+      }
+    },
+  );
+  let clockAhead: number | undefined;
+  registerOwnMetric(
+    registry,
+    "gauge",
+    "svc_access_audit_clock_ahead_seconds",
+    "How far the clock is ahead of the time that the service has seen pass: audit events are kept for as long beyond their age.",
+    function* () {
+      if (clockAhead !== undefined) yield { labels: {}, value: clockAhead / 1000 };
+    },
+  );
+  return {
+    events: eventMetrics(registry),
+    observer: new CallMetrics(registry),
+    unrouted: (transport, code) => unrouted.increment(transport, code),
+    databasePool: (name, state) => void pools.set(name, state),
+    auditClockAhead: (ms) => {
+      clockAhead = ms;
+    },
+    async text() {
+      const texts = await Promise.all([registry, ...others].map((one) => one.metrics()));
+      return { contentType: registry.contentType, body: texts.join("\n") };
+    },
+  };
+}
+
+/** Gauges by the names of counters; each is the sum of another metric. */
+const MISNAMED = ["active_resources_total", "active_handles_total", "active_requests_total"];
+
+let ofProcess: Registry | undefined;
+
+/** Those of Node, once for each process: their observers cannot be taken down again. */
+function processRegistry(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+    for (const name of MISNAMED) ofProcess.removeSingleMetric(`nodejs_${name}`);
+  }
+  return ofProcess;
+}

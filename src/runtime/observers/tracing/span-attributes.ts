@@ -1,0 +1,106 @@
+import type { Attributes } from "@opentelemetry/api";
+import { streamsResponse } from "../../binding/bound-method.ts";
+import type { Call } from "../../call/call.ts";
+import type { Transport } from "../../call/call-context.ts";
+import { single } from "../../call/call-headers.ts";
+import { status } from "../../error/error-codes.ts";
+import type { ServiceError } from "../../error/service-error.ts";
+import { cleanLine, redactText } from "../../operation/redaction/redact-text.ts";
+import { pathOf } from "../access-log/access-line.ts";
+
+/** What a span says of the end of its call. */
+export interface SpanEnd {
+  readonly attributes: Attributes;
+  /** What went wrong on this side; absent where the caller got what it asked for. */
+  readonly errorType?: string;
+}
+
+const MAX_PATH = 512;
+const MAX_AGENT = 160;
+const MAX_HOST = 256;
+const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?$/i;
+
+/** The methods that the conventions know; others are `_OTHER`, so that nobody makes them up. */
+const METHODS: ReadonlySet<string> = new Set(
+  "GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH QUERY".split(" "),
+);
+
+/** The name of a span: method and route, which are few, and never the path. */
+export function httpSpanName(call: Call): string {
+  const method = METHODS.has(call.httpMethod) ? call.httpMethod : "HTTP";
+  return `${method} ${call.route ?? call.rpc}`;
+}
+
+/** What the conventions of HTTP say of a request. */
+export function httpAttributes(call: Call): Attributes {
+  const attributes: Attributes = {
+    "url.path": cleanLine(redactText(pathOf(call.target)), MAX_PATH),
+  };
+  const isKnown = METHODS.has(call.httpMethod);
+  attributes["http.request.method"] = isKnown ? call.httpMethod : "_OTHER";
+  if (!isKnown) attributes["http.request.method_original"] = cleanLine(call.httpMethod, MAX_AGENT);
+  if (call.route !== undefined) attributes["http.route"] = call.route;
+  const agent = single(call.headers, "user-agent");
+  if (agent !== undefined) {
+    attributes["user_agent.original"] = cleanLine(redactText(agent), MAX_AGENT);
+  }
+  const host = single(call.headers, "host");
+  const [, name, port] =
+    host === undefined || host.length > MAX_HOST ? [] : (HOST.exec(host) ?? []);
+  if (name !== undefined) attributes["server.address"] = name.replace(/^\[|\]$/g, "");
+  if (port !== undefined) attributes["server.port"] = Number(port);
+  return attributes;
+}
+
+/** What became of a request. */
+export function endOfHttp(call: Call, error: ServiceError | undefined): SpanEnd {
+  const attributes: Attributes = {};
+  // A stream that has begun was answered with 200, whatever came of it.
+  const hasBegun = streamsResponse(call.method.kind) && call.responseBytes > 0;
+  const status = hasBegun ? 200 : (error?.status ?? call.responseStatus);
+  const isCancelled = error?.code === "CANCELLED";
+  if (!isCancelled || hasBegun) attributes["http.response.status_code"] = status;
+  // A gateway that is trusted says how the client came to it.
+  const scheme = call.peerIsTrusted ? single(call.headers, "x-forwarded-proto") : undefined;
+  if (scheme === "http" || scheme === "https") attributes["url.scheme"] = scheme;
+  // What the caller did wrong is not a fault of the server.
+  if (error !== undefined && (isCancelled || error.status >= 500)) {
+    return { attributes, errorType: isCancelled || hasBegun ? error.code : String(error.status) };
+  }
+  return status >= 500 ? { attributes, errorType: String(status) } : { attributes };
+}
+
+const NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(status).map(([name, code]) => [code, name]),
+);
+
+/** The codes that are the server's fault, by the semantic conventions. */
+const SERVER_FAULTS: ReadonlySet<number> = new Set([
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.UNIMPLEMENTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+  status.DATA_LOSS,
+]);
+
+/** What the conventions say of each call of gRPC, gRPC-Web and Connect. */
+export function rpcAttributes(transport: Transport): Attributes {
+  return { "rpc.system.name": transport === "connect" ? "connectrpc" : "grpc" };
+}
+
+/** The name of a status code, such as `NOT_FOUND`. */
+export function statusName(code: number): string {
+  return NAMES.get(code) ?? "UNKNOWN";
+}
+
+/** What became of a call that was served over one of these. */
+export function endOfRpc(transport: Transport, error: ServiceError | undefined): SpanEnd {
+  const code = error?.grpcStatus ?? status.OK;
+  const name = statusName(code);
+  // Connect names only errors, in lower case.
+  if (transport === "connect" && error === undefined) return { attributes: {} };
+  const told = transport === "connect" ? name.toLowerCase() : name;
+  const attributes = { "rpc.response.status_code": told };
+  return SERVER_FAULTS.has(code) ? { attributes, errorType: told } : { attributes };
+}

@@ -1,7 +1,0 @@
-/** What the runtime logs to; a pino logger is one. Objects come first, and hold no secret. */
-export interface Logger {
-  debug(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}

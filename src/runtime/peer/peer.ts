@@ -1,0 +1,74 @@
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+
+/** The other end of the connection that a call came in on; one value for a connection, so that trust is worked out once. */
+export interface Peer {
+  /** The IP address, without port; IPv4 in IPv6 as IPv4. Empty where the connection has none. */
+  readonly address: string;
+  /** The names of its verified client certificate: subject alternative names, or the common name where it has none; empty without mTLS. */
+  readonly certificateNames: readonly string[];
+}
+
+const IPV4_MAPPED = /^::ffff:(?=[0-9.]+$)/i;
+
+/** The other end of a connection, the same for both transports. */
+export function peerOfSocket(socket: Pick<Socket, "remoteAddress">): Peer {
+  return Object.freeze({
+    address: (socket.remoteAddress ?? "").replace(IPV4_MAPPED, ""),
+    certificateNames: Object.freeze(clientCertificateNames(socket)),
+  });
+}
+
+/** One name of a `subjectaltname` text, quoted where it holds a comma or a quote. */
+const ALTERNATIVE = /(DNS|URI|email|IP Address|[^:,]+):("(?:[^"\\]|\\.)*"|(?!")[^,]*)(?:, |$)/gy;
+
+/**
+ * Of which form a name must be to count as one of its kind: a host name written as a URI, or a
+ * URI written as a host name, would pass for what its CA has not looked at. Other kinds, such
+ * as e-mail addresses, name no peer.
+ */
+const FORMS: ReadonlyMap<string, (name: string) => boolean> = new Map([
+  ["DNS", (name) => !isUri(name)],
+  ["URI", isUri],
+  ["IP Address", (name) => !isUri(name)],
+]);
+
+/**
+ * The names of a verified client certificate: its subject alternative names, or the common name
+ * where it has none (RFC 6125, 6.4.4). One that was not verified names nobody.
+ */
+export function clientCertificateNames(socket: object): readonly string[] {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return [];
+  const { subjectaltname, subject } = socket.getPeerCertificate();
+  if (subjectaltname !== undefined) return [...new Set(alternativeNames(subjectaltname))];
+  const common: unknown = subject?.CN;
+  // Several common names come as a list: which of them was looked at is not known.
+  return typeof common === "string" && common !== "" && !isUri(common) ? [common] : [];
+}
+
+/** @internal Reads Node's text form, in which a name cannot smuggle in another one (CVE-2021-44532). */
+export function alternativeNames(text: string): string[] {
+  const names: string[] = [];
+  let end = 0;
+  for (const match of text.matchAll(ALTERNATIVE)) {
+    if (match[0] === "") break;
+    end = match.index + match[0].length;
+    const [, kind = "", value = ""] = match;
+    const name = value.startsWith('"') ? unquote(value) : value;
+    if (name !== undefined && name !== "" && FORMS.get(kind)?.(name) === true) names.push(name);
+  }
+  // What cannot be read to its end is not believed in part.
+  return end === text.length ? names : [];
+}
+
+function isUri(name: string): boolean {
+  return name.includes("://");
+}
+
+function unquote(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,103 @@
+import { toUSVString } from "node:util";
+import type { CallHeaders } from "../../call/call-headers.ts";
+import { binaryValue } from "../../call/response-fields.ts";
+import { ServiceError, toldError } from "../../error/service-error.ts";
+import {
+  errorDetails,
+  MAX_DETAILS_BYTES,
+  MAX_MESSAGE_CHARACTERS,
+} from "../../error/status-details.ts";
+
+/** The codes of Connect and their HTTP statuses, by the number of the gRPC status. */
+const CODES: readonly (readonly [code: string, httpStatus: number])[] = [
+  ["unknown", 500],
+  ["canceled", 499],
+  ["unknown", 500],
+  ["invalid_argument", 400],
+  ["deadline_exceeded", 504],
+  ["not_found", 404],
+  ["already_exists", 409],
+  ["permission_denied", 403],
+  ["resource_exhausted", 429],
+  ["failed_precondition", 400],
+  ["aborted", 409],
+  ["out_of_range", 400],
+  ["unimplemented", 501],
+  ["internal", 500],
+  ["unavailable", 503],
+  ["data_loss", 500],
+  ["unauthenticated", 401],
+];
+
+/** An error in the form of Connect. */
+export interface ConnectError {
+  readonly code: string;
+  readonly message: string;
+  /** Each a message by its full name, in base64. */
+  readonly details: readonly {
+    readonly type: string;
+    readonly value: string;
+    /** The same for people who read it, of the usual ones. */
+    readonly debug?: object;
+  }[];
+}
+
+/** What a caller is sent of an error; of INTERNAL nothing, whoever threw it. */
+export function connectError(thrown: ServiceError, domain: string | undefined): ConnectError {
+  const error = toldError(thrown);
+  const [code] = CODES[error.grpcStatus] as (typeof CODES)[number];
+  return {
+    code,
+    message: toUSVString(error.message.slice(0, MAX_MESSAGE_CHARACTERS)),
+    details: errorDetails(error, domain, MAX_DETAILS_BYTES).map(({ typeUrl, value }) => {
+      const type = typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
+      const debug = error.statusDetails === undefined ? debugOf(type, error, domain) : undefined;
+      return { type, value: binaryValue(value), ...(debug && { debug }) };
+    }),
+  };
+}
+
+function debugOf(
+  type: string,
+  { code, retryAfterSeconds }: ServiceError,
+  domain: string | undefined,
+): object | undefined {
+  if (type === "google.rpc.ErrorInfo") return { reason: code, domain };
+  if (type === "google.rpc.RetryInfo") return { retryDelay: `${retryAfterSeconds}s` };
+  return undefined;
+}
+
+/** The HTTP status of an error, which is Connect's own for its code. */
+export function connectStatus({ grpcStatus }: ServiceError): number {
+  return (CODES[grpcStatus] as (typeof CODES)[number])[1];
+}
+
+/** The header in which a client says which version of the protocol it speaks. */
+export const VERSION_HEADER = "connect-protocol-version";
+/** The header in which it says how long it waits, in milliseconds. */
+const TIMEOUT_HEADER = "connect-timeout-ms";
+
+const TIMEOUT = /^[0-9]{1,10}$/;
+
+/**
+ * How long the client of a version that we speak waits, in milliseconds; undefined where it does not
+ * say.
+ *
+ * @throws ServiceError INVALID_ARGUMENT
+ */
+export function connectTimeoutOf(headers: CallHeaders): number | undefined {
+  const versions = headers.all(VERSION_HEADER);
+  if (versions.length > 1 || (versions.length === 1 && versions[0] !== "1")) {
+    throw invalid(`${VERSION_HEADER} must be "1"`);
+  }
+  const timeouts = headers.all(TIMEOUT_HEADER);
+  const [timeout] = timeouts;
+  if (timeout === undefined) return undefined;
+  if (timeouts.length > 1) throw invalid(`${TIMEOUT_HEADER} occurs more than once`);
+  if (!TIMEOUT.test(timeout)) throw invalid(`${TIMEOUT_HEADER} must be 1 to 10 digits`);
+  return Number(timeout);
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError("INVALID_ARGUMENT", message);
+}

@@ -1,0 +1,111 @@
+import { status } from "../../error/error-codes.ts";
+import { retryAfter, type ServiceError } from "../../error/service-error.ts";
+import type { Exchange } from "../../http/exchange/exchange.ts";
+import type { CodecName, Metadata, RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
+import {
+  COMPRESS_FROM_BYTES,
+  ENCODING_NAMES,
+  responseCoding,
+} from "../../wire/message-encoding.ts";
+import { BYTES, type MessageDecoder } from "../../wire/message-reader.ts";
+import { HttpRpcExchange, type HttpRpcSettings, sentMetadata } from "../exchange/http-exchange.ts";
+import { connectError, connectStatus, connectTimeoutOf } from "./connect-error.ts";
+import { manyMessages, type UnaryMessage, UnaryReader } from "./unary-message.ts";
+
+const CONTENT_TYPES = { proto: "application/proto", json: "application/json" } as const;
+
+/** One call of Connect with one message each way: a request and a response of HTTP as others are. */
+export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
+  readonly transport = "connect";
+  readonly #message: () => UnaryMessage;
+  #reader: Pick<UnaryReader<unknown>, "cancel"> | undefined;
+
+  /** @param message what the message is; throws `ServiceError` where that cannot be understood */
+  constructor(
+    http: Exchange,
+    path: string,
+    codec: CodecName,
+    settings: HttpRpcSettings,
+    message: () => UnaryMessage,
+  ) {
+    super(http, path, codec, settings);
+    this.#message = message;
+  }
+
+  clientTimeout(): number | undefined {
+    return connectTimeoutOf(this.headers);
+  }
+
+  reader(): RequestReader<Uint8Array>;
+  reader<Message>(decoder: MessageDecoder<Message>): RequestReader<Message>;
+  reader(decoder: MessageDecoder<unknown> = BYTES): RequestReader<unknown> {
+    const { maxBytes } = this.settings.limits;
+    const reader = new UnaryReader(this.#message(), decoder, this.account, maxBytes);
+    this.#reader = reader;
+    return reader;
+  }
+
+  begin(): void {
+    manyMessages();
+  }
+
+  send(): Promise<void> {
+    return manyMessages();
+  }
+
+  succeed(): void {
+    manyMessages();
+  }
+
+  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void | Promise<void> {
+    if (!this.isOpen) return this.left();
+    const headers = this.headersOf(CONTENT_TYPES[this.codec], own);
+    this.#addTrailers(headers, trailers);
+    const encoding =
+      data.length >= COMPRESS_FROM_BYTES && this.settings.compression
+        ? responseCoding(this.headers.all("accept-encoding"))
+        : undefined;
+    if (encoding === undefined) return this.#send(200, this.#bodyOf(data), headers);
+    headers.push("Content-Encoding", encoding.name, "Vary", "Accept-Encoding");
+    return encoding.pack(data).then((packed) => this.#send(200, packed, headers));
+  }
+
+  fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void {
+    if (!this.isOpen) return this.left();
+    const headers = this.headersOf(CONTENT_TYPES.json, own);
+    this.#addTrailers(headers, trailers);
+    const seconds = retryAfter(error);
+    if (seconds !== undefined) headers.push("Retry-After", seconds);
+    if (error.grpcStatus === status.UNAUTHENTICATED) headers.push("WWW-Authenticate", "Bearer");
+    // Of a client whose compression is not known: what is.
+    if (error.grpcStatus === status.UNIMPLEMENTED) {
+      headers.push("Accept-Encoding", ENCODING_NAMES.join(","));
+    }
+    const body = JSON.stringify(connectError(error, this.settings.domain));
+    this.#send(connectStatus(error), body, headers);
+  }
+
+  protected stopReading(): void {
+    // Whoever reads the body hears of its end.
+    this.#reader?.cancel();
+    this.#reader = undefined;
+  }
+
+  #send(httpStatus: number, body: string | Uint8Array, headers: string[]): void {
+    if (!this.isOpen) return this.left();
+    this.http.send(httpStatus, body, headers);
+    this.ended();
+  }
+
+  /** Node writes a text in one piece with the headers, which takes less than two pieces. */
+  #bodyOf(data: Uint8Array): string | Uint8Array {
+    if (this.codec === "proto" || data.length >= COMPRESS_FROM_BYTES) return data;
+    return Buffer.from(data.buffer, data.byteOffset, data.length).toString();
+  }
+
+  #addTrailers(headers: string[], trailers: Metadata | undefined): void {
+    for (const [name, values] of sentMetadata(trailers)) {
+      this.expose(headers, `Trailer-${name}`, values);
+    }
+  }
+}

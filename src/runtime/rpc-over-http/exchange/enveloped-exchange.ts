@@ -1,0 +1,188 @@
+import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Transport } from "../../call/call-context.ts";
+import type { CallHeaders } from "../../call/call-headers.ts";
+import type { ServiceError } from "../../error/service-error.ts";
+import type { Exchange } from "../../http/exchange/exchange.ts";
+import { isBrokenOff } from "../../http/exchange/read-body.ts";
+import { drained } from "../../http/exchange/sending.ts";
+import type { CodecName, Metadata, RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
+import { envelopeOf, flag } from "../../wire/envelope.ts";
+import {
+  COMPRESS_FROM_BYTES,
+  ENCODING_NAMES,
+  type MessageEncoding,
+  requestEncoding,
+  responseEncoding,
+} from "../../wire/message-encoding.ts";
+import {
+  BYTES,
+  type MessageDecoder,
+  MessageReader,
+  maxBytesOf,
+} from "../../wire/message-reader.ts";
+import { HttpRpcExchange, type HttpRpcSettings } from "./http-exchange.ts";
+
+/** How a protocol has messages in envelopes in the bodies of HTTP, and what ends them. */
+export interface EnvelopedForm {
+  readonly transport: Transport;
+  /** The content type of responses. */
+  readonly contentType: string;
+  /** The headers that name the compression of messages, and those that the sender understands. */
+  readonly encodingHeader: string;
+  readonly acceptHeader: string;
+  /** @throws ServiceError INVALID_ARGUMENT */
+  timeoutOf(headers: CallHeaders): number | undefined;
+  /** The last envelope of a response. */
+  last(
+    error: ServiceError | undefined,
+    trailers: Metadata | undefined,
+    domain: string | undefined,
+  ): Buffer;
+  /** What the body is as text, where it is. */
+  readonly text?: {
+    encode(bytes: Buffer): Buffer;
+    /** @param onRefused is notified of what is no such text */
+    decode(incoming: IncomingMessage, onRefused: (reason: ServiceError) => void): Readable;
+  };
+}
+
+/** The messages after which others get their turn, as with other streams. */
+const MESSAGES_A_TURN = 64;
+
+/** One call whose messages come in envelopes: gRPC-Web, and Connect with streams. */
+export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
+  readonly transport: Transport;
+  readonly #form: EnvelopedForm;
+  #reader: Pick<MessageReader<unknown>, "cancel"> | undefined;
+  #encoding: MessageEncoding | undefined;
+  #hasBegun = false;
+  #messages = 0;
+
+  constructor(
+    http: Exchange,
+    path: string,
+    codec: CodecName,
+    settings: HttpRpcSettings,
+    form: EnvelopedForm,
+  ) {
+    super(http, path, codec, settings);
+    this.#form = form;
+    this.transport = form.transport;
+    // Of a client that has gone the call itself is notified.
+    http.response.on("error", () => undefined);
+  }
+
+  clientTimeout(): number | undefined {
+    return this.#form.timeoutOf(this.headers);
+  }
+
+  reader(): RequestReader<Uint8Array>;
+  reader<Message>(decoder: MessageDecoder<Message>): RequestReader<Message>;
+  reader(decoder: MessageDecoder<unknown> = BYTES): RequestReader<unknown> {
+    const { encodingHeader } = this.#form;
+    const encoding = requestEncoding(encodingHeader, this.headers.all(encodingHeader));
+    const open = () => this.#open(decoder, encoding);
+    return {
+      single: () => open().single(),
+      messages: () => open().messages(),
+    };
+  }
+
+  begin(own?: Metadata): void {
+    if (this.#hasBegun || !this.isOpen) return;
+    const { contentType, encodingHeader, acceptHeader } = this.#form;
+    const headers = this.headersOf(contentType, own);
+    headers.push(acceptHeader, ENCODING_NAMES.join(","));
+    if (this.settings.compression) {
+      this.#encoding = responseEncoding(this.headers.all(acceptHeader));
+      if (this.#encoding !== undefined) headers.push(encodingHeader, this.#encoding.name);
+    }
+    this.http.open(headers);
+    this.#hasBegun = true;
+  }
+
+  async send(data: Uint8Array, signal: () => AbortSignal): Promise<void> {
+    this.begin();
+    this.account.lasts((reason) => this.cancelled(reason));
+    const frame = await this.#frameOf(data);
+    if (!this.isOpen) return;
+    if (!this.http.response.write(this.#asText(frame))) {
+      const taken = this.http.unread(frame.length);
+      await drained(this.http.response, signal());
+      taken();
+    } else if (++this.#messages % MESSAGES_A_TURN === 0) await nextTurn();
+  }
+
+  succeed(trailers?: Metadata): void {
+    this.begin();
+    this.#end(undefined, trailers);
+  }
+
+  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void | Promise<void> {
+    this.begin(own);
+    if (data.length < COMPRESS_FROM_BYTES) {
+      return this.#end(undefined, trailers, envelopeOf(data));
+    }
+    return this.#frameOf(data).then((frame) => this.#end(undefined, trailers, frame));
+  }
+
+  fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void {
+    this.begin(own);
+    this.#end(error, trailers);
+  }
+
+  protected stopReading(reason: ServiceError): void {
+    this.#reader?.cancel(reason);
+    this.#reader = undefined;
+    if (this.#form.text !== undefined) this.http.incoming.unpipe();
+  }
+
+  /** Begins to read, only now: a client that waits for it does not send what is refused anyway. */
+  #open<Message>(
+    decoder: MessageDecoder<Message>,
+    encoding: MessageEncoding | undefined,
+  ): MessageReader<Message> {
+    const { incoming, response } = this.http;
+    if (incoming.headers.expect !== undefined) response.writeContinue();
+    const onRefused = (reason: ServiceError): void => this.cancelled(reason);
+    let reader: MessageReader<Message> | undefined;
+    const source =
+      this.#form.text?.decode(incoming, (reason) => {
+        reader?.cancel(reason);
+        onRefused(reason);
+      }) ?? incoming;
+    reader = new MessageReader(source, {
+      decoder,
+      encoding,
+      maxBytes: maxBytesOf(decoder, this.settings.limits.maxBytes),
+      account: this.account,
+      isBrokenOff: () => isBrokenOff(incoming),
+      onRefused,
+    });
+    this.#reader = reader;
+    return reader;
+  }
+
+  async #frameOf(data: Uint8Array): Promise<Buffer> {
+    const encoding = data.length >= COMPRESS_FROM_BYTES ? this.#encoding : undefined;
+    if (encoding === undefined) return envelopeOf(data);
+    return envelopeOf(await encoding.pack(data), flag.COMPRESSED);
+  }
+
+  #end(error: ServiceError | undefined, trailers: Metadata | undefined, frame?: Buffer): void {
+    const { http } = this;
+    const { response } = http;
+    if (!this.isOpen) return this.left();
+    // After what the client does not take, it would not see the end either.
+    if (error !== undefined && response.writableNeedDrain) return this.cancel();
+    const last = this.#asText(this.#form.last(error, trailers, this.settings.domain));
+    this.ended(error);
+    http.close(frame === undefined ? last : Buffer.concat([this.#asText(frame), last]));
+  }
+
+  #asText(bytes: Buffer): Buffer {
+    return this.#form.text?.encode(bytes) ?? bytes;
+  }
+}

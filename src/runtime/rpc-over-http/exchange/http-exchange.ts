@@ -1,0 +1,148 @@
+import type { Transport } from "../../call/call-context.ts";
+import { type CallHeaders, FRAMING_HEADERS } from "../../call/call-headers.ts";
+import { REQUEST_ID_HEADER } from "../../call/call-ids.ts";
+import { type ResponseMetadata, sentValue } from "../../call/response-fields.ts";
+import { ServiceError } from "../../error/service-error.ts";
+import type { Exchange } from "../../http/exchange/exchange.ts";
+import type { Peer } from "../../peer/peer.ts";
+import type { CodecName, Metadata } from "../../rpc/rpc-exchange.ts";
+import type { MessageAccount } from "../../wire/message-budget.ts";
+import type { MessageLimits } from "../../wire/message-codec.ts";
+
+/** One object for all: each call ends with it, and where an error is made costs more than most calls. */
+const ANSWERED = new ServiceError("CANCELLED");
+
+/** What is the same for all calls over HTTP. */
+export interface HttpRpcSettings {
+  /** The name of the deployed service: the domain of errors. */
+  readonly domain: string | undefined;
+  /** Whether large responses are compressed for clients that understand it. */
+  readonly compression: boolean;
+  readonly limits: Pick<MessageLimits, "maxBytes">;
+}
+
+/** What calls of Connect and gRPC-Web have in common: a request and a response of HTTP. */
+export abstract class HttpRpcExchange {
+  abstract readonly transport: Transport;
+  readonly codec: CodecName;
+  readonly path: string;
+  protected readonly http: Exchange;
+  protected readonly settings: HttpRpcSettings;
+  protected readonly account: MessageAccount;
+  #hasEnded = false;
+  #onCancel: ((reason: ServiceError) => void) | undefined;
+
+  constructor(http: Exchange, path: string, codec: CodecName, settings: HttpRpcSettings) {
+    this.http = http;
+    this.path = path;
+    this.codec = codec;
+    this.settings = settings;
+    this.account = http.account;
+    http.onLost = () => this.#lost();
+  }
+
+  get httpMethod(): string {
+    return this.http.incoming.method as string;
+  }
+
+  get headers(): CallHeaders {
+    return this.http.headers;
+  }
+
+  get peer(): Peer {
+    return this.http.connection.peer;
+  }
+
+  get requestId(): string {
+    return this.http.requestId;
+  }
+
+  whenCancelled(listener: (reason: ServiceError) => void): void {
+    this.#onCancel = listener;
+  }
+
+  /** Whether the client can still be sent anything. */
+  protected get isOpen(): boolean {
+    return !this.#hasEnded && !this.http.isLost && !this.http.response.destroyed;
+  }
+
+  /**
+   * The call has been answered: nothing more is read or kept for it.
+   *
+   * @param reason what it was sent, where that is an error
+   */
+  protected ended(reason = ANSWERED): void {
+    this.#hasEnded = true;
+    this.stopReading(reason);
+    this.account.close();
+  }
+
+  /** The call is over, and there is nobody to notify. */
+  protected left(): void {
+    this.ended();
+    this.http.leave();
+  }
+
+  /** Breaks the response off. */
+  cancel(): void {
+    this.http.response.destroy();
+    this.left();
+  }
+
+  /** A message of the request is refused, or none will come. */
+  protected cancelled(reason: ServiceError): void {
+    this.#onCancel?.(reason);
+  }
+
+  /** Reads no more of the request; whoever waits for it is sent the reason. */
+  protected abstract stopReading(reason: ServiceError): void;
+
+  /** The headers that every response begins with, and those that the handler set. */
+  protected headersOf(contentType: string, own: Metadata | undefined): string[] {
+    const headers = ["Content-Type", contentType, "Cache-Control", "no-store"];
+    // What could not be sent before has exposed its own.
+    this.http.exposed = [];
+    for (const [name, values] of sentMetadata(own)) this.expose(headers, name, values);
+    return headers;
+  }
+
+  /** Adds a header that the page which called may read. */
+  protected expose(headers: string[], name: string, values: readonly string[]): void {
+    for (const value of values) headers.push(name, value);
+    this.http.exposed = [...this.http.exposed, name];
+  }
+
+  #lost(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const reason = new ServiceError("CANCELLED");
+    this.account.close();
+    this.stopReading(reason);
+    this.#onCancel?.(reason);
+  }
+}
+
+/** What protocols on HTTP say in headers themselves: no handler sets those. */
+const RESERVED = new RegExp(
+  `^(:|grpc-|connect-|trailer-|access-control-|content-|(${[
+    ...FRAMING_HEADERS,
+    "accept-encoding",
+    "cache-control",
+    "vary",
+    "x-content-type-options",
+  ].join("|")})$)`,
+);
+
+/** What a handler set, as it is sent: binary values in base64 without padding. */
+export function sentMetadata(
+  own: ResponseMetadata | undefined,
+): readonly (readonly [name: string, values: readonly string[]])[] {
+  if (own === undefined) return [];
+  const sent: [string, readonly string[]][] = [];
+  for (const [name, value] of own) {
+    if (RESERVED.test(name) || name === REQUEST_ID_HEADER) continue;
+    const values = typeof value === "string" ? [value] : value;
+    sent.push([name, values.map((each) => sentValue(name, each))]);
+  }
+  return sent;
+}

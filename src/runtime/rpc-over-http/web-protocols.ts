@@ -1,0 +1,159 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import type { BoundMethod } from "../binding/bound-method.ts";
+import { ServiceError } from "../error/service-error.ts";
+import type { Exchange } from "../http/exchange/exchange.ts";
+import type { RequestTarget } from "../http/routing/request-target.ts";
+import type { RpcProtocols } from "../http/routing/route-service.ts";
+import type { CodecName, RpcExchange } from "../rpc/rpc-exchange.ts";
+import type { ServedRpc } from "../rpc/serve-call.ts";
+import { VERSION_HEADER } from "./connect/connect-error.ts";
+import { STREAM_FORMS } from "./connect/stream-form.ts";
+import { UnaryExchange } from "./connect/unary-exchange.ts";
+import { getRequestOf, PostedMessage } from "./connect/unary-message.ts";
+import { EnvelopedExchange } from "./exchange/enveloped-exchange.ts";
+import type { HttpRpcSettings } from "./exchange/http-exchange.ts";
+import { WEB_FORMS, WEB_TEXT_FORM } from "./grpc-web/web-form.ts";
+
+const POST: readonly string[] = ["POST"];
+const GET_AND_POST: readonly string[] = ["GET", "POST"];
+
+/** What RPCs are served by Connect and gRPC-Web. */
+export interface WebProtocolsOptions extends HttpRpcSettings {
+  readonly methods: readonly BoundMethod[];
+  /** The RPC of a path, also one of the platform. */
+  readonly find: (path: string) => ServedRpc | undefined;
+}
+
+/** Serves RPCs by Connect and gRPC-Web, at `/<package>.<Service>/<Method>`. */
+export class WebProtocols implements RpcProtocols {
+  readonly #options: WebProtocolsOptions;
+  readonly #mayGet: ReadonlySet<string>;
+
+  constructor(options: WebProtocolsOptions) {
+    this.#options = options;
+    this.#mayGet = new Set(options.methods.filter(mayGet).map(({ rpc }) => `/${rpc}`));
+  }
+
+  /** @throws ServiceError UNSUPPORTED_MEDIA_TYPE */
+  serve(http: Exchange, { path, query }: RequestTarget): boolean {
+    const rpc = this.#options.find(path);
+    if (rpc === undefined) return false;
+    const { method } = http.incoming;
+    const exchange =
+      method === "POST"
+        ? this.#posted(http, path, rpc)
+        : (method === "GET" || method === "HEAD") && this.#mayGet.has(path)
+          ? this.#got(http, path, query)
+          : undefined;
+    if (exchange === undefined) return false;
+    void rpc.serve(exchange);
+    return true;
+  }
+
+  methods(path: string): readonly string[] {
+    if (this.#mayGet.has(path)) return GET_AND_POST;
+    return this.#options.find(path) === undefined ? [] : POST;
+  }
+
+  #posted(http: Exchange, path: string, { isStreaming }: ServedRpc): RpcExchange | undefined {
+    const types = http.headers.all("content-type");
+    const spoken = types.length === 1 ? spokenBy(types[0] as string) : undefined;
+    if (spoken === undefined) return undefined;
+    const settings = this.#options;
+    const { name, codec } = spoken;
+    if (name === "unary") {
+      if (codec === "json" && http.headers.all(VERSION_HEADER).length === 0) return undefined;
+      if (isStreaming) throw otherKind(spoken);
+      return new UnaryExchange(
+        http,
+        path,
+        codec,
+        settings,
+        () => new PostedMessage(http, settings.limits.maxBytes),
+      );
+    }
+    if (name === "stream") {
+      if (!isStreaming) throw otherKind(spoken);
+      return new EnvelopedExchange(http, path, codec, settings, STREAM_FORMS[codec]);
+    }
+    const form = name === "grpc_web" ? WEB_FORMS[codec] : WEB_TEXT_FORM;
+    return new EnvelopedExchange(http, path, codec, settings, form);
+  }
+
+  #got(http: Exchange, path: string, query: string): RpcExchange | undefined {
+    const request = getRequestOf(query, this.#options.limits.maxBytes);
+    if (request === undefined) return undefined;
+    const { codec } = request;
+    if (codec === undefined) {
+      throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", 'encoding must be "proto" or "json"');
+    }
+    return new UnaryExchange(http, path, codec, this.#options, () => request.message());
+  }
+}
+
+function otherKind({ name }: SpokenProtocol): ServiceError {
+  return new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    name === "unary"
+      ? "an RPC with streams is called as application/connect+proto or application/connect+json"
+      : "an RPC without streams is called as application/proto or application/json",
+  );
+}
+
+/**
+ * Whether an RPC may be called by GET with its request in the query, which logs and histories keep
+ * (docs/requirements.md, TRANS-3): it changes nothing, has a route of GET, is for everybody, and no
+ * field of its request is to be redacted.
+ */
+export function mayGet({ kind, descriptor, policy, routes }: BoundMethod): boolean {
+  return (
+    kind === "unary" &&
+    descriptor?.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS &&
+    routes.some(({ method }) => method === "GET") &&
+    policy.exposure !== "INTERNAL" &&
+    policy.exposure !== "SYSTEM" &&
+    !isRedacted(descriptor.input, new Set())
+  );
+}
+
+/** Whether a message has a field that is to be redacted, at any depth. */
+function isRedacted(message: DescMessage, seen: Set<DescMessage>): boolean {
+  if (seen.has(message)) return false;
+  seen.add(message);
+  return message.fields.some(
+    (field: DescField) =>
+      field.proto.options?.debugRedact === true ||
+      (field.message !== undefined && isRedacted(field.message, seen)),
+  );
+}
+
+/** What the content type of a request says of it. */
+export interface SpokenProtocol {
+  readonly name: "unary" | "stream" | "grpc_web" | "grpc_web_text";
+  readonly codec: CodecName;
+}
+
+/** None of them can be sent by a form, or by a script of another site without a preflight. */
+const TYPES: ReadonlyMap<string, SpokenProtocol> = new Map([
+  ["application/proto", { name: "unary", codec: "proto" }],
+  ["application/json", { name: "unary", codec: "json" }],
+  ["application/connect+proto", { name: "stream", codec: "proto" }],
+  ["application/connect+json", { name: "stream", codec: "json" }],
+  ["application/grpc-web", { name: "grpc_web", codec: "proto" }],
+  ["application/grpc-web+proto", { name: "grpc_web", codec: "proto" }],
+  ["application/grpc-web+json", { name: "grpc_web", codec: "json" }],
+  ["application/grpc-web-text", { name: "grpc_web_text", codec: "proto" }],
+  ["application/grpc-web-text+proto", { name: "grpc_web_text", codec: "proto" }],
+]);
+
+/** The only parameter that says nothing else than the type does. */
+const WITH_CHARSET = /^([^\s;]+)[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
+
+/** The protocol of a content type; undefined where it is that of none. */
+function spokenBy(contentType: string): SpokenProtocol | undefined {
+  const known = TYPES.get(contentType);
+  if (known !== undefined) return known;
+  const match = WITH_CHARSET.exec(contentType);
+  return match === null ? undefined : TYPES.get((match[1] as string).toLowerCase());
+}

@@ -1,0 +1,102 @@
+import type { KeyObject, X509Certificate } from "node:crypto";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
+import type { ServerConfig } from "../configuration/server-config.ts";
+import { readCertificates, readPrivateKey, validityProblems } from "./certificate-list.ts";
+import {
+  type FileReading,
+  readTlsFiles,
+  type TlsConfig,
+  type TlsFiles,
+  type TlsKey,
+} from "./tls-files.ts";
+
+/** What the files of a server's certificates are good for. */
+export interface TlsJudgement {
+  /** What the server serves with; absent where there are problems. */
+  readonly context: SecureContextOptions | undefined;
+  /** What keeps the server from serving, a line each, with its key and fix. */
+  readonly problems: readonly string[];
+  /** What makes clients turn away, such as a certificate that has expired. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Checks the certificates of a server. One that has expired is a warning: whoever verifies it
+ * turns away by itself, and a renewal is picked up only by a server that runs.
+ *
+ * @param at the key of the configuration, such as `server.http.tls`
+ */
+export function checkTls(
+  at: string,
+  config: TlsConfig,
+  { files, problems: unread }: FileReading,
+): TlsJudgement {
+  const problems = [...unread];
+  const warnings: string[] = [];
+  const say = (key: TlsKey, what: string) => `${at}.${key} (${config[key]}) ${what}`;
+
+  const certificatesOf = (key: "certificate_file" | "client_ca_file") => {
+    const pem = files[key];
+    if (pem === undefined) return undefined;
+    const list = readCertificates(pem);
+    if ("problem" in list) {
+      problems.push(say(key, list.problem));
+      return undefined;
+    }
+    for (const what of validityProblems(list.certificates)) warnings.push(say(key, what));
+    return list.certificates;
+  };
+  const chain = certificatesOf("certificate_file");
+  certificatesOf("client_ca_file");
+  const reading = files.key_file === undefined ? undefined : readPrivateKey(files.key_file);
+  if (reading !== undefined && "problem" in reading) {
+    problems.push(say("key_file", reading.problem));
+  }
+  if (chain !== undefined && reading !== undefined && "key" in reading) {
+    const mismatch = pairProblem(at, chain, reading.key);
+    if (mismatch !== undefined) problems.push(mismatch);
+  }
+  if (problems.length > 0) return { context: undefined, problems, warnings };
+
+  const context = contextOf(files as TlsFiles);
+  try {
+    createSecureContext(context);
+  } catch (error) {
+    const reason = (error as Error).message;
+    const problem = `${at} cannot be served with: ${reason}; issue a new certificate and key`;
+    return { context: undefined, problems: [problem], warnings };
+  }
+  return { context, problems, warnings };
+}
+
+function pairProblem(
+  at: string,
+  chain: readonly X509Certificate[],
+  key: KeyObject,
+): string | undefined {
+  const own = chain.findIndex((certificate) => certificate.checkPrivateKey(key));
+  if (own === 0) return undefined;
+  return own > 0
+    ? `${at}.certificate_file must begin with the server's own certificate; it is number ${own + 1} in it, so put it first`
+    : `${at} has no certificate and key that fit: key_file is not the key of the certificate in certificate_file; name files that were issued together`;
+}
+
+function contextOf({ certificate_file, key_file, client_ca_file }: TlsFiles): SecureContextOptions {
+  return {
+    cert: certificate_file,
+    key: key_file,
+    minVersion: "TLSv1.2",
+    ...(client_ca_file === undefined ? {} : { ca: client_ca_file }),
+  };
+}
+
+/** What keeps the servers of a process from serving with the certificates of its configuration: all of it. */
+export function tlsProblems({ http, grpc }: Pick<ServerConfig, "http" | "grpc">): string[] {
+  const configured = [
+    ["server.http.tls", http?.tls],
+    ["server.grpc.tls", grpc?.tls],
+  ] as const;
+  return configured.flatMap(([at, tls]) =>
+    tls === undefined ? [] : checkTls(at, tls, readTlsFiles(at, tls)).problems,
+  );
+}

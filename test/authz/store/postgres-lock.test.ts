@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { takeLock } from "../../../src/authz/store/postgres/postgres-lock.ts";
+import type { PostgresWriter } from "../../../src/authz/store/postgres/postgres-writer.ts";
+
+const PREVIOUS = { pid: 7, start: "2026-01-01 00:00:00+00" };
+
+/** Answers in turn whether the lock is had, and how many connections were ended. */
+function writerOf(answers: readonly (boolean | number)[]) {
+  const left = [...answers];
+  const query = async () => {
+    const answer = left.shift();
+    if (typeof answer === "boolean") return [{ taken: answer }];
+    return new Array(answer).fill({});
+  };
+  return { writer: { query } as unknown as PostgresWriter, left };
+}
+
+// A server cannot be made to end a connection just between two statements of another one.
+test.each<[string, (boolean | number)[], boolean]>([
+  ["is free", [true], true],
+  ["is another process's", [false, 0, false], false],
+  ["is still our last connection's, which is ended", [false, 1, true], true],
+  ["was our last connection's, which ended by itself", [false, 0, true], true],
+  ["is let go just before our last connection is looked for", [false, 1, false, 0, true], true],
+  ["is taken by another process meanwhile", [false, 1, false, 0, false], false],
+])("a lock that %s", async (_, answers, taken) => {
+  const { writer, left } = writerOf(answers);
+  expect(await takeLock(writer, "schema", PREVIOUS)).toBe(taken);
+  expect(left).toEqual([]);
+});

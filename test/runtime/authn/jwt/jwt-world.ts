@@ -1,0 +1,105 @@
+import {
+  type AuthenticatorDependencies,
+  identificationStages,
+} from "../../../../src/runtime/authn/identification-stages.ts";
+import type { Call } from "../../../../src/runtime/call/call.ts";
+import {
+  callOf,
+  configOf,
+  outcomeOf,
+  recordEvents,
+  recordLog,
+  type SentHeaders,
+  type TestCall,
+} from "../calls.ts";
+import { KeyServer } from "./key-server.ts";
+import { rsaKey, type SigningKey, signToken } from "./tokens.ts";
+
+/** A provider, a service that verifies its tokens, and a clock that stands still. */
+export class JwtWorld {
+  readonly server: KeyServer;
+  readonly key: SigningKey;
+  /** Milliseconds since the epoch. */
+  time = 1_800_000_000_000;
+  readonly told: string[];
+  readonly warnings: object[];
+  readonly #stages: ReturnType<typeof identificationStages>;
+
+  private constructor(
+    server: KeyServer,
+    key: SigningKey,
+    authn: Record<string, unknown>,
+    more: Partial<AuthenticatorDependencies>,
+  ) {
+    this.server = server;
+    this.key = key;
+    const { events, told } = recordEvents();
+    const { logger, warnings } = recordLog();
+    this.told = told;
+    this.warnings = warnings;
+    const { oidc, ...rest } = authn as { oidc?: object };
+    const config = configOf({
+      mode: "idp_jwt",
+      gateway: { trusted_peers: ["10.1.2.0/24"] },
+      oidc: { issuer: server.url, audience: ["client"], ...oidc },
+      ...rest,
+    });
+    this.#stages = identificationStages(config, { events, logger, now: () => this.time, ...more });
+  }
+
+  static async create(
+    authn: Record<string, unknown> = {},
+    more: Partial<AuthenticatorDependencies> = {},
+    key: SigningKey = SHARED_KEY,
+  ): Promise<JwtWorld> {
+    const server = await new KeyServer().start();
+    server.keys = [key.jwk];
+    return new JwtWorld(server, key, authn, more);
+  }
+
+  /** Seconds since the epoch. */
+  get seconds(): number {
+    return this.time / 1000;
+  }
+
+  /** Claims that are accepted, but for what is changed. */
+  claims(changes: Record<string, unknown> = {}): Record<string, unknown> {
+    return {
+      iss: this.server.url,
+      aud: "client",
+      sub: "alice",
+      iat: this.seconds - 10,
+      exp: this.seconds + 3600,
+      ...changes,
+    };
+  }
+
+  token(changes: Record<string, unknown> = {}, header: Record<string, unknown> = {}): string {
+    return signToken(this.key, this.claims(changes), header);
+  }
+
+  call(token: string | undefined, test: TestCall = {}): Call {
+    const bearer: SentHeaders = token === undefined ? [] : [["authorization", `Bearer ${token}`]];
+    return callOf({ ...test, headers: [...bearer, ...(test.headers ?? [])] });
+  }
+
+  run(call: Call): void | Promise<void> {
+    this.#stages.contextInjection(call);
+    this.#stages.requestInfo(call);
+    this.#stages.metadata(call);
+    return this.#stages.authentication(call);
+  }
+
+  /** What becomes of a call with a token. */
+  outcome(token: string | undefined, test: TestCall = {}): Promise<string> {
+    const call = this.call(token, test);
+    return outcomeOf(() => this.run(call));
+  }
+
+  close(): Promise<void> {
+    return this.server.stop();
+  }
+}
+
+/** Making one takes long. */
+export const SHARED_KEY = rsaKey("key-1");

@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TokenCache } from "../../../../src/runtime/authn/jwt/jwt-authenticator.ts";
+import { MemoryRevocationList } from "../../../../src/runtime/authn/jwt/revocation-list.ts";
+import { JwtWorld } from "./jwt-world.ts";
+
+const SECOND = 1000;
+let time = 0;
+const revocations = () => new MemoryRevocationList(3, () => time);
+
+describe("a token that was verified before", () => {
+  let world: JwtWorld;
+  let list: MemoryRevocationList;
+  beforeEach(async () => {
+    list = revocations();
+    world = await JwtWorld.create({}, { revocations: list });
+    time = world.time;
+  });
+  afterEach(() => world.close());
+
+  test("is recognised without waiting", async () => {
+    const token = world.token();
+    const first = world.run(world.call(token));
+    expect(first).toBeInstanceOf(Promise);
+    await first;
+    const call = world.call(token);
+    expect(world.run(call)).toBeUndefined();
+    expect(call.principal?.subjectId).toBe("alice");
+    expect(world.told.filter((one) => one.startsWith("cache jwt"))).toEqual([
+      "cache jwt miss",
+      "cache jwt hit",
+    ]);
+  });
+
+  test("26 does not pass after it has expired [AUTHN-6]", async () => {
+    const token = world.token({ exp: world.seconds + 30 });
+    expect(await world.outcome(token)).toBe("passed");
+    world.time += 89 * SECOND;
+    expect(await world.outcome(token)).toBe("passed");
+    world.time += SECOND;
+    expect(await world.outcome(token)).toContain("it has expired");
+  });
+
+  test("is verified again after the cache's time [AUTHN-6]", async () => {
+    const token = world.token();
+    await world.outcome(token);
+    world.time += 300 * SECOND;
+    expect(world.run(world.call(token))).toBeInstanceOf(Promise);
+  });
+
+  test("26 does not pass after it was revoked by its id", async () => {
+    const token = world.token({ jti: "t1" });
+    expect(await world.outcome(token)).toBe("passed");
+    list.revokeToken("t1", world.time + 3600 * SECOND);
+    expect(await world.outcome(token)).toBe("401 UNAUTHORIZED: invalid token: it was revoked");
+    expect(await world.outcome(world.token({ jti: "t2" }))).toBe("passed");
+  });
+
+  test("26 does not pass after its subject was revoked; a later one does", async () => {
+    const token = world.token();
+    expect(await world.outcome(token)).toBe("passed");
+    list.revokeSubject("alice", world.time + 3600 * SECOND);
+    expect(await world.outcome(token)).toContain("it was revoked");
+    expect(await world.outcome(world.token({ sub: "bob" }))).toBe("passed");
+    world.time += 61 * SECOND;
+    expect(await world.outcome(world.token({ iat: world.seconds }))).toBe("passed");
+  });
+
+  test.each([
+    // A provider whose clock is ahead stamps a later time on what it issued before the revocation.
+    ["60 s ahead, seen before the revocation", 60, "revoked"],
+    ["59.5 s ahead", 59.5, "revoked"],
+    ["at the same time", 0, "revoked"],
+    ["60 s behind", -60, "revoked"],
+    ["later than any token of before", 60.5, "passed"],
+  ])(
+    "a revoked subject's token does not pass by the skew of the provider's clock: %s",
+    async (_, ahead, outcome) => {
+      const revoked = world.seconds;
+      const token = world.token({ iat: revoked + ahead });
+      if (ahead <= 60) expect(await world.outcome(token)).toBe("passed");
+      list.revokeSubject("alice", world.time + 3600 * SECOND);
+      for (const later of [0, 30, 61, 200]) {
+        world.time = (revoked + later) * SECOND;
+        if (later + 60 < ahead) continue;
+        const found = await world.outcome(token);
+        if (outcome === "revoked") expect(found, `${later} s later`).toContain("it was revoked");
+        else if (later > 0) expect(found, `${later} s later`).toBe("passed");
+      }
+    },
+  );
+
+  test("a subject that is revoked again by a clock that was put back stays revoked", async () => {
+    const token = world.token({ iat: world.seconds });
+    list.revokeSubject("alice", world.time + 3600 * SECOND);
+    world.time -= 3000 * SECOND;
+    list.revokeSubject("alice", world.time + 3600 * SECOND);
+    world.time += 3001 * SECOND;
+    expect(await world.outcome(token)).toContain("it was revoked");
+  });
+
+  test("26 is unknown to a service of another issuer with the same keys", async () => {
+    const token = world.token();
+    expect(await world.outcome(token)).toBe("passed");
+    const other = await JwtWorld.create();
+    expect(await other.outcome(token)).toContain("its issuer is not accepted");
+    await other.close();
+  });
+});
+
+describe("the revocation list", () => {
+  test("refuses more than it can keep, rather than to forget", () => {
+    time = 1000;
+    const list = revocations();
+    list.revokeToken("a", 2000);
+    list.revokeToken("b", 3000);
+    list.revokeSubject("alice", 3000);
+    expect(() => list.revokeToken("c", 3000)).toThrow("full");
+    list.revokeToken("a", 2500);
+    expect(list.isRevoked({ id: "a", subject: "x", issuedAt: 0 })).toBe(true);
+    time = 2600;
+    list.revokeToken("c", 3000);
+    expect(list.isRevoked({ id: "a", subject: "x", issuedAt: 0 })).toBe(false);
+    expect(list.isRevoked({ id: undefined, subject: "alice", issuedAt: 1000 })).toBe(true);
+    expect(list.isRevoked({ id: undefined, subject: "alice", issuedAt: 1001 })).toBe(false);
+  });
+
+  test("refuses subjects as well, and makes room of those that expired", () => {
+    time = 1000;
+    const list = revocations();
+    list.revokeSubject("alice", 2000);
+    list.revokeSubject("bob", 3000);
+    list.revokeSubject("carol", 3000);
+    expect(() => list.revokeSubject("dave", 3000)).toThrow("full");
+    expect(() => list.revokeToken("a", 3000)).toThrow("full");
+    time = 1999;
+    expect(() => list.revokeSubject("dave", 3000)).toThrow("full");
+    time = 2000;
+    list.revokeSubject("dave", 3000);
+    expect(list.isRevoked({ id: undefined, subject: "alice", issuedAt: 1 })).toBe(false);
+    expect(list.isRevoked({ id: undefined, subject: "bob", issuedAt: 1 })).toBe(true);
+  });
+
+  test("forgets none before the longest time that was asked for", () => {
+    time = 1000;
+    const list = revocations();
+    list.revokeToken("a", 3000);
+    list.revokeToken("a", 2000);
+    list.revokeSubject("alice", 3000);
+    list.revokeSubject("alice", 2000);
+    list.revokeToken("b", 2000);
+    time = 2000;
+    list.revokeToken("c", 3000);
+    expect(list.isRevoked({ id: "a", subject: "x", issuedAt: 1 })).toBe(true);
+    expect(list.isRevoked({ id: "b", subject: "x", issuedAt: 1 })).toBe(false);
+    expect(list.isRevoked({ id: "z", subject: "alice", issuedAt: 1 })).toBe(true);
+  });
+});
+
+describe("the cache", () => {
+  test("forgets what was longest not asked for", () => {
+    const cache = new TokenCache<number>(2);
+    cache.set("a", 1);
+    cache.set("b", 2);
+    cache.get("a");
+    cache.set("c", 3);
+    expect([cache.get("a"), cache.get("b"), cache.get("c"), cache.size]).toEqual([
+      1,
+      undefined,
+      3,
+      2,
+    ]);
+  });
+});

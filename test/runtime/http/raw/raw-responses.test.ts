@@ -1,0 +1,54 @@
+import { afterEach, expect, test } from "vitest";
+import type { RawResponse } from "../../../../src/runtime/http/raw/raw-handler.ts";
+import { rawMethod, start, stopAll } from "../support.ts";
+
+afterEach(stopAll);
+
+const path = { path: "/raw", match: "exact", methods: ["GET"], exposure: "PUBLIC" } as const;
+
+/** What a client gets of a handler that returns this, and whether the next one is served. */
+async function answerTo(answer: unknown): Promise<{ response: Response; faults: unknown[] }> {
+  const answers = [answer, { status: 200, body: "next" }];
+  const rawMethods = [rawMethod(path, async () => answers.shift() as RawResponse)];
+  const { origin, faults } = await start({ rawMethods });
+  const response = await fetch(`${origin}/raw`, { signal: AbortSignal.timeout(5000) });
+  expect(await (await fetch(`${origin}/raw`)).text()).toBe("next");
+  return { response, faults };
+}
+
+test.each<[string, unknown]>([
+  ["a body that is an object", { status: 200, body: { a: 1 } }],
+  ["a body that is a number", { status: 200, body: 7 }],
+  ["a body that is null", { status: 200, body: null }],
+  ["no status", { body: "text" }],
+  ["a status below 200", { status: 100 }],
+  ["a status above 599", { status: 600 }],
+  ["a status that is a text", { status: "200" }],
+  ["a header that cannot be sent", { status: 200, headers: { "x-a": "中" } }],
+  ["a header that is none", { status: 200, headers: { "x\ny": "1" } }],
+])("%s is INTERNAL, told to the log, and costs nobody else their answer", async (_, answer) => {
+  const { response, faults } = await answerTo(answer);
+  expect(response.status).toBe(500);
+  expect(await response.json()).toMatchObject({ code: "INTERNAL", message: "internal error" });
+  expect(faults).toHaveLength(1);
+});
+
+test.each([204, 304])(
+  "a response with status %i has no body, and says no length",
+  async (status) => {
+    const { response, faults } = await answerTo({ status, body: "text" });
+    expect(response.status).toBe(status);
+    expect(response.headers.has("content-length")).toBe(false);
+    expect(await response.text()).toBe("");
+    expect(faults).toEqual([]);
+  },
+);
+
+test("bytes and texts arrive as they are", async () => {
+  for (const body of ["täxt", new Uint8Array([0, 255, 7])]) {
+    const { response } = await answerTo({ status: 201, body });
+    expect(response.status).toBe(201);
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(body as string));
+    await stopAll();
+  }
+});

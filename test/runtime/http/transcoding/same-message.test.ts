@@ -1,0 +1,310 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type Message,
+  setExtension,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { Int64ValueSchema } from "@bufbuild/protobuf/wkt";
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { HttpRoute } from "../../../../src/runtime/index.ts";
+import { runs } from "../../../support/effort.ts";
+import { type Caller, type Callers, everyCaller } from "../strange/every-caller.ts";
+import { EditionService, NewSchema } from "../strange/gen/strange/edition/v1/edition_pb.ts";
+import {
+  bindEditionService,
+  EditionServiceRoutes,
+} from "../strange/gen/strange/edition/v1/edition_server.ts";
+import {
+  type All,
+  AllSchema,
+  BodiesSchema,
+  FlatSchema,
+  KindService,
+} from "../strange/gen/strange/kinds/v1/kinds_pb.ts";
+import {
+  bindKindService,
+  KindServiceRoutes,
+} from "../strange/gen/strange/kinds/v1/kinds_server.ts";
+import {
+  extra,
+  extras,
+  LegacyService,
+  OldSchema,
+  Scope_nested_extension,
+} from "../strange/gen/strange/legacy/v1/legacy_pb.ts";
+import {
+  bindLegacyService,
+  LegacyServiceRoutes,
+} from "../strange/gen/strange/legacy/v1/legacy_server.ts";
+import { PathService } from "../strange/gen/strange/paths/v1/paths_pb.ts";
+import {
+  bindPathService,
+  PathServiceRoutes,
+} from "../strange/gen/strange/paths/v1/paths_server.ts";
+import { randomMessage } from "../strange/random-message.ts";
+import { type StrangeServer, startStrange } from "../strange/strange-server.ts";
+
+const RUNS = { numRuns: runs(50, 3) };
+
+let server: StrangeServer;
+const closing: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  server = await startStrange([
+    bindKindService,
+    bindLegacyService,
+    bindEditionService,
+    bindPathService,
+  ]);
+});
+beforeEach(() => {
+  server.answer = async (request) => request;
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  await server.stop();
+});
+
+/** What calls a service by every protocol: the routes of HTTP, and all others. */
+function callers(service: DescService, routes: readonly HttpRoute[]): Callers {
+  const { callers: all, close } = everyCaller(service, routes, server);
+  closing.push(close);
+  return all;
+}
+
+/** Calls an RPC by each, and compares what arrived and what came back. */
+async function expectSame(
+  all: Callers,
+  { localName, input, output }: DescMethod,
+  request: Message,
+): Promise<void> {
+  const results: Record<string, unknown> = {};
+  for (const [name, caller] of Object.entries(all)) {
+    server.seen.length = 0;
+    const answer = await caller[localName]?.(request);
+    const arrived = server.seen.map((call) => bytesOf(input, call.request));
+    results[name] = { arrived, answer: bytesOf(output, answer) };
+  }
+  const [first] = Object.values(results) as { arrived: string[] }[];
+  expect(first?.arrived).toHaveLength(1);
+  expect(results).toEqual(Object.fromEntries(Object.keys(all).map((name) => [name, first])));
+}
+
+function bytesOf(desc: DescMessage, message: Message | undefined): string {
+  return Buffer.from(toBinary(desc, message as Message)).toString("hex");
+}
+
+describe("a message arrives by a route of HTTP as it does by every other protocol", () => {
+  it("in a query", async () => {
+    const all = callers(KindService, KindServiceRoutes);
+    await fc.assert(
+      fc.asyncProperty(randomMessage(FlatSchema, { queryOnly: true }), (request) =>
+        expectSame(all, KindService.method.query, request),
+      ),
+      RUNS,
+    );
+  });
+
+  it("in a path and a query", async () => {
+    const all = callers(KindService, KindServiceRoutes);
+    await fc.assert(
+      fc.asyncProperty(randomMessage(FlatSchema, { queryOnly: true, pathSafe: true }), (request) =>
+        expectSame(all, KindService.method.path, request),
+      ),
+      RUNS,
+    );
+  });
+
+  it("in a body", async () => {
+    const all = callers(KindService, KindServiceRoutes);
+    await fc.assert(
+      fc.asyncProperty(randomMessage(AllSchema, { any: FlatSchema }), (request) =>
+        expectSame(all, KindService.method.whole, request),
+      ),
+      RUNS,
+    );
+  });
+
+  it("in a path, a query and a field of the body", async () => {
+    const all = callers(KindService, KindServiceRoutes);
+    const request = fc
+      .tuple(
+        randomMessage(AllSchema, { queryOnly: true, pathSafe: true }),
+        fc.option(randomMessage(AllSchema, { any: FlatSchema })),
+      )
+      .map(([outer, rest]) => create(AllSchema, { ...outer, rest: rest ?? undefined } as object));
+    await fc.assert(
+      fc.asyncProperty(request, (one) => expectSame(all, KindService.method.part, one)),
+      RUNS,
+    );
+  });
+
+  it.each(KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Fields")))(
+    "in $path",
+    async (route) => {
+      const all = callers(KindService, [route]);
+      const field = BodiesSchema.fields.find(({ name }) => name === route.body);
+      const name = field?.oneof?.localName ?? field?.localName ?? "";
+      const request = randomMessage(BodiesSchema, { any: FlatSchema }).map((one) => {
+        const value = (one as any)[name];
+        const isOther = field?.oneof !== undefined && value?.case !== field.localName;
+        return create(BodiesSchema, isOther ? {} : { [name]: value });
+      });
+      await fc.assert(
+        fc.asyncProperty(request, async (one) => {
+          // JSON has one null for the absence of a Value and for its being null.
+          if (name === "anything" && (one as any)[name] === undefined) return;
+          await expectSame(all, KindService.method.fields, one);
+        }),
+        { numRuns: runs(20, 3) },
+      );
+    },
+  );
+
+  it.each(KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Stream")))(
+    "and comes back in a stream, by $path",
+    async (route) => {
+      const every = callers(KindService, [route]);
+      server.answer = async function* (request) {
+        yield request;
+        yield { rest: request };
+      };
+      const all = async (caller: Caller, request: Message) => {
+        const messages: Message[] = [];
+        const stream = caller["stream"]?.(request) as unknown as AsyncIterable<Message>;
+        for await (const one of stream) {
+          // By response_body only that field comes.
+          const isPart = route.responseBody !== undefined;
+          messages.push(isPart ? create(AllSchema, { rest: (one as All).rest as All }) : one);
+        }
+        return messages.map((one) => bytesOf(AllSchema, one));
+      };
+      const property = fc.asyncProperty(
+        randomMessage(AllSchema, { any: FlatSchema }),
+        async (request) => {
+          const results: Record<string, string[]> = {};
+          for (const [name, caller] of Object.entries(every)) {
+            results[name] = await all(caller, request);
+          }
+          const { http } = results;
+          expect(results).toEqual(
+            Object.fromEntries(Object.keys(every).map((name) => [name, http])),
+          );
+        },
+      );
+      await fc.assert(property, { numRuns: runs(25, 4) });
+    },
+  );
+
+  it("of proto2, with groups, defaults and extensions", async () => {
+    const all = callers(LegacyService, LegacyServiceRoutes);
+    const request = fc
+      .tuple(
+        randomMessage(OldSchema),
+        fc.option(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n)),
+        fc.array(fc.string()),
+      )
+      .map(([old, number, texts]) => {
+        if (number !== null) setExtension(old as any, extra, number);
+        if (texts.length > 0) setExtension(old as any, extras, texts);
+        if (texts.length > 1) setExtension(old as any, Scope_nested_extension, texts[0] ?? "");
+        return old;
+      });
+    await fc.assert(
+      fc.asyncProperty(request, (one) => expectSame(all, LegacyService.method.save, one)),
+      RUNS,
+    );
+  });
+
+  it("of editions, with presence, delimited messages and closed enums", async () => {
+    const all = callers(EditionService, EditionServiceRoutes);
+    const body = fc.asyncProperty(randomMessage(NewSchema), (one) =>
+      expectSame(all, EditionService.method.save, one),
+    );
+    const query = fc.asyncProperty(randomMessage(NewSchema, { queryOnly: true }), (one) =>
+      expectSame(all, EditionService.method.load, one),
+    );
+    await fc.assert(body, RUNS);
+    await fc.assert(query, RUNS);
+  });
+
+  it("that is one of the types with a JSON form of their own", async () => {
+    const all = callers(KindService, KindServiceRoutes);
+    const { time, value, wrapper, struct, any, nothing } = KindService.method;
+    for (const method of [time, value, wrapper, struct, any, nothing]) {
+      server.answer = async (request) => (method === wrapper ? { value: 5n } : request);
+      const property = fc.asyncProperty(randomMessage(method.input, { any: FlatSchema }), (one) =>
+        expectSame(all, method, one),
+      );
+      await fc.assert(property, { numRuns: runs(20, 3) });
+    }
+  });
+
+  it("through a path alone, where the message is a wrapper", async () => {
+    const routes = KindServiceRoutes.filter(
+      ({ rpc, method }) => rpc.endsWith("/Wrapper") && method === "GET",
+    );
+    server.answer = async () => ({ value: 5n });
+    for (const route of routes) {
+      const all = callers(KindService, [route]);
+      const property = fc.asyncProperty(fc.string({ minLength: 1 }), async (value) => {
+        if (
+          route.variables.length > 0 &&
+          /^\.\.?$|[\u0000-\u001f\u007f-\u009f]|^\.\.?[/\\]|[/\\]\.\.?$|[/\\]\.\.?[/\\]/.test(value)
+        )
+          return;
+        await expectSame(all, KindService.method.wrapper, {
+          $typeName: "google.protobuf.StringValue",
+          value,
+        } as Message);
+      });
+      await fc.assert(property, { numRuns: runs(25, 4) });
+    }
+  });
+
+  it("through a path alone, where the message is a wrapper of a number", async () => {
+    const routes = KindServiceRoutes.filter(({ rpc }) => rpc.endsWith("/Number"));
+    for (const route of routes) {
+      const all = callers(KindService, [route]);
+      const property = fc.asyncProperty(randomMessage(Int64ValueSchema), (one) =>
+        expectSame(all, KindService.method.number, one),
+      );
+      await fc.assert(property, { numRuns: runs(20, 3) });
+    }
+  });
+
+  it("through templates with several segments, nested variables, wildcards and verbs", async () => {
+    const all = callers(PathService, PathServiceRoutes);
+    const segment = fc
+      .string({ minLength: 1 })
+      .map((value) => value.replace(/[\u0000-\u001f\u007f-\u009f/\\]/g, "_"))
+      .filter((value) => !/^\.\.?$/.test(value));
+    const { several, cancel, nested, single, rest, escaped } = PathService.method;
+    const property = fc.asyncProperty(
+      segment,
+      segment,
+      fc.bigInt(-5n, 2n ** 63n - 1n),
+      async (a, b, number) => {
+        const names = (name: string) =>
+          ({ $typeName: "strange.paths.v1.PathRequest", name, number }) as unknown as Message;
+        await expectSame(all, several, names(`projects/${a}/locations/${b}`));
+        await expectSame(all, several, names(`folders/${a}`));
+        await expectSame(all, several, names(`organizations/${a}/${b}/${a}`));
+        await expectSame(all, cancel, names(`operations/${a}:cancel/${b}`));
+        await expectSame(all, cancel, names(`projects/${a}/locations/${b}`));
+        await expectSame(all, single, names(`${a}/${b}`));
+        await expectSame(all, rest, names(`${a}/${b}`));
+        await expectSame(all, escaped, names(a));
+        await expectSame(all, nested, {
+          ...names(""),
+          inner: { ...names(a), inner: names(`a/${b}`) },
+        } as Message);
+      },
+    );
+    await fc.assert(property, { numRuns: runs(25, 4) });
+  });
+});

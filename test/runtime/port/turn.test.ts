@@ -1,0 +1,16 @@
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { Turn } from "../../../src/runtime/port/turn.ts";
+
+test("what a task throws ends neither the others nor the process", async () => {
+  const turn = new Turn();
+  const done: string[] = [];
+  const error = new Error("a task fails");
+  turn.atEnd(() => done.push("before"));
+  turn.atEnd(() => {
+    throw error;
+  });
+  turn.atEnd(() => done.push("after"));
+  expect(await once(process, "warning")).toEqual([error]);
+  expect(done).toEqual(["before", "after"]);
+});

@@ -1,0 +1,44 @@
+/** The thread in which `svc-access` runs: see `svc-access.ts`. */
+import { pathToFileURL } from "node:url";
+import { workerData } from "node:worker_threads";
+import type { Outcome } from "./programs.ts";
+import type { CommandThreadData, Run } from "./svc-access.ts";
+
+const { program, port, isDone } = workerData as CommandThreadData;
+let runs = 0;
+
+port.on("message", async ({ args, env }: Run) => {
+  const outcome = await run(args, env);
+  port.postMessage(outcome);
+  Atomics.store(isDone, 0, 1);
+  Atomics.notify(isDone, 0);
+});
+
+/** Runs what is in `bin` once more; what it imports is loaded already. */
+async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
+  const stdout = collect(process.stdout);
+  const stderr = collect(process.stderr);
+  process.env = { ...env };
+  process.argv = [process.execPath, program, ...args];
+  process.exitCode = undefined;
+  try {
+    await import(`${pathToFileURL(program)}?${runs++}`);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).stack}\n`);
+    process.exitCode = 1;
+  }
+  process.stdout.removeAllListeners("error");
+  const status = Number(process.exitCode ?? 0);
+  process.exitCode = undefined;
+  return { status, stdout: stdout.join(""), stderr: stderr.join("") };
+}
+
+/** Takes what is written from now on. */
+function collect(stream: NodeJS.WriteStream): string[] {
+  const texts: string[] = [];
+  stream.write = (chunk: string | Uint8Array) => {
+    texts.push(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"));
+    return true;
+  };
+  return texts;
+}

@@ -1,0 +1,25 @@
+import type { Reporter, TestModule, TestSuite } from "vitest/node";
+import { IS_THOROUGH } from "./effort.ts";
+
+/** Names at the end what was left out, so that nobody takes a short run for a whole one. */
+export default class LeftOutReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const skipped = modules.flatMap((module) =>
+      skippedOf(module).map((name) => `  ${module.relativeModuleId} > ${name}`),
+    );
+    if (skipped.length > 0) console.log(["Skipped:", ...skipped].join("\n"));
+    if (!IS_THOROUGH) {
+      console.log("Random inputs, kills and matrices were tried in part: CI=true tries all of it.");
+    }
+  }
+}
+
+/** The names of the tests that were skipped; of a suite without any other, its name. */
+function skippedOf(parent: TestModule | TestSuite): string[] {
+  return [...parent.children].flatMap((child) => {
+    if (child.type === "test") return child.result().state === "skipped" ? [child.fullName] : [];
+    const all = [...child.children.allTests()];
+    const isSkipped = all.every((test) => test.result().state === "skipped");
+    return isSkipped ? [`${child.fullName} (${all.length})`] : skippedOf(child);
+  });
+}
