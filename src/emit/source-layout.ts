@@ -3,18 +3,27 @@ export const COLUMNS = 100;
 
 /**
  * Generated source with its long declarations broken as a formatter would: at the first list of
- * names, parameters or type arguments, at the types of a union, else after the `=`. Comments and
- * the lines of tables stay.
+ * names, parameters or type arguments, at the types of a union, else after the `=`. A comment of
+ * one line above a declaration of the file gets a line for each sentence; other comments, which are
+ * the source's, and the lines of tables stay.
  */
 export function withinColumns(source: string): string {
   return source
     .split("\n")
-    .map((line) => (line.length <= COLUMNS || COMMENT.test(line) ? line : broken(line)))
+    .map((line) =>
+      line.length <= COLUMNS ? line : COMMENT.test(line) ? sentences(line) : broken(line),
+    )
     .join("\n");
 }
 
 const COMMENT = /^\s*(?:\*|\/[*/])/;
 const CLOSING: Readonly<Record<string, string>> = { "{": "}", "(": ")", "<": ">" };
+
+function sentences(comment: string): string {
+  const text = /^\/\*\* (.*) \*\/$/.exec(comment)?.[1];
+  if (text === undefined) return comment;
+  return `/**\n${text.replace(/^|(?<=\.) (?=[A-Z])/g, (between) => (between === "" ? " * " : "\n * "))}\n */`;
+}
 
 function broken(line: string): string {
   const start = line.search(/[{(<"]/);
