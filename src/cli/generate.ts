@@ -1,8 +1,9 @@
 import { Command, Option } from "commander";
 import { note } from "../common/note.ts";
 import { printable } from "../common/printable.ts";
-import { generate, TARGETS, type Target } from "../compiler/generate.ts";
+import { generate } from "../compiler/generate.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
+import { TARGETS, type Target } from "../compiler/targets.ts";
 import { writeFiles } from "../compiler/write-files.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";

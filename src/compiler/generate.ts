@@ -9,12 +9,7 @@ import {
 } from "../emit/output-file.ts";
 import type { Judgement } from "./judge.ts";
 import type { Platform } from "./platform.ts";
-
-/** What can be generated. */
-export const TARGETS = ["routes", "policies", "server", "gateway"] as const;
-
-/** One kind of output. */
-export type Target = (typeof TARGETS)[number];
+import { TARGETS, type Target } from "./targets.ts";
 
 /** How TypeScript is written, in the options of protoc-gen-es. */
 export interface GenerateOptions {

@@ -3,9 +3,9 @@ import type { LoadedConfig } from "../config/load-config.ts";
 import { compareDiagnostics, formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
-import type { Target } from "./generate.ts";
 import type { Judgement } from "./judge.ts";
 import type { Platform } from "./platform.ts";
+import type { Target } from "./targets.ts";
 
 /**
  * Judges whether the input holds what the targets are made of.

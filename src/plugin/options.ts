@@ -1,4 +1,4 @@
-import { TARGETS, type Target } from "../compiler/generate.ts";
+import { TARGETS, type Target } from "../compiler/targets.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 

@@ -2,15 +2,16 @@ import { join, posix } from "node:path";
 import type { GeneratorRequest } from "../api/descriptors/code-generator-request.ts";
 import { type FileHeader, readFileHeader } from "../api/descriptors/file-outline.ts";
 import type { BufTemplate, TemplatePlugin } from "../compiler/buf-template.ts";
-import type { Target } from "../compiler/generate.ts";
+import type { Target } from "../compiler/targets.ts";
 import type { PlatformConfig } from "../config/config.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 import type { PluginOptions } from "./options.ts";
 
-/** The outputs that span files, by the target that makes them. */
-const SPANNING: Readonly<Partial<Record<Target, string>>> = {
+/** The output that spans files, by the target that makes it; undefined where each is of one file. */
+const SPANNING: Readonly<Record<Target, string | undefined>> = {
   policies: "policies.json",
   routes: "routes/",
+  server: undefined,
   gateway: "gateway/",
 };
 

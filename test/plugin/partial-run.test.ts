@@ -6,7 +6,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { CodeGeneratorRequestSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readCodeGeneratorRequest } from "../../src/api/descriptors/code-generator-request.ts";
-import { TARGETS } from "../../src/compiler/generate.ts";
+import { TARGETS } from "../../src/compiler/targets.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { type PluginOptions, parsePluginOptions } from "../../src/plugin/options.ts";
 import { refusePartialRun } from "../../src/plugin/partial-run.ts";
