@@ -1,15 +1,10 @@
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { Peer } from "../peer/peer.ts";
-import {
-  type CallAudit,
-  type CallContext,
-  NO_AUDIT,
-  type Principal,
-  type Transport,
-} from "./call-context.ts";
+import { type CallAudit, type CallContext, NO_AUDIT, type Principal } from "./call-context.ts";
 import type { CallHeaders } from "./call-headers.ts";
 import { ResponseFields, type ResponseMetadata } from "./response-fields.ts";
+import type { Transport } from "./transports.ts";
 
 /** What an adapter knows of a call when it begins. */
 export interface CallStart {

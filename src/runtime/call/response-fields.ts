@@ -1,4 +1,4 @@
-import type { Transport } from "./call-context.ts";
+import type { Transport } from "./transports.ts";
 
 /** Headers or trailers that a handler set, by names in lower case; one that was appended to has several values. */
 export type ResponseMetadata = ReadonlyMap<string, string | readonly string[]>;

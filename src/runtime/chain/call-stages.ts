@@ -1,5 +1,6 @@
 import type { Call } from "../call/call.ts";
-import type { CallAudit, Transport } from "../call/call-context.ts";
+import type { CallAudit } from "../call/call-context.ts";
+import type { Transport } from "../call/transports.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { Peer } from "../peer/peer.ts";
 

@@ -1,5 +1,6 @@
-import type { CallContext, Transport } from "../call/call-context.ts";
+import type { CallContext } from "../call/call-context.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
+import type { Transport } from "../call/transports.ts";
 
 /** A call as interceptors and admission checks see it. */
 export interface InterceptedCall extends CallContext {

@@ -1,6 +1,6 @@
-import type { Transport } from "../call/call-context.ts";
 import type { CallHeaders } from "../call/call-headers.ts";
 import type { ResponseMetadata } from "../call/response-fields.ts";
+import type { Transport } from "../call/transports.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { Peer } from "../peer/peer.ts";
 import type { MessageDecoder } from "../wire/message-reader.ts";

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { RiskLevel } from "../../../api/policy.ts";
 import { HALVES, INVISIBLE, UNPRINTABLE, writtenOut } from "../../../common/unsafe-characters.ts";
-import type { Transport } from "../../call/call-context.ts";
+import type { Transport } from "../../call/transports.ts";
 
 export type { RiskLevel };
 

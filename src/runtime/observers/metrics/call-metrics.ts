@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import type { BoundMethod } from "../../binding/bound-method.ts";
 import type { Call } from "../../call/call.ts";
-import { TRANSPORTS, type Transport } from "../../call/call-context.ts";
+import { TRANSPORTS, type Transport } from "../../call/transports.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { registerOwnMetric, type Sample } from "./own-metric.ts";

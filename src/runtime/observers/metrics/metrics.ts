@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
-import type { Transport } from "../../call/call-context.ts";
+import type { Transport } from "../../call/transports.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { RuntimeEvents } from "../../operation/runtime-events.ts";
 import { CallMetrics } from "./call-metrics.ts";

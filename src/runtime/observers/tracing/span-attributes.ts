@@ -1,8 +1,8 @@
 import type { Attributes } from "@opentelemetry/api";
 import { streamsResponse } from "../../binding/bound-method.ts";
 import type { Call } from "../../call/call.ts";
-import type { Transport } from "../../call/call-context.ts";
 import { single } from "../../call/call-headers.ts";
+import type { Transport } from "../../call/transports.ts";
 import { status } from "../../error/error-codes.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import { cleanLine, redactText } from "../../operation/redaction/redact-text.ts";

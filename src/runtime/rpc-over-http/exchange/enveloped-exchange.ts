@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Transport } from "../../call/call-context.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
+import type { Transport } from "../../call/transports.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
 import { isBrokenOff } from "../../http/exchange/read-body.ts";

@@ -1,7 +1,7 @@
-import type { Transport } from "../../call/call-context.ts";
 import { type CallHeaders, FRAMING_HEADERS } from "../../call/call-headers.ts";
 import { REQUEST_ID_HEADER } from "../../call/call-ids.ts";
 import { type ResponseMetadata, sentValue } from "../../call/response-fields.ts";
+import type { Transport } from "../../call/transports.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
 import type { Peer } from "../../peer/peer.ts";
