@@ -84,9 +84,19 @@ const SERVER_FAULTS: ReadonlySet<number> = new Set([
   status.DATA_LOSS,
 ]);
 
+/** Calls by the routes of HTTP have its conventions. */
+type RpcTransport = Exclude<Transport, "http">;
+
+/** The systems of the conventions of RPCs. */
+const RPC_SYSTEMS: Readonly<Record<RpcTransport, "grpc" | "connectrpc">> = {
+  grpc: "grpc",
+  grpc_web: "grpc",
+  connect: "connectrpc",
+};
+
 /** What the conventions say of each call of gRPC, gRPC-Web and Connect. */
-export function rpcAttributes(transport: Transport): Attributes {
-  return { "rpc.system.name": transport === "connect" ? "connectrpc" : "grpc" };
+export function rpcAttributes(transport: RpcTransport): Attributes {
+  return { "rpc.system.name": RPC_SYSTEMS[transport] };
 }
 
 /** The name of a status code, such as `NOT_FOUND`. */
@@ -95,12 +105,13 @@ export function statusName(code: number): string {
 }
 
 /** What became of a call that was served over one of these. */
-export function endOfRpc(transport: Transport, error: ServiceError | undefined): SpanEnd {
+export function endOfRpc(transport: RpcTransport, error: ServiceError | undefined): SpanEnd {
   const code = error?.grpcStatus ?? status.OK;
   const name = statusName(code);
+  const isConnect = RPC_SYSTEMS[transport] === "connectrpc";
   // Connect names only errors, in lower case.
-  if (transport === "connect" && error === undefined) return { attributes: {} };
-  const told = transport === "connect" ? name.toLowerCase() : name;
+  if (isConnect && error === undefined) return { attributes: {} };
+  const told = isConnect ? name.toLowerCase() : name;
   const attributes = { "rpc.response.status_code": told };
   return SERVER_FAULTS.has(code) ? { attributes, errorType: told } : { attributes };
 }
