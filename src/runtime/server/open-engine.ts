@@ -33,13 +33,17 @@ export function engineProblems({ security: { authz }, database }: ServiceConfig)
   if (authz.model === undefined) {
     problems.push("security.authz.model is missing: name the file of the model");
   }
-  if (authz.provider === "spicedb" && authz.spicedb === undefined) {
-    problems.push("security.authz.spicedb is missing: the provider is spicedb");
+  switch (authz.provider) {
+    case "spicedb":
+      if (authz.spicedb !== undefined) return problems;
+      return [...problems, "security.authz.spicedb is missing: the provider is spicedb"];
+    case "embedded":
+      if (database !== undefined) return problems;
+      return [
+        ...problems,
+        "database is missing: the embedded engine keeps its relationships there",
+      ];
   }
-  if (authz.provider === "embedded" && database === undefined) {
-    problems.push("database is missing: the embedded engine keeps its relationships there");
-  }
-  return problems;
 }
 
 /**
