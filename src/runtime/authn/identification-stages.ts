@@ -5,7 +5,7 @@ import { requestInfoStage } from "../call/request-info.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { RuntimeEvents } from "../operation/runtime-events.ts";
-import { authenticationStage } from "./authentication.ts";
+import { authenticationStage } from "./authentication-stage.ts";
 import { peerTrustOf } from "./check-authn-config.ts";
 import { IdentityHeaderNames, identityHeaderStage } from "./gateway/check-identity-headers.ts";
 import { CrossSiteGuard } from "./gateway/cross-site.ts";
