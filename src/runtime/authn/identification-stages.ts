@@ -1,23 +1,13 @@
-import type { Logger } from "../../common/logger.ts";
 import type { Call } from "../call/call.ts";
 import { injectTraceContext } from "../call/call-ids.ts";
 import { requestInfoStage } from "../call/request-info.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import { authenticationStage } from "./authentication-stage.ts";
 import { peerTrustOf } from "./check-authn-config.ts";
+import { type AuthenticatorDependencies, createAuthenticators } from "./create-authenticators.ts";
 import { IdentityHeaderNames, identityHeaderStage } from "./gateway/check-identity-headers.ts";
 import { CrossSiteGuard } from "./gateway/cross-site.ts";
-import { GatewayHeadersAuthenticator } from "./gateway/gateway-headers.ts";
-import { HybridAuthenticator } from "./hybrid-authenticator.ts";
-import type { Authenticator } from "./identity/authenticator.ts";
-import { InternalTokenAuthenticator, TokenTable } from "./internal/internal-token.ts";
-import { tokenSources } from "./internal/token-sources.ts";
-import { JwtAuthenticator } from "./jwt/jwt-authenticator.ts";
-import { KeySet } from "./jwt/key-set.ts";
-import { fetchKeys } from "./jwt/key-source.ts";
-import { MemoryRevocationList, type RevocationList } from "./jwt/revocation-list.ts";
 
 /** The stages of the chain that find out who calls, and from where. */
 export interface IdentificationStages {
@@ -53,78 +43,4 @@ export function identificationStages(
       events,
     }),
   };
-}
-
-/** What authenticators need beside the configuration. */
-export interface AuthenticatorDependencies {
-  readonly events: RuntimeEvents;
-  readonly logger: Logger;
-  /** Asked for each JWT; absent, nothing is revoked. */
-  readonly revocations?: RevocationList | undefined;
-  /** Further kinds of credentials, such as a session cookie; asked last, and not at all where authentication is off. */
-  readonly further?: readonly Authenticator[] | undefined;
-  /** Takes what ends the reading of files; absent, that goes on as long as the process does. */
-  readonly onClose?: ((end: () => void) => void) | undefined;
-  /** Milliseconds since the epoch; `Date.now` where absent. */
-  readonly now?: (() => number) | undefined;
-}
-
-const NS_PER_MS = 1_000_000;
-
-/** The authenticators of a configuration, in the order in which they are asked. Internal tokens come first. */
-function createAuthenticators(
-  config: ServiceConfig,
-  dependencies: AuthenticatorDependencies,
-): readonly Authenticator[] {
-  const { authn } = config.security;
-  const internal = authn.internal_call.enabled ? [createInternal(config, dependencies)] : [];
-  if (!authn.enabled) return internal;
-  const further = dependencies.further ?? [];
-  switch (authn.mode) {
-    case "gateway_trusted":
-      return [...internal, new GatewayHeadersAuthenticator(), ...further];
-    case "idp_jwt":
-      return [...internal, createJwt(config, dependencies), ...further];
-    case "hybrid": {
-      const jwt = createJwt(config, dependencies);
-      return [
-        ...internal,
-        new HybridAuthenticator(jwt, new GatewayHeadersAuthenticator()),
-        ...further,
-      ];
-    }
-    case "disabled":
-      return internal;
-  }
-}
-
-function createInternal(config: ServiceConfig, dependencies: AuthenticatorDependencies) {
-  const { internal_call: internal } = config.security.authn;
-  const { logger, events, onClose } = dependencies;
-  const tokens = new TokenTable(tokenSources(internal), { logger, events });
-  onClose?.(() => tokens.close());
-  return new InternalTokenAuthenticator(internal.header, tokens);
-}
-
-function createJwt(config: ServiceConfig, dependencies: AuthenticatorDependencies) {
-  const { oidc, cache_ttl_ns } = config.security.authn;
-  if (oidc === undefined) throw new Error("security.authn.oidc is missing");
-  const { events, logger, now = () => Date.now(), revocations } = dependencies;
-  const algorithms: ReadonlySet<string> = new Set(oidc.allowed_algs);
-  const { issuer, discovery_url: discoveryUrl, jwks_url: jwksUrl } = oidc;
-  const load = () => fetchKeys({ issuer, discoveryUrl, jwksUrl, algorithms });
-  return new JwtAuthenticator({
-    keys: new KeySet({ load, ttlMs: oidc.jwks_cache_ttl_ns / NS_PER_MS, now, events, logger }),
-    rules: {
-      algorithms,
-      issuer,
-      audience: oidc.audience,
-      allowedOwners: oidc.allowed_owners,
-      clockSkewMs: oidc.clock_skew_ns / NS_PER_MS,
-    },
-    cacheTtlMs: cache_ttl_ns / NS_PER_MS,
-    revocations: revocations ?? new MemoryRevocationList(),
-    now,
-    events,
-  });
 }

@@ -1,7 +1,5 @@
-import {
-  type AuthenticatorDependencies,
-  identificationStages,
-} from "../../../src/runtime/authn/identification-stages.ts";
+import type { AuthenticatorDependencies } from "../../../src/runtime/authn/create-authenticators.ts";
+import { identificationStages } from "../../../src/runtime/authn/identification-stages.ts";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import { callOf, configOf, outcomeOf, recordEvents, recordLog, type TestCall } from "./calls.ts";
 
