@@ -1,7 +1,7 @@
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Deadlines, Timed } from "./deadlines.ts";
-import type { Handling } from "./handling.ts";
+import type { HandlerRun } from "./handler-run.ts";
 
 type Waiting = (reason: ServiceError) => void;
 
@@ -11,7 +11,7 @@ export class Progress implements Timed {
   previous: Timed | undefined = undefined;
   next: Timed | undefined = undefined;
   /** What its handler does; from the audit stage on, where the call is audited. */
-  handling: Handling | undefined = undefined;
+  handlerRun: HandlerRun | undefined = undefined;
   /** Whether its time has begun, which is one also where an interceptor calls `next` again. */
   isWatched = false;
   /** Whether its handler was called. */

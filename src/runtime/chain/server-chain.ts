@@ -4,7 +4,7 @@ import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
 import type { AuditTrail, CallEnd, CallObserver, Stage } from "./call-stages.ts";
 import { Deadlines } from "./deadlines.ts";
-import { Handling, invokeHandler } from "./handling.ts";
+import { HandlerRun, invokeHandler } from "./handler-run.ts";
 import { type AdmissionCheck, type Interceptor, intercept } from "./interceptor.ts";
 import { Progress } from "./progress.ts";
 
@@ -115,7 +115,7 @@ export class ServerChain {
     const { authorization, audit, admission, after } = this.#parts;
     const isAudited = call.method.policy.audit !== undefined;
     // One for the call, however often an interceptor calls `next`: what an earlier run did stands.
-    if (isAudited) progress.handling ??= new Handling();
+    if (isAudited) progress.handlerRun ??= new HandlerRun();
     const request = progress.request();
     call.request = request instanceof Promise ? await request : request;
     const authorized = authorization(call);
@@ -143,8 +143,8 @@ export class ServerChain {
       );
     }
     progress.isHandled = true;
-    const { handling } = progress;
-    return handling === undefined ? invokeHandler(call) : handling.run(call);
+    const { handlerRun } = progress;
+    return handlerRun === undefined ? invokeHandler(call) : handlerRun.start(call);
   }
 
   async *#streamed(
@@ -190,21 +190,25 @@ export class ServerChain {
 
   #end(call: Call, progress: Progress, error: ServiceError | undefined): void | Promise<void> {
     progress.end();
-    const { handling } = progress;
-    const completed = handling === undefined ? undefined : this.#audited(call, handling, error);
+    const { handlerRun } = progress;
+    const completed = handlerRun === undefined ? undefined : this.#audited(call, handlerRun, error);
     if (completed !== undefined) return completed.then(() => this.#tell(call, error));
     this.#tell(call, error);
   }
 
   /** Completes the event with what the handler did, or has it done once the handler has ended. */
-  #audited(call: Call, handling: Handling, error: ServiceError | undefined): void | Promise<void> {
+  #audited(
+    call: Call,
+    handlerRun: HandlerRun,
+    error: ServiceError | undefined,
+  ): void | Promise<void> {
     const { audit } = this.#parts;
     const answer: CallEnd = { error };
     const complete = () => {
-      const { error: ended, isCutOff } = handling.end ?? answer;
+      const { error: ended, isCutOff } = handlerRun.end ?? answer;
       return audit.complete(call, ended, answer, isCutOff);
     };
-    if (handling.over(complete)) return complete();
+    if (handlerRun.over(complete)) return complete();
     audit.outlast(call, answer);
     return undefined;
   }

@@ -6,7 +6,7 @@ import { toServiceError } from "../error/to-service-error.ts";
 import type { ArrivedStream } from "../http2/http2-connection.ts";
 import type { Http2Headers } from "../http2/http2-headers.ts";
 import type { Peer } from "../peer/peer.ts";
-import { Turn } from "../port/turn.ts";
+import { EventLoopTurn } from "../port/event-loop-turn.ts";
 import type { CodecName, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import { MessageAccount } from "../wire/message-budget.ts";
@@ -40,7 +40,7 @@ export interface ExchangeSettings {
 /** Of calls whose messages are JSON. */
 const JSON_TYPE = /^application\/grpc\+json\s*(;|$)/i;
 
-const turn = new Turn();
+const turn = new EventLoopTurn();
 
 /** One gRPC call: its headers, its messages and its response on an HTTP/2 stream. It knows nothing of policies. */
 export class GrpcExchange implements RpcExchange {

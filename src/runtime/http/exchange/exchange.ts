@@ -8,8 +8,8 @@ import { addVarying, callHeaders, pushHeader } from "./call-response-headers.ts"
 import type { Connection, OnConnection } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
 import { declaresBody } from "./read-body.ts";
-import { boundSending, boundSendingOnceEnded, linger } from "./sending.ts";
 import type { ServerState } from "./server-state.ts";
+import { boundSending, boundSendingOnceEnded, linger } from "./slow-clients.ts";
 
 /** The bytes of a body that are worth less than a new connection. */
 const SHORT_REST = 16 * 1024;

@@ -1,4 +1,4 @@
-import type { Turn } from "../../port/turn.ts";
+import type { EventLoopTurn } from "../../port/event-loop-turn.ts";
 import type { Connections } from "./connections.ts";
 import type { Cors } from "./cors.ts";
 
@@ -6,7 +6,7 @@ import type { Cors } from "./cors.ts";
 export interface ServerState {
   readonly cors: Cors;
   readonly limits: TransportLimits;
-  readonly turn: Turn;
+  readonly turn: EventLoopTurn;
   readonly connections: Connections;
   /** Whether the server is ending: each response is the last one of its connection. */
   isDraining: boolean;

@@ -4,7 +4,7 @@ import { DEFAULT_TYPE } from "../../json/http-body.ts";
 import type { EncodedResponse } from "../transcoding/response-encoder.ts";
 import { errorBody } from "./error-body.ts";
 import type { Exchange } from "./exchange.ts";
-import { drained } from "./sending.ts";
+import { drained } from "./slow-clients.ts";
 
 /**
  * The messages after which others get their turn: a handler that never waits would send all that

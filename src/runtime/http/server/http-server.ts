@@ -15,9 +15,9 @@ import { Http2Connections } from "../../http2/http2-connections.ts";
 import { Http2Headers } from "../../http2/http2-headers.ts";
 import { messageRegistry } from "../../json/json-text.ts";
 import type { Probe } from "../../operation/readiness.ts";
+import { EventLoopTurn } from "../../port/event-loop-turn.ts";
 import { type ListeningAddress, listen, type TransportServer } from "../../port/listen.ts";
 import { Port } from "../../port/port.ts";
-import { Turn } from "../../port/turn.ts";
 import { type RequestBudget, requestBudget } from "../../wire/message-budget.ts";
 import { type Connection, Connections } from "../exchange/connections.ts";
 import { Cors } from "../exchange/cors.ts";
@@ -144,7 +144,7 @@ class HttpServer implements HttpTransport {
     this.#state = {
       cors: new Cors(config.cors),
       limits,
-      turn: new Turn(),
+      turn: new EventLoopTurn(),
       connections: new Connections(budget, limits.maxAgeMs),
       isDraining: false,
     };

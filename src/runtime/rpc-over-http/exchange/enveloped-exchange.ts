@@ -6,7 +6,7 @@ import type { Transport } from "../../call/transports.ts";
 import type { ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
 import { isBrokenOff } from "../../http/exchange/read-body.ts";
-import { drained } from "../../http/exchange/sending.ts";
+import { drained } from "../../http/exchange/slow-clients.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { envelopeOf, flag } from "../../wire/envelope.ts";
 import {

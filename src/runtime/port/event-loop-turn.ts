@@ -2,7 +2,7 @@
  * Does what is asked of it in one turn of the event loop at its end, one after the other: a
  * response that is sent at once wakes its client in the middle of the others' work.
  */
-export class Turn {
+export class EventLoopTurn {
   #tasks: (() => void)[] = [];
 
   /** @param task should not throw: what it throws is reported only by a warning of the process */

@@ -9,7 +9,7 @@ import type { CallEnd } from "./call-stages.ts";
  * What the handler of an audited call does. It may outlast the call: whoever called may have gone,
  * or the deadline may have passed, and what it has written stands all the same.
  */
-export class Handling {
+export class HandlerRun {
   /** More than one where an interceptor calls the handler again. */
   #running = 0;
   /** Streams that the handler returned, and that have not ended: also those that nobody has begun to read. */
@@ -27,7 +27,7 @@ export class Handling {
   }
 
   /** Calls the handler, as `invokeHandler` does. */
-  run(call: Call): Promise<unknown> | AsyncIterable<unknown> {
+  start(call: Call): Promise<unknown> | AsyncIterable<unknown> {
     // Its event is complete: an interceptor that goes on now would do what nobody recorded.
     if (this.#isOver) throw new ServiceError("CANCELLED");
     const answer = this.#invoke(call);

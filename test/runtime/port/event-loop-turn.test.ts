@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { Turn } from "../../../src/runtime/port/turn.ts";
+import { EventLoopTurn } from "../../../src/runtime/port/event-loop-turn.ts";
 
 test("what a task throws ends neither the others nor the process", async () => {
-  const turn = new Turn();
+  const turn = new EventLoopTurn();
   const done: string[] = [];
   const error = new Error("a task fails");
   turn.atEnd(() => done.push("before"));
