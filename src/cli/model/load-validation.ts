@@ -3,8 +3,8 @@ import { displayPath } from "../../compiler/platform.ts";
 import { formatDiagnostic } from "../../diagnostics/diagnostic.ts";
 import { MalformedFileError } from "../../diagnostics/usage-error.ts";
 import { type Model, parseModel } from "../../model/index.ts";
-import { lineStarts } from "../../model/validation/places.ts";
 import { readValidationFile } from "../../model/validation/read-validation-file.ts";
+import { lineStarts } from "../../model/validation/text-positions.ts";
 import type { ValidationFile } from "../../model/validation/validation-file.ts";
 import { readText } from "./files.ts";
 

@@ -1,6 +1,6 @@
 import { formatRelationship, parseRelationship } from "../relationship-text.ts";
 import type { Position } from "../schema/model.ts";
-import { malformed, textPlaces } from "./places.ts";
+import { malformed, textPositions } from "./text-positions.ts";
 import type { PlacedRelationship } from "./validation-file.ts";
 import { quote, whyNoRelationship } from "./why-no-relationship.ts";
 
@@ -13,7 +13,7 @@ import { quote, whyNoRelationship } from "./why-no-relationship.ts";
 export function readRelationships(
   text: string,
   file: string,
-  placeOf: (offset: number) => Position = textPlaces(text),
+  placeOf: (offset: number) => Position = textPositions(text),
 ): PlacedRelationship[] {
   const found: PlacedRelationship[] = [];
   const seen = new Map<string, Position>();

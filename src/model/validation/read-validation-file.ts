@@ -2,9 +2,9 @@ import { didYouMean } from "../../diagnostics/nearest.ts";
 import { parseMember, parseRelationship } from "../relationship-text.ts";
 import type { Position } from "../schema/model.ts";
 import { parseExpectedSubject } from "./expected-subject.ts";
-import { malformed } from "./places.ts";
 import { readRelationships } from "./read-relationships.ts";
 import { type Item, readYaml, type YamlText } from "./read-yaml.ts";
+import { malformed } from "./text-positions.ts";
 import {
   ASSERTION_KINDS,
   type Assertion,

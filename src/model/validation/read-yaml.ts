@@ -10,7 +10,7 @@ import {
   type Scalar,
 } from "yaml";
 import type { Position } from "../schema/model.ts";
-import { malformed, placesOf } from "./places.ts";
+import { malformed, scalarPositions } from "./text-positions.ts";
 
 /** A node of a YAML text; what has another form than is asked for is a malformed file. */
 export interface Item {
@@ -95,7 +95,7 @@ class YamlItem implements Item {
       return { value: node.source ?? String(node.value), placeOf: () => this.position };
     }
     const value = node.value;
-    return { value, placeOf: placesOf(node as Scalar<string>, source, lines) };
+    return { value, placeOf: scalarPositions(node as Scalar<string>, source, lines) };
   }
 
   items(): Item[] {

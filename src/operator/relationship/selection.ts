@@ -1,5 +1,8 @@
 import { type Command, Option } from "commander";
-import { type Misfit, misfitOf } from "../../authz/engine/misfit.ts";
+import {
+  type DisallowedRelationship,
+  disallowedRelationship,
+} from "../../authz/engine/disallowed-relationship.ts";
 import { RequestValidator } from "../../authz/engine/validate-request.ts";
 import { printable } from "../../common/printable.ts";
 import { type Model, readModelFile } from "../../model/index.ts";
@@ -104,9 +107,9 @@ function partsOf(flag: string, text: string): Reference {
   );
 }
 
-function misfits(file: string): (relationship: Relationship) => Misfit | undefined {
+function misfits(file: string): (relationship: Relationship) => DisallowedRelationship | undefined {
   const validator = new RequestValidator(readModel(file));
-  return (relationship) => misfitOf(validator, relationship);
+  return (relationship) => disallowedRelationship(validator, relationship);
 }
 
 /** Reads a model. @throws OperatorError with all that is wrong with it */

@@ -1,6 +1,6 @@
 import { printable } from "../../../common/printable.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
-import { formatMisfit, misfitOf } from "../../engine/misfit.ts";
+import { disallowedRelationship, formatDisallowed } from "../../engine/disallowed-relationship.ts";
 import type { RelationshipStore } from "../../engine/relationship-store.ts";
 import type { RequestValidator } from "../../engine/validate-request.ts";
 import type { Program } from "../program/program.ts";
@@ -26,10 +26,10 @@ export async function loadGraph(
   let count = 0;
   for await (const batch of store.load()) {
     for (const relationship of batch) {
-      const misfit = misfitOf(validator, relationship);
-      if (misfit !== undefined) {
+      const disallowed = disallowedRelationship(validator, relationship);
+      if (disallowed !== undefined) {
         count++;
-        if (refused.length < NAMED) refused.push(formatMisfit(misfit));
+        if (refused.length < NAMED) refused.push(formatDisallowed(disallowed));
         continue;
       }
       if (count === 0) graph.add(relationship);
@@ -42,7 +42,7 @@ export async function loadGraph(
     `  svc-access relationship list ${flags}`,
     `  svc-access relationship delete ${flags} --yes`,
     // Stored text does not make lines of its own.
-    ...refused.map((misfit) => `- ${printable(misfit)}`),
+    ...refused.map((line) => `- ${printable(line)}`),
   ];
   if (count > refused.length) lines.push(`- and ${count - refused.length} more`);
   throw new AuthzError("FAILED_PRECONDITION", lines.join("\n"));

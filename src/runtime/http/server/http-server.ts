@@ -31,7 +31,7 @@ import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
 import { Router, type RouterEntry } from "../routing/router.ts";
 import { compileRpcRoute } from "../routing/rpc-route.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import { GivenRequests } from "./given-requests.ts";
+import { ForeignServerListener } from "./foreign-server-listener.ts";
 import { createHttp1Server } from "./http1-server.ts";
 import { http2Requests } from "./http2-requests.ts";
 import { answerMalformed } from "./malformed-request.ts";
@@ -122,7 +122,7 @@ class HttpServer implements HttpTransport {
   readonly #options: HttpServerOptions;
   readonly #state: ServerState;
   readonly #dispatcher: Dispatcher;
-  readonly #given: GivenRequests;
+  readonly #foreign: ForeignServerListener;
   readonly #port: Port;
   readonly #http1: Http1Server;
   readonly #http2: Http2Connections;
@@ -157,7 +157,7 @@ class HttpServer implements HttpTransport {
       onUnrouted,
       onFault,
     });
-    this.#given = new GivenRequests(this.#dispatcher);
+    this.#foreign = new ForeignServerListener(this.#dispatcher);
     this.#http1 = createHttp1Server(limits, {
       onRequest: (request, response) => this.#dispatcher.dispatch(request, response),
       onMalformed: (error, socket) =>
@@ -190,12 +190,12 @@ class HttpServer implements HttpTransport {
   }
 
   get requestListener(): RequestListener {
-    return this.#given.listener;
+    return this.#foreign.listener;
   }
 
   async listen(): Promise<ListeningAddress | undefined> {
     const { config, logger, listens = true } = this.#options;
-    this.#given.begin();
+    this.#foreign.begin();
     if (!listens) return undefined;
     this.#http1.emit("listening");
     try {
@@ -229,7 +229,7 @@ class HttpServer implements HttpTransport {
 
   async close(): Promise<void> {
     const closed = this.#stop();
-    this.#given.end();
+    this.#foreign.end();
     this.#http2.close();
     this.#port.closeSilent();
     this.#http1.closeAllConnections();

@@ -6,7 +6,7 @@ import type { Dispatcher } from "./dispatcher.ts";
  * The requests of a server that is somebody else's: they are served from when this server starts
  * until it ends, and refused before and after, since its engine, audit and keys are not there then.
  */
-export class GivenRequests {
+export class ForeignServerListener {
   /** To be given the requests of HTTP/1. */
   readonly listener: RequestListener;
   readonly #dispatcher: Dispatcher;

@@ -2,17 +2,17 @@ import type { Relationship } from "../../model/relationship.ts";
 import { formatRelationship } from "../../model/relationship-text.ts";
 import type { RequestValidator } from "./validate-request.ts";
 
-/** A stored relationship that the model does not allow, and why. */
-export interface Misfit {
+/** A stored relationship that the model does not allow, and why: what `--misfit` selects. */
+export interface DisallowedRelationship {
   readonly relationship: Relationship;
   readonly reason: string;
 }
 
 /** Why the model does not allow a relationship that was stored; undefined where it does. */
-export function misfitOf(
+export function disallowedRelationship(
   validator: RequestValidator,
   relationship: Relationship,
-): Misfit | undefined {
+): DisallowedRelationship | undefined {
   try {
     validator.relationship(relationship);
     return undefined;
@@ -27,6 +27,6 @@ export function misfitOf(
 }
 
 /** `type:id#relation@type:id: why`. */
-export function formatMisfit({ relationship, reason }: Misfit): string {
+export function formatDisallowed({ relationship, reason }: DisallowedRelationship): string {
   return `${formatRelationship(relationship)}: ${reason}`;
 }

@@ -14,7 +14,7 @@ interface Segment {
  * The value of a block or of a folded text has lost its indentation and perhaps its line breaks,
  * so each line of the source is looked for in the value, in order.
  */
-export function placesOf(
+export function scalarPositions(
   node: Scalar<string>,
   source: string,
   lines: LineCounter,
@@ -70,7 +70,7 @@ export function lineStarts(text: string): readonly number[] {
 }
 
 /** Where the offsets of a text stand in it. */
-export function textPlaces(text: string): (offset: number) => Position {
+export function textPositions(text: string): (offset: number) => Position {
   const starts = lineStarts(text);
   return (offset) => {
     let low = 0;
