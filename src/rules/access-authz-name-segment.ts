@@ -1,6 +1,6 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { atPolicy, rpcRule } from "./rule.ts";
-import { wholeNames } from "./whole-name.ts";
+import { wholeNames } from "./support/whole-name.ts";
 
 export const accessAuthzNameSegment = rpcRule({
   id: "ACCESS_AUTHZ_NAME_SEGMENT",

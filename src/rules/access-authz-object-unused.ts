@@ -1,6 +1,6 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { atPolicy, rpcRule } from "./rule.ts";
-import { unusedObject } from "./unused-object.ts";
+import { unusedObject } from "./support/unused-object.ts";
 
 export const accessAuthzObjectUnused = rpcRule({
   id: "ACCESS_AUTHZ_OBJECT_UNUSED",

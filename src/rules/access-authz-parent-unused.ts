@@ -1,8 +1,8 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { formatResource } from "../api/resource.ts";
-import { boundId, hasWrongPlaceholder, pathObjects } from "./path-objects.ts";
 import { atPolicy, rpcRule } from "./rule.ts";
-import { unusedObject } from "./unused-object.ts";
+import { boundId, hasWrongPlaceholder, pathObjects } from "./support/path-objects.ts";
+import { unusedObject } from "./support/unused-object.ts";
 
 export const accessAuthzParentUnused = rpcRule({
   id: "ACCESS_AUTHZ_PARENT_UNUSED",

@@ -4,9 +4,9 @@ import type { Rpc } from "../../src/api/api.ts";
 import type { HttpRule } from "../../src/api/http-rule.ts";
 import { parsePathTemplate } from "../../src/api/path-template.ts";
 import { parseResource } from "../../src/api/resource.ts";
-import { pathObjects } from "../../src/rules/path-objects.ts";
-import { unusedObject } from "../../src/rules/unused-object.ts";
-import { wholeNames } from "../../src/rules/whole-name.ts";
+import { pathObjects } from "../../src/rules/support/path-objects.ts";
+import { unusedObject } from "../../src/rules/support/unused-object.ts";
+import { wholeNames } from "../../src/rules/support/whole-name.ts";
 
 const COUNT = 400;
 

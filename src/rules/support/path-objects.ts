@@ -1,7 +1,7 @@
-import type { Rpc } from "../api/api.ts";
-import type { HttpBinding, HttpRule } from "../api/http-rule.ts";
-import { namePatternsOf, segmentIndex, segmentNames } from "../api/name-pattern.ts";
-import { formatSegment } from "../api/path-template.ts";
+import type { Rpc } from "../../api/api.ts";
+import type { HttpBinding, HttpRule } from "../../api/http-rule.ts";
+import { namePatternsOf, segmentIndex, segmentNames } from "../../api/name-pattern.ts";
+import { formatSegment } from "../../api/path-template.ts";
 
 /** An object that a path names: a variable, or a segment of one, that follows the name of a collection. */
 export interface PathObject {

@@ -1,6 +1,6 @@
-import type { Rpc } from "../api/api.ts";
-import type { HttpBinding } from "../api/http-rule.ts";
-import { isCollectionOf } from "../api/name-pattern.ts";
+import type { Rpc } from "../../api/api.ts";
+import type { HttpBinding } from "../../api/http-rule.ts";
+import { isCollectionOf } from "../../api/name-pattern.ts";
 import { boundId, hasWrongPlaceholder, pathObjects, takesFromRequest } from "./path-objects.ts";
 
 /** An object of the checked type that a request names and the check does not use. */

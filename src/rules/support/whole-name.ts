@@ -1,6 +1,6 @@
-import type { Rpc } from "../api/api.ts";
-import type { HttpRule } from "../api/http-rule.ts";
-import { isCollectionOf, namePatternsOf, segmentNames } from "../api/name-pattern.ts";
+import type { Rpc } from "../../api/api.ts";
+import type { HttpRule } from "../../api/http-rule.ts";
+import { isCollectionOf, namePatternsOf, segmentNames } from "../../api/name-pattern.ts";
 import { segmentPlaceholder } from "./path-objects.ts";
 
 /** A placeholder of `authz.resource` that takes a whole resource name, such as `merchants/*`. */
