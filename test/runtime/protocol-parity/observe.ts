@@ -13,7 +13,7 @@ import { sendRequest } from "../support/wire/send-request.ts";
 import { requestOf, type WireCall } from "../support/wire/wire-request.ts";
 import { type Case, wireCallOf, wiresOf } from "./cases.ts";
 import { CREDENTIALS, type Credential } from "./credentials.ts";
-import type { Handled, ToldVault } from "./told-vault.ts";
+import type { Handled, ScriptedVault } from "./scripted-vault.ts";
 
 /** What came of a call, without what tells two calls apart: who called, when, and by which protocol. */
 export interface Observed {
@@ -35,7 +35,7 @@ let calls = 0;
 
 /** Makes a call by every protocol that can carry it, each by a caller of its own. */
 export async function observeAll(
-  vault: ToldVault,
+  vault: ScriptedVault,
   tokens: TokenSource,
   one: Case,
 ): Promise<Record<string, Observed>> {
@@ -70,7 +70,7 @@ export async function observeAll(
   return Object.fromEntries(observed);
 }
 
-async function allow({ world }: ToldVault, { isAllowed }: Case, ids: readonly string[]) {
+async function allow({ world }: ScriptedVault, { isAllowed }: Case, ids: readonly string[]) {
   if (!isAllowed) return;
   const resource = { type: "document", id: "open" };
   const updates = ids.flatMap((id) =>
@@ -83,7 +83,7 @@ async function allow({ world }: ToldVault, { isAllowed }: Case, ids: readonly st
 }
 
 async function callBy(
-  { world }: ToldVault,
+  { world }: ScriptedVault,
   tokens: TokenSource,
   one: Case,
   call: WireCall,

@@ -20,7 +20,7 @@ export interface Handled {
 }
 
 /** A vault whose handlers do what they are asked for a call, by its request id. */
-export interface ToldVault {
+export interface ScriptedVault {
   readonly world: World;
   readonly behaviours: Map<string, Behaviour>;
   readonly handled: Map<string, Handled[]>;
@@ -28,7 +28,7 @@ export interface ToldVault {
   events(requestIds: readonly string[]): Promise<Map<string, AuditEvent[]>>;
 }
 
-export async function startToldVault(mode: Mode, issuer: string): Promise<ToldVault> {
+export async function startScriptedVault(mode: Mode, issuer: string): Promise<ScriptedVault> {
   const behaviours = new Map<string, Behaviour>();
   const handled = new Map<string, Handled[]>();
   const note = (context: CallContext, requests: readonly Message[]): Behaviour => {

@@ -11,17 +11,17 @@ import { tokenSource } from "../hostile/support/tokens.ts";
 import { MODES, type Mode } from "../hostile/support/world.ts";
 import { CASES } from "./cases.ts";
 import { observeAll } from "./observe.ts";
-import { startToldVault, type ToldVault } from "./told-vault.ts";
+import { type ScriptedVault, startScriptedVault } from "./scripted-vault.ts";
 
 const issuer = new KeyServer();
 const key = ecKey("one");
 const tokens = tokenSource(() => issuer.url, key);
-const vaults = new Map<Mode, ToldVault>();
+const vaults = new Map<Mode, ScriptedVault>();
 
 beforeAll(async () => {
   issuer.keys = [key.jwk];
   await issuer.start();
-  for (const mode of MODES) vaults.set(mode, await startToldVault(mode, issuer.url));
+  for (const mode of MODES) vaults.set(mode, await startScriptedVault(mode, issuer.url));
 });
 afterAll(async () => {
   for (const { world } of vaults.values()) await world.stop();
@@ -36,7 +36,7 @@ it("a call has the same outcome whichever protocol it comes by [CHAIN-3, TRANS-2
 }, async () => {
   const seen = new Map<string, number>();
   const property = fc.asyncProperty(CASES, async (one) => {
-    const observed = await observeAll(vaults.get(one.mode) as ToldVault, tokens, one);
+    const observed = await observeAll(vaults.get(one.mode) as ScriptedVault, tokens, one);
     const [first] = Object.values(observed);
     const { told, audited, handled } = first as NonNullable<typeof first>;
     expect(observed).toEqual(
