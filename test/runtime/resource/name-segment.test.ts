@@ -14,9 +14,12 @@ import { resourceId } from "../../../src/runtime/resource/resource-id.ts";
 import { runs } from "../../support/effort.ts";
 import { principalOf } from "../authorization/calls.ts";
 import { startEchoServer } from "../grpc/support/echo-server.ts";
-import { PathRequestSchema, PathService } from "../http/strange/gen/strange/paths/v1/paths_pb.ts";
-import { PathServiceRoutes } from "../http/strange/gen/strange/paths/v1/paths_server.ts";
 import { start, stopAll } from "../http/support.ts";
+import {
+  PathRequestSchema,
+  PathService,
+} from "../http/unusual-protos/gen/strange/paths/v1/paths_pb.ts";
+import { PathServiceRoutes } from "../http/unusual-protos/gen/strange/paths/v1/paths_server.ts";
 import { openChain } from "../support/open-chain.ts";
 
 const PATTERNS = ["projects/*/locations/*"];

@@ -1,10 +1,13 @@
 import { toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Call } from "../../../../src/runtime/call/call.ts";
-import { type PathRequest, PathRequestSchema } from "../strange/gen/strange/paths/v1/paths_pb.ts";
-import { bindPathService } from "../strange/gen/strange/paths/v1/paths_server.ts";
-import { type StrangeServer, startStrange } from "../strange/strange-server.ts";
 import { sendRaw, statusOf } from "../support.ts";
+import {
+  type PathRequest,
+  PathRequestSchema,
+} from "../unusual-protos/gen/strange/paths/v1/paths_pb.ts";
+import { bindPathService } from "../unusual-protos/gen/strange/paths/v1/paths_server.ts";
+import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
 
 let server: StrangeServer;
 

@@ -1,10 +1,13 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createGrpcClient, createHttpClient, ServiceError } from "../../../../src/runtime/index.ts";
-import { RawService, type UploadRequest } from "../strange/gen/strange/raw/v1/raw_pb.ts";
-import { bindRawService, RawServiceRoutes } from "../strange/gen/strange/raw/v1/raw_server.ts";
-import { type StrangeServer, startStrange } from "../strange/strange-server.ts";
 import { readAll, sendRaw, statusOf } from "../support.ts";
+import { RawService, type UploadRequest } from "../unusual-protos/gen/strange/raw/v1/raw_pb.ts";
+import {
+  bindRawService,
+  RawServiceRoutes,
+} from "../unusual-protos/gen/strange/raw/v1/raw_server.ts";
+import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
 
 const LIMIT = 1000;
 /** Bytes that are not text. */

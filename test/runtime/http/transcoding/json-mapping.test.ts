@@ -1,10 +1,14 @@
 import { type DescMessage, getExtension, type Message, toJson } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { AllSchema, BodiesSchema, FlatSchema } from "../strange/gen/strange/kinds/v1/kinds_pb.ts";
-import { bindKindService } from "../strange/gen/strange/kinds/v1/kinds_server.ts";
-import { extra, type Old, OldSchema } from "../strange/gen/strange/legacy/v1/legacy_pb.ts";
-import { bindLegacyService } from "../strange/gen/strange/legacy/v1/legacy_server.ts";
-import { type StrangeServer, startStrange } from "../strange/strange-server.ts";
+import {
+  AllSchema,
+  BodiesSchema,
+  FlatSchema,
+} from "../unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
+import { bindKindService } from "../unusual-protos/gen/strange/kinds/v1/kinds_server.ts";
+import { extra, type Old, OldSchema } from "../unusual-protos/gen/strange/legacy/v1/legacy_pb.ts";
+import { bindLegacyService } from "../unusual-protos/gen/strange/legacy/v1/legacy_server.ts";
+import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
 
 let server: StrangeServer;
 

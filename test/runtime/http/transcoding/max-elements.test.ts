@@ -2,9 +2,9 @@
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createGrpcClient } from "../../../../src/runtime/index.ts";
-import { AllSchema, KindService } from "../strange/gen/strange/kinds/v1/kinds_pb.ts";
-import { bindKindService } from "../strange/gen/strange/kinds/v1/kinds_server.ts";
-import { type StrangeServer, startStrange } from "../strange/strange-server.ts";
+import { AllSchema, KindService } from "../unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
+import { bindKindService } from "../unusual-protos/gen/strange/kinds/v1/kinds_server.ts";
+import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
 
 const LIMIT = 1_000;
 

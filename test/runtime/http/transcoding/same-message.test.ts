@@ -12,41 +12,41 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { HttpRoute } from "../../../../src/runtime/index.ts";
 import { runs } from "../../../support/effort.ts";
-import { type Caller, type Callers, everyCaller } from "../strange/every-caller.ts";
-import { EditionService, NewSchema } from "../strange/gen/strange/edition/v1/edition_pb.ts";
+import { type Caller, type Callers, everyCaller } from "../unusual-protos/every-caller.ts";
+import { EditionService, NewSchema } from "../unusual-protos/gen/strange/edition/v1/edition_pb.ts";
 import {
   bindEditionService,
   EditionServiceRoutes,
-} from "../strange/gen/strange/edition/v1/edition_server.ts";
+} from "../unusual-protos/gen/strange/edition/v1/edition_server.ts";
 import {
   type All,
   AllSchema,
   BodiesSchema,
   FlatSchema,
   KindService,
-} from "../strange/gen/strange/kinds/v1/kinds_pb.ts";
+} from "../unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
 import {
   bindKindService,
   KindServiceRoutes,
-} from "../strange/gen/strange/kinds/v1/kinds_server.ts";
+} from "../unusual-protos/gen/strange/kinds/v1/kinds_server.ts";
 import {
   extra,
   extras,
   LegacyService,
   OldSchema,
   Scope_nested_extension,
-} from "../strange/gen/strange/legacy/v1/legacy_pb.ts";
+} from "../unusual-protos/gen/strange/legacy/v1/legacy_pb.ts";
 import {
   bindLegacyService,
   LegacyServiceRoutes,
-} from "../strange/gen/strange/legacy/v1/legacy_server.ts";
-import { PathService } from "../strange/gen/strange/paths/v1/paths_pb.ts";
+} from "../unusual-protos/gen/strange/legacy/v1/legacy_server.ts";
+import { PathService } from "../unusual-protos/gen/strange/paths/v1/paths_pb.ts";
 import {
   bindPathService,
   PathServiceRoutes,
-} from "../strange/gen/strange/paths/v1/paths_server.ts";
-import { randomMessage } from "../strange/random-message.ts";
-import { type StrangeServer, startStrange } from "../strange/strange-server.ts";
+} from "../unusual-protos/gen/strange/paths/v1/paths_server.ts";
+import { randomMessage } from "../unusual-protos/random-message.ts";
+import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
 
 const RUNS = { numRuns: runs(50, 3) };
 

@@ -13,7 +13,7 @@ import {
   AllSchema,
   BodiesSchema,
   FlatSchema,
-} from "../../http/strange/gen/strange/kinds/v1/kinds_pb.ts";
+} from "../../http/unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
 
 /** A message in one encoding. */
 export interface WeighedMessage {
