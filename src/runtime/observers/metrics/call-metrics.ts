@@ -4,7 +4,7 @@ import type { Call } from "../../call/call.ts";
 import { TRANSPORTS, type Transport } from "../../call/transports.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
-import { registerOwnMetric, type Sample } from "./own-metric.ts";
+import { registerMetric, type Sample } from "./registered-metric.ts";
 
 /** The upper bounds of the histogram in seconds: OpenTelemetry's for calls, and below them. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
@@ -34,13 +34,13 @@ export class CallMetrics implements CallObserver {
   readonly #methods: (MethodCounts | undefined)[] = [];
 
   constructor(registry: Registry) {
-    registerOwnMetric(registry, "counter", "rpc_server_requests_total", "Calls that ended.", () =>
+    registerMetric(registry, "counter", "rpc_server_requests_total", "Calls that ended.", () =>
       this.#requests(),
     );
-    registerOwnMetric(registry, "histogram", DURATION, "How long calls took.", () =>
+    registerMetric(registry, "histogram", DURATION, "How long calls took.", () =>
       this.#durations(),
     );
-    registerOwnMetric(registry, "gauge", "rpc_server_active_requests", "Calls under way.", () =>
+    registerMetric(registry, "gauge", "rpc_server_active_requests", "Calls under way.", () =>
       this.#active(),
     );
   }

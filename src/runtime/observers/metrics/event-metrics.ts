@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import type { RuntimeEvents } from "../../operation/runtime-events.ts";
-import { OwnCounter } from "./own-metric.ts";
+import { Counter } from "./counter.ts";
 
 type Outcome<Event extends keyof RuntimeEvents> =
   Parameters<RuntimeEvents[Event]> extends [...unknown[], infer Last extends string] ? Last : never;
@@ -28,7 +28,7 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     help: string,
     labels: readonly string[],
     outcomes?: readonly string[],
-  ) => new OwnCounter(registry, `svc_access_${name}_total`, help, labels, outcomes);
+  ) => new Counter(registry, `svc_access_${name}_total`, help, labels, outcomes);
   const dropped = counter(
     "identity_headers_dropped",
     "Requests whose identity headers were dropped: their peer is not trusted.",

@@ -3,8 +3,9 @@ import type { Transport } from "../../call/transports.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { RuntimeEvents } from "../../operation/runtime-events.ts";
 import { CallMetrics } from "./call-metrics.ts";
+import { Counter } from "./counter.ts";
 import { eventMetrics } from "./event-metrics.ts";
-import { OwnCounter, registerOwnMetric } from "./own-metric.ts";
+import { registerMetric } from "./registered-metric.ts";
 
 /** What a pool of connections is doing. */
 export interface PoolState {
@@ -34,14 +35,14 @@ export interface Metrics {
 export function createMetrics(options: { readonly process?: boolean } = {}): Metrics {
   const registry = new Registry();
   const others = (options.process ?? true) ? [processRegistry()] : [];
-  const unrouted = new OwnCounter(
+  const unrouted = new Counter(
     registry,
     "rpc_server_unrouted_requests_total",
     "Requests that were answered before they were calls.",
     ["transport", "code"],
   );
   const pools = new Map<string, () => PoolState>();
-  registerOwnMetric(
+  registerMetric(
     registry,
     "gauge",
     "db_client_connections",
@@ -55,7 +56,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     },
   );
   let clockAhead: number | undefined;
-  registerOwnMetric(
+  registerMetric(
     registry,
     "gauge",
     "svc_access_audit_clock_ahead_seconds",

@@ -1,31 +1,5 @@
-import type { Metric, Registry } from "prom-client";
-
-/** One sample of a metric. */
-export interface Sample {
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-  /** With a histogram: the metric's name and `_bucket`, `_sum` or `_count`. */
-  readonly metricName?: string;
-}
-
-/**
- * Registers a metric whose samples are read when it is scraped. The counting is our
- * own: that of prom-client hashes its labels on each call.
- */
-export function registerOwnMetric(
-  registry: Registry,
-  type: "counter" | "gauge" | "histogram",
-  name: string,
-  help: string,
-  samples: () => Iterable<Sample>,
-): void {
-  const metric = {
-    name,
-    get: () => Promise.resolve({ name, help, type, aggregator: "sum", values: [...samples()] }),
-    reset: () => undefined,
-  };
-  registry.registerMetric(metric as unknown as Metric);
-}
+import type { Registry } from "prom-client";
+import { registerMetric, type Sample } from "./registered-metric.ts";
 
 /** The most combinations of labels; what comes later is counted together. */
 const MAX_SERIES = 1000;
@@ -37,7 +11,7 @@ interface Series {
 }
 
 /** A counter by labels whose values the runtime chooses. */
-export class OwnCounter {
+export class Counter {
   readonly #labels: readonly string[];
   readonly #outcomes: readonly string[];
   /** By the first label, then by the second: a key of both would be made for each count. */
@@ -58,7 +32,7 @@ export class OwnCounter {
     this.#labels = labels;
     this.#outcomes = outcomes;
     if (labels.length === 1) for (const outcome of outcomes) this.#add(outcome, "");
-    registerOwnMetric(registry, "counter", name, help, () => this.#samples());
+    registerMetric(registry, "counter", name, help, () => this.#samples());
   }
 
   increment(first = "", second = ""): void {
