@@ -11,10 +11,13 @@ import type { Http2Headers } from "../http2/http2-headers.ts";
 import { messageRegistry } from "../json/json-text.ts";
 import { type Endpoint, endpointOf, type ServedRpc } from "../rpc/serve-call.ts";
 import { type ExchangeSettings, GrpcExchange } from "./grpc-exchange.ts";
-import { healthMethods } from "./platform/health.ts";
-import { DEFAULT_PLATFORM_LIMITS, type PlatformLimits } from "./platform/places.ts";
-import { PlatformCalls } from "./platform/platform-calls.ts";
-import { reflectionMethods } from "./platform/reflection.ts";
+import { PlatformCalls } from "./health-and-reflection/built-in-calls.ts";
+import {
+  DEFAULT_PLATFORM_LIMITS,
+  type PlatformLimits,
+} from "./health-and-reflection/call-quota.ts";
+import { healthMethods } from "./health-and-reflection/health.ts";
+import { reflectionMethods } from "./health-and-reflection/reflection.ts";
 
 /** The part `server.grpc` of a service's configuration. */
 export type GrpcServerConfig = NonNullable<ServiceConfig["server"]["grpc"]>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { loadedOnce } from "../../../src/runtime/grpc/platform/loaded-once.ts";
+import { loadedOnce } from "../../../src/runtime/grpc/health-and-reflection/loaded-once.ts";
 
 test("what could not be loaded is loaded again, and kept then", async () => {
   let loads = 0;

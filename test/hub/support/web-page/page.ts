@@ -11,7 +11,7 @@ import {
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
 import { AuthnService } from "../../../../examples/hub/gen/hub/authn/v1/authn_pb.ts";
 import { ProjectService } from "../../../../examples/hub/gen/hub/projects/v1/project_service_pb.ts";
-import { platformServices } from "../../../../src/runtime/grpc/platform/platform-services.ts";
+import { platformServices } from "../../../../src/runtime/grpc/health-and-reflection/built-in-services.ts";
 import { CLIENTS, type Outcome, type Settings } from "./outcome.ts";
 import { createTextTransport } from "./text-transport.ts";
 

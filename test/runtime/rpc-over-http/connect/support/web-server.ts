@@ -1,7 +1,7 @@
 import type { BoundMethod } from "../../../../../src/runtime/binding/bound-method.ts";
 import type { UnroutedRequest } from "../../../../../src/runtime/chain/call-stages.ts";
 import type { ServerChainParts } from "../../../../../src/runtime/chain/server-chain.ts";
-import type { PlatformLimits } from "../../../../../src/runtime/grpc/platform/places.ts";
+import type { PlatformLimits } from "../../../../../src/runtime/grpc/health-and-reflection/call-quota.ts";
 import { ServedRpcs } from "../../../../../src/runtime/grpc/served-rpcs.ts";
 import {
   createHttpServer,

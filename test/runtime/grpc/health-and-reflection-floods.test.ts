@@ -6,8 +6,8 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { SkillService } from "../../../examples/hub/gen/hub/skills/v1/skill_service_pb.ts";
-import { ReflectionIndex } from "../../../src/runtime/grpc/platform/reflection-index.ts";
-import { ReflectionAnswers } from "../../../src/runtime/grpc/platform/reflection-messages.ts";
+import { ReflectionIndex } from "../../../src/runtime/grpc/health-and-reflection/reflection-index.ts";
+import { ReflectionAnswers } from "../../../src/runtime/grpc/health-and-reflection/reflection-messages.ts";
 import { type EchoServer, type EchoServerOptions, startEchoServer } from "./support/echo-server.ts";
 import { frame, type RawAnswer, rawCall, rawSession } from "./support/raw-call.ts";
 

@@ -1,7 +1,7 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ServiceError } from "../../error/service-error.ts";
-import { Places, type PlatformLimits } from "./places.ts";
-import type { PlatformExchange, PlatformMethod } from "./platform-method.ts";
+import type { PlatformExchange, PlatformMethod } from "./built-in-method.ts";
+import { Places, type PlatformLimits } from "./call-quota.ts";
 
 /** The answers, by the names of `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const SERVING = encodeResponse(1);

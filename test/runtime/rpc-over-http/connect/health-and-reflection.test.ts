@@ -9,7 +9,7 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { platformServices } from "../../../../src/runtime/grpc/platform/platform-services.ts";
+import { platformServices } from "../../../../src/runtime/grpc/health-and-reflection/built-in-services.ts";
 import { requestBudget } from "../../../../src/runtime/wire/message-budget.ts";
 import { frame } from "../../grpc/support/raw-call.ts";
 import { startWebServer, type WebServer } from "./support/web-server.ts";

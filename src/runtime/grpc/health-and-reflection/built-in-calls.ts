@@ -3,11 +3,11 @@ import { ServiceError, shuttingDown } from "../../error/service-error.ts";
 import { toServiceError } from "../../error/to-service-error.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { MessageLimits } from "../../wire/message-codec.ts";
+import { PlatformCall, type PlatformCallKeeper } from "./built-in-call.ts";
+import type { PlatformJson } from "./built-in-json.ts";
+import type { PlatformExchange, PlatformMethod } from "./built-in-method.ts";
+import type { PlatformLimits } from "./call-quota.ts";
 import { loadedOnce } from "./loaded-once.ts";
-import type { PlatformLimits } from "./places.ts";
-import { PlatformCall, type PlatformCallKeeper } from "./platform-call.ts";
-import type { PlatformJson } from "./platform-json.ts";
-import type { PlatformExchange, PlatformMethod } from "./platform-method.ts";
 
 /** One object for all: where it is reported, there are many of them. */
 const CROWDED_OUT = Object.freeze(
@@ -32,7 +32,7 @@ export class PlatformCalls implements PlatformCallKeeper {
     this.#messages = messages;
     this.#request = new Deadlines(limits.requestMs);
     this.#json = loadedOnce(async () => {
-      const { platformJson } = await import("./platform-json.ts");
+      const { platformJson } = await import("./built-in-json.ts");
       return platformJson(this.#messages);
     });
   }

@@ -1,7 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
+import type { OngoingCall, PlatformExchange, PlatformMethod } from "./built-in-method.ts";
+import { Places, type PlatformLimits } from "./call-quota.ts";
 import { loadedOnce } from "./loaded-once.ts";
-import { Places, type PlatformLimits } from "./places.ts";
-import type { OngoingCall, PlatformExchange, PlatformMethod } from "./platform-method.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
 import { ReflectionAnswers } from "./reflection-messages.ts";
 
@@ -24,7 +24,7 @@ export function reflectionMethods(
   const index = loadedOnce(async () => {
     const [{ ReflectionIndex }, { platformServices }] = await Promise.all([
       import("./reflection-index.ts"),
-      import("./platform-services.ts"),
+      import("./built-in-services.ts"),
     ]);
     return new ReflectionIndex([...services, ...platformServices()]);
   });

@@ -4,8 +4,8 @@ import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { jsonCodec } from "../../rpc/serve-call.ts";
 import type { MessageCodec, MessageLimits } from "../../wire/message-codec.ts";
 import type { MessageDecoder } from "../../wire/message-reader.ts";
-import type { PlatformExchange } from "./platform-method.ts";
-import { platformServices } from "./platform-services.ts";
+import type { PlatformExchange } from "./built-in-method.ts";
+import { platformServices } from "./built-in-services.ts";
 
 /** Makes of a call whose messages are JSON one in the binary encoding, by the path of its RPC. */
 export type PlatformJson = (path: string, exchange: RpcExchange) => PlatformExchange;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuthzService } from "../../../examples/hub/gen/hub/authz/v1/authz_pb.ts";
 import { SkillService } from "../../../examples/hub/gen/hub/skills/v1/skill_service_pb.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { ReflectionIndex } from "../../../src/runtime/grpc/platform/reflection-index.ts";
+import { ReflectionIndex } from "../../../src/runtime/grpc/health-and-reflection/reflection-index.ts";
 import { LegacyService } from "../http/unusual-protos/gen/strange/legacy/v1/legacy_pb.ts";
 import { boundMethods } from "./support/echo-methods.ts";
 import { type EchoServer, startEchoServer } from "./support/echo-server.ts";

@@ -1,8 +1,8 @@
 import type { Deadlines, Timed } from "../../chain/deadlines.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
-import type { Places } from "./places.ts";
-import type { OngoingCall } from "./platform-method.ts";
+import type { OngoingCall } from "./built-in-method.ts";
+import type { Places } from "./call-quota.ts";
 
 /** Node's timers hold no more: a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;

@@ -1,5 +1,5 @@
 import type { RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
-import type { Places } from "./places.ts";
+import type { Places } from "./call-quota.ts";
 
 /** The messages of a call, each in the binary encoding of protobuf, however the client has them. */
 export interface PlatformExchange extends Pick<RpcExchange, "send" | "succeed"> {
