@@ -11,11 +11,11 @@ import type { Http2Headers } from "../http2/http2-headers.ts";
 import { messageRegistry } from "../json/json-text.ts";
 import { type Endpoint, endpointOf, type ServedRpc } from "../rpc/serve-call.ts";
 import { type ExchangeSettings, GrpcExchange } from "./grpc-exchange.ts";
-import { PlatformCalls } from "./health-and-reflection/built-in-calls.ts";
+import { BuiltInCalls } from "./health-and-reflection/built-in-calls.ts";
 import {
-  DEFAULT_PLATFORM_LIMITS,
-  type PlatformLimits,
-} from "./health-and-reflection/call-quota.ts";
+  type BuiltInLimits,
+  DEFAULT_BUILT_IN_LIMITS,
+} from "./health-and-reflection/built-in-limits.ts";
 import { healthMethods } from "./health-and-reflection/health.ts";
 import { reflectionMethods } from "./health-and-reflection/reflection.ts";
 
@@ -39,7 +39,7 @@ export interface ServedRpcsOptions {
   /** Is notified of what goes wrong here, not of calls. */
   readonly logger?: Logger;
   /** What calls of health and reflection may take. */
-  readonly platform?: Partial<PlatformLimits>;
+  readonly builtIn?: Partial<BuiltInLimits>;
   /** The most elements of a request message. */
   readonly maxElements?: number;
   /** The most bytes of a response message; as many as of a request where absent. */
@@ -59,7 +59,7 @@ export class ServedRpcs {
   readonly #exchange: ExchangeSettings;
   readonly #endpoints = new Map<string, ServedRpc>();
   readonly #unknown: Endpoint;
-  readonly #platform: PlatformCalls;
+  readonly #builtIn: BuiltInCalls;
   #draining = false;
 
   constructor(options: ServedRpcsOptions) {
@@ -92,14 +92,14 @@ export class ServedRpcs {
     }
     const names = [...services].map(({ typeName }) => typeName);
     const isReady = () => !this.#draining && options.isReady();
-    const platformLimits = { ...DEFAULT_PLATFORM_LIMITS, ...options.platform };
-    this.#platform = new PlatformCalls(platformLimits, limits);
-    const platform = [...healthMethods(names, isReady, platformLimits)];
-    if (config.reflection) platform.push(...reflectionMethods([...services], platformLimits));
-    for (const method of platform) {
+    const builtInLimits = { ...DEFAULT_BUILT_IN_LIMITS, ...options.builtIn };
+    this.#builtIn = new BuiltInCalls(builtInLimits, limits);
+    const builtIn = [...healthMethods(names, isReady, builtInLimits)];
+    if (config.reflection) builtIn.push(...reflectionMethods([...services], builtInLimits));
+    for (const method of builtIn) {
       this.#endpoints.set(method.path, {
-        serve: (exchange) => this.#platform.serve(method, exchange),
-        isStreaming: method.places !== undefined,
+        serve: (exchange) => this.#builtIn.serve(method, exchange),
+        isStreaming: method.quota !== undefined,
         method: undefined,
       });
     }
@@ -131,9 +131,9 @@ export class ServedRpcs {
     return this.#endpoints.get(path);
   }
 
-  /** Has endless calls of the platform end, and health say so. */
+  /** Has endless calls of built-in RPCs end, and health say so. */
   drain(): void {
     this.#draining = true;
-    this.#platform.drain();
+    this.#builtIn.drain();
   }
 }

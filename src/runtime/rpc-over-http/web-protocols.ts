@@ -21,7 +21,7 @@ const GET_AND_POST: readonly string[] = ["GET", "POST"];
 /** What RPCs are served by Connect and gRPC-Web. */
 export interface WebProtocolsOptions extends HttpRpcSettings {
   readonly methods: readonly BoundMethod[];
-  /** The RPC of a path, also one of the platform. */
+  /** The RPC of a path, also a built-in one. */
   readonly find: (path: string) => ServedRpc | undefined;
 }
 

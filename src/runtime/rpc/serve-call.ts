@@ -13,12 +13,12 @@ import type { CodecName, RpcExchange } from "./rpc-exchange.ts";
 /** Answers a call, to its status; does not throw or reject. */
 export type Endpoint = (exchange: RpcExchange) => void | Promise<void>;
 
-/** An RPC that is served, also one of the platform itself. */
+/** An RPC that is served, also one that is built in. */
 export interface ServedRpc {
   readonly serve: Endpoint;
   /** Whether there are many messages, in either direction. */
   readonly isStreaming: boolean;
-  /** Undefined for an RPC of the platform. */
+  /** Undefined for a built-in RPC. */
   readonly method: BoundMethod | undefined;
 }
 

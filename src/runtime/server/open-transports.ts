@@ -148,7 +148,7 @@ function grpcOptions(
       // Who may read all that there is to call should be decided, not left to a default.
       reflection: grpc?.reflection ?? isForDevelopment(config),
     },
-    platform: { streamMs: stream_timeout_ns / 1e6 },
+    builtIn: { streamMs: stream_timeout_ns / 1e6 },
     maxElements: config.server.max_message_elements,
     service: config.server.error_info ? config.service : undefined,
     ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),

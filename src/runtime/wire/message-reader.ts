@@ -23,12 +23,12 @@ export const BYTES: MessageDecoder<Uint8Array> = {
   },
 };
 
-/** The messages of the platform's own RPCs, which are read as bytes, are names. */
-const MAX_PLATFORM_BYTES = 64 * 1024;
+/** The messages of built-in RPCs, which are read as bytes, are names. */
+const MAX_BUILT_IN_BYTES = 64 * 1024;
 
 /** The most bytes of a message, by what becomes of them. */
 export function maxBytesOf(decoder: MessageDecoder<unknown>, maxBytes: number): number {
-  return decoder === BYTES ? Math.min(MAX_PLATFORM_BYTES, maxBytes) : maxBytes;
+  return decoder === BYTES ? Math.min(MAX_BUILT_IN_BYTES, maxBytes) : maxBytes;
 }
 
 /** How the request messages of a call are read. */

@@ -24,10 +24,10 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-type Limits = NonNullable<NonNullable<EchoServerOptions["options"]>["platform"]>;
+type Limits = NonNullable<NonNullable<EchoServerOptions["options"]>["builtIn"]>;
 
-async function start(platform: Limits, isReady = () => true): Promise<EchoServer> {
-  const echo = await startEchoServer({ options: { platform, isReady } });
+async function start(builtIn: Limits, isReady = () => true): Promise<EchoServer> {
+  const echo = await startEchoServer({ options: { builtIn, isReady } });
   opened.push(() => echo.close());
   return echo;
 }
@@ -166,7 +166,7 @@ describe("watchers of health", () => {
   });
 });
 
-describe("calls of the platform", () => {
+describe("calls of built-in RPCs", () => {
   test.each([CHECK, WATCH, REFLECT])("%s: a request that does not come", async (path) => {
     const session = sessionTo(await start({ requestMs: 30 }));
     expect(await rawCall(session, path, {}, null)).toMatchObject({

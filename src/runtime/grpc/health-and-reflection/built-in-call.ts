@@ -2,24 +2,24 @@ import type { Deadlines, Timed } from "../../chain/deadlines.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { OngoingCall } from "./built-in-method.ts";
-import type { Places } from "./call-quota.ts";
+import type { CallQuota } from "./call-quota.ts";
 
 /** Node's timers hold no more: a longer one would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** Who keeps the calls under way. */
-export interface PlatformCallKeeper {
+export interface BuiltInCallKeeper {
   /** Of a call a message has come. */
-  heard(call: PlatformCall): void;
+  heard(call: BuiltInCall): void;
   /** A call has ended, however it did; told once. */
-  over(call: PlatformCall): void;
+  over(call: BuiltInCall): void;
 }
 
-/** One call of an RPC of the platform: its times, and its place where it lasts. */
-export class PlatformCall implements OngoingCall {
+/** One call of a built-in RPC: its times, and its place in the quota where it lasts. */
+export class BuiltInCall implements OngoingCall {
   readonly #exchange: RpcExchange;
-  readonly #places: Places | undefined;
-  readonly #keeper: PlatformCallKeeper;
+  readonly #quota: CallQuota | undefined;
+  readonly #keeper: BuiltInCallKeeper;
   readonly #time = new Alarm(this);
   readonly #silence = new Alarm(this);
   /** Most calls end without anybody who waits for it. */
@@ -30,9 +30,9 @@ export class PlatformCall implements OngoingCall {
   #hasPlace = false;
   #isOver = false;
 
-  constructor(exchange: RpcExchange, places: Places | undefined, keeper: PlatformCallKeeper) {
+  constructor(exchange: RpcExchange, quota: CallQuota | undefined, keeper: BuiltInCallKeeper) {
     this.#exchange = exchange;
-    this.#places = places;
+    this.#quota = quota;
     this.#keeper = keeper;
   }
 
@@ -56,9 +56,9 @@ export class PlatformCall implements OngoingCall {
    */
   begin(request: Deadlines): void {
     this.#silence.set(request);
-    this.#time.set(this.#places?.time);
+    this.#time.set(this.#quota?.time);
     const timeout = this.#exchange.clientTimeout();
-    if (timeout === undefined || timeout >= (this.#places?.milliseconds ?? Infinity)) return;
+    if (timeout === undefined || timeout >= (this.#quota?.milliseconds ?? Infinity)) return;
     if (timeout <= 0) throw late();
     this.#timer = setTimeout(() => this.end(late()), Math.min(timeout, LONGEST_MS));
   }
@@ -71,12 +71,12 @@ export class PlatformCall implements OngoingCall {
   heard(): void {
     if (this.#isOver) return;
     this.#keeper.heard(this);
-    if (this.#places === undefined) return;
-    this.#silence.set(this.#places.silence);
+    if (this.#quota === undefined) return;
+    this.#silence.set(this.#quota.silence);
     if (this.#hasPlace) return;
     const { peer } = this.#exchange;
-    if (this.#places.refusal(peer) !== undefined) this.#exchange.tooMany?.();
-    this.#places.take(peer);
+    if (this.#quota.refusal(peer) !== undefined) this.#exchange.tooMany?.();
+    this.#quota.take(peer);
     this.#hasPlace = true;
   }
 
@@ -100,7 +100,7 @@ export class PlatformCall implements OngoingCall {
     this.#time.set(undefined);
     this.#silence.set(undefined);
     clearTimeout(this.#timer);
-    if (this.#hasPlace) this.#places?.free(this.#exchange.peer);
+    if (this.#hasPlace) this.#quota?.free(this.#exchange.peer);
     this.#keeper.over(this);
   }
 }
@@ -114,10 +114,10 @@ class Alarm implements Timed {
   expiresAt = 0;
   previous: Timed | undefined = undefined;
   next: Timed | undefined = undefined;
-  readonly #call: PlatformCall;
+  readonly #call: BuiltInCall;
   #deadlines: Deadlines | undefined;
 
-  constructor(call: PlatformCall) {
+  constructor(call: BuiltInCall) {
     this.#call = call;
   }
 

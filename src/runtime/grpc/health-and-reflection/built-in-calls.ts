@@ -3,10 +3,10 @@ import { ServiceError, shuttingDown } from "../../error/service-error.ts";
 import { toServiceError } from "../../error/to-service-error.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { MessageLimits } from "../../wire/message-codec.ts";
-import { PlatformCall, type PlatformCallKeeper } from "./built-in-call.ts";
-import type { PlatformJson } from "./built-in-json.ts";
-import type { PlatformExchange, PlatformMethod } from "./built-in-method.ts";
-import type { PlatformLimits } from "./call-quota.ts";
+import { BuiltInCall, type BuiltInCallKeeper } from "./built-in-call.ts";
+import type { BuiltInJson } from "./built-in-json.ts";
+import type { BuiltInLimits } from "./built-in-limits.ts";
+import type { BuiltInExchange, BuiltInMethod } from "./built-in-method.ts";
 import { loadedOnce } from "./loaded-once.ts";
 
 /** One object for all: where it is reported, there are many of them. */
@@ -14,38 +14,38 @@ const CROWDED_OUT = Object.freeze(
   new ServiceError("RATE_LIMITED", "too many calls wait for their request"),
 );
 
-/** The calls of the platform's own RPCs: none goes on for ever, and no number of them costs more than some. */
-export class PlatformCalls implements PlatformCallKeeper {
-  readonly #limits: PlatformLimits;
+/** The calls of the built-in RPCs: none goes on for ever, and no number of them costs more than some. */
+export class BuiltInCalls implements BuiltInCallKeeper {
+  readonly #limits: BuiltInLimits;
   readonly #messages: MessageLimits;
   readonly #request: Deadlines;
-  readonly #underWay = new Set<PlatformCall>();
+  readonly #underWay = new Set<BuiltInCall>();
   /** Those of which no message has come, in the order in which they came. */
-  readonly #unheard = new Set<PlatformCall>();
+  readonly #unheard = new Set<BuiltInCall>();
   #isCrowded = false;
   #isDraining = false;
   /** Few calls have messages that are JSON, so what reads them is made for the first one. */
-  readonly #json: () => Promise<PlatformJson>;
+  readonly #json: () => Promise<BuiltInJson>;
 
-  constructor(limits: PlatformLimits, messages: MessageLimits) {
+  constructor(limits: BuiltInLimits, messages: MessageLimits) {
     this.#limits = limits;
     this.#messages = messages;
     this.#request = new Deadlines(limits.requestMs);
     this.#json = loadedOnce(async () => {
-      const { platformJson } = await import("./built-in-json.ts");
-      return platformJson(this.#messages);
+      const { builtInJson } = await import("./built-in-json.ts");
+      return builtInJson(this.#messages);
     });
   }
 
   /** Answers a call, to its status. Does not reject. */
-  async serve({ path, places, serve }: PlatformMethod, exchange: RpcExchange): Promise<void> {
-    const refusal = places?.refusal(exchange.peer);
+  async serve({ path, quota, serve }: BuiltInMethod, exchange: RpcExchange): Promise<void> {
+    const refusal = quota?.refusal(exchange.peer);
     // At once: what waits for its message costs more.
     if (refusal !== undefined) {
       exchange.tooMany?.();
       return exchange.fail(refusal);
     }
-    const call = new PlatformCall(exchange, places, this);
+    const call = new BuiltInCall(exchange, quota, this);
     exchange.whenCancelled((reason) => call.end(reason));
     this.#enter(call);
     if (this.#isCrowded) exchange.tooMany?.();
@@ -67,20 +67,20 @@ export class PlatformCalls implements PlatformCallKeeper {
     for (const call of this.#underWay) call.abort(shuttingDown());
   }
 
-  heard(call: PlatformCall): void {
+  heard(call: BuiltInCall): void {
     this.#unheard.delete(call);
   }
 
-  over(call: PlatformCall): void {
+  over(call: BuiltInCall): void {
     this.#underWay.delete(call);
     this.#unheard.delete(call);
   }
 
-  async #inJson(path: string, exchange: RpcExchange): Promise<PlatformExchange> {
+  async #inJson(path: string, exchange: RpcExchange): Promise<BuiltInExchange> {
     return (await this.#json())(path, exchange);
   }
 
-  #enter(call: PlatformCall): void {
+  #enter(call: BuiltInCall): void {
     this.#underWay.add(call);
     this.#unheard.add(call);
     if (this.#isDraining) call.abort(shuttingDown());

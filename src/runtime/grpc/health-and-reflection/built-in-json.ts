@@ -4,15 +4,15 @@ import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { jsonCodec } from "../../rpc/serve-call.ts";
 import type { MessageCodec, MessageLimits } from "../../wire/message-codec.ts";
 import type { MessageDecoder } from "../../wire/message-reader.ts";
-import type { PlatformExchange } from "./built-in-method.ts";
-import { platformServices } from "./built-in-services.ts";
+import type { BuiltInExchange } from "./built-in-method.ts";
+import { builtInServices } from "./built-in-services.ts";
 
 /** Makes of a call whose messages are JSON one in the binary encoding, by the path of its RPC. */
-export type PlatformJson = (path: string, exchange: RpcExchange) => PlatformExchange;
+export type BuiltInJson = (path: string, exchange: RpcExchange) => BuiltInExchange;
 
-/** How the RPCs of the platform have JSON: by their descriptors, as all others. */
-export function platformJson(limits: MessageLimits): PlatformJson {
-  const services = platformServices();
+/** How the built-in RPCs have JSON: by their descriptors, as all others. */
+export function builtInJson(limits: MessageLimits): BuiltInJson {
+  const services = builtInServices();
   const registry = registryOf(services.map(({ file }) => file));
   // Their answers have bounds of their own, in the binary encoding, too.
   const bounds = { ...limits, maxResponseBytes: Number.POSITIVE_INFINITY };
@@ -26,7 +26,7 @@ export function platformJson(limits: MessageLimits): PlatformJson {
   );
   return (path, exchange) => {
     const transcoder = transcoders.get(path);
-    if (transcoder === undefined) throw new Error(`${path} is not an RPC of the platform`);
+    if (transcoder === undefined) throw new Error(`${path} is not a built-in RPC`);
     const { decoder, encode } = transcoder;
     return {
       reader: () => exchange.reader(decoder),

@@ -1,20 +1,20 @@
 import type { RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
-import type { Places } from "./call-quota.ts";
+import type { CallQuota } from "./call-quota.ts";
 
 /** The messages of a call, each in the binary encoding of protobuf, however the client has them. */
-export interface PlatformExchange extends Pick<RpcExchange, "send" | "succeed"> {
+export interface BuiltInExchange extends Pick<RpcExchange, "send" | "succeed"> {
   reader(): RequestReader<Uint8Array>;
   reply(data: Uint8Array): void | Promise<void>;
 }
 
-/** An RPC of the platform itself, such as health: served without the policy chain, from the bytes of its messages. */
-export interface PlatformMethod {
+/** An RPC that the runtime has built in, such as health: served without the policy chain, from the bytes of its messages. */
+export interface BuiltInMethod {
   /** The path, such as `/grpc.health.v1.Health/Check`. */
   readonly path: string;
   /** Where calls last: how many there may be, and how long. Others end as soon as a unary request must have come. */
-  readonly places?: Places;
+  readonly quota?: CallQuota;
   /** Answers a call, to its status. What it throws becomes the status. */
-  serve(exchange: PlatformExchange, call: OngoingCall): Promise<void>;
+  serve(exchange: BuiltInExchange, call: OngoingCall): Promise<void>;
 }
 
 /** What the one who serves a call sees of its bounds. */

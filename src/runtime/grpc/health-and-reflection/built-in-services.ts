@@ -12,7 +12,7 @@ import {
  * of all other services. They never change, and are short enough to be written by hand
  * rather than generated.
  */
-export function platformServices(): readonly DescService[] {
+export function builtInServices(): readonly DescService[] {
   const files = [health(), reflection("v1"), reflection("v1alpha")];
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
   return [...registry].filter((type) => type.kind === "service");

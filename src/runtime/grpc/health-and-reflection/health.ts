@@ -1,7 +1,8 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { ServiceError } from "../../error/service-error.ts";
-import type { PlatformExchange, PlatformMethod } from "./built-in-method.ts";
-import { Places, type PlatformLimits } from "./call-quota.ts";
+import type { BuiltInLimits } from "./built-in-limits.ts";
+import type { BuiltInExchange, BuiltInMethod } from "./built-in-method.ts";
+import { CallQuota } from "./call-quota.ts";
 
 /** The answers, by the names of `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const SERVING = encodeResponse(1);
@@ -19,8 +20,8 @@ const SERVICE_UNKNOWN = encodeResponse(3);
 export function healthMethods(
   services: Iterable<string>,
   isReady: () => boolean,
-  limits: PlatformLimits,
-): readonly PlatformMethod[] {
+  limits: BuiltInLimits,
+): readonly BuiltInMethod[] {
   const known = new Set(["", ...services]);
   const statusOf = (service: string): Told => {
     if (!known.has(service)) return SERVICE_UNKNOWN;
@@ -41,7 +42,7 @@ export function healthMethods(
     },
     {
       path: "/grpc.health.v1.Health/Watch",
-      places: new Places({
+      quota: new CallQuota({
         what: "watchers of health",
         most: limits.watchers,
         mostOfConnection: limits.watchersOfConnection,
@@ -111,7 +112,7 @@ class HealthWatchers {
    * Tells the status now, then each change, until the signal aborts: then a change that came with
    * it, and rejects with its reason.
    */
-  async watch(exchange: PlatformExchange, signal: AbortSignal, status: () => Told): Promise<never> {
+  async watch(exchange: BuiltInExchange, signal: AbortSignal, status: () => Told): Promise<never> {
     const watcher = new Watcher(exchange, signal, status);
     this.#look();
     // One timer while there are any watchers.
@@ -154,13 +155,13 @@ function tellInPortions(watchers: Iterator<Watcher, undefined>): void {
 
 class Watcher {
   onError: (error: unknown) => void = () => undefined;
-  readonly #exchange: PlatformExchange;
+  readonly #exchange: BuiltInExchange;
   readonly #signal: AbortSignal;
   readonly #status: () => Told;
   #told: Told | undefined;
   #isTelling = false;
 
-  constructor(exchange: PlatformExchange, signal: AbortSignal, status: () => Told) {
+  constructor(exchange: BuiltInExchange, signal: AbortSignal, status: () => Told) {
     this.#exchange = exchange;
     this.#signal = signal;
     this.#status = status;

@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
-import type { OngoingCall, PlatformExchange, PlatformMethod } from "./built-in-method.ts";
-import { Places, type PlatformLimits } from "./call-quota.ts";
+import type { BuiltInLimits } from "./built-in-limits.ts";
+import type { BuiltInExchange, BuiltInMethod, OngoingCall } from "./built-in-method.ts";
+import { CallQuota } from "./call-quota.ts";
 import { loadedOnce } from "./loaded-once.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
 import { ReflectionAnswers } from "./reflection-messages.ts";
@@ -12,23 +13,23 @@ const PATHS = [
 ] as const;
 
 /**
- * Server reflection, of the services and of the platform's own. Not by `@grpc/reflection`: that one decodes the descriptors with
+ * Server reflection, of the services and of those that are built in. Not by `@grpc/reflection`: that one decodes the descriptors with
  * protobuf.js and encodes them again, by which options that it does not know are lost,
  * reads .proto files at run time, and takes long to load. The index is made when
  * somebody first asks.
  */
 export function reflectionMethods(
   services: readonly DescService[],
-  limits: PlatformLimits,
-): readonly PlatformMethod[] {
+  limits: BuiltInLimits,
+): readonly BuiltInMethod[] {
   const index = loadedOnce(async () => {
-    const [{ ReflectionIndex }, { platformServices }] = await Promise.all([
+    const [{ ReflectionIndex }, { builtInServices }] = await Promise.all([
       import("./reflection-index.ts"),
       import("./built-in-services.ts"),
     ]);
-    return new ReflectionIndex([...services, ...platformServices()]);
+    return new ReflectionIndex([...services, ...builtInServices()]);
   });
-  const places = new Places({
+  const quota = new CallQuota({
     what: "calls of reflection",
     most: limits.reflections,
     mostOfConnection: limits.reflectionsOfConnection,
@@ -38,14 +39,14 @@ export function reflectionMethods(
   const turns = new Turns(limits.answersAtOnce);
   return PATHS.map((path) => ({
     path,
-    places,
+    quota,
     serve: (exchange, call) => converse(exchange, call, turns, index),
   }));
 }
 
 /** One answer to each query, in turn. */
 async function converse(
-  exchange: PlatformExchange,
+  exchange: BuiltInExchange,
   call: OngoingCall,
   turns: Turns,
   index: () => Promise<ReflectionIndex>,

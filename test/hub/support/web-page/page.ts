@@ -11,7 +11,7 @@ import {
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
 import { AuthnService } from "../../../../examples/hub/gen/hub/authn/v1/authn_pb.ts";
 import { ProjectService } from "../../../../examples/hub/gen/hub/projects/v1/project_service_pb.ts";
-import { platformServices } from "../../../../src/runtime/grpc/health-and-reflection/built-in-services.ts";
+import { builtInServices } from "../../../../src/runtime/grpc/health-and-reflection/built-in-services.ts";
 import { CLIENTS, type Outcome, type Settings } from "./outcome.ts";
 import { createTextTransport } from "./text-transport.ts";
 
@@ -131,7 +131,7 @@ async function listByGet({ hub }: Settings, name: ClientName, own: CallOptions):
 /** Streams that are open all at once: over HTTP/1.1 a browser has no more than six. */
 async function watchHealth({ hub, streams }: Settings): Promise<Outcome> {
   const { transport, methods } = transportOf("Connect, JSON", hub);
-  const service = platformServices().find(({ typeName }) => typeName === "grpc.health.v1.Health");
+  const service = builtInServices().find(({ typeName }) => typeName === "grpc.health.v1.Health");
   const method = service?.methods.find((each) => each.name === "Watch");
   if (service === undefined || method === undefined) throw new Error("there is no health");
   const health = createClient(service, transport) as unknown as Record<

@@ -9,7 +9,7 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { platformServices } from "../../../../src/runtime/grpc/health-and-reflection/built-in-services.ts";
+import { builtInServices } from "../../../../src/runtime/grpc/health-and-reflection/built-in-services.ts";
 import { requestBudget } from "../../../../src/runtime/wire/message-budget.ts";
 import { frame } from "../../grpc/support/raw-call.ts";
 import { startWebServer, type WebServer } from "./support/web-server.ts";
@@ -25,7 +25,7 @@ let ready: boolean;
 
 /** A client of a service that is known at run time only. */
 function clientOf(name: string, transport: Transport): any {
-  const service = platformServices().find(({ typeName }) => typeName === name);
+  const service = builtInServices().find(({ typeName }) => typeName === name);
   return createClient(service as DescService, transport);
 }
 
@@ -220,7 +220,7 @@ describe("their bounds hold", () => {
     [REFLECT, "application/connect+json"],
     [REFLECT, "application/grpc-web+json"],
   ])("%s as %s: a request that does not come", async (path, type) => {
-    server = await startWebServer({ platform: { requestMs: 30 } });
+    server = await startWebServer({ builtIn: { requestMs: 30 } });
     const call = open(path, {
       "content-type": type,
       "connect-protocol-version": "1",
@@ -239,7 +239,7 @@ describe("their bounds hold", () => {
   });
 
   it("so many watch, by whatever protocol", async () => {
-    server = await startWebServer({ platform: { watchers: TYPES.length } });
+    server = await startWebServer({ builtIn: { watchers: TYPES.length } });
     const watching = await Promise.all(
       TYPES.map(
         (type) =>

@@ -1,7 +1,7 @@
 import type { BoundMethod } from "../../../../../src/runtime/binding/bound-method.ts";
 import type { UnroutedRequest } from "../../../../../src/runtime/chain/call-stages.ts";
 import type { ServerChainParts } from "../../../../../src/runtime/chain/server-chain.ts";
-import type { PlatformLimits } from "../../../../../src/runtime/grpc/health-and-reflection/call-quota.ts";
+import type { BuiltInLimits } from "../../../../../src/runtime/grpc/health-and-reflection/built-in-limits.ts";
 import { ServedRpcs } from "../../../../../src/runtime/grpc/served-rpcs.ts";
 import {
   createHttpServer,
@@ -31,7 +31,7 @@ export interface WebServerOptions {
   readonly budget?: RequestBudget;
   readonly reflection?: boolean;
   readonly isReady?: () => boolean;
-  readonly platform?: Partial<PlatformLimits>;
+  readonly builtIn?: Partial<BuiltInLimits>;
 }
 
 /** The fixture's service on a free HTTP port, by all protocols that this has. */
@@ -45,7 +45,7 @@ export async function startWebServer(given: WebServerOptions = {}): Promise<WebS
     methods,
     service: "echo",
     isReady: given.isReady ?? (() => true),
-    platform: given.platform ?? {},
+    builtIn: given.builtIn ?? {},
     config: {
       max_message_bytes: maxBytes,
       compression: true,
