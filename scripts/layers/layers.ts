@@ -38,7 +38,7 @@ export const RULES: LayerRules = {
       ["chain", "json", "http2", "resource", "tls"],
       ["call", "wire", "configuration"],
       ["error", "secret"],
-      ["binding", "peer", "operation"],
+      ["binding", "peer", "logging", "events"],
     ],
   },
   mostFiles: 25,

@@ -58,14 +58,14 @@ export {
 } from "./error/service-error.ts";
 export { StartUpError } from "./error/start-up-error.ts";
 export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler.ts";
-export { createLogger, type LoggerOptions, type ProcessLogger } from "./operation/create-logger.ts";
-export type { ReadinessCheck } from "./operation/readiness.ts";
+export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
 export { readRouteDocument } from "./registry/read-route-document.ts";
 export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/followed-secret.ts";
 export { createServer } from "./server/create-server.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";
 export { migrateDatabase } from "./server/migrate-database.ts";
 export { createAuthorizationEngine } from "./server/open-engine.ts";
+export type { ReadinessCheck } from "./server/readiness.ts";
 export { runServer } from "./server/run-server.ts";
 export type { Server, ServerAddresses } from "./server/running-server.ts";
 export type { ServerOptions } from "./server/server-options.ts";

@@ -9,7 +9,7 @@ import {
   createLogger,
   loggerOptionsOf,
   type ProcessLogger,
-} from "../runtime/operation/create-logger.ts";
+} from "../runtime/logging/create-logger.ts";
 import { givenRouteDocument, readRouteDocument } from "../runtime/registry/read-route-document.ts";
 import { createServer } from "../runtime/server/create-server.ts";
 import { loadModel } from "../runtime/server/open-engine.ts";

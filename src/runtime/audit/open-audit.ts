@@ -4,7 +4,7 @@ import type { Database } from "../../database/database.ts";
 import { migrate } from "../../database/service/migrate.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { AuditTrail } from "../chain/call-stages.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../events/runtime-events.ts";
 import { auditedObject } from "./event/describe-call.ts";
 import { type AuditLog, StoredAuditLog } from "./log/audit-log.ts";
 import { keepFor, type RetentionOptions } from "./retention/retention.ts";

@@ -1,7 +1,7 @@
 import type { Call } from "../call/call.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import { missingPrincipal, ServiceError } from "../error/service-error.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../events/runtime-events.ts";
 import type { CrossSiteGuard } from "./gateway/cross-site.ts";
 import type { Authenticator, Identity } from "./identity/authenticator.ts";
 

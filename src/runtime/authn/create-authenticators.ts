@@ -1,6 +1,6 @@
 import type { Logger } from "../../common/logger.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../events/runtime-events.ts";
 import { GatewayHeadersAuthenticator } from "./gateway/gateway-headers.ts";
 import { HybridAuthenticator } from "./hybrid-authenticator.ts";
 import type { Authenticator } from "./identity/authenticator.ts";

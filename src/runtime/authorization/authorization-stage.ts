@@ -6,7 +6,7 @@ import type { Call } from "../call/call.ts";
 import type { Principal } from "../call/call-context.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import { missingPrincipal, ServiceError } from "../error/service-error.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../events/runtime-events.ts";
 import {
   type AuthorizationPlan,
   type PlannedCheck,

@@ -1,4 +1,4 @@
-import { cleanText } from "../operation/redaction/redact-text.ts";
+import { cleanText } from "../logging/redaction/redact-text.ts";
 import { ERROR_CODES, type ErrorCode, grpcStatusOf, status } from "./error-codes.ts";
 
 /** A message and its type, as `anyPack` of `@bufbuild/protobuf/wkt` gives them. */

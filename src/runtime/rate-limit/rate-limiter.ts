@@ -1,7 +1,7 @@
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../events/runtime-events.ts";
 import { clientNetwork } from "../peer/ip-address.ts";
 import {
   BucketBudget,

@@ -3,7 +3,7 @@ import type { Etcd3 } from "etcd3";
 import type { RouteDocument } from "../../api/format/route-document.ts";
 import type { Logger } from "../../common/logger.ts";
 import type { EtcdConfig, ServiceConfig } from "../configuration/service-config.ts";
-import { NO_EVENTS, type RuntimeEvents } from "../operation/runtime-events.ts";
+import { NO_EVENTS, type RuntimeEvents } from "../events/runtime-events.ts";
 import { connectEtcd, type EtcdConnection, etcdDeadline } from "./etcd-client.ts";
 import {
   grantLease,

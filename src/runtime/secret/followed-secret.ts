@@ -1,5 +1,5 @@
 import type { Logger } from "../../common/logger.ts";
-import { NO_EVENTS, type RuntimeEvents } from "../operation/runtime-events.ts";
+import { NO_EVENTS, type RuntimeEvents } from "../events/runtime-events.ts";
 import {
   readSecretFile,
   readSecretFileLater,

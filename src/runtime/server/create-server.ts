@@ -1,10 +1,9 @@
 import { authnWarnings } from "../authn/check-authn-config.ts";
 import { ServerChain } from "../chain/server-chain.ts";
 import { milliseconds } from "../configuration/service-config-values.ts";
+import { createLogger, loggerOptionsOf } from "../logging/create-logger.ts";
 import { AccessLog } from "../observers/access-log/access-log.ts";
 import { createMetrics } from "../observers/metrics/metrics.ts";
-import { createLogger, loggerOptionsOf } from "../operation/create-logger.ts";
-import { Readiness } from "../operation/readiness.ts";
 import { givenRouteDocument } from "../registry/read-route-document.ts";
 import { newInstanceId } from "../registry/route-keys.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
@@ -13,6 +12,7 @@ import { missingDrivers } from "./missing-drivers.ts";
 import { chainParts, openParts, type PartsContext } from "./open-parts.ts";
 import { openTransports } from "./open-transports.ts";
 import { planServer } from "./plan-server.ts";
+import { Readiness } from "./readiness.ts";
 import { RunningServer, type Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 

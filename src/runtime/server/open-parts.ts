@@ -11,15 +11,15 @@ import { identificationStages } from "../authn/identification-stages.ts";
 import { createAuthorization } from "../authorization/authorization-stage.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
 import type { ServerChainParts } from "../chain/server-chain.ts";
+import type { RuntimeEvents } from "../events/runtime-events.ts";
+import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { Metrics } from "../observers/metrics/metrics.ts";
 import { createTracing } from "../observers/tracing/tracing.ts";
-import type { ProcessLogger } from "../operation/create-logger.ts";
-import type { Readiness } from "../operation/readiness.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import type { Cleanup } from "./cleanup.ts";
 import { createAuthorizationEngine } from "./open-engine.ts";
 import type { ServerPlan } from "./plan-server.ts";
+import type { Readiness } from "./readiness.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 const MS_PER_DAY = 86_400_000;

@@ -9,11 +9,11 @@ import type { HttpServerOptions, HttpTransport } from "../http/server/http-serve
 import type { ConnectionLimits } from "../http2/connection-limits.ts";
 import type { AccessLog } from "../observers/access-log/access-log.ts";
 import type { Metrics } from "../observers/metrics/metrics.ts";
-import type { Readiness } from "../operation/readiness.ts";
 import type { TransportServer } from "../port/listen.ts";
 import { type RequestBudget, requestBudget } from "../wire/message-budget.ts";
 import { largestMessageBytes } from "../wire/message-memory.ts";
 import type { ServerPlan } from "./plan-server.ts";
+import type { Readiness } from "./readiness.ts";
 
 /** What transports are made of. */
 export interface TransportParts {

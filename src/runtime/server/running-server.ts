@@ -6,14 +6,14 @@ import type { AuditLog } from "../audit/log/audit-log.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { milliseconds } from "../configuration/service-config-values.ts";
 import { StartUpError } from "../error/start-up-error.ts";
+import type { RuntimeEvents } from "../events/runtime-events.ts";
+import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { AccessLog } from "../observers/access-log/access-log.ts";
-import type { ProcessLogger } from "../operation/create-logger.ts";
-import type { Readiness } from "../operation/readiness.ts";
-import type { RuntimeEvents } from "../operation/runtime-events.ts";
 import type { ListeningAddress, TransportServer } from "../port/listen.ts";
 import type { RoutePublisher } from "../registry/route-publisher.ts";
 import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { Cleanup } from "./cleanup.ts";
+import type { Readiness } from "./readiness.ts";
 
 /** How long callers have to hear that their call was ended, before connections are closed. */
 const FAREWELL_MS = 500;

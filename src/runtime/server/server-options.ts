@@ -6,8 +6,8 @@ import type { ServiceBinding } from "../binding/service-binding.ts";
 import type { AdmissionCheck, Interceptor } from "../chain/interceptor.ts";
 import type { LoadedServiceConfig } from "../configuration/load-service-config.ts";
 import type { RawHandler } from "../http/raw/raw-handler.ts";
-import type { ProcessLogger } from "../operation/create-logger.ts";
-import type { ReadinessCheck } from "../operation/readiness.ts";
+import type { ProcessLogger } from "../logging/create-logger.ts";
+import type { ReadinessCheck } from "./readiness.ts";
 
 /** What a server is made of. */
 export interface ServerOptions {

@@ -9,7 +9,7 @@ import { createAuthorization } from "../../../src/runtime/authorization/authoriz
 import type { AnyHandler, BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import { ServerChain } from "../../../src/runtime/chain/server-chain.ts";
 import { missingPrincipal, ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
 import { createRateLimiter } from "../../../src/runtime/rate-limit/rate-limiter.ts";
 import { engineOf, writeAll } from "../../authz/embedded/engine-of.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";

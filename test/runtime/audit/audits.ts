@@ -3,7 +3,7 @@ import type { Database } from "../../../src/database/database.ts";
 import type { AuditEvent } from "../../../src/runtime/audit/event/audit-event.ts";
 import { openAudit, type ServiceAudit } from "../../../src/runtime/audit/open-audit.ts";
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
-import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
 
 /** A logger that keeps the events that are reported to it. */
 export function logOf(lines: AuditEvent[]): { logger: Logger; events: typeof NO_EVENTS } {

@@ -16,7 +16,7 @@ import type {
   Principal,
 } from "../../../src/runtime/call/call-context.ts";
 import type { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
 import { engineOf, writeAll } from "../../authz/embedded/engine-of.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";
 import { methodOf, principalOf } from "../authorization/calls.ts";

@@ -6,7 +6,7 @@ import {
   serviceConfigSchema,
 } from "../../../src/runtime/configuration/service-config.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { NO_EVENTS, type RuntimeEvents } from "../../../src/runtime/operation/runtime-events.ts";
+import { NO_EVENTS, type RuntimeEvents } from "../../../src/runtime/events/runtime-events.ts";
 import type { Peer } from "../../../src/runtime/peer/peer.ts";
 import { boundMethod, newCall, sentHeaders } from "../support/call.ts";
 

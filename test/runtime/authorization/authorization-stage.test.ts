@@ -9,7 +9,7 @@ import {
 } from "../../../src/runtime/authorization/authorization-stage.ts";
 import type { Call, CredentialKind } from "../../../src/runtime/call/call.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
-import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
 import { engineOf, writeAll } from "../../authz/embedded/engine-of.ts";
 import { callOf, methodOf, principalOf } from "./calls.ts";
 import { messageOf, serviceMethod } from "./messages.ts";

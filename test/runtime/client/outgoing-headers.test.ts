@@ -3,7 +3,7 @@ import type { CallContext } from "../../../src/runtime/call/call-context.ts";
 import { injectTraceContext } from "../../../src/runtime/call/call-ids.ts";
 import type { ClientCall } from "../../../src/runtime/client/call/client-call.ts";
 import { metadata, requestInfo } from "../../../src/runtime/client/chain/outgoing-headers.ts";
-import { redact } from "../../../src/runtime/operation/redaction/redaction.ts";
+import { redact } from "../../../src/runtime/logging/redaction/redaction.ts";
 import { callOf } from "../authn/calls.ts";
 
 function outgoing(transport: "http" | "grpc", context?: CallContext): ClientCall {

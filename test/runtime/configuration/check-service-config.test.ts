@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseServiceConfig } from "../../../src/runtime/configuration/load-service-config.ts";
-import { redact } from "../../../src/runtime/operation/redaction/redaction.ts";
+import { redact } from "../../../src/runtime/logging/redaction/redaction.ts";
 import { fullService, MINIMAL, problemsOf, serviceWith } from "./sample.ts";
 
 const authz = (text: string) => MINIMAL.replace(/^security.*$/m, `security: {authz: {${text}}}`);

@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseServiceConfig } from "../../../src/runtime/configuration/load-service-config.ts";
 import { serviceConfigSchema } from "../../../src/runtime/configuration/service-config.ts";
-import { redactText } from "../../../src/runtime/operation/redaction/redact-text.ts";
+import { redactText } from "../../../src/runtime/logging/redaction/redact-text.ts";
 import { runs } from "../../support/effort.ts";
 import { ROOT } from "../../support/workspace.ts";
 import { fullService, problemsOf, serviceWith } from "./sample.ts";

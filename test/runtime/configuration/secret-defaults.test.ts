@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseServiceConfig } from "../../../src/runtime/configuration/load-service-config.ts";
-import { redactText } from "../../../src/runtime/operation/redaction/redact-text.ts";
+import { redactText } from "../../../src/runtime/logging/redaction/redact-text.ts";
 import { loadServiceConfig } from "../../../src/runtime/server/load-configuration.ts";
 import { fullService, problemsOf, serviceWith } from "./sample.ts";
 

@@ -1,7 +1,7 @@
 /** Secrets that come into a log by forms that no key names plainly. */
 import { describe, expect, test } from "vitest";
-import { redactText } from "../../../src/runtime/operation/redaction/redact-text.ts";
-import { redact } from "../../../src/runtime/operation/redaction/redaction.ts";
+import { redactText } from "../../../src/runtime/logging/redaction/redact-text.ts";
+import { redact } from "../../../src/runtime/logging/redaction/redaction.ts";
 import { cpuMilliseconds } from "../../support/cpu-time.ts";
 
 const SECRET = "hunter2-Value";

@@ -3,9 +3,9 @@ import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { UnroutedRequest } from "../../../src/runtime/chain/call-stages.ts";
 import type { ErrorCode } from "../../../src/runtime/error/error-codes.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
+import { createLogger } from "../../../src/runtime/logging/create-logger.ts";
 import { AccessLog } from "../../../src/runtime/observers/access-log/access-log.ts";
-import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
-import { callOf, headersOf, linesOf, methodOf } from "../operation/calls.ts";
+import { callOf, headersOf, linesOf, methodOf } from "../support/sample-call.ts";
 
 function failing(message: string): never {
   throw new Error(message);

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { createMetrics } from "../../../src/runtime/observers/metrics/metrics.ts";
 import { MetricsServer } from "../../../src/runtime/observers/metrics/metrics-server.ts";
-import { callOf, methodOf } from "../operation/calls.ts";
+import { callOf, methodOf } from "../support/sample-call.ts";
 
 const textOf = async (metrics = createMetrics({ process: false })) => (await metrics.text()).body;
 

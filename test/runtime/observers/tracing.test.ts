@@ -5,7 +5,7 @@ import {
 } from "../../../src/runtime/client/chain/client-tracing.ts";
 import { httpSpanName } from "../../../src/runtime/observers/tracing/span-attributes.ts";
 import { createTracing } from "../../../src/runtime/observers/tracing/tracing.ts";
-import { callOf } from "../operation/calls.ts";
+import { callOf } from "../support/sample-call.ts";
 
 test("there is none where no provider is registered", () => {
   expect(createTracing()).toBeUndefined();

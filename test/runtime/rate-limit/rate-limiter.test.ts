@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Call } from "../../../src/runtime/call/call.ts";
-import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
+import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
 import { createRateLimiter } from "../../../src/runtime/rate-limit/rate-limiter.ts";
 import { callOf, methodOf, principalOf } from "../authorization/calls.ts";
 

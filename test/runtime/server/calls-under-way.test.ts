@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call } from "../../../src/runtime/call/call.ts";
 import { CallsUnderWay } from "../../../src/runtime/server/calls-under-way.ts";
-import { callOf, methodOf } from "../operation/calls.ts";
+import { callOf, methodOf } from "../support/sample-call.ts";
 
 /** Calls of these kinds, under way. */
 function underWay(...kinds: BoundMethod["kind"][]) {

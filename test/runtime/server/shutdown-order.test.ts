@@ -3,15 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ServiceConfig } from "../../../src/runtime/configuration/service-config.ts";
 import { StartUpError } from "../../../src/runtime/error/start-up-error.ts";
+import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
+import { createLogger } from "../../../src/runtime/logging/create-logger.ts";
 import { AccessLog } from "../../../src/runtime/observers/access-log/access-log.ts";
-import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
-import { Readiness } from "../../../src/runtime/operation/readiness.ts";
-import { NO_EVENTS } from "../../../src/runtime/operation/runtime-events.ts";
 import type { TransportServer } from "../../../src/runtime/port/listen.ts";
 import { CallsUnderWay } from "../../../src/runtime/server/calls-under-way.ts";
 import { Cleanup } from "../../../src/runtime/server/cleanup.ts";
+import { Readiness } from "../../../src/runtime/server/readiness.ts";
 import { RunningServer } from "../../../src/runtime/server/running-server.ts";
-import { callOf } from "../operation/calls.ts";
+import { callOf } from "../support/sample-call.ts";
 
 /** A server whose parts note what they are asked for. */
 function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownMs = 60_000) {

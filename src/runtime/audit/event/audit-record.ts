@@ -3,8 +3,8 @@ import { parseResource } from "../../../api/resource.ts";
 import { OBJECT_IDS } from "../../../model/object-id.ts";
 import type { Call } from "../../call/call.ts";
 import type { AuditRecord } from "../../call/call-context.ts";
-import { isSecretKey, REDACTED } from "../../operation/redaction/named-secrets.ts";
-import { redactText } from "../../operation/redaction/redact-text.ts";
+import { isSecretKey, REDACTED } from "../../logging/redaction/named-secrets.ts";
+import { redactText } from "../../logging/redaction/redact-text.ts";
 import { type AuditEvent, safeText } from "./audit-event.ts";
 import { callFacts, type EventSource, envelope } from "./describe-call.ts";
 

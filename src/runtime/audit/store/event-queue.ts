@@ -1,7 +1,7 @@
 import type { Logger } from "../../../common/logger.ts";
 import { within } from "../../../common/within.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import type { NewAuditRow } from "./audit-table.ts";
 import { Backlog, MAX_BATCH } from "./save-events.ts";
 

@@ -4,7 +4,7 @@ import type { Call } from "../../call/call.ts";
 import type { AuditRecord, CallAudit } from "../../call/call-context.ts";
 import type { AuditTrail, CallEnd } from "../../chain/call-stages.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { clientNetwork } from "../../peer/ip-address.ts";
 import { eventId } from "../event/audit-event.ts";
 import { checkObject, checkRecord, describeRecord } from "../event/audit-record.ts";

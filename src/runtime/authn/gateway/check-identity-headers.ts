@@ -2,7 +2,7 @@ import { IDENTITY_HEADERS } from "../../../api/identity-headers.ts";
 import type { Call } from "../../call/call.ts";
 import { HeadersWithout } from "../../call/call-headers.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { decodeHeaderText, isPrintableAscii } from "../identity/identity-text.ts";
 
 /** Headers that only show who somebody is; these may hold UTF-8, the others are printable ASCII. */

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { Logger } from "../../../common/logger.ts";
 import { MIN_TOKEN } from "../../configuration/security-config.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { FollowedSecret, LOOK_EVERY_MS } from "../../secret/followed-secret.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "../identity/authenticator.ts";
 import type { TokenSource } from "./token-sources.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "../identity/authenticator.ts";
 import { BearerRefused, bearerToken, invalidToken } from "./bearer-token.ts";
 import { type JwtRules, type VerifiedToken, verifyJwt } from "./jwt-verifier.ts";

@@ -8,13 +8,13 @@ import type { ServerChain } from "../../chain/server-chain.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import { toServiceError } from "../../error/to-service-error.ts";
 import { Http2Headers } from "../../http2/http2-headers.ts";
-import type { Probe } from "../../operation/readiness.ts";
 import type { Connection } from "../exchange/connections.ts";
 import { Exchange } from "../exchange/exchange.ts";
 import type { ServerState } from "../exchange/server-state.ts";
 import { parseTarget, type RequestTarget } from "../routing/request-target.ts";
 import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
 import { type Router, segmentsOf } from "../routing/router.ts";
+import type { Probe } from "./probe.ts";
 import { checkHead } from "./request-head.ts";
 
 const RPC_TYPE = /^application\/(?:proto|connect|grpc)/i;

@@ -14,7 +14,6 @@ import type { ArrivedStream, Http2Connection } from "../../http2/http2-connectio
 import { Http2Connections } from "../../http2/http2-connections.ts";
 import { Http2Headers } from "../../http2/http2-headers.ts";
 import { messageRegistry } from "../../json/json-text.ts";
-import type { Probe } from "../../operation/readiness.ts";
 import { EventLoopTurn } from "../../port/event-loop-turn.ts";
 import { type ListeningAddress, listen, type TransportServer } from "../../port/listen.ts";
 import { Port } from "../../port/port.ts";
@@ -35,6 +34,7 @@ import { ForeignServerListener } from "./foreign-server-listener.ts";
 import { createHttp1Server } from "./http1-server.ts";
 import { http2Requests } from "./http2-requests.ts";
 import { answerMalformed } from "./malformed-request.ts";
+import type { Probe } from "./probe.ts";
 
 /** The part `server.http` of a service's configuration. */
 export type HttpConfig = NonNullable<ServerConfig["http"]>;

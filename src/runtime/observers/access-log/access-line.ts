@@ -3,7 +3,7 @@ import type { Call } from "../../call/call.ts";
 import { single } from "../../call/call-headers.ts";
 import type { UnroutedRequest } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
-import { cleanLine, redactText } from "../../operation/redaction/redact-text.ts";
+import { cleanLine, redactText } from "../../logging/redaction/redact-text.ts";
 
 const MAX_AGENT = 160;
 const MAX_PATH = 512;

@@ -2,8 +2,8 @@ import { isStreaming } from "../../binding/bound-method.ts";
 import type { Call } from "../../call/call.ts";
 import type { CallObserver, UnroutedRequest } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
-import type { LineWriter } from "../../operation/create-logger.ts";
-import { redact } from "../../operation/redaction/redaction.ts";
+import type { LineWriter } from "../../logging/create-logger.ts";
+import { redact } from "../../logging/redaction/redaction.ts";
 import { callLine, pathOf, requestLine } from "./access-line.ts";
 
 /** What the access log logs; by the names of the configuration (`access_log`). */

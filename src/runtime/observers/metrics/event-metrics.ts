@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { Counter } from "./counter.ts";
 
 type Outcome<Event extends keyof RuntimeEvents> =

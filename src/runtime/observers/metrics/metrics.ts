@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { Transport } from "../../call/transports.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
-import type { RuntimeEvents } from "../../operation/runtime-events.ts";
+import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { CallMetrics } from "./call-metrics.ts";
 import { Counter } from "./counter.ts";
 import { eventMetrics } from "./event-metrics.ts";

@@ -5,7 +5,7 @@ import { single } from "../../call/call-headers.ts";
 import type { Transport } from "../../call/transports.ts";
 import { status } from "../../error/error-codes.ts";
 import type { ServiceError } from "../../error/service-error.ts";
-import { cleanLine, redactText } from "../../operation/redaction/redact-text.ts";
+import { cleanLine, redactText } from "../../logging/redaction/redact-text.ts";
 import { pathOf } from "../access-log/access-line.ts";
 
 /** What a span says of the end of its call. */

@@ -4,7 +4,7 @@ import { type CallHeaders, single } from "../../call/call-headers.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { Interceptor } from "../../chain/interceptor.ts";
 import type { ServiceError } from "../../error/service-error.ts";
-import { redactText } from "../../operation/redaction/redact-text.ts";
+import { redactText } from "../../logging/redaction/redact-text.ts";
 import {
   eachInside,
   isAsyncIterable,

@@ -9,7 +9,7 @@ import { openDatabase } from "../../../../src/database/service/open-database.ts"
 import { openAudit } from "../../../../src/runtime/audit/open-audit.ts";
 import { Retention, removeBefore } from "../../../../src/runtime/audit/retention/retention.ts";
 import type { AuditTables } from "../../../../src/runtime/audit/store/audit-table.ts";
-import { redactText } from "../../../../src/runtime/operation/redaction/redact-text.ts";
+import { redactText } from "../../../../src/runtime/logging/redaction/redact-text.ts";
 import { SILENT, settingsOf } from "../../../database/settings.ts";
 import { runs } from "../../../support/effort.ts";
 import { callOf, methodOf } from "../../authorization/calls.ts";

@@ -5,7 +5,7 @@ import {
   EventQueue,
   type EventQueueOptions,
 } from "../../../../src/runtime/audit/store/event-queue.ts";
-import { NO_EVENTS } from "../../../../src/runtime/operation/runtime-events.ts";
+import { NO_EVENTS } from "../../../../src/runtime/events/runtime-events.ts";
 import { until } from "../../../support/until.ts";
 
 const row = (id: string, state: "pending" | "completed" = "completed") =>

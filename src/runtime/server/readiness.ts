@@ -1,22 +1,7 @@
 import type { Logger } from "../../common/logger.ts";
 import { within } from "../../common/within.ts";
-import { redactText } from "./redaction/redact-text.ts";
-
-/**
- * A path that is answered beside the chain, such as health and readiness. Who asks
- * whether the process lives is never refused, so it must tell nothing else.
- */
-export interface Probe {
-  /** The path, to the letter, such as `/healthz`. */
-  readonly path: string;
-  handle(): ProbeAnswer | Promise<ProbeAnswer>;
-}
-
-/** What a probe answers; `body` as JSON. */
-export interface ProbeAnswer {
-  readonly status: number;
-  readonly body: object;
-}
+import type { Probe, ProbeAnswer } from "../http/server/probe.ts";
+import { redactText } from "../logging/redaction/redact-text.ts";
 
 /** Whether a part that the service needs is there: a reason where it is not. It may throw instead. */
 export type ReadinessCheck = (

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { safeText } from "../../../src/runtime/audit/event/audit-event.ts";
 import { decodeHeaderText } from "../../../src/runtime/authn/identity/identity-text.ts";
 import { principalOfClaims } from "../../../src/runtime/authn/jwt/jwt-verifier.ts";
-import { cleanLine, cleanText } from "../../../src/runtime/operation/redaction/redact-text.ts";
+import { cleanLine, cleanText } from "../../../src/runtime/logging/redaction/redact-text.ts";
 
 /** As Node gives a header. */
 const header = (text: string) => decodeHeaderText(Buffer.from(text).toString("latin1"));

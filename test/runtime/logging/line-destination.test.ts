@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../../support/workspace.ts";
 
-const module = join(ROOT, "src/runtime/operation/line-destination.ts");
+const module = join(ROOT, "src/runtime/logging/line-destination.ts");
 
 const OPTIONS = { maxBuffer: 16 * 1024 * 1024 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { isSecretKey } from "../../../src/runtime/operation/redaction/named-secrets.ts";
-import { redactText } from "../../../src/runtime/operation/redaction/redact-text.ts";
-import { redact } from "../../../src/runtime/operation/redaction/redaction.ts";
+import { isSecretKey } from "../../../src/runtime/logging/redaction/named-secrets.ts";
+import { redactText } from "../../../src/runtime/logging/redaction/redact-text.ts";
+import { redact } from "../../../src/runtime/logging/redaction/redaction.ts";
 import { cpuMilliseconds } from "../../support/cpu-time.ts";
 
 const SECRET = "hunter2-Value";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createLogger } from "../../../src/runtime/operation/create-logger.ts";
-import { Readiness } from "../../../src/runtime/operation/readiness.ts";
-import { linesOf } from "./calls.ts";
+import { createLogger } from "../../../src/runtime/logging/create-logger.ts";
+import { Readiness } from "../../../src/runtime/server/readiness.ts";
+import { linesOf } from "../support/sample-call.ts";
 
 const ask = (readiness: Readiness, path: string) =>
   readiness
