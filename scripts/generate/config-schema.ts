@@ -1,3 +1,4 @@
+/** Makes the files of `schemas` for configurations: their source is the zod schemas of the `*-config.ts` files. */
 import * as z from "zod/mini";
 import { configSchema } from "../../src/config/config.ts";
 import { serviceConfigSchema } from "../../src/runtime/configuration/service-config.ts";
