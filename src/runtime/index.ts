@@ -8,7 +8,7 @@ export type {
   AccessResource,
   AccessResourcePart,
 } from "../api/format/access-policy.ts";
-export { BINDING_FORMAT_VERSION, type HttpRouteDeclaration } from "../api/format/generated-code.ts";
+export type { HttpRouteDeclaration } from "../api/format/generated-code.ts";
 export type { RouteDocument } from "../api/format/route-document.ts";
 export { DatabaseError, type DatabaseErrorCode } from "../database/database-error.ts";
 export type { AuditEvent } from "./audit/event/audit-event.ts";

@@ -1,3 +1,7 @@
+/**
+ * The route registry in etcd (`svc-access/runtime/registry`): what publishes routes, and what follows
+ * them. Its import fails, and says what to install, where `etcd3` is not installed.
+ */
 export {
   ROUTE_KEY_PREFIX,
   ROUTE_SCHEMA_VERSION,
@@ -8,8 +12,6 @@ export type { EtcdConnection } from "./etcd-client.ts";
 export { readRouteDocument } from "./read-route-document.ts";
 export { parseRouteDocument, parseRouteEntry, RouteEntryError } from "./route-entry.ts";
 export {
-  createRoutePublisher,
-  etcdConnectionOf,
   publishRoutes,
   type RoutePublisher,
   type RoutePublisherOptions,
