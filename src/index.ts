@@ -1,6 +1,5 @@
 /**
- * The compiler as a library: descriptors in, findings and files out.
- *
- * What generated code imports is `svc-access/runtime`.
+ * The version of this package. What generated code imports is `svc-access/runtime`; the compiler is
+ * the programs of this package, and not a library.
  */
 export { version } from "./common/version.ts";

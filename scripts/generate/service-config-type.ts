@@ -9,7 +9,10 @@ export function serviceConfigType(): string {
   const schema = z.toJSONSchema(serviceConfigSchema, { io: "output" }) as Schema;
   return `// Generated from src/runtime/configuration by npm run generate. Do not edit.
 
-/** The configuration of a service, with its defaults in place. */
+/**
+ * The configuration of a service, with its defaults in place (docs/requirements.md, CONF-1). What ends in
+ * \`_ns\` is in nanoseconds, in \`_seconds\` in seconds, in \`_days\` in days, in \`_bytes\` in bytes.
+ */
 export interface ServiceConfig ${typeOf(schema, "")}
 `;
 }

@@ -11,6 +11,7 @@ export type Severity = "error" | "warning";
 export interface Diagnostic {
   /** The identifier of the rule, such as `ACCESS_POLICY_REQUIRED`. */
   readonly rule: string;
+  /** Whether it stops what was asked for. */
   readonly severity: Severity;
   /** What is wrong and how to fix it, one line, without a full stop. */
   readonly message: string;

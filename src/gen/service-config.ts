@@ -1,6 +1,9 @@
 // Generated from src/runtime/configuration by npm run generate. Do not edit.
 
-/** The configuration of a service, with its defaults in place. */
+/**
+ * The configuration of a service, with its defaults in place (docs/requirements.md, CONF-1). What ends in
+ * `_ns` is in nanoseconds, in `_seconds` in seconds, in `_days` in days, in `_bytes` in bytes.
+ */
 export interface ServiceConfig {
   /** The environment, as route-registry keys carry it; only development and test take what is for development, and development trusts this machine. */
   environment: string;

@@ -1,5 +1,6 @@
 /** Which ids objects may have. */
 export interface ObjectIdRule {
+  /** Whether an id is one. */
   readonly allows: (id: string) => boolean;
   /** What an id must be, for messages. */
   readonly description: string;

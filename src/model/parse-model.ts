@@ -12,12 +12,26 @@ import { Reporter } from "./syntax/reporter.ts";
  * Every error is collected, and the model holds whatever could be read; it is to be relied on only
  * where there are no diagnostics. Nothing is thrown, whatever the text.
  *
- * @param file the path that the diagnostics name
+ * @param text the schema (docs/requirements.md, MODEL-1)
+ * @param file the path that the diagnostics name; nothing is read there
+ *
+ * @example
+ * ```ts
+ * const { model, diagnostics } = parseModel(readFileSync("model.zed", "utf8"), "model.zed");
+ * for (const { line, column, message } of diagnostics) console.error(`${line}:${column} ${message}`);
+ * if (diagnostics.length > 0) process.exit(1);
+ * const engine = await createEmbeddedEngine({ model, store: createMemoryStore() });
+ * ```
  */
 export function parseModel(
   text: string,
   file: string,
-): { model: Model; diagnostics: Diagnostic[] } {
+): {
+  /** What could be read. */
+  model: Model;
+  /** What is wrong, in the order of the text. */
+  diagnostics: Diagnostic[];
+} {
   const reporter = new Reporter(file);
   const syntax = parseSchema(text, reporter.report);
   const model = buildModel(syntax, reporter.report);

@@ -1,16 +1,22 @@
 import type { Principal } from "../runtime/call/call-context.ts";
 
-/** A user, as the edge gateway would name them after the login. */
+/** A user, as the edge gateway would name them after the login. What is absent is empty in the principal. */
 export interface TestUser {
   /** The subject id. */
   readonly user: string;
+  /** The name that they log in with; `name` where absent. */
   readonly username?: string;
   /** The display name. */
   readonly name?: string;
+  /** The e-mail address. */
   readonly email?: string;
+  /** The organization that they belong to. */
   readonly organizationId?: string;
+  /** The groups of the principal; no check asks for them. */
   readonly groups?: readonly string[];
+  /** The roles of the principal, likewise. */
   readonly roles?: readonly string[];
+  /** The scopes of the principal, likewise. */
   readonly scopes?: readonly string[];
 }
 

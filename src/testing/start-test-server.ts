@@ -34,7 +34,7 @@ type PassedOn = Pick<
 
 /** What a test server is made of, beside its bindings. */
 export interface TestServerOptions extends PassedOn {
-  /** The file of the authorization model. */
+  /** The file of the authorization model, which AUTHORIZED RPCs need. */
   readonly model?: string;
   /** The text of the model, in place of a file. */
   readonly modelText?: string;
@@ -54,7 +54,11 @@ export interface TestServerOptions extends PassedOn {
  * Starts a server for a test: the whole chain of production, on free ports of this machine, with
  * relationships in memory and a database of its own that is removed with it.
  *
+ * @throws StartUpError or ConfigurationError, as `runServer` would end with; TypeError for two models or a
+ * text that is not a relationship; AuthzError for a relationship that does not fit the model
+ *
  * @example
+ * ```ts
  * await using server = await startTestServer((engine) => bindNotesService(handlers(engine)), {
  *   model: "model.zed",
  *   routes: "gen/routes/notes.json",
@@ -62,8 +66,7 @@ export interface TestServerOptions extends PassedOn {
  * });
  * const alice = server.as({ user: "alice" }).grpc(NotesService);
  * await alice.setItem({ itemId: "first", text: "hello" });
- *
- * @throws StartUpError or ConfigurationError, as `runServer` would end with
+ * ```
  */
 export async function startTestServer(
   bindings: TestBindings,

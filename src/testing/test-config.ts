@@ -7,7 +7,15 @@ import {
   parseServiceConfig,
 } from "../runtime/configuration/load-service-config.ts";
 
-/** Parts of a service's configuration, with the names of `service.yaml`. */
+/**
+ * Parts of a service's configuration, with the names of `service.yaml`.
+ *
+ * @example
+ * ```ts
+ * // Without gRPC, and with calls over HTTP that end after 200 ms.
+ * const config: TestConfig = { server: { grpc: null, http: { timeout_ns: 200_000_000 } } };
+ * ```
+ */
 export type TestConfig = Readonly<Record<string, unknown>>;
 
 /** What the configuration of a test server is made of. */

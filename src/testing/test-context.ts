@@ -18,10 +18,13 @@ export interface TestContextOptions extends Partial<TestUser> {
   readonly principal?: Principal;
   /** The full method name; `test.v1.TestService/Test` where absent. */
   readonly rpc?: string;
+  /** The request id; `test-request` where absent. */
   readonly requestId?: string;
+  /** The trace id, 32 hexadecimal digits; a new one where absent. */
   readonly traceId?: string;
+  /** The IP address of the client; `127.0.0.1` where absent. */
   readonly clientAddress?: string;
-  /** In milliseconds since the epoch; in a minute where absent. No timer enforces it. */
+  /** When the call must be done, in milliseconds since the epoch; in a minute where absent. No timer enforces it. */
   readonly deadline?: number;
   /** Aborts the call, beside `abort`. */
   readonly signal?: AbortSignal;
@@ -50,9 +53,14 @@ const MINUTE_MS = 60_000;
  * A call context for the test of a handler. Nothing is authenticated, authorized or audited: that is
  * the chain's part, which `startTestServer` has.
  *
+ * @throws TypeError where more than one of user, service and principal calls
+ *
  * @example
+ * ```ts
  * const context = testContext({ user: "alice" });
- * await handlers.setItem(create(SetItemRequestSchema, { itemId: "first", text: "hello" }), context);
+ * const request = create(SetItemRequestSchema, { itemId: "first", text: "hello" });
+ * const { item } = await handlers(engine).setItem(request, context);
+ * ```
  */
 export function testContext(options: TestContextOptions = {}): TestContext {
   const abort = new AbortController();

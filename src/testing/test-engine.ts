@@ -31,7 +31,7 @@ function relationshipOf(given: TestRelationship): Relationship {
   return relationship;
 }
 
-/** What an engine for a test is made of. */
+/** What an engine for a test is made of: a model, as a file or as text. */
 export interface TestEngineOptions {
   /** The file of the authorization model. */
   readonly model?: string;
@@ -47,12 +47,16 @@ export type TestEngine = AuthorizationEngine & AsyncDisposable;
 /**
  * An engine in memory, for the test of a handler that asks it.
  *
+ * @throws TypeError where there is no model, or it is wrong; AuthzError where a relationship does not fit it
+ *
  * @example
  * ```ts
- * await using engine = await testEngine({ model: "model.zed" });
+ * await using engine = await testEngine({
+ *   model: "model.zed",
+ *   relationships: ["item:first#owner@user:alice"],
+ * });
+ * const service = handlers(engine);
  * ```
- *
- * @throws TypeError where there is no model, or it is wrong; AuthzError where a relationship does not fit it
  */
 export async function testEngine(options: TestEngineOptions): Promise<TestEngine> {
   const { model: file, modelText } = options;

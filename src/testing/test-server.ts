@@ -14,13 +14,22 @@ export interface TestServer extends AsyncDisposable {
   readonly httpUrl: string;
   /** Where gRPC is served, such as `127.0.0.1:40124`; empty where it is not. */
   readonly grpcTarget: string;
-  /** Where metrics are served; empty where they are not. */
+  /** Where metrics are served, such as `http://127.0.0.1:40125`; empty where they are not. */
   readonly metricsUrl: string;
   /** The engine that calls are checked with; `undefined` without a model. */
   readonly engine: AuthorizationEngine | undefined;
-  /** Makes calls as somebody. */
+  /**
+   * Makes calls as somebody.
+   *
+   * @throws TypeError for a service that `TestServerOptions.services` does not name
+   */
   as(caller: TestCaller): TestCalls;
-  /** Adds relationships to those of the beginning. */
+  /**
+   * Adds relationships to those of the beginning.
+   *
+   * @throws TypeError without a model, or for a text that is not a relationship; AuthzError for one that
+   * does not fit the model
+   */
   relate(...relationships: TestRelationship[]): Promise<void>;
   /**
    * The audit events, oldest first. The event of a call is stored before its caller has the answer.
@@ -38,7 +47,12 @@ export interface TestServer extends AsyncDisposable {
 export interface TestCalls {
   /** The headers that say who calls, for clients of one's own. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Calls over HTTP: `fetch("/v1/notes/items")`. */
+  /**
+   * Calls over HTTP: `fetch("/v1/notes/items")`.
+   *
+   * @param path from the root of the server, with its query
+   * @throws TypeError where HTTP is not served
+   */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** A typed client over gRPC. It does not try again, and is closed with the server. */
   grpc<Service extends DescService>(service: Service): ServiceClient<Service>;

@@ -1,30 +1,53 @@
 import type { RiskLevel } from "../policy.ts";
 
-/** The policy of one RPC as generated code declares it: the annotation with its defaults. */
+/**
+ * The policy of one RPC as generated code declares it: the annotation `svc.access.v1.policy` with
+ * its defaults (docs/requirements.md, Annotation).
+ *
+ * @example
+ * ```ts
+ * const policy: AccessPolicy = {
+ *   exposure: "AUTHORIZED",
+ *   authz: {
+ *     action: "write",
+ *     resource: { type: "item", id: [{ kind: "field", path: "item_id" }] },
+ *     audience: "user",
+ *     mode: "CHECK_ONLY",
+ *   },
+ *   audit: { event: "notes.item.set", riskLevel: "LOW" },
+ *   rateLimit: { qps: 50, burst: 100 },
+ *   publish: true,
+ * };
+ * ```
+ */
 export interface AccessPolicy {
-  /** Who may call. */
+  /** Who may call (docs/requirements.md, EXP-1 to EXP-5). */
   readonly exposure: "PUBLIC" | "AUTHENTICATED" | "AUTHORIZED" | "INTERNAL" | "SYSTEM";
   /** What the caller must be allowed to do; present when, and only when, exposure is AUTHORIZED. */
   readonly authz?: {
     /** The permission that is checked. */
     readonly action: string;
+    /** The object that it is checked on. */
     readonly resource: AccessResource;
     /** The subject type that callers must have. */
     readonly audience: string;
+    /** How the decision is reached: one check before the handler runs. */
     readonly mode: "CHECK_ONLY";
   };
-  /** The audit event of a call. */
+  /** The audit event of a call; absent, calls are not audited. */
   readonly audit?: {
+    /** The type of the event: lower-case words joined by dots, such as `skill.publish`. */
     readonly event: string;
+    /** How much harm the call can do. */
     readonly riskLevel: RiskLevel;
     /** The object that the call is about, where no authorization names it. */
     readonly resource?: AccessResource;
   };
-  /** The token bucket of one caller. */
+  /** The token bucket of one caller; absent, calls are not limited. */
   readonly rateLimit?: {
     /** Calls a second. */
     readonly qps: number;
-    /** The size of the bucket. */
+    /** The size of the bucket, in calls; at least `qps`. */
     readonly burst: number;
   };
   /** Whether the edge routes to the RPC. */
@@ -33,25 +56,39 @@ export interface AccessPolicy {
 
 /** The object that is checked. */
 export interface AccessResource {
+  /** The type of the authorization model, such as `skill`. */
   readonly type: string;
   /** The pieces of the id; `*` asks for at least one object of the type. */
   readonly id: "*" | readonly AccessResourcePart[];
 }
 
-/** A piece of a resource's id. */
+/** A piece of a resource's id: text, or what the request or the caller puts there (ANNO-6). */
 export type AccessResourcePart =
-  | { readonly kind: "literal"; readonly text: string }
-  /** A field of the request, by its path in protobuf names. */
-  | { readonly kind: "field"; readonly path: string }
+  | {
+      readonly kind: "literal";
+      /** What stands there in every call. */
+      readonly text: string;
+    }
+  | {
+      readonly kind: "field";
+      /** A field of the request, by its path in protobuf names: `skill.skill_id`. */
+      readonly path: string;
+    }
   /** One segment of a request field whose value matches one of the patterns, such as `merchants/*`. */
   | {
       readonly kind: "segment";
+      /** The field of the request, by its path in protobuf names. */
       readonly path: string;
+      /** The literal before the segment, or the number of the wildcard. */
       readonly segment: string;
+      /** The patterns of path variables that bind the field. */
       readonly patterns: readonly string[];
     }
-  /** A field of the caller. */
-  | { readonly kind: "principal"; readonly field: string };
+  | {
+      readonly kind: "principal";
+      /** A field of the caller, in protobuf names: `organization_id`. */
+      readonly field: string;
+    };
 
 /** Policies by full method name, such as `hub.skills.v1.SkillService/GetSkill`. */
 export type AccessPolicies<Rpc extends string = string> = Readonly<Record<Rpc, AccessPolicy>>;

@@ -16,9 +16,9 @@ export interface EmbeddedEngineOptions {
   readonly modelFile?: string | undefined;
   /** Where the relationships are kept; the engine closes it. */
   readonly store: RelationshipStore;
-  /** Which object ids there may be; `OBJECT_IDS` where absent. */
+  /** Which object ids there may be; those of AUTHZ-6 in docs/requirements.md where absent. */
   readonly objectIds?: ObjectIdRule;
-  /** The most results of a listing, over all of its pages; `MAX_RESULTS` where absent. */
+  /** The most results of a listing, over all of its pages; 1,000,000 where absent. More is RESOURCE_EXHAUSTED. */
   readonly maxResults?: number;
 }
 

@@ -12,6 +12,11 @@ const BATCH = 10_000;
  * process. It serves tests and `svc-access model test`, not production.
  *
  * @param relationships what it holds at first
+ *
+ * @example
+ * ```ts
+ * const engine = await createEmbeddedEngine({ model, store: createMemoryStore() });
+ * ```
  */
 export function createMemoryStore(relationships: Iterable<Relationship> = []): RelationshipStore {
   return new MemoryStore(relationships);

@@ -21,11 +21,25 @@ export type AuthzErrorCode =
   /** A defect of ours. */
   | "INTERNAL";
 
-/** An authorization engine refuses. The message is for a developer and holds no secret. */
+/**
+ * An authorization engine refuses. The message is for a developer and holds no secret.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await engine.writeRelationships({ updates });
+ * } catch (error) {
+ *   const exists = error instanceof AuthzError && error.code === "ALREADY_EXISTS";
+ *   if (!exists) throw error;
+ * }
+ * ```
+ */
 export class AuthzError extends Error {
   override readonly name = "AuthzError";
+  /** Why, for a program to decide on. */
   readonly code: AuthzErrorCode;
 
+  /** @param message what is wrong, for a developer; without secrets */
   constructor(code: AuthzErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;

@@ -22,51 +22,91 @@ export interface CallOptions {
 
 /** Whether a subject holds a permission or relation on a resource. */
 export interface CheckRequest {
+  /** The object that is asked about. */
   readonly resource: ObjectReference;
   /** A permission or a relation of the resource's type. */
   readonly permission: string;
+  /** Who would hold it: an object or a userset, never `*`. */
   readonly subject: SubjectReference;
 }
 
 /** Whether a subject holds a permission or relation on at least one resource of a type. */
 export interface CheckAnyRequest {
+  /** The type of the objects that are asked about. */
   readonly resourceType: string;
   /** A permission or a relation of the type. */
   readonly permission: string;
+  /** Who would hold it: an object or a userset, never `*`. */
   readonly subject: SubjectReference;
 }
 
 /** The decision of a check. */
 export interface CheckResult {
+  /** Whether the subject holds it. */
   readonly allowed: boolean;
+  /** The state of the relationships that it was decided on. */
   readonly revision: Revision;
 }
 
 /** The decision of one check of many, or why there is none. */
 export type BulkCheckItem =
-  | { readonly allowed: boolean; readonly error?: undefined }
-  | { readonly allowed?: undefined; readonly error: Error };
+  | {
+      /** Whether the subject holds it. */
+      readonly allowed: boolean;
+      readonly error?: undefined;
+    }
+  | {
+      readonly allowed?: undefined;
+      /** Why there is no decision: an `AuthzError`. */
+      readonly error: Error;
+    };
 
-/** How a relationship is written. */
+/**
+ * How a relationship is written: CREATE refuses one that exists, TOUCH writes it whether or not it
+ * exists, DELETE removes it if it exists.
+ */
 export type WriteOperation = "CREATE" | "TOUCH" | "DELETE";
 
 /** One change of a write. */
 export interface RelationshipUpdate {
+  /** What is done. */
   readonly operation: WriteOperation;
+  /** What it is done to; in a write once at most. */
   readonly relationship: Relationship;
 }
 
 /** What must hold for a write to happen. */
 export interface Precondition {
+  /** Whether at least one stored relationship must match the filter, or none may. */
   readonly kind: "MUST_MATCH" | "MUST_NOT_MATCH";
+  /** Which relationships are meant; it may not be empty. */
   readonly filter: RelationshipFilter;
 }
 
-/** Changes that happen all or not at all. */
+/**
+ * Changes that happen all or not at all (docs/requirements.md, ENG-4).
+ *
+ * @example
+ * ```ts
+ * const resource = { type: "skill", id: "etl" };
+ * const request: WriteRequest = {
+ *   updates: [
+ *     {
+ *       operation: "TOUCH",
+ *       relationship: { resource, relation: "owner", subject: { type: "user", id: "alice" } },
+ *     },
+ *   ],
+ *   // Nobody else may own it meanwhile.
+ *   preconditions: [
+ *     { kind: "MUST_NOT_MATCH", filter: { resourceType: "skill", resourceId: "etl", relation: "owner" } },
+ *   ],
+ * };
+ * ```
+ */
 export interface WriteRequest {
-  /** At most `MAX_UPDATES`. */
+  /** What is written: 1 to `MAX_UPDATES`. */
   readonly updates: readonly RelationshipUpdate[];
-  /** At most `MAX_PRECONDITIONS`. */
+  /** What must hold before; at most `MAX_PRECONDITIONS`. */
   readonly preconditions?: readonly Precondition[];
 }
 
@@ -81,7 +121,7 @@ export const MAX_PAGE_SIZE = 1000;
 
 /** Which page of a listing. */
 export interface PageRequest {
-  /** From 1 to `MAX_PAGE_SIZE`; `MAX_PAGE_SIZE` where absent. */
+  /** The most results of the page: 1 to `MAX_PAGE_SIZE`; `MAX_PAGE_SIZE` where absent. */
   readonly pageSize?: number;
   /** The cursor of the page before; absent for the first. It pins the revision, or is refused as OUT_OF_RANGE. */
   readonly cursor?: string;
@@ -89,9 +129,11 @@ export interface PageRequest {
 
 /** A page of a listing. */
 export interface Page<Item> {
+  /** The results; a page that is not the last may have fewer than were asked for. */
   readonly items: readonly Item[];
-  /** Absent on the last page. */
+  /** Asks for the next page; absent on the last one. */
   readonly nextCursor?: string;
+  /** The state of the relationships that they are of. */
   readonly revision: Revision;
 }
 
@@ -100,8 +142,11 @@ export interface LookupResourcesRequest extends CheckAnyRequest, PageRequest {}
 
 /** Which subjects of a type hold a permission on a resource. */
 export interface LookupSubjectsRequest extends PageRequest {
+  /** The object that is asked about. */
   readonly resource: ObjectReference;
+  /** A permission or a relation of the resource's type. */
   readonly permission: string;
+  /** The type of the subjects that are listed. */
   readonly subjectType: string;
   /** The relation of usersets; absent for objects themselves. */
   readonly subjectRelation?: string;
@@ -120,8 +165,11 @@ export interface FoundSubject {
 
 /** A step of a decision: what was asked, what came of it, and the steps below. */
 export interface Explanation {
+  /** The object that this step asks about. */
   readonly resource: ObjectReference;
+  /** The permission or relation that it asks for. */
   readonly permission: string;
+  /** What came of it. */
   readonly allowed: boolean;
   /** How this step decides: a relation's own subjects, or how the steps below combine. */
   readonly kind:
@@ -141,30 +189,65 @@ export interface Explanation {
 
 /** A decision with its reasons. */
 export interface ExplainResult extends CheckResult {
+  /** The first step: the check itself. */
   readonly explanation: Explanation;
 }
 
 /** What one write changed. */
 export interface Change {
+  /** The state that the write made; `watch` goes on after it. */
   readonly revision: Revision;
+  /** What was written; SpiceDB reports a CREATE as a TOUCH. */
   readonly updates: readonly RelationshipUpdate[];
 }
 
 /** Whether an engine can answer. */
 export interface Readiness {
+  /** Whether it can answer now. */
   readonly ready: boolean;
-  /** Why not. */
+  /** Why not; absent where it can. */
   readonly reason?: string;
 }
 
 /**
  * An authorization engine: relationships in, decisions out. The semantics are
- * SpiceDB's. Every method rejects with an `AuthzError`.
+ * SpiceDB's. Every method rejects with an `AuthzError`, and what is not certain is an error, never
+ * a decision (docs/requirements.md, ENG-1).
+ *
+ * @example
+ * ```ts
+ * const { revision } = await engine.writeRelationships({
+ *   updates: [
+ *     {
+ *       operation: "TOUCH",
+ *       relationship: {
+ *         resource: { type: "skill", id: "etl" },
+ *         relation: "owner",
+ *         subject: { type: "user", id: "alice" },
+ *       },
+ *     },
+ *   ],
+ * });
+ * const { allowed } = await engine.check(
+ *   {
+ *     resource: { type: "skill", id: "etl" },
+ *     permission: "publish",
+ *     subject: { type: "user", id: "alice" },
+ *   },
+ *   { atLeastAsFresh: revision },
+ * );
+ * ```
  */
 export interface AuthorizationEngine {
+  /** Which engine it is: one in this process, or a SpiceDB. */
   readonly kind: "embedded" | "spicedb";
 
-  /** Decides a check. */
+  /**
+   * Decides a check.
+   *
+   * @throws AuthzError INVALID_ARGUMENT for a request that the model has no answer to;
+   * UNAVAILABLE, DEADLINE_EXCEEDED or CANCELLED where none was reached
+   */
   check(request: CheckRequest, options?: CallOptions): Promise<CheckResult>;
   /**
    * The same without waiting, at head; absent where a check must ask another process.
@@ -173,11 +256,22 @@ export interface AuthorizationEngine {
    */
   readonly checkNow?: ((request: CheckRequest) => CheckResult) | undefined;
 
-  /** Decides many checks at one revision, each by itself; at most `MAX_BULK_CHECKS`. */
+  /**
+   * Decides many checks at one revision, each by itself: one that cannot be decided is an item with an
+   * error.
+   *
+   * @param requests at most `MAX_BULK_CHECKS`
+   * @throws AuthzError INVALID_ARGUMENT for too many of them; as `check` does where none could be decided
+   */
   checkBulk(
     requests: readonly CheckRequest[],
     options?: CallOptions,
-  ): Promise<{ readonly items: readonly BulkCheckItem[]; readonly revision: Revision }>;
+  ): Promise<{
+    /** The decisions, in the order of the requests. */
+    readonly items: readonly BulkCheckItem[];
+    /** The state of the relationships that they were made on. */
+    readonly revision: Revision;
+  }>;
 
   /**
    * Decides whether `lookupResources` would find anything; it ends with the first resource
@@ -185,32 +279,58 @@ export interface AuthorizationEngine {
    */
   checkAny(request: CheckAnyRequest, options?: CallOptions): Promise<CheckResult>;
 
-  /** Says which path allowed a check; on a denial, which branches were tried. */
+  /** Says which path allowed a check; on a denial, which branches were tried. It may name what the subject may not see. */
   explain(request: CheckRequest, options?: CallOptions): Promise<ExplainResult>;
 
-  /** Writes relationships, atomically. Acknowledged only once it is durable. */
+  /**
+   * Writes relationships, atomically. Acknowledged only once it is durable.
+   *
+   * @throws AuthzError INVALID_ARGUMENT for what the model does not allow; ALREADY_EXISTS for a CREATE of
+   * what exists; FAILED_PRECONDITION where a precondition fails or a cycle would close; after
+   * UNAVAILABLE and DEADLINE_EXCEEDED it may have happened
+   */
   writeRelationships(
     request: WriteRequest,
     options?: CallOptions,
-  ): Promise<{ readonly revision: Revision }>;
+  ): Promise<{
+    /** The state that the write made. */
+    readonly revision: Revision;
+  }>;
 
-  /** Lists the relationships that match a filter. */
+  /**
+   * Lists the relationships that match a filter, a page at a time.
+   *
+   * @throws AuthzError OUT_OF_RANGE for a cursor whose revision is no longer kept; likewise the lookups
+   */
   readRelationships(
     filter: RelationshipFilter,
     page?: PageRequest,
     options?: CallOptions,
   ): Promise<Page<Relationship>>;
 
-  /** Lists the ids of the resources that a subject holds a permission on. */
+  /** Lists the ids of the resources that a subject holds a permission on, a page at a time. */
   lookupResources(request: LookupResourcesRequest, options?: CallOptions): Promise<Page<string>>;
 
-  /** Lists the subjects that hold a permission on a resource. */
+  /** Lists the subjects that hold a permission on a resource, a page at a time. */
   lookupSubjects(
     request: LookupSubjectsRequest,
     options?: CallOptions,
   ): Promise<Page<FoundSubject>>;
 
-  /** The changes after a revision, as they happen; after head where absent. */
+  /**
+   * The changes after a revision, as they happen; after head where absent. It ends when the engine is
+   * closed.
+   *
+   * @throws AuthzError CANCELLED when the signal aborts; OUT_OF_RANGE for a revision that is no longer
+   * kept; UNAVAILABLE where the engine is lost: go on from the last revision
+   *
+   * @example
+   * ```ts
+   * for await (const { revision, updates } of engine.watch(undefined, { signal })) {
+   *   console.log(revision, updates.length);
+   * }
+   * ```
+   */
   watch(from?: Revision, options?: CallOptions): AsyncIterable<Change>;
 
   /** Whether the engine can answer now. */

@@ -5,6 +5,7 @@ import type { RelationshipUpdate } from "./engine.ts";
 export interface StoredChange {
   /** The number of the write, from 1, without gaps. */
   readonly sequence: number;
+  /** What was written, in its order. */
   readonly updates: readonly RelationshipUpdate[];
 }
 
@@ -39,7 +40,7 @@ export interface RelationshipStore {
    */
   commit(writes: readonly (readonly RelationshipUpdate[])[]): Promise<number>;
 
-  /** The changes after a sequence number, oldest first; undefined where they are no longer kept. */
+  /** The changes after a sequence number, oldest first, at most `limit`; undefined where they are no longer kept. */
   changesAfter(sequence: number, limit: number): Promise<readonly StoredChange[] | undefined>;
 
   /** Connects again after UNAVAILABLE, still holding or again taking the lock, and reads the sequence again. */

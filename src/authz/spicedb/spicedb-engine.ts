@@ -35,6 +35,7 @@ export interface SpicedbEngineOptions extends ConnectionOptions {
 
 /** An engine that asks a SpiceDB. */
 export interface SpicedbEngine extends AuthorizationEngine {
+  /** Which engine it is. */
   readonly kind: "spicedb";
   /**
    * Writes the schema, unless SpiceDB has one of the same meaning.

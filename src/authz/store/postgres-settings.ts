@@ -7,24 +7,35 @@ import type { ConnectionOptions } from "node:tls";
 export interface PostgresConnection {
   /** `postgres://user:password@host:port/database`; the other settings go before it. */
   readonly connectionString?: string | undefined;
+  /** The host, or the folder of a Unix socket. */
   readonly host?: string | undefined;
+  /** The TCP port; 5432 where absent. */
   readonly port?: number | undefined;
+  /** The name of the database. */
   readonly database?: string | undefined;
+  /** The role that connects. */
   readonly user?: string | undefined;
-  /** A function is asked at each connection. */
+  /** Its password, or a function that is asked at each connection. */
   readonly password?: string | (() => string | Promise<string>) | undefined;
+  /** Whether, and by which certificates, the connection has TLS: the options of `node:tls`. */
   readonly ssl?: boolean | ConnectionOptions | undefined;
+  /** What `pg_stat_activity` shows of the connection. */
   readonly application_name?: string | undefined;
-  /** Such as `-c geqo=off`. */
+  /** Settings of the session, such as `-c geqo=off`. */
   readonly options?: string | undefined;
   /** How long a connection may take to be made, in milliseconds. */
   readonly connectionTimeoutMillis?: number | undefined;
   /** After how long without an answer a server counts as lost, in milliseconds. */
   readonly query_timeout?: number | undefined;
+  /** After how long the server ends a statement, in milliseconds; false for never. */
   readonly statement_timeout?: false | number | undefined;
+  /** After how long the server ends the wait for a lock, in milliseconds. */
   readonly lock_timeout?: number | undefined;
+  /** After how long the server ends a transaction that does nothing, in milliseconds. */
   readonly idle_in_transaction_session_timeout?: number | undefined;
+  /** Whether TCP asks a silent server whether it is there. */
   readonly keepAlive?: boolean | undefined;
+  /** After how long of silence it first does, in milliseconds. */
   readonly keepAliveInitialDelayMillis?: number | undefined;
 }
 
@@ -34,6 +45,6 @@ export interface PoolSettings {
   readonly max?: number;
   /** The most connections that are kept while they are idle; 10 where absent. */
   readonly maxIdle?: number;
-  /** How long a connection is used; 30 minutes where absent. The writer's, which has the lock, is not bounded. */
+  /** How long a connection is used, in seconds; 1800 where absent. The writer's, which has the lock, is not bounded. */
   readonly lifetimeSeconds?: number;
 }

@@ -1,6 +1,8 @@
-/** A place in the text of a model: line and column from 1, the column in UTF-16 code units. */
+/** A place in the text of a model. */
 export interface Position {
+  /** From 1. */
   readonly line: number;
+  /** From 1, in UTF-16 code units. */
   readonly column: number;
 }
 
@@ -10,21 +12,29 @@ export interface Model {
   readonly file?: string;
   /** The object types by name, in the order of the text. */
   readonly definitions: ReadonlyMap<string, Definition>;
+  /** The caveats by name; the embedded engine takes no model that has any. */
   readonly caveats: ReadonlyMap<string, Caveat>;
 }
 
 /** An object type. Relations and permissions share one space of names. */
 export interface Definition {
+  /** The type, such as `skill`. */
   readonly name: string;
+  /** The relations by name, in the order of the text. */
   readonly relations: ReadonlyMap<string, Relation>;
+  /** The permissions by name, in the order of the text. */
   readonly permissions: ReadonlyMap<string, Permission>;
+  /** Where its name stands. */
   readonly position: Position;
 }
 
 /** A relation: what is written, between an object and its subjects. */
 export interface Relation {
+  /** The relation, such as `owner`. */
   readonly name: string;
+  /** Who may have it, in the order of the text. */
   readonly subjects: readonly AllowedSubject[];
+  /** Where its name stands. */
   readonly position: Position;
 }
 
@@ -40,30 +50,41 @@ export interface AllowedSubject {
   readonly caveat?: string;
   /** Whether such a relationship must carry a time at which it expires. */
   readonly expiration: boolean;
+  /** Where it begins. */
   readonly position: Position;
 }
 
 /** A permission: computed at the time of a check, never written. */
 export interface Permission {
+  /** The permission, such as `view`. */
   readonly name: string;
+  /** Who holds it. */
   readonly expression: Expression;
   /** The subject types that the author declared, as in `permission view: user = …`. */
   readonly subjectTypes?: readonly string[];
+  /** Where its name stands. */
   readonly position: Position;
 }
 
 /** A condition on a relationship, in CEL; its expression is kept as text and not compiled here. */
 export interface Caveat {
+  /** The caveat, such as `in_business_hours`. */
   readonly name: string;
+  /** What the expression is given, in the order of the text. */
   readonly parameters: readonly CaveatParameter[];
+  /** The condition, in CEL. */
   readonly expression: string;
+  /** Where its name stands. */
   readonly position: Position;
 }
 
-/** A parameter of a caveat, with its type as the schema writes it: `list<string>`. */
+/** A parameter of a caveat. */
 export interface CaveatParameter {
+  /** What the expression calls it. */
   readonly name: string;
+  /** Its type as the schema writes it: `list<string>`. */
   readonly type: string;
+  /** Where its name stands. */
   readonly position: Position;
 }
 
@@ -84,50 +105,61 @@ export type ExpressionLeaf = Nil | Self | Reference | Arrow;
 /** The empty set: nobody. */
 export interface Nil {
   readonly kind: "nil";
+  /** Where `nil` stands. */
   readonly position: Position;
 }
 
 /** The object itself as a subject; the schema says `use self` for it. */
 export interface Self {
   readonly kind: "self";
+  /** Where `self` stands. */
   readonly position: Position;
 }
 
 /** A relation or a permission of the same type. */
 export interface Reference {
   readonly kind: "reference";
+  /** Its name. */
   readonly name: string;
+  /** Where that stands. */
   readonly position: Position;
 }
 
 /** `relation->permission`: those who hold a permission on the objects that a relation names. */
 export interface Arrow {
   readonly kind: "arrow";
+  /** A relation of the same type: whose subjects are asked. */
   readonly relation: string;
   /** `any` (also written `->`): one such object is enough; `all`: each of them must grant it. */
   readonly function: "any" | "all";
   /** A permission or a relation of the related objects; types without it grant nothing. */
   readonly permission: string;
+  /** Where the relation stands. */
   readonly position: Position;
+  /** Where the permission stands. */
   readonly permissionPosition: Position;
 }
 
 /** `a + b`: those in any operand. Operands are never unions themselves. */
 export interface Union {
   readonly kind: "union";
+  /** Two or more, from left to right. */
   readonly operands: readonly Expression[];
 }
 
 /** `a & b`: those in all operands. Operands are never intersections themselves. */
 export interface Intersection {
   readonly kind: "intersection";
+  /** Two or more, from left to right. */
   readonly operands: readonly Expression[];
 }
 
 /** `base - subtracted`: those in the first and not in the second. */
 export interface Exclusion {
   readonly kind: "exclusion";
+  /** Those who are in it. */
   readonly base: Expression;
+  /** Those of them who are not. */
   readonly subtracted: Expression;
 }
 

@@ -6,6 +6,8 @@ import type { HttpRoute } from "./service-binding.ts";
  * Freezes a table of generated code, at every depth: nothing that runs in the process can
  * weaken a policy.
  *
+ * @returns the same value
+ *
  * @example
  * ```ts
  * const policies = deepFreeze({ "notes.v1.NotesService/GetVersion": { exposure: "PUBLIC", publish: true } });

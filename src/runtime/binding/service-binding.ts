@@ -6,6 +6,11 @@ import type { BINDING_FORMAT_VERSION } from "../../api/format/generated-code.ts"
  * What a generated `bind…` function hands to the runtime: one value with all
  * that is needed to serve a protobuf service by its policies.
  *
+ * @example
+ * ```ts
+ * const binding: ServiceBinding<typeof NotesService, NotesServiceHandlers> = bindNotesService(handlers(engine));
+ * ```
+ *
  * @typeParam Service - the generated service descriptor
  * @typeParam Handlers - the generated handler interface
  */
@@ -13,6 +18,7 @@ export interface ServiceBinding<
   Service extends DescService = DescService,
   Handlers extends object = object,
 > {
+  /** The version of the generated code; a server of another does not start, and says to generate again. */
   readonly formatVersion: typeof BINDING_FORMAT_VERSION;
   /** The service descriptor of protoc-gen-es. */
   readonly service: Service;
@@ -20,12 +26,13 @@ export interface ServiceBinding<
   readonly policies: AccessPolicies;
   /** The HTTP routes of the service, in the order of their declaration. */
   readonly routes: readonly HttpRoute[];
+  /** A method for each RPC, by its name in lower camel case. */
   readonly handlers: Handlers;
 }
 
 /** An HTTP method and a path template that lead to an RPC (`google.api.http`). */
 export interface HttpRoute {
-  /** The full method name. */
+  /** The full method name, such as `notes.v1.NotesService/SetItem`. */
   readonly rpc: string;
   /** The HTTP method; `*` for any. */
   readonly method: string;
@@ -33,8 +40,9 @@ export interface HttpRoute {
   readonly path: string;
   /** The segments: `*` is any one, `**` any number of them, all else is literal. */
   readonly segments: readonly string[];
+  /** The variables of the template, in their order. */
   readonly variables: readonly HttpRouteVariable[];
-  /** The suffix of the last segment after a colon. */
+  /** The suffix of the last segment after a colon, such as `publish`; absent for none. */
   readonly verb?: string;
   /** The request field that is the body; `*` for all that the path does not bind; absent for none. */
   readonly body?: string;
@@ -46,7 +54,7 @@ export interface HttpRoute {
 export interface HttpRouteVariable {
   /** The field path in protobuf names. */
   readonly field: string;
-  /** The index of its first segment. */
+  /** The index in `segments` of its first segment. */
   readonly start: number;
   /** The index after its last segment. */
   readonly end: number;

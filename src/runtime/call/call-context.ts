@@ -1,13 +1,26 @@
 import type { RiskLevel } from "../../api/policy.ts";
 import { missingPrincipal } from "../error/service-error.ts";
 
-/** What a handler knows of the call beside its request; the same over HTTP and gRPC. */
+/**
+ * What a handler knows of the call beside its request; the same over HTTP and gRPC.
+ *
+ * @example
+ * ```ts
+ * const handler: UnaryHandler<{ itemId: string }, { itemId: string }> = async ({ itemId }, context) => {
+ *   context.audit.setResource(`item:${itemId}`);
+ *   context.setResponseHeader("Cache-Control", "no-store");
+ *   const answer = await fetch(`https://example.com/${itemId}`, { signal: context.signal });
+ *   if (!answer.ok) throw new ServiceError("RESOURCE_NOT_FOUND", "the item does not exist");
+ *   return { itemId };
+ * };
+ * ```
+ */
 export interface CallContext {
-  /** The full method name. */
+  /** The full method name, such as `notes.v1.NotesService/SetItem`. */
   readonly rpc: string;
-  /** The caller; absent where the exposure lets anybody in and nobody was identified. */
+  /** The caller; undefined where the exposure lets anybody in and nobody was identified. */
   readonly principal: Principal | undefined;
-  /** The id that logs, errors and audit events of this call share. */
+  /** The id that logs, errors and audit events of this call share: that of `X-Request-ID`, or a new one. */
   readonly requestId: string;
   /** The id of the trace, 32 hexadecimal digits (W3C trace context). */
   readonly traceId: string;
@@ -15,13 +28,18 @@ export interface CallContext {
   readonly clientAddress: string;
   /** When the call must be done, in milliseconds since the epoch. */
   readonly deadline: number;
-  /** Aborts when the caller has gone, the deadline has passed, or the server shuts down. */
+  /**
+   * Aborts when the caller has gone, the deadline has passed, or the server shuts down. Its reason is a
+   * `ServiceError`: CANCELLED, DEADLINE_EXCEEDED or UNAVAILABLE.
+   */
   readonly signal: AbortSignal;
   /** What the handler adds to the audit of the call. */
   readonly audit: CallAudit;
   /**
-   * Sets a header of the response, or of the initial metadata.
+   * Sets a header of the response, or of the initial metadata, in the place of what it had.
    *
+   * @param name in any case
+   * @param value text; of a name that ends in `-bin`, base64
    * @throws TypeError for one that cannot be sent, or where all are larger than 16 KiB; Error once
    * the response was begun
    */
@@ -29,6 +47,8 @@ export interface CallContext {
   /**
    * Adds a value to a header of the response, beside those that it has; otherwise likewise. One that
    * has a single value by HTTP, such as `ETag`, takes no second.
+   *
+   * @throws as `setResponseHeader` does; TypeError for a second value of such a header
    */
   appendResponseHeader(name: string, value: string): void;
   /**
@@ -39,23 +59,33 @@ export interface CallContext {
    * the response was ended
    */
   setResponseTrailer(name: string, value: string): void;
-  /** Adds a value to trailing metadata, beside those that it has; otherwise likewise. */
+  /**
+   * Adds a value to trailing metadata, beside those that it has; otherwise likewise.
+   *
+   * @throws as `setResponseTrailer` does
+   */
   appendResponseTrailer(name: string, value: string): void;
 }
 
-/** The authenticated caller. */
+/** The authenticated caller (docs/requirements.md, AUTHN-9). A text that the source does not say is empty. */
 export interface Principal {
-  /** The unique user identifier. */
+  /** What the caller is known by, unique among those of its type: the object id of authorization. */
   readonly subjectId: string;
   /** The subject type of the authorization model: `user` from the gateway or a JWT, `service` from an internal token. */
   readonly subjectType: string;
+  /** The name that the caller logs in with. */
   readonly username: string;
   /** The display name. */
   readonly name: string;
+  /** The e-mail address; nobody has checked here that it is the caller's. */
   readonly email: string;
+  /** The organization that the caller belongs to: the claim `owner` of a token. */
   readonly organizationId: string;
+  /** The groups, as the source names them; no authorization is decided on them. */
   readonly groups: readonly string[];
+  /** The roles, likewise. */
   readonly roles: readonly string[];
+  /** The scopes of the token (OAuth 2.0), likewise. */
   readonly scopes: readonly string[];
   /** Where the authentication comes from. */
   readonly source: "gateway" | "jwt" | "internal";
@@ -65,7 +95,7 @@ export interface Principal {
 export interface AuditRecord {
   /** Lower-case words joined by dots, such as `session.revoke`; at most 128 characters. */
   readonly event: string;
-  /** LOW where absent. */
+  /** How much harm it can do; LOW where absent. */
   readonly riskLevel?: RiskLevel;
   /** The object that it is about, as `type:id`. */
   readonly resource?: string;
@@ -76,7 +106,22 @@ export interface AuditRecord {
   readonly details?: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What a handler adds to the audit of its call. */
+/**
+ * What a handler adds to the audit of its call (docs/requirements.md, AUDIT-5).
+ *
+ * @example
+ * ```ts
+ * async function tellOfSharing(itemId: string, { audit }: CallContext): Promise<void> {
+ *   audit.setResource(`item:${itemId}`);
+ *   await audit.record({
+ *     event: "item.share",
+ *     riskLevel: "HIGH",
+ *     resource: `item:${itemId}`,
+ *     details: { readers: 3, reason: "review" },
+ *   });
+ * }
+ * ```
+ */
 export interface CallAudit {
   /**
    * Names the object that the call is about, such as one that the handler created, in the place of
@@ -107,25 +152,70 @@ export const NO_AUDIT: CallAudit = {
   },
 };
 
-/** Handles an RPC with one request and one response. */
+/**
+ * Handles an RPC with one request and one response. It refuses by throwing a `ServiceError`; whatever
+ * else it throws is answered as INTERNAL, without detail.
+ *
+ * @example
+ * ```ts
+ * const handler: UnaryHandler<{ itemId: string }, { text: string }> = async ({ itemId }, context) => {
+ *   const { subjectId } = requirePrincipal(context);
+ *   return { text: `${subjectId} has read ${itemId}` };
+ * };
+ * ```
+ */
 export type UnaryHandler<Request, Response> = (
   request: Request,
   context: CallContext,
 ) => Promise<Response>;
 
-/** Handles an RPC with one request and a stream of responses. */
+/**
+ * Handles an RPC with one request and a stream of responses. Leaving the stream, as when the caller
+ * has gone, ends the generator at its `yield`.
+ *
+ * @example
+ * ```ts
+ * const handler: ServerStreamingHandler<{ itemId: string }, { text: string }> = async function* (
+ *   { itemId },
+ *   { signal },
+ * ) {
+ *   for await (const [text] of on(changes, itemId, { signal })) yield { text: String(text) };
+ * };
+ * ```
+ */
 export type ServerStreamingHandler<Request, Response> = (
   request: Request,
   context: CallContext,
 ) => AsyncIterable<Response>;
 
-/** Handles an RPC with a stream of requests and one response. */
+/**
+ * Handles an RPC with a stream of requests and one response. The requests are read once, as the
+ * handler asks for them.
+ *
+ * @example
+ * ```ts
+ * const handler: ClientStreamingHandler<{ chunk: Uint8Array }, { size: number }> = async (requests) => {
+ *   let size = 0;
+ *   for await (const { chunk } of requests) size += chunk.length;
+ *   return { size };
+ * };
+ * ```
+ */
 export type ClientStreamingHandler<Request, Response> = (
   requests: AsyncIterable<Request>,
   context: CallContext,
 ) => Promise<Response>;
 
-/** Handles an RPC with a stream on both sides. */
+/**
+ * Handles an RPC with a stream on both sides, each at its own pace.
+ *
+ * @example
+ * ```ts
+ * const handler: BidiStreamingHandler<{ text: string }, { text: string }> = async function* (requests) {
+ *   for await (const { text } of requests) yield { text: text.toUpperCase() };
+ * };
+ * ```
+ */
 export type BidiStreamingHandler<Request, Response> = (
   requests: AsyncIterable<Request>,
   context: CallContext,
@@ -135,6 +225,12 @@ export type BidiStreamingHandler<Request, Response> = (
  * The caller, for handlers that need one.
  *
  * @throws ServiceError UNAUTHORIZED `missing principal` where nobody was identified
+ * (docs/requirements.md, AUTHN-11)
+ *
+ * @example
+ * ```ts
+ * const { subjectType, subjectId } = requirePrincipal(context);
+ * ```
  */
 export function requirePrincipal({ principal }: Pick<CallContext, "principal">): Principal {
   if (principal === undefined) throw missingPrincipal();

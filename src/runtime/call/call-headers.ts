@@ -1,9 +1,19 @@
 /**
  * The headers of an HTTP request or the metadata of a gRPC call. Names are in
  * lower case; each occurrence of a header is a value of its own, never joined.
+ *
+ * @example
+ * ```ts
+ * const [tenant, ...more] = headers.all("x-tenant");
+ * if (more.length > 0) throw new ServiceError("INVALID_ARGUMENT", "x-tenant comes twice");
+ * ```
  */
 export interface CallHeaders {
-  /** All values of a header; empty where it is absent. */
+  /**
+   * All values of a header, in their order; empty where it is absent.
+   *
+   * @param name in lower case
+   */
   all(name: string): readonly string[];
   /** The names that occur; one that occurs more than once may come more than once. */
   names(): Iterable<string>;

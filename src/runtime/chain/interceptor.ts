@@ -31,6 +31,7 @@ export interface InterceptedCall extends CallContext {
  * handler succeeded where one of its runs did, and in `answered` what the caller was sent instead.
  *
  * @example
+ * ```ts
  * const timed: Interceptor = async (call, next) => {
  *   const begin = performance.now();
  *   try {
@@ -39,6 +40,7 @@ export interface InterceptedCall extends CallContext {
  *     console.error(call.rpc, performance.now() - begin);
  *   }
  * };
+ * ```
  */
 export type Interceptor = (call: InterceptedCall, next: () => Promise<unknown>) => Promise<unknown>;
 
@@ -47,9 +49,11 @@ export type Interceptor = (call: InterceptedCall, next: () => Promise<unknown>) 
  * as by quota or a maintenance window. Refuses by throwing a `ServiceError`.
  *
  * @example
+ * ```ts
  * const closed: AdmissionCheck = () => {
  *   throw new ServiceError("UNAVAILABLE", "closed", { retryAfterSeconds: 3600 });
  * };
+ * ```
  */
 export type AdmissionCheck = (call: InterceptedCall) => void | Promise<void>;
 

@@ -10,13 +10,29 @@ export interface ServiceConfigProblem {
   readonly severity?: "error" | "warning";
 }
 
-/** The configuration of a service is refused: all that is wrong with it, a line each. */
+/**
+ * The configuration of a service is refused: all that is wrong with it, a line each. It holds no secret.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   loadServiceConfig("service.yaml");
+ * } catch (error) {
+ *   if (error instanceof ConfigurationError) console.error(error.problems.join("\n"));
+ * }
+ * ```
+ */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
+  /** The path of the configuration, as it was given. */
   readonly file: string;
   /** One line for each problem: `file:line:column key: what is wrong`. */
   readonly problems: readonly string[];
 
+  /**
+   * @param file the path of the configuration
+   * @param problems a line each; printed as they are, so without secrets
+   */
   constructor(file: string, problems: readonly string[], options?: ErrorOptions) {
     const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
     super(

@@ -23,12 +23,13 @@ import { type ServiceConfig, serviceConfigSchema } from "./service-config.ts";
 export interface LoadServiceConfigOptions {
   /** What `${VAR}` reads; the process's environment where absent. */
   readonly variables?: Variables;
-  /** Further checks, such as those of authentication. */
+  /** Further checks of the configuration; what they find is reported with all else. */
   readonly checks?: readonly ServiceConfigCheck[];
 }
 
 /** A configuration that a service can start with. */
 export interface LoadedServiceConfig {
+  /** What the file says, with defaults, and with what `${VAR}` and files of secrets hold. It has secrets in it. */
   readonly config: ServiceConfig;
   /** What is dangerous about it, a line each, to be logged at every start. */
   readonly warnings: readonly string[];

@@ -75,5 +75,5 @@ export const ERROR_CODES = {
   DEADLINE_EXCEEDED: { http: 504, grpc: status.DEADLINE_EXCEEDED, message: "deadline exceeded" },
 } as const satisfies Record<string, { http: number; grpc: number; message: string }>;
 
-/** A code that the platform itself uses. */
+/** A code that the platform itself uses, with one HTTP and one gRPC status (docs/requirements.md, ERR-1). */
 export type ErrorCode = keyof typeof ERROR_CODES;

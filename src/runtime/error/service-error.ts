@@ -1,9 +1,17 @@
 import { cleanText } from "../logging/redaction/redact-text.ts";
 import { ERROR_CODES, type ErrorCode, grpcStatusOf, status } from "./error-codes.ts";
 
-/** A message and its type, as `anyPack` of `@bufbuild/protobuf/wkt` gives them. */
+/**
+ * A message and its type, as `anyPack` of `@bufbuild/protobuf/wkt` gives them.
+ *
+ * @example
+ * ```ts
+ * const detail: StatusDetail = anyPack(SetItemRequestSchema, create(SetItemRequestSchema, { itemId: "first" }));
+ * throw new ServiceError("INVALID_ARGUMENT", "the text is missing", { statusDetails: [detail] });
+ * ```
+ */
 export interface StatusDetail {
-  /** Such as `type.googleapis.com/google.rpc.BadRequest`. */
+  /** The full name of the message behind a prefix: `type.googleapis.com/google.rpc.BadRequest`. */
   readonly typeUrl: string;
   /** The message in binary. */
   readonly value: Uint8Array;
@@ -15,9 +23,9 @@ export interface ServiceErrorOptions extends ErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   /** In how many seconds the caller may try again: `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** Whether another service said so, to a client of this one. */
+  /** Whether another service said so, to a client of this one; false where absent. */
   readonly isRemote?: boolean;
-  /** The gRPC status, where that of the HTTP status is not meant: such as ABORTED (10), OUT_OF_RANGE (11), DATA_LOSS (15). */
+  /** The gRPC status, 1 to 16, where that of the HTTP status is not meant: such as ABORTED (10), OUT_OF_RANGE (11), DATA_LOSS (15). */
   readonly grpcStatus?: number;
   /**
    * The details of the `google.rpc.Status`, exactly: they stand instead of the `ErrorInfo` and the
@@ -37,8 +45,12 @@ const HTTP_STATUS_MAX = 599;
  * (docs/requirements.md, ERR-3). Whatever else a handler throws is answered as INTERNAL, without detail.
  *
  * @example
- * throw new ServiceError("RESOURCE_NOT_FOUND", "the skill does not exist");
- * throw ServiceError.of(409, "SKILL_PUBLISHED", "the skill is published");
+ * ```ts
+ * function refuse(itemId: string): never {
+ *   if (itemId === "") throw new ServiceError("INVALID_ARGUMENT", "item_id is required");
+ *   throw ServiceError.of(409, "ITEM_LOCKED", "the item is locked", { details: { by: "alice" } });
+ * }
+ * ```
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
@@ -46,16 +58,23 @@ export class ServiceError extends Error {
   readonly status: number;
   /** The gRPC status code. */
   readonly grpcStatus: number;
-  /** What a program distinguishes errors by. */
+  /** What a program distinguishes errors by: a code of the platform, or of the service that threw it. */
   readonly code: string;
+  /** What the caller is sent in `details`, or what another service sent there. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
+  /** In how many seconds the caller may try again. */
   readonly retryAfterSeconds: number | undefined;
   /** The details of the `google.rpc.Status`: those to send, or all that another service sent. */
   readonly statusDetails: readonly StatusDetail[] | undefined;
   /** Whether another service said so: its refusal of us is not a refusal of our caller. */
   readonly isRemote: boolean;
 
-  /** @param message the default one of the code where absent */
+  /**
+   * An error with a code of the platform.
+   *
+   * @param message what the caller is told; the default one of the code where absent
+   * @throws RangeError where `grpcStatus` is not from 1 to 16
+   */
   constructor(code: ErrorCode, message?: string, options?: ServiceErrorOptions);
   /** @internal for codes of a service's own; use `ServiceError.of` */
   constructor(
@@ -85,8 +104,10 @@ export class ServiceError extends Error {
   /**
    * An error with a code of the service's own.
    *
-   * @param status 400 to 599
+   * @param status the HTTP status, 400 to 599
    * @param code upper case, such as `SKILL_PUBLISHED`
+   * @param message what the caller is told
+   * @throws RangeError where `status` is not from 400 to 599, or `grpcStatus` not from 1 to 16
    */
   static of(
     status: number,

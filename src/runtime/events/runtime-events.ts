@@ -6,6 +6,7 @@ export interface RuntimeEvents {
   authentication(name: string, outcome: "identified" | "rejected" | "unavailable"): void;
   /** The authorization stage has come to an end. */
   authorization(outcome: "allowed" | "denied" | "unavailable" | "invalid"): void;
+  /** A call was refused by the rate limit of its RPC, which is named in full. */
   rateLimited(rpc: string): void;
   /** An audit event was stored, could not be stored, waits to be tried again, or was counted with others. */
   audit(outcome: "stored" | "failed" | "delayed" | "coalesced"): void;

@@ -9,6 +9,7 @@ export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
 
 /** How the log is written. */
 export interface LoggerOptions {
+  /** This level and those above it are written; `info` where absent. */
   readonly level?: LogLevel;
   /** The name of the deployed service, on every line. */
   readonly service?: string;
@@ -21,6 +22,8 @@ export interface LoggerOptions {
 /** Writes lines that are JSON already. */
 export interface LineWriter {
   /**
+   * Writes one line, with level, time and what every line has, around the members.
+   *
    * @param members members of a JSON object, without braces and without secrets
    * @param now milliseconds since the epoch, for whoever writes many lines at once: to look at
    * the clock for each would cost as much as the rest of the line
@@ -45,7 +48,14 @@ export function loggerOptionsOf(config: {
 
 /**
  * A logger that writes one line of JSON for each message, without secrets, wherever
- * they stand in the fields or the message.
+ * they stand in the fields or the message (docs/requirements.md, OBS-4).
+ *
+ * @example
+ * ```ts
+ * const logger = createLogger({ service: "notes", level: "debug" });
+ * logger.info({ items: 3, password: "hunter2" }, "loaded");
+ * // {"level":"info","time":"…","service":"notes","items":3,"password":"***","message":"loaded"}
+ * ```
  */
 export function createLogger(options: LoggerOptions = {}): ProcessLogger {
   const { level = "info", service, environment } = options;

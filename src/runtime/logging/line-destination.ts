@@ -2,6 +2,7 @@ import { constants, fstatSync, openSync, writeSync } from "node:fs";
 
 /** Where lines of the log go. */
 export interface LineDestination {
+  /** Takes one line, which ends in a line break. */
   write(line: string): void;
   /** Writes what is still in memory. */
   flushSync(): void;

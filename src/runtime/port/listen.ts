@@ -21,7 +21,9 @@ export interface ListeningServer extends TransportServer {
 
 /** Where a server listens; with port 0 in the configuration, the one that it got. */
 export interface ListeningAddress {
+  /** The host or IP address, IPv6 without brackets. */
   readonly host: string;
+  /** The TCP port. */
   readonly port: number;
 }
 

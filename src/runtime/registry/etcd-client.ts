@@ -8,7 +8,9 @@ import { unreadable } from "../tls/tls-files.ts";
 export interface EtcdConnection extends EtcdCertificateFiles {
   /** http or https URLs, all of one kind. */
   readonly endpoints: readonly string[];
+  /** The user of etcd; needs `password`. */
   readonly username?: string | undefined;
+  /** The password of `username`. */
   readonly password?: string | undefined;
 }
 
@@ -56,8 +58,9 @@ type Credentials = NonNullable<IOptions["credentials"]>;
 export interface EtcdCertificateFiles {
   /** Who signs its own certificate; absent, those that the system trusts. */
   readonly caFile?: string | undefined;
-  /** The certificate that this process shows, and its key; both or neither. */
+  /** The certificate that this process shows; needs `keyFile`. */
   readonly certificateFile?: string | undefined;
+  /** The private key of `certificateFile`. */
   readonly keyFile?: string | undefined;
 }
 

@@ -6,7 +6,13 @@ import { checkRouteDocument, parseRouteDocument } from "./route-entry.ts";
 /**
  * Reads a generated document of routes (`routes/<service>.json`).
  *
+ * @param file - its path, absolute or relative to the working folder
  * @throws StartUpError where the file cannot be read or is none
+ *
+ * @example
+ * ```ts
+ * const routes = readRouteDocument("gen/routes/notes.json");
+ * ```
  */
 export function readRouteDocument(file: string): RouteDocument {
   let text: string;

@@ -67,9 +67,17 @@ export class RouteEntryError extends Error {
 }
 
 /**
- * Reads the value of a key of the registry.
+ * Reads the value of a key of the registry (docs/requirements.md, REG-1). What a later writer has added
+ * within the version is left out.
  *
+ * @param value - the text of the value, JSON
  * @throws RouteEntryError where it is not JSON, of a version that is not known, or no route
+ *
+ * @example
+ * ```ts
+ * const { rpc, exposure, gateway } = parseRouteEntry(value);
+ * if (gateway.publish) console.log(rpc, exposure);
+ * ```
  */
 export function parseRouteEntry(value: string): RouteEntry {
   const entry = read(entrySchema, value, "the entry") as RouteEntry;
@@ -81,9 +89,17 @@ export function parseRouteEntry(value: string): RouteEntry {
 }
 
 /**
- * Reads a generated document of routes (`routes/<service>.json`).
+ * Reads a generated document of routes (`routes/<service>.json`) from its text; `readRouteDocument` reads
+ * the file.
  *
+ * @param text - the content of the file, JSON
  * @throws RouteEntryError where it is none
+ *
+ * @example
+ * ```ts
+ * const { service, routes } = parseRouteDocument(readFileSync("gen/routes/notes.json", "utf8"));
+ * for (const { entry } of routes) console.log(service, entry.rpc, entry.exposure);
+ * ```
  */
 export function parseRouteDocument(text: string): RouteDocument {
   return read(documentSchema, text, "the document of routes") as unknown as RouteDocument;

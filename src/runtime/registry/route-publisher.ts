@@ -16,15 +16,19 @@ import { newInstanceId, routeKey } from "./route-keys.ts";
 
 /** What is published, and where. */
 export interface RoutePublisherOptions {
+  /** How etcd is reached. */
   readonly etcd: EtcdConnection;
+  /** The environment, which is part of each key: `/svc/kernel/routes/{environment}`. */
   readonly environment: string;
   /** The generated documents of the services that this process serves. */
   readonly documents: readonly RouteDocument[];
-  /** How long the entries outlive this process. */
+  /** How long the entries outlive this process where it is killed, in seconds. */
   readonly leaseTtlSeconds: number;
   /** The name of this process in keys; a new one where absent. */
   readonly instance?: string;
+  /** Counts what happens, for metrics; absent, nothing is counted. */
   readonly events?: RuntimeEvents;
+  /** Told when routes are published, and when the registry is lost; absent, nobody is. */
   readonly logger?: Logger;
 }
 
@@ -51,6 +55,7 @@ export class RoutePublisher {
   #running: Promise<void> | undefined;
   #isPublished = false;
 
+  /** Publishes nothing before `start`; `publishRoutes` does both. */
   constructor(options: RoutePublisherOptions) {
     this.#options = options;
     this.instance = options.instance ?? newInstanceId();
@@ -114,7 +119,21 @@ export class RoutePublisher {
   }
 }
 
-/** Publishes the routes of a process until it is closed. */
+/**
+ * Publishes the routes of a process until it is closed. `createServer` does so by itself where its
+ * configuration names a registry; this is for a process that serves by other means.
+ *
+ * @example
+ * ```ts
+ * const publisher = publishRoutes({
+ *   etcd: { endpoints: ["http://127.0.0.1:2379"] },
+ *   environment: "development",
+ *   documents: [readRouteDocument("gen/routes/notes.json")],
+ *   leaseTtlSeconds: 30,
+ * });
+ * process.once("SIGTERM", () => void publisher.close());
+ * ```
+ */
 export function publishRoutes(options: RoutePublisherOptions): RoutePublisher {
   const publisher = new RoutePublisher(options);
   publisher.start();

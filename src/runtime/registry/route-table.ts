@@ -2,7 +2,9 @@ import type { RouteEntry } from "../../api/format/route-document.ts";
 
 /** A route and the instances that publish it so. While a service is rolled out, an RPC may have several. */
 export interface RegisteredRoute {
+  /** The RPC, and how it is reached and guarded. */
   readonly entry: RouteEntry;
+  /** The names of the processes that publish this entry, sorted. */
   readonly instances: readonly string[];
 }
 

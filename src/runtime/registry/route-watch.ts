@@ -8,7 +8,9 @@ import { type RegisteredRoute, RouteTable } from "./route-table.ts";
 
 /** What is watched, and who is notified. */
 export interface RouteWatchOptions {
+  /** How etcd is reached. */
   readonly etcd: EtcdConnection;
+  /** The environment whose routes are watched. */
   readonly environment: string;
   /** Told all routes, first when they are read, then whenever they have changed. */
   readonly onRoutes: (routes: readonly RegisteredRoute[]) => void;
@@ -16,9 +18,10 @@ export interface RouteWatchOptions {
   readonly onBadEntry?: (key: string, why: string) => void;
   /**
    * How long entries outlive a reading that does not show them: after an etcd that has
-   * lost its data the publishers need a moment.
+   * lost its data the publishers need a moment. In milliseconds; 30,000 where absent.
    */
   readonly graceMs?: number;
+  /** Told of entries that are passed over, and when the registry is lost; absent, nobody is. */
   readonly logger?: Logger;
 }
 
@@ -34,6 +37,7 @@ export class RouteWatch {
   #grace: NodeJS.Timeout | undefined;
   #isRead = false;
 
+  /** Begins at once; `watchRoutes` is the same. */
   constructor(options: RouteWatchOptions) {
     this.#options = options;
     this.#prefix = environmentPrefix(options.environment);
@@ -51,7 +55,7 @@ export class RouteWatch {
     );
   }
 
-  /** All routes as they are known now. */
+  /** All routes as they are known now, sorted by service and RPC; empty until they are first read. */
   get routes(): readonly RegisteredRoute[] {
     return this.#table.routes();
   }
@@ -157,7 +161,9 @@ export class RouteWatch {
 }
 
 /**
- * Watches the routes of an environment until it is closed: the union over all instances.
+ * Watches the routes of an environment until it is closed: the union over all instances
+ * (docs/requirements.md, REG-2). While etcd is away the routes stay as they are, and it connects again by
+ * itself.
  *
  * @example
  * ```ts

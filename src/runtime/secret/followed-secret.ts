@@ -125,6 +125,7 @@ export interface SecretFileOptions {
 
 /** A secret that is read again when its file changes: called, it gives the one that counts now. */
 export interface SecretFile extends Disposable {
+  /** The secret that counts now, without the line break at the end of the file. */
   (): string;
   /** Ends the reading; the last secret stays. */
   close(): void;
@@ -136,13 +137,16 @@ const MIN_LENGTH = 16;
  * A secret in a file, such as a mounted one, for `internalToken` of a client. The file is
  * read again every 5 seconds. One that is unreadable, empty or too short keeps the former secret.
  *
+ * @param path - absolute, or relative to the working folder
  * @throws Error where the file cannot be used now; it says how to fix that
  *
  * @example
+ * ```ts
  * const client = createGrpcClient(NotesService, {
  *   target: "notes:19010",
  *   internalToken: secretFile("/run/secrets/notes-token", { logger }),
  * });
+ * ```
  */
 export function secretFile(path: string, options: SecretFileOptions = {}): SecretFile {
   const { logger, minLength = MIN_LENGTH } = options;

@@ -18,10 +18,26 @@ import type { ServerOptions } from "./server-options.ts";
 
 /**
  * Makes a server of generated services: whoever calls is authenticated, authorized, limited
- * and audited as the policies say, over HTTP and gRPC alike. It serves once it is started.
+ * and audited as the policies say, over HTTP and gRPC alike. It serves once it is started. Where it
+ * is refused, the engine of the options is closed and `onClose` called.
  *
  * @throws StartUpError where policies, services, handlers, model and configuration do not fit
- * together: all that is wrong at once
+ * together: all that is wrong at once (docs/requirements.md, EXP-6); AuthzError or DatabaseError where a
+ * store or a database cannot be had
+ *
+ * @example
+ * ```ts
+ * const configuration = loadServiceConfig("service.yaml");
+ * const engine = await createAuthorizationEngine(configuration.config);
+ * const server = await createServer({
+ *   configuration,
+ *   engine,
+ *   bindings: [bindNotesService(handlers(engine))],
+ *   routes: readRouteDocument("gen/routes/notes.json"),
+ * });
+ * await server.start();
+ * await server.stop();
+ * ```
  */
 export async function createServer(serverOptions: ServerOptions): Promise<Server> {
   const { config, warnings } = serverOptions.configuration;

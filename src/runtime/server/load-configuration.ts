@@ -7,15 +7,16 @@ import {
 
 /**
  * Loads the configuration of a service from a YAML file, with `${VAR}` and
- * `${VAR:-default}`. Paths of files in it are relative to it.
+ * `${VAR:-default}` (docs/requirements.md, CONF-1). Paths of files in it are relative to it.
  *
- * @throws ConfigurationError all that is wrong, each with its place
+ * @param file - its path, absolute or relative to the working folder
+ * @throws ConfigurationError all that is wrong, each with its place; also where the file cannot be read
  *
  * @example
- * await runServer(() => ({
- *   configuration: loadServiceConfig("hub.yaml"),
- *   bindings: [bindSkillService(handlers)],
- * }));
+ * ```ts
+ * const configuration = loadServiceConfig("service.yaml");
+ * for (const warning of configuration.warnings) console.warn(warning);
+ * ```
  */
 export function loadServiceConfig(
   file: string,

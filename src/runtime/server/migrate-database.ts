@@ -16,7 +16,9 @@ import { StartUpError } from "../error/start-up-error.ts";
  * relationships, where it is down, the role may not make the tables, or they are those of a newer version
  *
  * @example
+ * ```ts
  * await migrateDatabase(loadServiceConfig("service.yaml").config);
+ * ```
  */
 export async function migrateDatabase(config: ServiceConfig): Promise<void> {
   const settings = config.database;

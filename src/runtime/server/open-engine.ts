@@ -51,6 +51,12 @@ export function engineProblems({ security: { authz }, database }: ServiceConfig)
  * and for `createServer`, which closes it.
  *
  * @throws StartUpError where the model is missing or wrong, or a driver is not installed; AuthzError where the store cannot be had
+ *
+ * @example
+ * ```ts
+ * const { config } = loadServiceConfig("service.yaml");
+ * const engine = await createAuthorizationEngine(config);
+ * ```
  */
 export async function createAuthorizationEngine(
   config: ServiceConfig,

@@ -3,7 +3,19 @@ import { within } from "../../common/within.ts";
 import type { Probe, ProbeAnswer } from "../http/server/probe.ts";
 import { redactText } from "../logging/redaction/redact-text.ts";
 
-/** Whether a part that the service needs is there: a reason where it is not. It may throw instead. */
+/**
+ * Whether a part that the service needs is there: undefined where it is, else a reason, which
+ * `/readyz` shows to anybody. It may throw instead, and what it throws is logged only. It has one
+ * second, then the signal aborts; what it says stands for a second.
+ *
+ * @example
+ * ```ts
+ * const search: ReadinessCheck = async (signal) => {
+ *   const { ok } = await fetch("http://search:9200/_health", { signal });
+ *   return ok ? undefined : "is not healthy";
+ * };
+ * ```
+ */
 export type ReadinessCheck = (
   signal: AbortSignal,
 ) => Promise<string | undefined> | string | undefined;

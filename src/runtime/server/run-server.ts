@@ -16,7 +16,7 @@ const EXIT_UNUSABLE = 2;
 
 /**
  * Runs a server as a process: starts it, and ends it on SIGTERM and SIGINT. A second
- * signal ends the process at once.
+ * signal ends the process at once (docs/requirements.md, OBS-5).
  *
  * Where the server does not start, the reasons go to standard error and the exit
  * code is 2 for what a person must fix, else 1. An error that nobody caught, such as in a
@@ -27,10 +27,18 @@ const EXIT_UNUSABLE = 2;
  * @returns the server, once it has started; its audit events can be queried
  *
  * @example
- * await runServer(() => ({
- *   configuration: loadServiceConfig("hub.yaml"),
- *   bindings: [bindSkillService(handlers)],
- * }));
+ * ```ts
+ * await runServer(async () => {
+ *   const configuration = loadServiceConfig("service.yaml");
+ *   const engine = await createAuthorizationEngine(configuration.config);
+ *   return {
+ *     configuration,
+ *     engine,
+ *     bindings: [bindNotesService(handlers(engine))],
+ *     routes: readRouteDocument("gen/routes/notes.json"),
+ *   };
+ * });
+ * ```
  */
 export async function runServer(
   options: ServerOptions | (() => ServerOptions | Promise<ServerOptions>),

@@ -23,27 +23,30 @@ export type ServerAddresses = Readonly<Record<string, ListeningAddress>>;
 
 /** A server of generated services. */
 export interface Server {
-  /** The stored audit events, to be queried; absent without a database. */
+  /** The stored audit events, to be queried; undefined without a database. */
   readonly audit: AuditLog | undefined;
   /**
    * Serves the requests of a server of one's own, by HTTP/1.1: all that the HTTP port serves, by the
-   * same chain. Before the server is started and after it has stopped, 503. Absent without `server.http`.
+   * same chain. Before the server is started and after it has stopped, 503. Undefined without `server.http`.
    *
    * The limits of connections and headers are those of that server. No body parser may run before it.
    *
    * @example
+   * ```ts
    * const server = await createServer({ configuration, bindings, listenHttp: false });
    * const own = http.createServer(server.requestListener).listen(8080);
    * await server.start();
+   * ```
    */
   readonly requestListener: RequestListener | undefined;
-  /** The engine that calls are checked with; absent where none is. */
+  /** The engine that calls are checked with; undefined where none is. */
   readonly engine: AuthorizationEngine | undefined;
   /**
    * Listens, and is ready once its routes are published, where they are. A server is started
    * once; one that cannot listen is ended.
    *
-   * @throws StartUpError with all addresses that cannot be had
+   * @returns where it listens
+   * @throws StartUpError with all addresses that cannot be had, or where it was started or stopped before
    */
   start(): Promise<ServerAddresses>;
   /**

@@ -9,7 +9,25 @@ import type { RawHandler } from "../http/raw/raw-handler.ts";
 import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
-/** What a server is made of. */
+/**
+ * What a server is made of.
+ *
+ * @example
+ * ```ts
+ * const options: ServerOptions = {
+ *   configuration: loadServiceConfig("service.yaml"),
+ *   bindings: [bindNotesService(handlers(engine))],
+ *   engine,
+ *   readiness: {
+ *     search: async (signal) => {
+ *       const { ok } = await fetch("http://search:9200/_health", { signal });
+ *       return ok ? undefined : "is not healthy";
+ *     },
+ *   },
+ *   onClose: () => console.log("all calls have ended"),
+ * };
+ * ```
+ */
 export interface ServerOptions {
   /** What `loadServiceConfig` gives. */
   readonly configuration: LoadedServiceConfig;
@@ -27,13 +45,15 @@ export interface ServerOptions {
   readonly authenticators?: readonly Authenticator[];
   /** Which tokens are no longer accepted; absent, one in memory. */
   readonly revocations?: RevocationList;
-  /** The custom places of the chain (docs/requirements.md, CHAIN-1). */
+  /** Run before all other stages of the chain, in their order (docs/requirements.md, CHAIN-1). */
   readonly before?: readonly Interceptor[];
+  /** Run after all other stages, around the handler, in their order. */
   readonly after?: readonly Interceptor[];
+  /** Asked in their order once a call is authorized; the first that throws refuses it. */
   readonly admission?: readonly AdmissionCheck[];
   /** What else must be there for the service to be ready, by the names that reasons begin with. */
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
-  /** Absent, JSON lines on standard output. */
+  /** What is logged to; absent, one of `createLogger`, with the level of the configuration. */
   readonly logger?: ProcessLogger;
   /** Called when all calls have ended, before the process does. */
   readonly onClose?: () => void | Promise<void>;

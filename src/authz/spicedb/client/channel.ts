@@ -4,15 +4,15 @@ import { invalid } from "../../engine/validate-request.ts";
 
 /** Where SpiceDB is, and how it is called. */
 export interface ConnectionOptions {
-  /** `host:port`. */
+  /** Where SpiceDB answers gRPC, `host:port`. */
   readonly endpoint: string;
   /** The preshared key; never in a message. */
   readonly token: string;
-  /** Without TLS: inside a mesh or on one machine only. */
+  /** Whether it is called without TLS: inside a mesh or on one machine only. False where absent. */
   readonly insecure?: boolean;
   /** The certificates, in PEM, that SpiceDB's must be signed by; those of the system where absent. */
   readonly ca?: string | Uint8Array;
-  /** How long a call of the engine may take, with all that it asks and its retries; 5,000 where absent. */
+  /** How long a call of the engine may take, with all that it asks and its retries, in milliseconds; 5000 where absent. */
   readonly deadlineMs?: number;
 }
 

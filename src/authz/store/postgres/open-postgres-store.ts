@@ -13,18 +13,37 @@ export type PostgresStoreOptions = {
   readonly schema?: string;
   /** How many changes are kept for watchers; 100,000 where absent. */
   readonly retention?: number;
+  /** How many connections it has, and how long each is used. */
   readonly pool?: PoolSettings;
 } & (
-  | { readonly url: string; readonly connection?: undefined }
-  | { readonly connection: PostgresConnection; readonly url?: undefined }
+  | {
+      /** `postgres://user:password@host:port/database`. */
+      readonly url: string;
+      readonly connection?: undefined;
+    }
+  | {
+      /** The settings of `pg`, such as for a password that rotates. */
+      readonly connection: PostgresConnection;
+      readonly url?: undefined;
+    }
 );
 
 /**
  * Opens the store in a PostgreSQL database, which is held until it is closed.
  * The server is reached directly, or by a proxy that keeps sessions: the lock is one of the session.
  *
- * @throws AuthzError FAILED_PRECONDITION where another process holds it, or the
- * database refuses this one; UNAVAILABLE where the server cannot be reached
+ * @throws AuthzError INVALID_ARGUMENT where the URL is none; FAILED_PRECONDITION where another process
+ * holds it, or the database refuses this one; UNAVAILABLE where the server cannot be reached; an Error
+ * that says what to install where `pg` is not
+ *
+ * @example
+ * ```ts
+ * const store = await openPostgresStore({
+ *   url: "postgres://notes@db.internal:5432/notes",
+ *   pool: { max: 10 },
+ * });
+ * const engine = await createEmbeddedEngine({ model, store });
+ * ```
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<RelationshipStore> {
   return SqlStore.open(await databaseOf(options), options.retention);

@@ -21,6 +21,12 @@ export interface SqliteStoreOptions {
  * @throws AuthzError INVALID_ARGUMENT where `file` names none, such as `:memory:`: `createMemoryStore` makes
  * a store in memory; FAILED_PRECONDITION where another process holds it, or the
  * file cannot be a store; UNAVAILABLE where the disk fails
+ *
+ * @example
+ * ```ts
+ * const store = await openSqliteStore({ file: "relationships.db" });
+ * const engine = await createEmbeddedEngine({ model, store });
+ * ```
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<RelationshipStore> {
   const problem = sqliteFileProblem(options.file);

@@ -14,9 +14,11 @@ export type AuditDecision = "allowed" | "denied" | "none";
  */
 export type AuditState = "pending" | "completed" | "unknown";
 
-/** The audit event of a call: CloudEvents 1.0 in JSON. It holds no secret. */
+/** The audit event of a call: CloudEvents 1.0 in JSON (docs/requirements.md, AUDIT-1). It holds no secret. */
 export interface AuditEvent {
+  /** The version of CloudEvents. */
   readonly specversion: "1.0";
+  /** A UUID of version 7 (RFC 9562): later events sort after. */
   readonly id: string;
   /** `/svc/` and the deployed service. */
   readonly source: string;
@@ -24,21 +26,27 @@ export interface AuditEvent {
   readonly type: string;
   /** The same as `data.resource`. */
   readonly subject?: string;
-  /** When the call began. */
+  /** When the call began, in UTC with milliseconds (RFC 3339): `2026-01-31T12:00:00.000Z`. */
   readonly time: string;
+  /** The media type of `data`. */
   readonly datacontenttype: "application/json";
   /** W3C trace context: the extension "Distributed Tracing". */
   readonly traceparent?: string;
+  /** What happened, in the terms of this platform. */
   readonly data: AuditData;
 }
 
 /** What the event says of the call. */
 export interface AuditData {
+  /** How far the call is known to have come. */
   readonly state: AuditState;
+  /** How much harm it can do: that of the policy, or of the event that a handler recorded. */
   readonly risk_level: RiskLevel;
   /** Absent where nobody was identified. */
   readonly principal?: AuditPrincipal;
+  /** The full method name, such as `hub.skills.v1.SkillService/GetSkill`; of a raw handler, its path. */
   readonly rpc: string;
+  /** The protocol that the call came by. */
   readonly transport: Transport;
   /**
    * The object that the event is about, as `type:id`: the one that the handler named by
@@ -46,17 +54,24 @@ export interface AuditData {
    * authorized; of an event that a handler recorded, the one that it gave. Absent where none is named.
    */
   readonly resource?: string;
+  /** What authorization came to. */
   readonly decision: AuditDecision;
   /** What was decided, of an AUTHORIZED RPC: the decision can be made again from it. */
   readonly authz?: AuditAuthorization;
   /**
-   * What the handler did, or what the call was refused with before it: the HTTP status and the
-   * code, `OK` where it was not an error; absent while pending.
+   * The HTTP status of what the handler did, or of what the call was refused with before it; absent
+   * while pending, and of an event that a handler recorded.
    */
   readonly status?: number;
+  /** The code of the same error, such as `FORBIDDEN`; `OK` where it was none; absent while pending. */
   readonly code?: string;
   /** What the caller was sent, where that is something else: such as that its time was up. */
-  readonly answered?: { readonly status: number; readonly code: string };
+  readonly answered?: {
+    /** The HTTP status. */
+    readonly status: number;
+    /** The code of the error; `OK` where it was none. */
+    readonly code: string;
+  };
   /**
    * The handler's stream was left before its end, and it reported no error: what it did until then
    * stands. `code` is `OK`, and `answered` or `caller_gone` says why.
@@ -64,8 +79,11 @@ export interface AuditData {
   readonly cut_off?: true;
   /** Whether the caller had gone before the handler ended, so that nobody was notified. */
   readonly caller_gone?: true;
+  /** The id that the logs of the call have, and that its caller was sent. */
   readonly request_id: string;
+  /** The id of the trace, 32 hexadecimal digits (W3C trace context). */
   readonly trace_id?: string;
+  /** The IP address of the client, behind the proxies that are trusted. */
   readonly client_address: string;
   /** The other end of the connection, where that is not the client. */
   readonly peer_address?: string;
@@ -90,7 +108,9 @@ export interface AuditRepeats {
   readonly of: string;
   /** How many calls these are, without the first. */
   readonly count: number;
+  /** When the first of these calls came, as `time` has it. */
   readonly first: string;
+  /** When the last of them came. */
   readonly last: string;
   /** How many different objects were asked for; above 20 an estimate. */
   readonly distinct_resources: number;
@@ -98,9 +118,13 @@ export interface AuditRepeats {
   readonly distinct_callers?: number;
   /** Up to 20 of what was asked for and from where; by whom, where the calls are of many callers. */
   readonly resources: readonly {
+    /** The object, as `type:id`; absent where the call named none. */
     readonly resource?: string;
+    /** The permission that was asked for. */
     readonly action?: string;
+    /** The IP address of the client. */
     readonly client_address: string;
+    /** Who asked, as `type:id`; absent where all are of one caller, or nobody was identified. */
     readonly subject?: string;
   }[];
 }
@@ -109,6 +133,7 @@ export interface AuditRepeats {
 export interface AuditAuthorization {
   /** Who asked, as `type:id`. */
   readonly subject: string;
+  /** The permission that was asked for. */
   readonly action: string;
   /** The object, as `type:id` or `type:*`; the pattern of the policy where the caller lacks what it names. */
   readonly resource: string;
@@ -116,14 +141,19 @@ export interface AuditAuthorization {
   readonly revision?: string;
   /** The subject type that callers must have, where the caller has another one and is denied for it. */
   readonly audience?: string;
+  /** What was decided. */
   readonly decision: "allowed" | "denied";
 }
 
 /** Who called. */
 export interface AuditPrincipal {
+  /** The subject type, such as `user` or `service`. */
   readonly type: string;
+  /** The subject id. */
   readonly id: string;
+  /** Where the authentication comes from: `gateway`, `jwt` or `internal`. */
   readonly source: string;
+  /** The organization that the caller belongs to. */
   readonly organization?: string;
 }
 

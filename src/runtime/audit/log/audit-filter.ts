@@ -13,26 +13,46 @@ import {
 } from "../event/audit-event.ts";
 import type { AuditRow, AuditTables } from "../store/audit-table.ts";
 
-/** Which events are meant: those that match every field that is given. */
+/**
+ * Which events are meant: those that match every field that is given. Texts match to the letter.
+ *
+ * @example
+ * ```ts
+ * const refused: AuditFilter = {
+ *   from: Date.parse("2026-01-31T00:00:00Z"),
+ *   decision: "denied",
+ *   resource: "item:first",
+ * };
+ * ```
+ */
 export interface AuditFilter {
-  /** From when on, in milliseconds since the epoch. */
+  /** Calls that began from then on, in milliseconds since the epoch. */
   readonly from?: number;
-  /** Up to when, exclusively. */
+  /** Calls that began before, in milliseconds since the epoch. */
   readonly to?: number;
-  /** The event's type. */
+  /** The event's type, such as `notes.item.set`. */
   readonly type?: string;
+  /** The full method name, such as `notes.v1.NotesService/SetItem`. */
   readonly rpc?: string;
+  /** The subject type of the caller, such as `user`. */
   readonly principalType?: string;
+  /** The subject id of the caller. */
   readonly principalId?: string;
+  /** The organization of the caller. */
   readonly organization?: string;
-  /** `type:id`. */
+  /** The object, as `type:id`. */
   readonly resource?: string;
+  /** What authorization came to. */
   readonly decision?: AuditDecision;
+  /** How far the call is known to have come. */
   readonly state?: AuditState;
+  /** This level, not those above it. */
   readonly riskLevel?: RiskLevel;
   /** The code of the answer, such as `OK` or `FORBIDDEN`. */
   readonly code?: string;
+  /** The id that the event of a call shares with those that its handler recorded. */
   readonly requestId?: string;
+  /** The id of a trace, 32 hexadecimal digits, which calls of several services may share. */
   readonly traceId?: string;
 }
 

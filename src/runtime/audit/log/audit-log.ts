@@ -20,16 +20,17 @@ import { lastStored } from "./restored-log.ts";
 
 /** Which page of a listing. */
 export interface AuditPageRequest {
-  /** From 1 to `MAX_AUDIT_PAGE`; 50 where absent. */
+  /** The most events of the page: 1 to 500; 50 where absent. */
   readonly pageSize?: number;
-  /** The cursor of the page before; absent for the first. */
+  /** The `nextCursor` of the page before, of the same filter; absent for the first. */
   readonly cursor?: string;
 }
 
 /** A page of events, newest first. */
 export interface AuditPage {
+  /** Newest first, by the time at which calls began. */
   readonly events: readonly AuditEvent[];
-  /** Absent on the last page. */
+  /** Asks for the next page; absent on the last one. */
   readonly nextCursor?: string;
 }
 
@@ -39,13 +40,20 @@ const DEFAULT_PAGE = 50;
 /** How often followers look for changes, in milliseconds. */
 const POLL = 1000;
 
-/** Reads the stored events, beside the service that stores them. */
+/** Reads the stored events, beside the service that stores them (docs/requirements.md, AUDIT-6). */
 export interface AuditLog {
   /**
    * Lists the events that match, newest first.
    *
    * @throws ServiceError INVALID_ARGUMENT for a filter, page size or cursor that is
    * wrong; UNAVAILABLE where the database does not answer
+   *
+   * @example
+   * ```ts
+   * const { events, nextCursor } = await log.list({ decision: "denied" }, { pageSize: 20 });
+   * for (const { time, type, data } of events) console.log(time, type, data.principal?.id);
+   * if (nextCursor !== undefined) await log.list({ decision: "denied" }, { cursor: nextCursor });
+   * ```
    */
   list(filter?: AuditFilter, page?: AuditPageRequest): Promise<AuditPage>;
 
@@ -54,6 +62,11 @@ export interface AuditLog {
    * of JSON of them.
    *
    * @throws ServiceError as `list` does
+   *
+   * @example
+   * ```ts
+   * for await (const line of auditLines(log.export({ riskLevel: "CRITICAL" }))) process.stdout.write(line);
+   * ```
    */
   export(
     filter?: AuditFilter,
@@ -67,17 +80,24 @@ export interface AuditLog {
    * @throws ServiceError as `list` does; go on from the last position
    *
    * @example
-   * for await (const { event, position } of server.audit.follow({}, { after, signal })) {
-   *   await send(event);
-   *   await keep(position);
+   * ```ts
+   * let after = await log.position();
+   * for await (const { event, position } of log.follow({}, { after, signal })) {
+   *   console.log(event.type, event.data.state);
+   *   after = position;
    * }
+   * ```
    */
   follow(
     filter?: AuditFilter,
     options?: AuditFollowOptions,
   ): AsyncGenerator<AuditChange, void, undefined>;
 
-  /** The position after all that is stored now, for `follow`. */
+  /**
+   * The position after all that is stored now, for `follow`.
+   *
+   * @throws ServiceError UNAVAILABLE where the database does not answer
+   */
   position(): Promise<string>;
 
   /** Ends all that follow. */

@@ -13,7 +13,7 @@ import {
 
 /** How events are exported. */
 export interface AuditExportOptions {
-  /** The oldest first where absent. */
+  /** By the time at which calls began; the oldest first where absent. */
   readonly order?: "oldest" | "newest";
   /** Ends the export. */
   readonly signal?: AbortSignal;
@@ -60,7 +60,14 @@ function keyOf({ time, id }: { time: number | string; id: string }): readonly [n
   return [Number(time), id];
 }
 
-/** Events as lines of JSON (NDJSON), each with its line break. */
+/**
+ * Events as lines of JSON (NDJSON), each with its line break. What reading the events throws, it throws.
+ *
+ * @example
+ * ```ts
+ * await pipeline(auditLines(log.export()), createWriteStream("events.ndjson"));
+ * ```
+ */
 export async function* auditLines(
   events: AsyncIterable<AuditEvent> | Iterable<AuditEvent>,
 ): AsyncGenerator<string, void, undefined> {

@@ -27,6 +27,7 @@ export interface AuditFollowOptions {
 
 /** An event that was stored, completed, or whose time was up. */
 export interface AuditChange {
+  /** The event as it is now. */
   readonly event: AuditEvent;
   /** Goes on after this event, also in another process. */
   readonly position: string;

@@ -11,17 +11,28 @@ import { type AuditLog, StoredAuditLog } from "./audit-log.ts";
 
 /** Which database: of a configuration, a file of SQLite, or a URL of PostgreSQL. */
 export type AuditSource =
-  | { readonly config: Pick<ServiceConfig, "database"> }
-  | { readonly file: string }
-  | { readonly url: string; readonly schema?: string };
+  | {
+      /** The configuration of the service, such as `loadServiceConfig` gives. */
+      readonly config: Pick<ServiceConfig, "database">;
+    }
+  | {
+      /** The file of SQLite, which must exist. */
+      readonly file: string;
+    }
+  | {
+      /** `postgres://user:password@host:port/database`. */
+      readonly url: string;
+      /** The schema of the tables; `svc_access` where absent. */
+      readonly schema?: string;
+    };
 
 /** How a log is opened. */
 export interface OpenAuditLogOptions {
-  /** How often followers look for changes, in milliseconds; 1,000 where absent. */
+  /** How often followers look for changes, in milliseconds; 1000 where absent, and never more often than every 50. */
   readonly pollMs?: number;
 }
 
-/** A log that was opened by itself. */
+/** A log that was opened by itself; who opened it closes it. */
 export interface OpenedAuditLog extends Pick<AuditLog, "list" | "export" | "follow" | "position"> {
   /** Ends all that follow, and the connections. */
   close(): Promise<void>;
@@ -36,9 +47,11 @@ const LEAST_POLL = 50;
  * @throws DatabaseError that says how to fix it, where there is no log, or it is of another version
  *
  * @example
+ * ```ts
  * const log = await openAuditLog({ file: "notes.db" });
  * for await (const line of auditLines(log.export({ decision: "denied" }))) process.stdout.write(line);
  * await log.close();
+ * ```
  */
 export async function openAuditLog(
   source: AuditSource,

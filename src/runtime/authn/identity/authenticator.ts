@@ -5,22 +5,50 @@ import type { Peer } from "../../peer/peer.ts";
 
 /** What an authenticator may look at. */
 export interface AuthenticationRequest {
+  /** The headers of the call, without the identity headers of a peer that is not trusted. */
   readonly headers: CallHeaders;
+  /** The other end of the connection: its address, and the names of its client certificate. */
   readonly peer: Peer;
-  /** Whether the peer's identity headers count. */
+  /** Whether the peer's identity headers count (docs/requirements.md, HDR-2). */
   readonly peerIsTrusted: boolean;
   /** The HTTP method as it was sent, `POST` over gRPC. */
   readonly httpMethod: string;
+  /** Aborts when the caller has gone, the deadline has passed, or the server shuts down: nobody waits any more. */
   readonly signal: AbortSignal;
 }
 
 /** Who calls, and how that is known. */
 export interface Identity {
+  /** The caller, as handlers and audit will see it. */
   readonly principal: Principal;
+  /**
+   * The kind of credential, which decides what it opens: `internal` INTERNAL RPCs, `system` SYSTEM
+   * ones. With `cookie` and `gateway`, which a browser sends by itself, what another site's page
+   * would change is refused (docs/requirements.md, HDR-9).
+   */
   readonly credential: Exclude<CredentialKind, "none">;
 }
 
-/** Recognises one kind of credential. Authenticators are asked in turn; the first that finds its kind decides. */
+/**
+ * Recognises one kind of credential. Authenticators are asked in turn; the first that finds its kind
+ * decides, and those of `ServerOptions.authenticators` come last.
+ *
+ * @example
+ * ```ts
+ * function sessions(principalOf: (cookie: string) => Promise<Principal | undefined>): Authenticator {
+ *   return {
+ *     name: "session",
+ *     async authenticate({ headers }) {
+ *       const cookies = headers.all("cookie");
+ *       if (cookies.length === 0) return undefined;
+ *       const principal = await principalOf(cookies.join("; "));
+ *       if (principal === undefined) throw new ServiceError("UNAUTHORIZED", "the session is over");
+ *       return { principal, credential: "cookie" };
+ *     },
+ *   };
+ * }
+ * ```
+ */
 export interface Authenticator {
   /** For metrics and logs, such as `jwt`. */
   readonly name: string;

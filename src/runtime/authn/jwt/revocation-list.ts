@@ -1,7 +1,8 @@
 /** What a token is known by; a hash of its text is not, for one token may be written in several ways. */
 export interface RevocableToken {
-  /** The claim `jti`. */
+  /** The claim `jti` (RFC 7519); undefined where the token has none. */
   readonly id: string | undefined;
+  /** The claim `sub`. */
   readonly subject: string;
   /**
    * The earliest time at which it may have been issued, in milliseconds since the epoch: its claim
@@ -10,12 +11,33 @@ export interface RevocableToken {
   readonly issuedAt: number;
 }
 
-/** Tells tokens that count no longer, though they have not expired. Asked for each call: it must not wait. */
+/**
+ * Tells tokens that count no longer, though they have not expired. Asked for each call: it must not wait.
+ *
+ * @example
+ * ```ts
+ * const ids = new Set<string>();
+ * const revocations: RevocationList = {
+ *   isRevoked: ({ id }) => id === undefined || ids.has(id),
+ * };
+ * ```
+ */
 export interface RevocationList {
+  /** Whether the token counts no longer. What this throws refuses the call. */
   isRevoked(token: RevocableToken): boolean;
 }
 
-/** A bounded revocation list in memory. */
+/**
+ * A bounded revocation list in memory. It knows only what this process was told, until it ends.
+ *
+ * @example
+ * ```ts
+ * const revocations = new MemoryRevocationList();
+ * const server = await createServer({ configuration, bindings, revocations });
+ * // At logout: no token of alice that was issued until now is accepted, for as long as one may live.
+ * revocations.revokeSubject("alice", Date.now() + 10 * 60_000);
+ * ```
+ */
 export class MemoryRevocationList implements RevocationList {
   readonly #capacity: number;
   readonly #now: () => number;
@@ -23,7 +45,10 @@ export class MemoryRevocationList implements RevocationList {
   readonly #tokens = new Map<string, number>();
   readonly #subjects = new Map<string, { readonly before: number; readonly until: number }>();
 
-  /** @param capacity how many revocations are kept */
+  /**
+   * @param capacity how many revocations are kept
+   * @param now milliseconds since the epoch, for tests
+   */
   constructor(capacity = 100_000, now: () => number = Date.now) {
     this.#capacity = capacity;
     this.#now = now;
@@ -32,7 +57,8 @@ export class MemoryRevocationList implements RevocationList {
   /**
    * Revokes one token.
    *
-   * @param until when it expires, clock skew included
+   * @param id its claim `jti`
+   * @param until when it expires, clock skew included, in milliseconds since the epoch
    * @throws RangeError where the list is full of revocations that still count
    */
   revokeToken(id: string, until: number): void {
@@ -45,8 +71,10 @@ export class MemoryRevocationList implements RevocationList {
    * be ahead, so this includes those whose `iat` is later by up to `clock_skew_ns`: who logs in
    * again within that time is refused, until the token is renewed after it.
    *
-   * @param until when the last of them is no longer accepted: now, the longest life of a token, and
-   * twice the clock skew (they may carry a later `iat`, and count that long after their `exp`)
+   * @param subject their claim `sub`
+   * @param until when the last of them is no longer accepted, in milliseconds since the epoch: now, the
+   * longest life of a token, and twice the clock skew (they may carry a later `iat`, and count that long
+   * after their `exp`)
    * @throws RangeError where the list is full of revocations that still count
    */
   revokeSubject(subject: string, until: number): void {
@@ -59,6 +87,7 @@ export class MemoryRevocationList implements RevocationList {
     });
   }
 
+  /** Whether the token, or its subject until after it was issued, was revoked. */
   isRevoked({ id, subject, issuedAt }: RevocableToken): boolean {
     if (id !== undefined && this.#tokens.has(id)) return true;
     const revoked = this.#subjects.get(subject);

@@ -2,10 +2,18 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { CallContext } from "../../call/call-context.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
 
-/** What a caller may say of one call. */
+/**
+ * What a caller may say of one call.
+ *
+ * @example
+ * ```ts
+ * await notes.setItem({ itemId: "first", text: "hello" }, { context, timeoutMs: 500 });
+ * ```
+ */
 export interface ClientCallOptions {
   /** The call that is being served: its request id, trace, deadline and cancellation go on. Its identity does not. */
   readonly context?: CallContext;
+  /** Ends the call, beside `context`: it rejects with CANCELLED, or the `ServiceError` that is the reason. */
   readonly signal?: AbortSignal;
   /** At most so long, in milliseconds, instead of the client's own timeout; Infinity for as long as it takes. */
   readonly timeoutMs?: number;
@@ -19,16 +27,19 @@ export interface ClientCallOptions {
 
 /** A call on its way out, as client interceptors see it. */
 export interface ClientCall {
-  /** The full method name. */
+  /** The full method name, such as `notes.v1.NotesService/SetItem`. */
   readonly rpc: string;
+  /** The protocol that it goes out by. */
   readonly transport: "http" | "grpc";
+  /** The descriptor of protoc-gen-es. */
   readonly method: DescMethod;
   /** The request, or the stream of requests. */
   readonly request: unknown;
   /** What is sent along, by names in lower case. Interceptors may change it. */
   readonly headers: Map<string, string>;
+  /** What the caller said of this call. */
   readonly options: ClientCallOptions;
-  /** Whether a second call does no more than the first. */
+  /** Whether a second call does no more than the first: by `idempotency_level`, or by its HTTP method. */
   readonly isIdempotent: boolean;
   /** When the call must be done, in milliseconds since the epoch; set by the timeout stage. */
   deadline: number;
@@ -44,10 +55,12 @@ export interface ClientCall {
  * iterable of messages. It must return what `next` gives, or a response of the same kind.
  *
  * @example
+ * ```ts
  * const named: ClientInterceptor = (call, next) => {
  *   call.headers.set("x-caller", "reports");
  *   return next();
  * };
+ * ```
  */
 export type ClientInterceptor = (
   call: ClientCall,
@@ -64,7 +77,7 @@ export interface ClientTransport {
   close(): Promise<void>;
 }
 
-/** The options of clients of both transports. */
+/** The options of clients of both transports. The order of the stages is CLI-1 of docs/requirements.md. */
 export interface ClientOptions {
   /** How long a call with one response may take, in milliseconds; 5000 where absent, Infinity for as long as it takes. */
   readonly timeoutMs?: number;
@@ -74,7 +87,7 @@ export interface ClientOptions {
   readonly userAgent?: string;
   /** The token of calls between services, or where to get it: a function sees rotations, such as `secretFile` gives. */
   readonly internalToken?: string | (() => string);
-  /** The header that carries it; `X-Svc-Internal-Token` where absent. */
+  /** The name of the header that carries it; `X-Svc-Internal-Token` where absent. */
   readonly internalTokenHeader?: string;
   /** Headers of every call; names in any case, `-bin` values in base64. */
   readonly metadata?: Readonly<Record<string, string>>;
@@ -92,15 +105,18 @@ export interface ClientOptions {
   readonly maxResponseBytes?: number;
 }
 
-/** A token bucket. */
+/** A token bucket of the client's own: a call that finds it empty is not sent, but RATE_LIMITED. */
 export interface ClientRateLimit {
-  /** Calls a second. */
+  /** Calls a second, more than 0. */
   readonly qps: number;
-  /** The size of the bucket; `qps` where absent. */
+  /** The size of the bucket, in calls, at least 1; `qps` where absent. */
   readonly burst?: number;
 }
 
-/** When the circuit opens, and for how long. */
+/**
+ * When the circuit opens, and for how long: until then calls are UNAVAILABLE without being sent. What
+ * counts as a failure is UNAVAILABLE, INTERNAL, and the end of the client's own time.
+ */
 export interface CircuitBreakerOptions {
   /** It opens after so many failures in a row; 10 where neither this nor `failureRate` is given. */
   readonly consecutiveFailures?: number;
@@ -112,7 +128,10 @@ export interface CircuitBreakerOptions {
   readonly openMs?: number;
 }
 
-/** How often and how soon a call is tried again, where that is safe. */
+/**
+ * How often and how soon a call is tried again that was UNAVAILABLE: an idempotent one, or one of which
+ * nothing was sent (docs/requirements.md, CLI-2). Never a stream, and never beyond the deadline.
+ */
 export interface RetryOptions {
   /** All attempts together, the first included; 3 where absent. */
   readonly maxAttempts?: number;

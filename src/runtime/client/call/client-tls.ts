@@ -4,7 +4,9 @@ import { readCertificates, readPrivateKey } from "../../tls/certificate-list.ts"
 export interface ClientTls {
   /** Who signs the server's certificate; absent, the public authorities. */
   readonly ca?: Uint8Array;
+  /** The certificate that the server is shown, with those between it and its authority; needs `key`. */
   readonly certificate?: Uint8Array;
+  /** The private key of `certificate`. */
   readonly key?: Uint8Array;
 }
 

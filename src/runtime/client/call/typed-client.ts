@@ -11,7 +11,11 @@ import type {
 import { streamsResponse } from "../../binding/bound-method.ts";
 import type { ClientCallOptions } from "./client-call.ts";
 
-/** One RPC as a method of a client. */
+/**
+ * One RPC as a method of a client. It rejects, or a stream throws, with a `ServiceError`.
+ *
+ * @typeParam Method - its descriptor of protoc-gen-es
+ */
 export type ClientMethod<Method> =
   Method extends DescMethodUnary<infer Input, infer Output>
     ? (
@@ -39,6 +43,16 @@ export type ClientMethod<Method> =
  * A client of a service: a method for each RPC, and `close`, after which it must not
  * be used. Where an RPC itself has that name, `close` is the RPC, and `await using`
  * closes the client.
+ *
+ * @typeParam Service - the service descriptor of protoc-gen-es
+ *
+ * @example
+ * ```ts
+ * await using notes: ServiceClient<typeof NotesService> = createGrpcClient(NotesService, {
+ *   target: "notes:19010",
+ * });
+ * const { items } = await notes.listItems({});
+ * ```
  */
 export type ServiceClient<Service extends DescService> = {
   readonly [Name in keyof Service["method"]]: ClientMethod<Service["method"][Name]>;

@@ -9,11 +9,25 @@ import type { GrpcChannels, GrpcClientOptions } from "./grpc-channels.ts";
 
 /**
  * A client of a service over gRPC. Errors are `ServiceError`s with the code that the
- * server gave.
+ * server gave. It connects with its first call.
+ *
+ * @param service - the service descriptor of protoc-gen-es
+ * @throws TypeError where the target is empty, or `tls` has what is not PEM or does not belong together;
+ * RangeError where a rate limit or a failure rate is none
  *
  * @example
- * const skills = createGrpcClient(SkillService, { target: "hub:19001", internalToken });
- * const { skill } = await skills.getSkill({ skillId: "s1" }, { context });
+ * ```ts
+ * const notes = createGrpcClient(NotesService, {
+ *   target: "notes:19010",
+ *   internalToken: secretFile("/run/secrets/notes-token"),
+ * });
+ * try {
+ *   const { items } = await notes.listItems({}, { context });
+ *   console.log(items.length);
+ * } catch (error) {
+ *   if (error instanceof ServiceError) console.error(error.status, error.code, error.message);
+ * }
+ * ```
  */
 export function createGrpcClient<Service extends DescService>(
   service: Service,

@@ -9,9 +9,16 @@ import { type HttpClientOptions, HttpTransport } from "./http-transport.ts";
  * requests, and those without a route, throw UNIMPLEMENTED. Errors are `ServiceError`s
  * with the code that the server gave.
  *
+ * @param service - the service descriptor of protoc-gen-es
+ * @param routes - the generated `…Routes` of the service
+ * @throws TypeError where the base URL is no URL of HTTP, or `tls` has what is not PEM, does not belong
+ * together, or is given without `https`; RangeError where a rate limit or a failure rate is none
+ *
  * @example
- * const skills = createHttpClient(SkillService, SkillServiceRoutes, { baseUrl: "http://hub:18001" });
- * const { skill } = await skills.getSkill({ skillId: "s1" }, { context });
+ * ```ts
+ * const notes = createHttpClient(NotesService, NotesServiceRoutes, { baseUrl: "http://notes:18010" });
+ * const { version } = await notes.getVersion({}, { context });
+ * ```
  */
 export function createHttpClient<Service extends DescService>(
   service: Service,

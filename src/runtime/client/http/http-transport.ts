@@ -231,5 +231,5 @@ export interface HttpClientOptions extends ClientOptions {
   readonly tls?: HttpClientTls;
 }
 
-/** How the server is known, and how this client shows itself; in PEM. */
+/** How the server is known, and how this client shows itself; in PEM. The server's name is that of the base URL. */
 export type HttpClientTls = ClientTls;

@@ -6,38 +6,57 @@ import type { CallHeaders } from "../../call/call-headers.ts";
 
 /** A request of a raw handler. */
 export interface RawRequest {
+  /** The HTTP method, in upper case. */
   readonly method: string;
   /** The path, without query, as it was sent. */
   readonly path: string;
+  /** The query, decoded; a name may come more than once. */
   readonly query: URLSearchParams;
+  /** The headers, without the identity headers of a peer that is not trusted. */
   readonly headers: CallHeaders;
-  /** Reads the body, up to the server's limit. */
+  /**
+   * Reads the whole body; called again, it gives the same one.
+   *
+   * @throws ServiceError PAYLOAD_TOO_LARGE where it is larger than `server.http.max_body_bytes`,
+   * UNSUPPORTED_MEDIA_TYPE where it is compressed, INTERNAL where something else has read `incoming`
+   */
   body(): Promise<Uint8Array>;
   /** What Node has, for libraries that want it. Who writes to `response` returns nothing. */
   readonly incoming: IncomingMessage;
+  /** What Node has to answer with, beside `incoming`. */
   readonly response: ServerResponse;
 }
 
 /** The response of a raw handler. */
 export interface RawResponse {
+  /** The HTTP status, 200 to 599. */
   readonly status: number;
+  /** Headers by names in any case; those that frame the message, and `X-Request-ID`, are the server's. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** The body; text is sent as UTF-8. Absent, it is empty. */
   readonly body?: string | Uint8Array;
 }
 
 /**
  * Serves a path that is not an RPC: pages, login, callback. The path must be declared for
- * this service in the platform configuration (`paths`), whose exposure it has.
+ * this service in the platform configuration (`paths`), whose exposure it has
+ * (docs/requirements.md, PLCF-3).
  *
  * @example
+ * ```ts
  * const hook: RawHandler = {
  *   path: "/v1/notes/hook",
  *   handle: async (request) => ({ status: 202, body: `${(await request.body()).length}` }),
  * };
+ * ```
  */
 export interface RawHandler {
   /** The declared path, to the letter. */
   readonly path: string;
+  /**
+   * Answers a request that the chain has let through. It returns the response, or undefined where it
+   * has written to `request.response`; it refuses by throwing a `ServiceError`.
+   */
   readonly handle: (
     request: RawRequest,
     context: CallContext,
