@@ -83,6 +83,11 @@ describe("of all that users see", () => {
     expect(ITEMS.filter(({ doc }) => !doc).map(({ name }) => name)).toEqual([]);
   });
 
+  test("nothing is internal", () => {
+    const internal = ITEMS.filter(({ doc = "" }) => doc.includes("@internal"));
+    expect(internal.map(({ name }) => name)).toEqual([]);
+  });
+
   test("each function has an example", () => {
     const functions = ITEMS.filter(({ isFunction }) => isFunction);
     expect(functions.length).toBeGreaterThan(20);

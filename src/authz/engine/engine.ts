@@ -245,8 +245,8 @@ export interface AuthorizationEngine {
   /**
    * Decides a check.
    *
-   * @throws AuthzError INVALID_ARGUMENT for a request that the model has no answer to;
-   * UNAVAILABLE, DEADLINE_EXCEEDED or CANCELLED where none was reached
+   * @throws AuthzError INVALID_ARGUMENT for a request that the model has no answer to; another code, such
+   * as UNAVAILABLE or DEADLINE_EXCEEDED, where no decision was reached
    */
   check(request: CheckRequest, options?: CallOptions): Promise<CheckResult>;
   /**

@@ -26,7 +26,7 @@ export interface RoutePublisherOptions {
   readonly leaseTtlSeconds: number;
   /** The name of this process in keys; a new one where absent. */
   readonly instance?: string;
-  /** Counts what happens, for metrics; absent, nothing is counted. */
+  /** @internal Counts what happens, for metrics of the server; absent, nothing is counted. */
   readonly events?: RuntimeEvents;
   /** Told when routes are published, and when the registry is lost; absent, nobody is. */
   readonly logger?: Logger;

@@ -32,9 +32,9 @@ export type PostgresStoreOptions = {
  * Opens the store in a PostgreSQL database, which is held until it is closed.
  * The server is reached directly, or by a proxy that keeps sessions: the lock is one of the session.
  *
- * @throws AuthzError INVALID_ARGUMENT where the URL is none; FAILED_PRECONDITION where another process
- * holds it, or the database refuses this one; UNAVAILABLE where the server cannot be reached; an Error
- * that says what to install where `pg` is not
+ * @throws AuthzError FAILED_PRECONDITION where the URL is none, another process holds the store, or the
+ * database refuses this one; UNAVAILABLE where the server cannot be reached; an Error that says what to
+ * install where `pg` is not
  *
  * @example
  * ```ts

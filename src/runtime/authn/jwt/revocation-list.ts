@@ -18,6 +18,7 @@ export interface RevocableToken {
  * ```ts
  * const ids = new Set<string>();
  * const revocations: RevocationList = {
+ *   // A token without an id could not be revoked, so it is not accepted.
  *   isRevoked: ({ id }) => id === undefined || ids.has(id),
  * };
  * ```
@@ -34,8 +35,8 @@ export interface RevocationList {
  * ```ts
  * const revocations = new MemoryRevocationList();
  * const server = await createServer({ configuration, bindings, revocations });
- * // At logout: no token of alice that was issued until now is accepted, for as long as one may live.
- * revocations.revokeSubject("alice", Date.now() + 10 * 60_000);
+ * // At logout, where tokens live ten minutes and clocks may differ by one:
+ * revocations.revokeSubject("alice", Date.now() + (10 + 2 * 1) * 60_000);
  * ```
  */
 export class MemoryRevocationList implements RevocationList {

@@ -120,7 +120,7 @@ export interface ClientRateLimit {
 export interface CircuitBreakerOptions {
   /** It opens after so many failures in a row; 10 where neither this nor `failureRate` is given. */
   readonly consecutiveFailures?: number;
-  /** Or it opens where more than this part of the calls fails, 0 to 1. */
+  /** Or it opens where more than this part of the calls fails: above 0 and below 1. */
   readonly failureRate?: number;
   /** Over how long `failureRate` is taken, in milliseconds; 10,000 where absent. */
   readonly samplingMs?: number;

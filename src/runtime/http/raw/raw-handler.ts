@@ -6,7 +6,7 @@ import type { CallHeaders } from "../../call/call-headers.ts";
 
 /** A request of a raw handler. */
 export interface RawRequest {
-  /** The HTTP method, in upper case. */
+  /** The HTTP method, as it was sent. */
   readonly method: string;
   /** The path, without query, as it was sent. */
   readonly path: string;
@@ -18,7 +18,9 @@ export interface RawRequest {
    * Reads the whole body; called again, it gives the same one.
    *
    * @throws ServiceError PAYLOAD_TOO_LARGE where it is larger than `server.http.max_body_bytes`,
-   * UNSUPPORTED_MEDIA_TYPE where it is compressed, INTERNAL where something else has read `incoming`
+   * UNSUPPORTED_MEDIA_TYPE where it is compressed, RESOURCE_EXHAUSTED (429) where the calls under way
+   * take all memory for bodies, CANCELLED where the caller has gone, INTERNAL where something else has
+   * read `incoming`
    */
   body(): Promise<Uint8Array>;
   /** What Node has, for libraries that want it. Who writes to `response` returns nothing. */
