@@ -50,7 +50,7 @@ function valuesOf(request: Uint8Array): Uint8Array[] {
   const values: Uint8Array[] = [];
   eachField(request, (field, wireType, reader) => {
     if (field !== 1 || wireType !== WireType.LengthDelimited) return false;
-    eachField(reader.bytes(), (inner, innerType, any) => {
+    reader.message((inner, innerType, any) => {
       if (inner !== 2 || innerType !== WireType.LengthDelimited) return false;
       values.push(any.bytes());
       return true;

@@ -2,7 +2,14 @@ import { printable, printableJsonLine } from "../../common/printable.ts";
 import { HALVES, INVISIBLE, UNPRINTABLE } from "../../common/unsafe-characters.ts";
 import type { IdempotencyLevel, StreamKind } from "../api.ts";
 import { HTTP_EXTENSION, POLICY_EXTENSION } from "../policy.ts";
-import { eachField, joined, MAX_NESTING, nestsTooDeep, WireType } from "./wire.ts";
+import {
+  eachField,
+  type FieldReader,
+  joined,
+  MAX_NESTING,
+  nestsTooDeep,
+  WireType,
+} from "./wire.ts";
 
 /** A file as a source of descriptors holds it. */
 export interface DescriptorFile {
@@ -93,7 +100,7 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
       else if (field === 5) enums.push(reader.bytes());
       else if (field === 7) extensions.push(reader.bytes());
       else if (field === 12) syntax = reader.string();
-      else if (field === 6 && file.target) services.push(readService(reader.bytes()));
+      else if (field === 6 && file.target) services.push(readService(reader));
       else if (field === 9 && file.target) sourceInfo.push(reader.bytes());
       else return false;
       return true;
@@ -176,32 +183,46 @@ function checkNames(file: string, packageName: string, services: readonly Servic
   }
 }
 
-function readService(bytes: Uint8Array): ServiceOutline {
+function readService(service: FieldReader): ServiceOutline {
   let name = "";
   const methods: MethodOutline[] = [];
-  eachField(bytes, (field, wireType, reader) => {
+  service.message((field, wireType, reader) => {
     if (wireType !== WireType.LengthDelimited) return false;
     if (field === 1) name = reader.string();
-    else if (field === 2) methods.push(readMethod(reader.bytes()));
+    else if (field === 2) methods.push(readMethod(reader));
     else return false;
     return true;
   });
   return { name, methods };
 }
 
-function readMethod(bytes: Uint8Array): MethodOutline {
-  let name = "";
-  let request = "";
-  let response = "";
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+interface MutableMethod extends Mutable<MethodOutline> {
+  readonly policy: Uint8Array[];
+  readonly http: Uint8Array[];
+}
+
+function readMethod(encoded: FieldReader): MethodOutline {
+  const method: MutableMethod = {
+    name: "",
+    request: "",
+    response: "",
+    stream: "unary",
+    idempotency: "IDEMPOTENCY_UNKNOWN",
+    deprecated: false,
+    policy: [],
+    isPolicyForeign: false,
+    http: [],
+  };
   let client = false;
   let server = false;
-  const options: Uint8Array[] = [];
-  eachField(bytes, (field, wireType, reader) => {
+  encoded.message((field, wireType, reader) => {
     if (wireType === WireType.LengthDelimited) {
-      if (field === 1) name = reader.string();
-      else if (field === 2) request = withoutDot(reader.string());
-      else if (field === 3) response = withoutDot(reader.string());
-      else if (field === 4) options.push(reader.bytes());
+      if (field === 1) method.name = reader.string();
+      else if (field === 2) method.request = withoutDot(reader.string());
+      else if (field === 3) method.response = withoutDot(reader.string());
+      else if (field === 4) readOptions(reader, method);
       else return false;
       return true;
     }
@@ -213,52 +234,34 @@ function readMethod(bytes: Uint8Array): MethodOutline {
     }
     return false;
   });
-  const read = options.length === 0 ? NO_OPTIONS : readOptions(joined(options));
-  return { name, request, response, stream: streamKind(client, server), ...read };
+  method.stream = streamKind(client, server);
+  return method;
 }
 
-type MethodOptions = Pick<
-  MethodOutline,
-  "idempotency" | "deprecated" | "policy" | "isPolicyForeign" | "http"
->;
-
-const NO_OPTIONS: MethodOptions = {
-  idempotency: "IDEMPOTENCY_UNKNOWN",
-  deprecated: false,
-  policy: [],
-  isPolicyForeign: false,
-  http: [],
-};
-
-function readOptions(bytes: Uint8Array): MethodOptions {
-  let deprecated = false;
-  let idempotency: IdempotencyLevel = "IDEMPOTENCY_UNKNOWN";
-  const policy: Uint8Array[] = [];
-  let isPolicyForeign = false;
-  const http: Uint8Array[] = [];
-  eachField(bytes, (field, wireType, reader) => {
+/** Reads one occurrence of the options of a method; protobuf merges several. */
+function readOptions(encoded: FieldReader, method: MutableMethod): void {
+  encoded.message((field, wireType, reader) => {
     if (field === POLICY_EXTENSION) {
       // That another extension stands under our number is reported at the RPC.
       if (wireType !== WireType.LengthDelimited) {
-        isPolicyForeign = true;
+        method.isPolicyForeign = true;
         return false;
       }
-      policy.push(reader.bytes());
+      method.policy.push(reader.bytes());
     } else if (field === HTTP_EXTENSION) {
       requireMessage(wireType, "google.api.http");
-      http.push(reader.bytes());
+      method.http.push(reader.bytes());
     } else if (field === 33 && wireType === WireType.Varint) {
-      deprecated = reader.bool();
+      method.deprecated = reader.bool();
     } else if (field === 34 && wireType === WireType.Varint) {
       const level = reader.int32();
-      idempotency =
+      method.idempotency =
         level === 1 ? "NO_SIDE_EFFECTS" : level === 2 ? "IDEMPOTENT" : "IDEMPOTENCY_UNKNOWN";
     } else {
       return false;
     }
     return true;
   });
-  return { idempotency, deprecated, policy, isPolicyForeign, http };
 }
 
 /** Another extension under the number must not be read as a rule. */

@@ -38,7 +38,7 @@ function isImport(file: Uint8Array): boolean {
   let isImport = false;
   eachField(file, (field, wireType, reader) => {
     if (field !== BUF_EXTENSION || wireType !== WireType.LengthDelimited) return false;
-    eachField(reader.bytes(), (inner, innerType, extension) => {
+    reader.message((inner, innerType, extension) => {
       if (inner !== 1 || innerType !== WireType.Varint) return false;
       isImport = extension.bool();
       return true;

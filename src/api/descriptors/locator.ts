@@ -2,7 +2,7 @@ import type { DescriptorPosition, Position } from "../position.ts";
 import { DescriptorError } from "./file-outline.ts";
 import {
   decoder,
-  readLocation,
+  readLocationAt,
   readServiceLocations,
   rpcAround,
   type SourceLocation,
@@ -75,18 +75,22 @@ export class Locator {
   #locationsOf(file: string): FileLocations {
     let locations = this.#files.get(file);
     if (locations === undefined) {
-      const bytes = this.#sourceInfo.get(file);
-      locations = bytes === undefined ? NOWHERE : readSource(file, () => indexFile(bytes));
+      const sourceInfo = this.#sourceInfo.get(file);
+      locations =
+        sourceInfo === undefined ? NOWHERE : readSource(file, () => indexFile(sourceInfo));
       this.#files.set(file, locations);
     }
     return locations;
   }
 
-  #insideOf(file: string, { inside, indexed }: FileLocations, rpc: string): RpcLocations {
+  #insideOf(file: string, source: FileLocations, rpc: string): RpcLocations {
+    const { sourceInfo, inside, indexed } = source;
     let locations = indexed.get(rpc);
     if (locations === undefined) {
-      const encoded = inside.get(rpc) ?? [];
-      locations = readSource(file, () => indexRpc(encoded.map(readLocation)));
+      const offsets = inside.get(rpc) ?? [];
+      locations = readSource(file, () =>
+        indexRpc(offsets.map((offset) => readLocationAt(sourceInfo, offset))),
+      );
       indexed.set(rpc, locations);
     }
     return locations;
@@ -107,11 +111,13 @@ const IGNORE = /^\s*buf:lint:ignore\s+([A-Z0-9_]+)\b/;
 
 /** The locations of a file by their descriptor path, joined with dots. */
 interface FileLocations {
+  /** The encoded `SourceCodeInfo`. */
+  readonly sourceInfo: Uint8Array;
   readonly exact: ReadonlyMap<string, SourceLocation>;
   /** The rules that comments above services and RPCs name, to be ignored there. */
   readonly ignored: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The encoded locations inside of RPCs, of which few are ever asked for. */
-  readonly inside: ReadonlyMap<string, readonly Uint8Array[]>;
+  /** Where in it the locations inside of RPCs stand, of which few are ever asked for. */
+  readonly inside: ReadonlyMap<string, readonly number[]>;
   /** Those that were. */
   readonly indexed: Map<string, RpcLocations>;
 }
@@ -124,6 +130,7 @@ interface RpcLocations {
 }
 
 const NOWHERE: FileLocations = {
+  sourceInfo: new Uint8Array(),
   exact: new Map(),
   ignored: new Map(),
   inside: new Map(),
@@ -139,7 +146,7 @@ function indexFile(sourceInfo: Uint8Array): FileLocations {
     keepFirst(exact, key, location);
     if (location.comment !== undefined) ignored.set(key, ignoredRules(location.comment));
   }
-  return { exact, ignored: withRules(ignored), inside, indexed: new Map() };
+  return { sourceInfo, exact, ignored: withRules(ignored), inside, indexed: new Map() };
 }
 
 const IGNORE_BYTES = Buffer.from("buf:lint:ignore");

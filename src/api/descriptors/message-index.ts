@@ -1,7 +1,7 @@
 import { nearest } from "../../diagnostics/nearest.ts";
 import type { FieldKind, FieldLookup } from "../field.ts";
 import { DescriptorError, type FileOutline } from "./file-outline.ts";
-import { eachField, MAX_NESTING, WireType } from "./wire.ts";
+import { eachField, type FieldReader, WireType } from "./wire.ts";
 
 /** `google.protobuf.FieldDescriptorProto.Type` by number. */
 export const KINDS: readonly (FieldKind | undefined)[] = [
@@ -111,7 +111,7 @@ export class MessageIndex {
       this.#indexed.add(packageName);
       const prefix = packageName === "" ? "" : `${packageName}.`;
       for (const file of files) {
-        for (const bytes of file.messages) this.#index(file, prefix, bytes, 0);
+        for (const bytes of file.messages) this.#index(file, prefix, bytes);
       }
       const found = this.#messages.get(message);
       if (found !== undefined) return found;
@@ -119,8 +119,7 @@ export class MessageIndex {
     return undefined;
   }
 
-  #index(file: FileOutline, prefix: string, bytes: Uint8Array, depth: number): void {
-    if (depth > MAX_NESTING) throw new Error("messages nest too deep");
+  #index(file: FileOutline, prefix: string, bytes: Uint8Array): void {
     let name = "";
     const nested: Uint8Array[] = [];
     eachField(bytes, (field, wireType, reader) => {
@@ -131,7 +130,8 @@ export class MessageIndex {
       return true;
     });
     this.#messages.set(prefix + name, { bytes, file });
-    for (const inner of nested) this.#index(file, `${prefix}${name}.`, inner, depth + 1);
+    // How deep messages nest is bounded where the outline is read.
+    for (const inner of nested) this.#index(file, `${prefix}${name}.`, inner);
   }
 }
 
@@ -139,19 +139,18 @@ function readFields(bytes: Uint8Array): Map<string, Field> {
   const fields = new Map<string, Field>();
   eachField(bytes, (number, wireType, reader) => {
     if (number !== 2 || wireType !== WireType.LengthDelimited) return false;
-    const { name, field } = readField(reader.bytes());
-    if (field !== undefined) fields.set(name, field);
+    readField(reader, fields);
     return true;
   });
   return fields;
 }
 
-function readField(bytes: Uint8Array): { name: string; field: Field | undefined } {
+function readField(encoded: FieldReader, into: Map<string, Field>): void {
   let name = "";
   let label = 0;
   let kind: FieldKind | undefined;
   let type: string | undefined;
-  eachField(bytes, (number, wireType, reader) => {
+  encoded.message((number, wireType, reader) => {
     if (number === 1 && wireType === WireType.LengthDelimited) name = reader.string();
     else if (number === 4 && wireType === WireType.Varint) label = reader.int32();
     else if (number === 5 && wireType === WireType.Varint) kind = KINDS[reader.int32()];
@@ -159,8 +158,8 @@ function readField(bytes: Uint8Array): { name: string; field: Field | undefined 
     else return false;
     return true;
   });
-  if (kind === undefined) return { name, field: undefined };
-  const field = { kind, repeated: label === LABEL_REPEATED };
-  if (type === undefined) return { name, field };
-  return { name, field: { ...field, type: type.startsWith(".") ? type.slice(1) : type } };
+  if (kind === undefined) return;
+  const repeated = label === LABEL_REPEATED;
+  if (type === undefined) into.set(name, { kind, repeated });
+  else into.set(name, { kind, repeated, type: type.startsWith(".") ? type.slice(1) : type });
 }

@@ -1,4 +1,4 @@
-import { type BinaryReader, eachField, readPackable, WireType } from "./wire.ts";
+import { FieldReader, WireType } from "./wire.ts";
 
 /** One `SourceCodeInfo.Location`: its descriptor path and where it starts. */
 export interface SourceLocation {
@@ -15,8 +15,8 @@ export interface SourceLocation {
 export interface ServiceLocations {
   /** Those of services and of RPCs, and what else is not inside of an RPC. */
   readonly locations: readonly SourceLocation[];
-  /** Those inside of an RPC, still encoded, by the path of the RPC. */
-  readonly inside: ReadonlyMap<string, readonly Uint8Array[]>;
+  /** Where those inside of an RPC stand in the source information, by the path of the RPC. */
+  readonly inside: ReadonlyMap<string, readonly number[]>;
 }
 
 /** The length of the path of an RPC: `[6, service, 2, method]`. */
@@ -25,20 +25,34 @@ const RPC_DEPTH = 4;
 /** Reads where the services and the RPCs of a file stand. */
 export function readServiceLocations(sourceInfo: Uint8Array): ServiceLocations {
   const locations: SourceLocation[] = [];
-  const inside = new Map<string, Uint8Array[]>();
-  eachServiceLocation(sourceInfo, (encoded) => {
-    const location = isShortPathInRpc(encoded) ? undefined : readLocation(encoded);
-    const rpc = location === undefined ? shortPathOfRpc(encoded) : rpcAround(location.path);
-    if (location !== undefined && rpc === undefined) locations.push(location);
-    else if (rpc !== undefined) add(inside, rpc, encoded);
+  const inside = new Map<string, number[]>();
+  // The locations inside of an RPC follow each other, and their paths have no string of their own.
+  let lastRpc: number | undefined;
+  let lastOffsets: number[] = [];
+  eachServiceLocation(sourceInfo, (reader) => {
+    const offset = reader.position;
+    const shortRpc = shortRpcAround(reader);
+    if (shortRpc !== undefined) {
+      if (shortRpc !== lastRpc) lastOffsets = offsetsOf(inside, nameOfShortRpc(shortRpc));
+      lastRpc = shortRpc;
+      lastOffsets.push(offset);
+      reader.pass();
+      return;
+    }
+    const location = readLocation(reader);
+    const rpc = rpcAround(location.path);
+    if (rpc === undefined) locations.push(location);
+    else offsetsOf(inside, rpc).push(offset);
   });
   return { locations, inside };
 }
 
-function add(lists: Map<string, Uint8Array[]>, key: string, value: Uint8Array): void {
-  const known = lists.get(key);
-  if (known === undefined) lists.set(key, [value]);
-  else known.push(value);
+function offsetsOf(lists: Map<string, number[]>, rpc: string): number[] {
+  const known = lists.get(rpc);
+  if (known !== undefined) return known;
+  const offsets: number[] = [];
+  lists.set(rpc, offsets);
+  return offsets;
 }
 
 /** The path of the RPC that a path leads into; undefined for all other paths. */
@@ -47,28 +61,36 @@ export function rpcAround(path: readonly number[]): string | undefined {
   return isInside ? path.slice(0, RPC_DEPTH).join(".") : undefined;
 }
 
-/** Reads one encoded location. */
-export function readLocation(encoded: Uint8Array): SourceLocation {
+/** Reads the location that stands at an offset of the source information. */
+export function readLocationAt(sourceInfo: Uint8Array, offset: number): SourceLocation {
+  const reader = new FieldReader(sourceInfo);
+  reader.position = offset;
+  return readLocation(reader);
+}
+
+function readLocation(encoded: FieldReader): SourceLocation {
   const path: number[] = [];
   const span: number[] = [];
   let comment: Uint8Array | undefined;
-  eachField(encoded, (field, wireType, reader) => {
-    if (field === 1) readPackable(reader, wireType, path);
-    else if (field === 2) readPackable(reader, wireType, span);
+  encoded.message((field, wireType, reader) => {
+    if (field === 1) reader.int32s(wireType, path);
+    else if (field === 2) reader.int32s(wireType, span);
     else if (field === 3 && wireType === WireType.LengthDelimited) comment = reader.bytes();
     else return false;
     return true;
   });
   // Spans count from 0.
-  const location = { path, line: (span[0] ?? 0) + 1, column: (span[1] ?? 0) + 1 };
-  return comment === undefined || comment.length === 0 ? location : { ...location, comment };
+  const line = (span[0] ?? 0) + 1;
+  const column = (span[1] ?? 0) + 1;
+  if (comment === undefined || comment.length === 0) return { path, line, column };
+  return { path, line, column, comment };
 }
 
 /** The leading comments of services and RPCs, by descriptor path joined with dots. */
 export function readServiceComments(sourceInfo: Uint8Array): Map<string, string> {
   const comments = new Map<string, string>();
-  eachServiceLocation(sourceInfo, (encoded) => {
-    const { path, comment } = readLocation(encoded);
+  eachServiceLocation(sourceInfo, (reader) => {
+    const { path, comment } = readLocation(reader);
     if (comment !== undefined) comments.set(path.join("."), decoder.decode(comment));
   });
   return comments;
@@ -85,50 +107,63 @@ const SERVICE = 6;
 const METHOD = 2;
 
 /**
- * Visits the encoded locations of services and what is in them. Most locations
- * are of messages; their path is not even decoded.
+ * Visits the locations of services and of what is in them. Most locations are of messages, and are
+ * passed over.
+ *
+ * @param visit - reads or passes over the location at the reader
  */
-function eachServiceLocation(sourceInfo: Uint8Array, visit: (location: Uint8Array) => void): void {
-  eachField(sourceInfo, (field, wireType, reader) => {
+function eachServiceLocation(sourceInfo: Uint8Array, visit: (reader: FieldReader) => void): void {
+  new FieldReader(sourceInfo).visitAll((field, wireType, reader) => {
     if (field !== 1 || wireType !== WireType.LengthDelimited) return false;
-    if (!isElsewhere(sourceInfo, reader)) visit(reader.bytes());
+    if (isElsewhere(reader)) return false;
+    visit(reader);
     return true;
   });
 }
 
-/** Whether the location at the reader is of something else than a service; then it is passed over. */
-function isElsewhere(sourceInfo: Uint8Array, reader: BinaryReader): boolean {
-  const start = reader.pos;
-  const length = reader.uint32();
-  const at = reader.pos;
-  const end = at + length;
-  // A path is far shorter than 128 bytes, so its length is one byte and its first step the third.
-  const pathLength = sourceInfo[at + 1] ?? 0;
-  const elsewhere =
-    length > 1 &&
-    end <= sourceInfo.length &&
-    sourceInfo[at] === PATH_TAG &&
-    pathLength > 0 &&
-    pathLength < 0x80 &&
-    (length === 2 || sourceInfo[at + 2] !== SERVICE);
-  reader.pos = elsewhere ? end : start;
-  return elsewhere;
+/** Where the content of the location at the reader begins: after its length. */
+function contentOf({ source, position }: FieldReader): number {
+  let at = position;
+  while ((source[at] ?? 0) >= 0x80) at++;
+  return at + 1;
 }
 
-/** Whether a location is inside of an RPC by the first bytes of its path; of large numbers, all of it is read. */
-function isShortPathInRpc(encoded: Uint8Array): boolean {
-  const length = encoded[1] ?? 0;
+/** Whether the location at the reader is certainly of something else than a service. */
+function isElsewhere(reader: FieldReader): boolean {
+  const { source, position } = reader;
+  const at = contentOf(reader);
+  const pathLength = source[at + 1] ?? 0;
+  // A path is far shorter than 128 bytes, so its length is one byte and its first step the third.
   return (
-    encoded[0] === PATH_TAG &&
-    length > RPC_DEPTH &&
-    length < 0x80 &&
-    encoded[2] === SERVICE &&
-    (encoded[3] ?? 0x80) < 0x80 &&
-    encoded[4] === METHOD &&
-    (encoded[5] ?? 0x80) < 0x80
+    source[position] !== 0 &&
+    source[at] === PATH_TAG &&
+    pathLength > 0 &&
+    pathLength < 0x80 &&
+    source[at + 2] !== SERVICE
   );
 }
 
-function shortPathOfRpc(encoded: Uint8Array): string {
-  return `${SERVICE}.${encoded[3]}.${METHOD}.${encoded[5]}`;
+/**
+ * The RPC that the location at the reader is inside of, as one number, by the first bytes of its path;
+ * undefined for other locations, and for paths of large numbers.
+ */
+function shortRpcAround(reader: FieldReader): number | undefined {
+  const { source } = reader;
+  const at = contentOf(reader);
+  const pathLength = source[at + 1] ?? 0;
+  const service = source[at + 3] ?? 0x80;
+  const method = source[at + 5] ?? 0x80;
+  const isInside =
+    source[at] === PATH_TAG &&
+    pathLength > RPC_DEPTH &&
+    pathLength < 0x80 &&
+    source[at + 2] === SERVICE &&
+    service < 0x80 &&
+    source[at + 4] === METHOD &&
+    method < 0x80;
+  return isInside ? service * 0x80 + method : undefined;
+}
+
+function nameOfShortRpc(rpc: number): string {
+  return `${SERVICE}.${Math.floor(rpc / 0x80)}.${METHOD}.${rpc % 0x80}`;
 }

@@ -1,39 +1,171 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-export { type BinaryReader, WireType };
+export { WireType };
 
 /**
- * Visits each field of an encoded message.
+ * Reads the value of a field and returns true, or returns false to pass over it.
  *
- * The visitor reads the value and returns true, or returns false to pass over
- * it. Nothing is decoded that nobody asks for: of a large image, most bytes
- * are only jumped over.
+ * @param reader - stands at the value
+ */
+export type VisitField = (field: number, wireType: WireType, reader: FieldReader) => boolean;
+
+/**
+ * Visits each field of an encoded message. Of a large image, most bytes are only jumped over.
  *
  * @throws RangeError or Error where the bytes are not a message.
  */
-export function eachField(
-  bytes: Uint8Array,
-  visit: (field: number, wireType: WireType, reader: BinaryReader) => boolean,
-): void {
-  const reader = new BinaryReader(bytes);
-  while (reader.pos < reader.len) {
-    const tag = readTag(bytes, reader);
-    const field = tag >>> 3;
-    const wireType: WireType = tag & 7;
-    if (!visit(field, wireType, reader)) pass(reader, field, wireType);
-    if (reader.pos > reader.len) throw new RangeError("a field ends past its message");
+export function eachField(bytes: Uint8Array, visit: VisitField): void {
+  new FieldReader(bytes).visitAll(visit);
+}
+
+/** Most names are short and of ASCII. */
+const MAX_SHORT_TEXT = 48;
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * Reads values of an encoded message, and of the messages in it where they stand: an image of
+ * thousands of files holds hundreds of thousands of messages, so that a `BinaryReader` for each,
+ * with its view of the bytes, takes longer than what is read.
+ */
+export class FieldReader {
+  readonly source: Uint8Array;
+  /** Where the next value stands in `source`. */
+  position = 0;
+  /** Where the message ends. */
+  #end: number;
+
+  constructor(source: Uint8Array) {
+    this.source = source;
+    this.#end = source.length;
+  }
+
+  /** Reads a message and visits each of its fields. */
+  message(visit: VisitField): void {
+    const end = this.#endOfValue();
+    const outer = this.#end;
+    this.#end = end;
+    this.visitAll(visit);
+    this.#end = outer;
+  }
+
+  /** Passes over a message, a string or bytes. */
+  pass(): void {
+    this.position = this.#endOfValue();
+  }
+
+  /** Visits each field from the position on. */
+  visitAll(visit: VisitField): void {
+    while (this.position < this.#end) {
+      const tag = this.#tag();
+      const wireType: WireType = tag & 7;
+      if (!visit(tag >>> 3, wireType, this)) this.#passField(tag >>> 3, wireType);
+      if (this.position > this.#end) throw pastTheEnd();
+    }
+  }
+
+  uint32(): number {
+    const { source } = this;
+    // After the last byte comes a 0, and the position is past the end.
+    let byte = source[this.position++] ?? 0;
+    let value = byte & 0x7f;
+    // A negative number takes ten bytes, of which five hold its lower half.
+    for (let shift = 7; byte >= 0x80; shift += 7) {
+      if (shift >= 70) throw new Error("a number has more than ten bytes");
+      byte = source[this.position++] ?? 0;
+      if (shift < 32) value |= (byte & 0x7f) << shift;
+    }
+    if (this.position > this.#end) throw pastTheEnd();
+    return value >>> 0;
+  }
+
+  int32(): number {
+    return this.uint32() | 0;
+  }
+
+  bool(): boolean {
+    const { source } = this;
+    const start = this.position;
+    this.uint32();
+    for (let at = start; at < this.position; at++) {
+      if (((source[at] as number) & 0x7f) !== 0) return true;
+    }
+    return false;
+  }
+
+  string(): string {
+    const end = this.#endOfValue();
+    const { source, position } = this;
+    this.position = end;
+    if (end - position <= MAX_SHORT_TEXT) {
+      let text = "";
+      let at = position;
+      for (; at < end; at++) {
+        const byte = source[at] as number;
+        if (byte >= 0x80) break;
+        text += String.fromCharCode(byte);
+      }
+      if (at === end) return text;
+    }
+    return decoder.decode(source.subarray(position, end));
+  }
+
+  bytes(): Uint8Array {
+    const end = this.#endOfValue();
+    const value = this.source.subarray(this.position, end);
+    this.position = end;
+    return value;
+  }
+
+  /** Appends the numbers of a repeated int32 field, of which one entry, packed or not, is next. */
+  int32s(wireType: WireType, into: number[]): void {
+    if (wireType !== WireType.LengthDelimited) {
+      into.push(this.int32());
+      return;
+    }
+    const end = this.#endOfValue();
+    while (this.position < end) into.push(this.int32());
+  }
+
+  #endOfValue(): number {
+    const length = this.uint32();
+    const end = this.position + length;
+    if (end > this.#end) throw pastTheEnd();
+    return end;
+  }
+
+  /** Most tags are one byte; of others, and of wrong ones, the library has its own way. */
+  #tag(): number {
+    const tag = this.source[this.position] ?? 0;
+    if (tag >= 8 && tag < 0x80 && (tag & 7) <= WireType.Bit32) {
+      this.position++;
+      return tag;
+    }
+    const reader = this.#libraryReader();
+    const [field, wireType] = reader.tag();
+    this.position = reader.pos;
+    return ((field << 3) | wireType) >>> 0;
+  }
+
+  #passField(field: number, wireType: WireType): void {
+    if (wireType === WireType.LengthDelimited) this.pass();
+    else if (wireType === WireType.Varint) this.uint32();
+    else {
+      const reader = this.#libraryReader();
+      reader.skip(wireType, field);
+      this.position = reader.pos;
+    }
+  }
+
+  #libraryReader(): BinaryReader {
+    const reader = new BinaryReader(this.source);
+    reader.pos = this.position;
+    return reader;
   }
 }
 
-/** Most tags are one byte; of others, and of wrong ones, the reader has its own way. */
-function readTag(bytes: Uint8Array, reader: BinaryReader): number {
-  const tag = bytes[reader.pos] ?? 0;
-  if (tag >= 8 && tag < 0x80 && (tag & 7) <= WireType.Bit32) {
-    reader.pos++;
-    return tag;
-  }
-  const [field, wireType] = reader.tag();
-  return ((field << 3) | wireType) >>> 0;
+function pastTheEnd(): RangeError {
+  return new RangeError("a field ends past its message");
 }
 
 /**
@@ -44,15 +176,6 @@ export function plainBytes({ buffer, byteOffset, byteLength }: Uint8Array): Uint
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-function pass(reader: BinaryReader, field: number, wireType: WireType): void {
-  if (wireType === WireType.LengthDelimited) {
-    const length = reader.uint32();
-    reader.pos += length;
-  } else {
-    reader.skip(wireType, field);
-  }
-}
-
 /**
  * A message of which the input holds several occurrences, as one: protobuf merges them, and the
  * concatenation of messages is their merge.
@@ -60,17 +183,6 @@ function pass(reader: BinaryReader, field: number, wireType: WireType): void {
 export function joined(occurrences: readonly Uint8Array[]): Uint8Array {
   const [first] = occurrences;
   return first !== undefined && occurrences.length === 1 ? first : Buffer.concat(occurrences);
-}
-
-/** The numbers of a repeated int32 field, of which one entry, packed or not, is at the reader. */
-export function readPackable(reader: BinaryReader, wireType: WireType, into: number[]): void {
-  if (wireType === WireType.LengthDelimited) {
-    const end = reader.uint32() + reader.pos;
-    if (end > reader.len) throw new RangeError("a field ends past its message");
-    while (reader.pos < end) into.push(reader.int32());
-  } else {
-    into.push(reader.int32());
-  }
 }
 
 /** How deep messages may nest; protoc refuses deeper nesting itself. */
@@ -85,17 +197,22 @@ const NESTED_TYPE = 3;
  *
  * @param messages - encoded `DescriptorProto`s
  */
-export function nestsTooDeep(messages: readonly Uint8Array[], depth = 0): boolean {
-  return messages.some((bytes) => {
-    if (depth > MAX_NESTING) return true;
-    // Most messages are too short to nest that deep, and are not looked at.
-    if (bytes.length < (MAX_NESTING - depth) * LEVEL_BYTES) return false;
-    const nested: Uint8Array[] = [];
-    eachField(bytes, (number, wireType, reader) => {
+export function nestsTooDeep(messages: readonly Uint8Array[]): boolean {
+  let isTooDeep = false;
+  const visitAt =
+    (depth: number): VisitField =>
+    (number, wireType, reader) => {
       if (number !== NESTED_TYPE || wireType !== WireType.LengthDelimited) return false;
-      nested.push(reader.bytes());
+      if (depth === MAX_NESTING) {
+        isTooDeep = true;
+        return false;
+      }
+      reader.message(visitAt(depth + 1));
       return true;
-    });
-    return nested.length > 0 && nestsTooDeep(nested, depth + 1);
-  });
+    };
+  for (const bytes of messages) {
+    // Most messages are too short to nest that deep, and are not looked at.
+    if (bytes.length >= MAX_NESTING * LEVEL_BYTES) eachField(bytes, visitAt(0));
+  }
+  return isTooDeep;
 }

@@ -1,5 +1,5 @@
 import { DescriptorError, type FileOutline } from "../../descriptors/file-outline.ts";
-import { eachField, MAX_NESTING, WireType } from "../../descriptors/wire.ts";
+import { eachField, type VisitField, WireType } from "../../descriptors/wire.ts";
 import { POLICY_EXTENSION } from "../../policy.ts";
 import {
   type AnnotationDefinition,
@@ -18,8 +18,6 @@ export const POLICY_NAME = "svc.access.v1.policy";
 const PACKAGE = "svc.access.v1";
 /** What options of RPCs extend. */
 export const EXTENDEE = "google.protobuf.MethodOptions";
-/** What extends the options of RPCs, or a message of `google.api.http`, names it. */
-const EXTENDEE_BYTES = [EXTENDEE, "google.api."].map((name) => Buffer.from(name));
 
 /**
  * Finds what an input says of the annotation: each extension with its number
@@ -48,7 +46,7 @@ export function findDefinition(
   return { extensions, messages, enums };
 }
 
-/** The extensions that files declare, those inside of messages only where they may change what an option says. */
+/** The extensions that files declare, those inside of messages too. */
 export function declaredExtensions(files: Iterable<FileOutline>): DefinedExtension[] {
   const extensions: DefinedExtension[] = [];
   for (const file of files) readFrom(file, () => extensions.push(...extensionsOf(file)));
@@ -67,37 +65,47 @@ export function readFrom<T>(file: FileOutline, read: () => T): T {
   }
 }
 
-function* extensionsOf(file: FileOutline): Iterable<DefinedExtension> {
+function extensionsOf(file: FileOutline): DefinedExtension[] {
   const scope = scopeOf(file);
-  for (const bytes of file.extensions) yield extensionOf(bytes, file, scope);
-  for (const bytes of file.messages) yield* nestedExtensions(bytes, file, scope, 0);
+  const extensions = file.extensions.map((bytes) => extensionOf(bytes, file, scope));
+  for (const bytes of file.messages) {
+    if (declaresExtension(bytes)) extensions.push(...nestedExtensions(bytes, file, scope));
+  }
+  return extensions;
 }
 
-/** An extension may also be declared inside a message. */
-function* nestedExtensions(
-  bytes: Uint8Array,
-  file: FileOutline,
-  scope: string,
-  depth: number,
-): Iterable<DefinedExtension> {
-  if (depth > MAX_NESTING) throw new DescriptorError(`the messages of ${file.name} nest too deep`);
-  // Of a large tree, hardly any message holds one: the search is far quicker than to read them all.
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (!EXTENDEE_BYTES.some((name) => buffer.includes(name))) return;
+/** Whether an extension is declared inside a message, or a message in it: hardly any message has one. */
+function declaresExtension(message: Uint8Array): boolean {
+  let isDeclared = false;
+  const visit: VisitField = (number, wireType, reader) => {
+    if (wireType !== WireType.LengthDelimited) return false;
+    if (number === EXTENSION) isDeclared = true;
+    if (number !== NESTED_TYPE) return false;
+    reader.message(visit);
+    return true;
+  };
+  eachField(message, visit);
+  return isDeclared;
+}
+
+/** The number of `DescriptorProto.nested_type`. */
+const NESTED_TYPE = 3;
+/** The number of `DescriptorProto.extension`. */
+const EXTENSION = 6;
+
+/** How deep messages nest is bounded where the outline is read. */
+function nestedExtensions(bytes: Uint8Array, file: FileOutline, scope: string): DefinedExtension[] {
   const inner = `${scope}${nameOf(bytes)}.`;
-  const extensions: Uint8Array[] = [];
-  const nested: Uint8Array[] = [];
+  const extensions: DefinedExtension[] = [];
   eachField(bytes, (number, wireType, reader) => {
     if (wireType !== WireType.LengthDelimited) return false;
-    if (number === 6) extensions.push(reader.bytes());
-    else if (number === 3) nested.push(reader.bytes());
-    else return false;
+    if (number === EXTENSION) extensions.push(extensionOf(reader.bytes(), file, inner));
+    else if (number === NESTED_TYPE) {
+      extensions.push(...nestedExtensions(reader.bytes(), file, inner));
+    } else return false;
     return true;
   });
-  for (const extension of extensions) yield extensionOf(extension, file, inner);
-  for (const message of nested) {
-    yield* nestedExtensions(message, file, inner, depth + 1);
-  }
+  return extensions;
 }
 
 function extensionOf(bytes: Uint8Array, file: FileOutline, scope: string): DefinedExtension {
