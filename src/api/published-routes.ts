@@ -27,19 +27,25 @@ export class PublishedRoutes {
     );
     for (const deployed of services) {
       const process = processOf(deployed);
-      const index = this.#indexes.get(process) ?? new RouteIndex<PublishedOwner>();
-      this.#indexes.set(process, index);
       const connect = withConnect.has(deployed.name);
       for (const rpc of deployed.services.flatMap(({ rpcs }) => rpcs)) {
         for (const { method, template } of hostBindingsOf(rpc, deployed.publishedAs, connect)) {
           for (const each of requestMethods(method)) {
             const isHead = each !== method;
             const owner = { rpc, service: deployed.name, isHead };
-            index.add({ method: each, template, owner });
+            this.#indexOf(process).add({ method: each, template, owner });
           }
         }
       }
     }
+  }
+
+  #indexOf(process: string): RouteIndex<PublishedOwner> {
+    const known = this.#indexes.get(process);
+    if (known !== undefined) return known;
+    const index = new RouteIndex<PublishedOwner>();
+    this.#indexes.set(process, index);
+    return index;
   }
 
   /** A route of another RPC by which a request for this one passes the edge, though it is not published. */

@@ -31,9 +31,11 @@ interface Node<Owner> {
 export class RouteIndex<Owner> {
   readonly #root: Node<Owner> = newNode();
   readonly #shapes = new Map<string, Route<Owner>[]>();
+  /** The shape of the last template: a route is looked for, and added then. */
+  #last: { readonly template: PathTemplate; readonly shape: string } | undefined;
 
   add(route: Route<Owner>): void {
-    const shape = shapeOf(route.template);
+    const shape = this.#shapeOf(route.template);
     const sameShape = this.#shapes.get(shape);
     if (sameShape === undefined) this.#shapes.set(shape, [route]);
     else sameShape.push(route);
@@ -66,7 +68,7 @@ export class RouteIndex<Owner> {
     route: Pick<Route<Owner>, "method" | "template">,
     accept: (owner: Owner) => boolean,
   ): Claim<Owner> | undefined {
-    const sameShape = this.#shapes.get(shapeOf(route.template)) ?? [];
+    const sameShape = this.#shapes.get(this.#shapeOf(route.template)) ?? [];
     for (const other of sameShape) {
       if (!methodsOverlap(route.method, other.method) || !accept(other.owner)) continue;
       const path = commonPath(route.template, other.template);
@@ -102,6 +104,11 @@ export class RouteIndex<Owner> {
     }
     if (node === undefined) return undefined;
     return this.#firstOf(route, node.multis) ?? this.#firstOf(route, node.ends);
+  }
+
+  #shapeOf(template: PathTemplate): string {
+    if (this.#last?.template !== template) this.#last = { template, shape: shapeOf(template) };
+    return this.#last.shape;
   }
 
   #overlap(

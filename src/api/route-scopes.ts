@@ -31,8 +31,19 @@ export interface RouteScope {
   readonly routes: readonly Route<RouteOwner>[];
 }
 
+/** What was made for an `Api` before: several rules look at the same routes. */
+const made = new WeakMap<Api, readonly RouteScope[]>();
+
 /** The scopes of an `Api`: each deployed service with all bindings, each host with what is published there. */
-export function routeScopes(api: Api): RouteScope[] {
+export function routeScopes(api: Api): readonly RouteScope[] {
+  const known = made.get(api);
+  if (known !== undefined) return known;
+  const scopes = makeScopes(api);
+  made.set(api, scopes);
+  return scopes;
+}
+
+function makeScopes(api: Api): RouteScope[] {
   const services = new Map(api.services.map((service) => [service.name, service]));
   const scopes = api.services.map((service): RouteScope => {
     return { name: `the service ${service.name}`, routes: [...serviceRoutes(service, bindingsOf)] };

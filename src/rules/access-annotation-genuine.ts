@@ -1,13 +1,13 @@
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAnnotationGenuine = rpcRule({
   id: "ACCESS_ANNOTATION_GENUINE",
   category: "ACCESS",
   purpose:
     "Checks that every access policy is written by svc-access's own definition of svc.access.v1.policy, and holds no field that this version does not know.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     for (const { message, path } of rpc.policyProblems ?? []) {
-      yield atPolicy(rpc, `the access policy of ${rpc.name} is not read: ${message}`, ...path);
+      report.atPolicy(`the access policy of ${rpc.name} is not read: ${message}`, ...path);
     }
   },
 });

@@ -1,22 +1,18 @@
 import { AUDIT_EVENT_NAME, AUDIT_FIELD, POLICY_FIELD, RISK_LEVELS } from "../api/policy.ts";
-import { atPolicy, atRpc, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuditEventValid = rpcRule({
   id: "ACCESS_AUDIT_EVENT_VALID",
   category: "ACCESS",
   purpose:
     "Checks that audit names an event of lower-case words joined by dots, and a known risk level.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     const audit = rpc.policy?.audit;
     if (audit === undefined) return;
     if (audit.event === undefined) {
-      yield atRpc(
-        rpc,
-        `audit of ${rpc.name} names no event; add event: "skill.publish" or the like`,
-      );
+      report.atRpc(`audit of ${rpc.name} names no event; add event: "skill.publish" or the like`);
     } else if (!AUDIT_EVENT_NAME.test(audit.event)) {
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `audit.event ${JSON.stringify(audit.event)} must be lower-case words joined by dots, such as skill.publish`,
         POLICY_FIELD.audit,
         AUDIT_FIELD.event,
@@ -27,8 +23,7 @@ export const accessAuditEventValid = rpcRule({
       [AUDIT_FIELD.risk, audit.risk],
     ] as const) {
       if (level === undefined || typeof level === "string") continue;
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `the risk level ${level.unknown} is none of ${RISK_LEVELS.join(", ")}`,
         POLICY_FIELD.audit,
         field,

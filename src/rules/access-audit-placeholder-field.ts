@@ -1,13 +1,13 @@
 import { AUDIT_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { placeholderProblems } from "./access-authz-placeholder-field.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuditPlaceholderField = rpcRule({
   id: "ACCESS_AUDIT_PLACEHOLDER_FIELD",
   category: "ACCESS",
   purpose:
     "Checks that each placeholder of audit.resource names a singular string, integer or enum field of the one request, or a field of the principal.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     if (rpc.auditResource?.template === undefined) return;
     const streams = rpc.stream === "client_streaming" || rpc.stream === "bidi_streaming";
     const problems = [...placeholderProblems(rpc.auditResource)];
@@ -19,7 +19,7 @@ export const accessAuditPlaceholderField = rpcRule({
       }
     }
     for (const problem of problems) {
-      yield atPolicy(rpc, `audit.resource: ${problem}`, POLICY_FIELD.audit, AUDIT_FIELD.resource);
+      report.atPolicy(`audit.resource: ${problem}`, POLICY_FIELD.audit, AUDIT_FIELD.resource);
     }
   },
 });

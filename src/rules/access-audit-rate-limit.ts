@@ -1,18 +1,17 @@
-import { atRpc, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuditRateLimit = rpcRule({
   id: "ACCESS_AUDIT_RATE_LIMIT",
   category: "ACCESS_RECOMMENDED",
   purpose:
     "Checks that every audited RPC that users may call has a rate limit, since each call is stored, denied ones too.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     const { exposure, audit, rateLimit } = rpc.policy ?? {};
     if (audit === undefined || rateLimit !== undefined) return;
     // One without a limit is reported by ACCESS_RATE_LIMIT_PUBLIC where it is PUBLIC, and the
     // callers of the others are services of the platform.
     if (exposure !== "AUTHENTICATED" && exposure !== "AUTHORIZED") return;
-    yield atRpc(
-      rpc,
+    report.atRpc(
       `${rpc.name} is audited without a rate limit, so one caller can fill the audit store; add rate_limit: {qps: …}`,
     );
   },

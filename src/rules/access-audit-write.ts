@@ -1,17 +1,14 @@
 import { isWrite } from "../api/resolved-policy.ts";
-import { atRpc, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuditWrite = rpcRule({
   id: "ACCESS_AUDIT_WRITE",
   category: "ACCESS_RECOMMENDED",
   purpose: "Checks that every RPC that writes is audited.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     if (rpc.policy === undefined || rpc.policy.audit !== undefined || !isWrite(rpc)) return;
     const read =
       rpc.http.length === 0 ? ", or idempotency_level = NO_SIDE_EFFECTS if it only reads" : "";
-    yield atRpc(
-      rpc,
-      `${rpc.name} writes without audit; add audit: {event: "…", risk_level: …}${read}`,
-    );
+    report.atRpc(`${rpc.name} writes without audit; add audit: {event: "…", risk_level: …}${read}`);
   },
 });

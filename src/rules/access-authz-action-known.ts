@@ -1,6 +1,6 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
-import { atPolicy, ofFile, rpcRule } from "./rule.ts";
+import { ofFile, rpcRule } from "./rule.ts";
 
 export const accessAuthzActionKnown = rpcRule({
   id: "ACCESS_AUTHZ_ACTION_KNOWN",
@@ -8,14 +8,13 @@ export const accessAuthzActionKnown = rpcRule({
   purpose:
     "Checks that authz.action is a permission of the resource's type in the authorization model.",
   needsModel: true,
-  *checkRpc(rpc, { model }) {
+  checkRpc(rpc, report, { model }) {
     const action = rpc.policy?.authz?.action;
     const type = rpc.resource?.template?.type;
     if (model === undefined || type === undefined) return;
     const definition = model.definitions.get(type);
     if (definition === undefined) {
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `authz.resource: the model defines no type "${type}"${ofFile(model)}${didYouMean(type, model.definitions.keys())}`,
         POLICY_FIELD.authz,
         AUTHZ_FIELD.resource,
@@ -30,6 +29,6 @@ export const accessAuthzActionKnown = rpcRule({
     const hint =
       didYouMean(action, permissions) ||
       (permissions.length === 0 ? "; the type has none" : `; it has ${permissions.join(", ")}`);
-    yield atPolicy(rpc, `authz.action: ${why}${hint}`, POLICY_FIELD.authz, AUTHZ_FIELD.action);
+    report.atPolicy(`authz.action: ${why}${hint}`, POLICY_FIELD.authz, AUTHZ_FIELD.action);
   },
 });

@@ -1,7 +1,7 @@
 import { AUTHZ_FIELD, DEFAULT_AUDIENCE, POLICY_FIELD } from "../api/policy.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { subjectTypesOf } from "../model/index.ts";
-import { atPolicy, ofFile, rpcRule } from "./rule.ts";
+import { ofFile, rpcRule } from "./rule.ts";
 
 export const accessAuthzAudienceKnown = rpcRule({
   id: "ACCESS_AUTHZ_AUDIENCE_KNOWN",
@@ -9,7 +9,7 @@ export const accessAuthzAudienceKnown = rpcRule({
   purpose:
     "Checks that authz.audience is a subject type that can hold the action in the authorization model.",
   needsModel: true,
-  *checkRpc(rpc, { model }) {
+  checkRpc(rpc, report, { model }) {
     const { action, audience } = rpc.policy?.authz ?? {};
     const type = rpc.resource?.template?.type;
     if (model === undefined || !action || type === undefined) return;
@@ -18,8 +18,7 @@ export const accessAuthzAudienceKnown = rpcRule({
     // ACCESS_AUTHZ_ACTION_KNOWN reports an unknown action; what could hold it is not known then.
     const known = model.definitions.get(type)?.permissions.has(action) === true;
     if (!model.definitions.has(subject)) {
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `authz.audience: the model defines no subject type "${subject}"${ofFile(model)}${didYouMean(subject, model.definitions.keys())}`,
         POLICY_FIELD.authz,
         at,
@@ -30,8 +29,7 @@ export const accessAuthzAudienceKnown = rpcRule({
     const holders = subjectTypesOf(model, type, action);
     if (holders.has(subject)) return;
     const who = holders.size === 0 ? "nobody can" : `${[...holders].sort().join(", ")} can`;
-    yield atPolicy(
-      rpc,
+    report.atPolicy(
       `authz.audience: a ${subject} can never hold ${action} on ${type}; ${who}`,
       POLICY_FIELD.authz,
       at,

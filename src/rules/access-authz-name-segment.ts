@@ -1,5 +1,5 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 import { wholeNames } from "./support/whole-name.ts";
 
 export const accessAuthzNameSegment = rpcRule({
@@ -7,11 +7,10 @@ export const accessAuthzNameSegment = rpcRule({
   category: "ACCESS",
   purpose:
     "Checks that no resource takes the whole name of one object as the id of another that the name holds, such as merchant:{name} for merchants/*/ledgers/*.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     for (const { path, pattern, instead, isOther } of wholeNames(rpc)) {
       if (!isOther) continue;
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `authz.resource: {${path}} is the whole name ${pattern}, which is never the id of a ${rpc.resource?.template?.type}; write ${instead}`,
         POLICY_FIELD.authz,
         AUTHZ_FIELD.resource,

@@ -2,17 +2,17 @@ import { describeMissingField, type FieldReference, isInteger } from "../api/fie
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { type DeclaredResource, PRINCIPAL_FIELDS, type ResourceTemplate } from "../api/resource.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuthzPlaceholderField = rpcRule({
   id: "ACCESS_AUTHZ_PLACEHOLDER_FIELD",
   category: "ACCESS",
   purpose:
     "Checks that each placeholder of authz.resource names a singular string, integer or enum field of the request, or a field of the principal.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     if (rpc.resource?.template === undefined) return;
     for (const problem of placeholderProblems(rpc.resource)) {
-      yield atPolicy(rpc, `authz.resource: ${problem}`, POLICY_FIELD.authz, AUTHZ_FIELD.resource);
+      report.atPolicy(`authz.resource: ${problem}`, POLICY_FIELD.authz, AUTHZ_FIELD.resource);
     }
   },
 });

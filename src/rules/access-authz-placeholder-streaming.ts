@@ -1,17 +1,16 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuthzPlaceholderStreaming = rpcRule({
   id: "ACCESS_AUTHZ_PLACEHOLDER_STREAMING",
   category: "ACCESS",
   purpose:
     "Checks that no placeholder names a request field where the client streams, since there is no single request to read.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     if (rpc.stream !== "client_streaming" && rpc.stream !== "bidi_streaming") return;
     if (rpc.resource?.template === undefined) return;
     for (const { path } of rpc.resource.fields) {
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `authz.resource: {${path}} cannot be read, as the client of ${rpc.name} streams many requests; name a fixed object, type:* or a field of the principal`,
         POLICY_FIELD.authz,
         AUTHZ_FIELD.resource,

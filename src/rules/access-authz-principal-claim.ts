@@ -1,14 +1,14 @@
 import type { Api, Frontend } from "../api/api.ts";
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { PRINCIPAL_FIELDS, type ResourceTemplate } from "../api/resource.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuthzPrincipalClaim = rpcRule({
   id: "ACCESS_AUTHZ_PRINCIPAL_CLAIM",
   category: "ACCESS",
   purpose:
     "Checks that the frontends of a service map the claim of each principal field that authz.resource names.",
-  *checkRpc(rpc, { api, deployed }) {
+  checkRpc(rpc, report, { api, deployed }) {
     const template = rpc.resource?.template;
     // A service that reads the token itself sees every claim.
     if (template === undefined || deployed.authnMode === "idp_jwt") return;
@@ -17,8 +17,7 @@ export const accessAuthzPrincipalClaim = rpcRule({
         ({ principalFields }) => !principalFields.includes(field),
       );
       if (lacking.length === 0) continue;
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `authz.resource: {principal.${field}} is always absent behind the frontend ${lacking
           .map(({ name }) => name)
           .join(", ")}, which does not map its claim; write claims: console there`,

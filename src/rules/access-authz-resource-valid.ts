@@ -1,21 +1,16 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuthzResourceValid = rpcRule({
   id: "ACCESS_AUTHZ_RESOURCE_VALID",
   category: "ACCESS",
   purpose:
     "Checks that authz.resource is type:id, with an id of literal characters and placeholders, or *.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     const { resource } = rpc;
     // ACCESS_AUTHZ_REQUIRED reports an empty one.
     if (resource === undefined || resource.template !== undefined) return;
     if (rpc.policy?.authz?.resource === "" && rpc.policy.exposure === "AUTHORIZED") return;
-    yield atPolicy(
-      rpc,
-      `authz.resource: ${resource.error}`,
-      POLICY_FIELD.authz,
-      AUTHZ_FIELD.resource,
-    );
+    report.atPolicy(`authz.resource: ${resource.error}`, POLICY_FIELD.authz, AUTHZ_FIELD.resource);
   },
 });

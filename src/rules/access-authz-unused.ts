@@ -1,16 +1,15 @@
 import { POLICY_FIELD } from "../api/policy.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessAuthzUnused = rpcRule({
   id: "ACCESS_AUTHZ_UNUSED",
   category: "ACCESS",
   purpose:
     "Checks that authz stands only where the exposure is AUTHORIZED, since nothing else enforces it.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     const { exposure, authz } = rpc.policy ?? {};
     if (authz === undefined || typeof exposure !== "string" || exposure === "AUTHORIZED") return;
-    yield atPolicy(
-      rpc,
+    report.atPolicy(
       `authz is not enforced on ${exposure}; write exposure: AUTHORIZED, or remove authz`,
       POLICY_FIELD.authz,
     );

@@ -1,21 +1,19 @@
 import { EXPOSURES, POLICY_FIELD } from "../api/policy.ts";
-import { atPolicy, atRpc, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessExposureRequired = rpcRule({
   id: "ACCESS_EXPOSURE_REQUIRED",
   category: "ACCESS",
   purpose: "Checks that every access policy sets an exposure, since an absent one is never PUBLIC.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     if (rpc.policy === undefined) return;
     const { exposure } = rpc.policy;
     if (exposure === undefined) {
-      yield atRpc(
-        rpc,
+      report.atRpc(
         `the policy of ${rpc.name} sets no exposure; set one of ${EXPOSURES.join(", ")}`,
       );
     } else if (typeof exposure !== "string") {
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `exposure ${exposure.unknown} is none of ${EXPOSURES.join(", ")}`,
         POLICY_FIELD.exposure,
       );

@@ -1,16 +1,15 @@
 import { GATEWAY_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { atPolicy, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessGatewayExposure = rpcRule({
   id: "ACCESS_GATEWAY_EXPOSURE",
   category: "ACCESS",
   purpose: "Checks that no INTERNAL or SYSTEM RPC is published at the edge.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     const { exposure, gateway } = rpc.policy ?? {};
     if (gateway?.publish !== true) return;
     if (exposure !== "INTERNAL" && exposure !== "SYSTEM") return;
-    yield atPolicy(
-      rpc,
+    report.atPolicy(
       `${rpc.name} is ${exposure} and must not be published; remove gateway.publish`,
       POLICY_FIELD.gateway,
       GATEWAY_FIELD.publish,

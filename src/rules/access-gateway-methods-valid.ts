@@ -1,13 +1,13 @@
 import type { Rpc } from "../api/api.ts";
 import { GATEWAY_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { atPolicy, type Finding, rpcRule } from "./rule.ts";
+import { type RpcReport, rpcRule } from "./rule.ts";
 
 export const accessGatewayMethodsValid = rpcRule({
   id: "ACCESS_GATEWAY_METHODS_VALID",
   category: "ACCESS",
   purpose:
     "Checks that gateway.methods, where given, are exactly the HTTP methods that google.api.http binds.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     const declared = rpc.policy?.gateway?.methods ?? [];
     if (declared.length === 0) return;
     // A rule that does not parse is reported by ACCESS_HTTP_RULE_VALID.
@@ -20,12 +20,15 @@ export const accessGatewayMethodsValid = rpcRule({
       seen.add(method);
       if (problem === undefined) continue;
       wrong = true;
-      yield at(rpc, problem, index);
+      reportMethods(report, problem, index);
     }
     // One that is wrong most likely stands for one that is missing.
     const missing = [...bound].filter((method) => !seen.has(method));
     if (!wrong && missing.length > 0) {
-      yield at(rpc, `gateway.methods lacks ${missing.join(", ")}, which google.api.http binds`);
+      reportMethods(
+        report,
+        `gateway.methods lacks ${missing.join(", ")}, which google.api.http binds`,
+      );
     }
   },
 });
@@ -51,6 +54,6 @@ function methodProblem(
   return `gateway.methods has ${JSON.stringify(method)}, but google.api.http binds ${[...bound].join(", ")}`;
 }
 
-function at(rpc: Rpc, message: string, ...index: number[]): Finding {
-  return atPolicy(rpc, message, POLICY_FIELD.gateway, GATEWAY_FIELD.methods, ...index);
+function reportMethods(report: RpcReport, message: string, ...index: number[]): void {
+  report.atPolicy(message, POLICY_FIELD.gateway, GATEWAY_FIELD.methods, ...index);
 }

@@ -1,11 +1,11 @@
-import { atRpc, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessRateLimitPublic = rpcRule({
   id: "ACCESS_RATE_LIMIT_PUBLIC",
   category: "ACCESS_RECOMMENDED",
   purpose: "Checks that every PUBLIC RPC has a rate limit.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     if (rpc.policy?.exposure !== "PUBLIC" || rpc.policy.rateLimit !== undefined) return;
-    yield atRpc(rpc, `${rpc.name} is PUBLIC without a rate limit; add rate_limit: {qps: …}`);
+    report.atRpc(`${rpc.name} is PUBLIC without a rate limit; add rate_limit: {qps: …}`);
   },
 });

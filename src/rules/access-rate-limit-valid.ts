@@ -1,19 +1,18 @@
 import { POLICY_FIELD, RATE_LIMIT_FIELD } from "../api/policy.ts";
-import { atPolicy, atRpc, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessRateLimitValid = rpcRule({
   id: "ACCESS_RATE_LIMIT_VALID",
   category: "ACCESS",
   purpose: "Checks that rate_limit has a qps of at least 1, and a burst of at least qps.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     const limit = rpc.policy?.rateLimit;
     if (limit === undefined) return;
     const { qps, burst } = limit;
     if (qps === undefined) {
-      yield atRpc(rpc, `rate_limit of ${rpc.name} has no qps; add one of at least 1`);
+      report.atRpc(`rate_limit of ${rpc.name} has no qps; add one of at least 1`);
     } else if (qps < 1) {
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `rate_limit.qps is ${qps}; it must be at least 1`,
         POLICY_FIELD.rateLimit,
         RATE_LIMIT_FIELD.qps,
@@ -21,8 +20,7 @@ export const accessRateLimitValid = rpcRule({
     }
     const least = Math.max(qps ?? 1, 1);
     if (burst !== undefined && burst < least) {
-      yield atPolicy(
-        rpc,
+      report.atPolicy(
         `rate_limit.burst is ${burst}; it must be at least ${qps === undefined || qps < 1 ? "1" : `qps, ${qps}`}`,
         POLICY_FIELD.rateLimit,
         RATE_LIMIT_FIELD.burst,

@@ -1,11 +1,11 @@
 import { isWrite } from "../api/resolved-policy.ts";
-import { atRpc, rpcRule } from "./rule.ts";
+import { rpcRule } from "./rule.ts";
 
 export const accessWritePublic = rpcRule({
   id: "ACCESS_WRITE_PUBLIC",
   category: "ACCESS",
   purpose: "Checks that every published PUBLIC RPC that writes is audited and rate-limited.",
-  *checkRpc(rpc) {
+  checkRpc(rpc, report) {
     const { exposure, gateway, audit, rateLimit } = rpc.policy ?? {};
     if (exposure !== "PUBLIC" || gateway?.publish !== true || !isWrite(rpc)) return;
     const missing = [
@@ -15,8 +15,7 @@ export const accessWritePublic = rpcRule({
     if (missing.length === 0) return;
     const read =
       rpc.http.length === 0 ? ", or idempotency_level = NO_SIDE_EFFECTS if it only reads" : "";
-    yield atRpc(
-      rpc,
+    report.atRpc(
       `${rpc.name} writes and is published as PUBLIC, so anyone may call it; add ${missing.join(" and ")}${read}`,
     );
   },

@@ -45,7 +45,37 @@ export interface RpcContext extends RuleContext {
 
 /** A rule that judges each RPC by itself. */
 export interface RpcRule extends Omit<Rule, "check"> {
-  checkRpc(rpc: Rpc, context: RpcContext): Iterable<Finding>;
+  checkRpc(rpc: Rpc, report: RpcReport, context: RpcContext): void;
+}
+
+/**
+ * What a rule finds at RPCs, one after the other. Most rules find nothing at most RPCs, and for that
+ * nothing is made.
+ */
+export class RpcReport {
+  readonly findings: Finding[] = [];
+  /** The RPC that is checked now. */
+  rpc: Rpc | undefined;
+
+  /** Reports what is missing at the RPC. */
+  atRpc(message: string): void {
+    this.findings.push(atRpc(this.#current(), message));
+  }
+
+  /** Reports a field of the annotation, named by its field numbers. */
+  atPolicy(message: string, ...path: number[]): void {
+    this.findings.push(atPolicy(this.#current(), message, ...path));
+  }
+
+  /** Reports a field of `google.api.http`, named by its field numbers. */
+  atHttp(message: string, ...path: number[]): void {
+    this.findings.push(atHttp(this.#current(), message, ...path));
+  }
+
+  #current(): Rpc {
+    if (this.rpc === undefined) throw new Error("no RPC is checked");
+    return this.rpc;
+  }
 }
 
 /** Makes a rule of one that judges each RPC by itself. */
@@ -53,14 +83,19 @@ export function rpcRule(rule: RpcRule): Rule {
   const { checkRpc, ...facts } = rule;
   return {
     ...facts,
-    *check(context) {
+    check(context) {
+      const report = new RpcReport();
       for (const deployed of context.api.services) {
         const model = context.modelOf(deployed.name);
         for (const service of deployed.services) {
           const around: RpcContext = { ...context, model, service, deployed };
-          for (const rpc of service.rpcs) yield* checkRpc(rpc, around);
+          for (const rpc of service.rpcs) {
+            report.rpc = rpc;
+            checkRpc(rpc, report, around);
+          }
         }
       }
+      return report.findings;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { DescriptorPosition, Position } from "../position.ts";
 import { DescriptorError } from "./file-outline.ts";
+import { keepFirst, RpcLocations } from "./rpc-locations.ts";
 import {
   decoder,
   readLocationAt,
@@ -61,12 +62,13 @@ export class Locator {
 
   #find({ file, path }: DescriptorPosition): SourceLocation | undefined {
     const locations = this.#locationsOf(file);
-    const { exact } = locations;
     const rpc = rpcAround(path);
-    const inside = rpc === undefined ? undefined : this.#insideOf(file, locations, rpc);
+    if (rpc !== undefined) {
+      const found = this.#insideOf(file, locations, rpc).find(path);
+      if (found !== undefined) return found;
+    }
     for (let length = path.length; length > 0; length--) {
-      const key = path.slice(0, length).join(".");
-      const found = exact.get(key) ?? inside?.exact.get(key) ?? inside?.pieces.get(key);
+      const found = locations.exact.get(path.slice(0, length).join("."));
       if (found !== undefined) return found;
     }
     return undefined;
@@ -88,9 +90,8 @@ export class Locator {
     let locations = indexed.get(rpc);
     if (locations === undefined) {
       const offsets = inside.get(rpc) ?? [];
-      locations = readSource(file, () =>
-        indexRpc(offsets.map((offset) => readLocationAt(sourceInfo, offset))),
-      );
+      const read = () => offsets.map((offset) => readLocationAt(sourceInfo, offset));
+      locations = new RpcLocations(readSource(file, read));
       indexed.set(rpc, locations);
     }
     return locations;
@@ -120,13 +121,6 @@ interface FileLocations {
   readonly inside: ReadonlyMap<string, readonly number[]>;
   /** Those that were. */
   readonly indexed: Map<string, RpcLocations>;
-}
-
-/** The locations inside of an RPC, likewise. */
-interface RpcLocations {
-  readonly exact: ReadonlyMap<string, SourceLocation>;
-  /** For each path inside the RPC's option that may have no location of its own, the first location below it. */
-  readonly pieces: ReadonlyMap<string, SourceLocation>;
 }
 
 const NOWHERE: FileLocations = {
@@ -165,34 +159,4 @@ function withRules(
   ignored: ReadonlyMap<string, ReadonlySet<string>>,
 ): ReadonlyMap<string, ReadonlySet<string>> {
   return new Map([...ignored].filter(([, rules]) => rules.size > 0));
-}
-
-/** The length of the path of a method's option: `[6, service, 2, method, 4, extension]`. */
-const OPTION_DEPTH = 6;
-
-function indexRpc(locations: readonly SourceLocation[]): RpcLocations {
-  const exact = new Map<string, SourceLocation>();
-  const pieces = new Map<string, SourceLocation>();
-  for (const location of locations) {
-    const { path } = location;
-    keepFirst(exact, path.join("."), location);
-    if (path[4] !== 4) continue;
-    for (let length = OPTION_DEPTH; length < path.length; length++) {
-      keepFirst(pieces, path.slice(0, length).join("."), location);
-    }
-  }
-  return { exact, pieces };
-}
-
-function keepFirst(
-  index: Map<string, SourceLocation>,
-  key: string,
-  location: SourceLocation,
-): void {
-  const known = index.get(key);
-  if (known === undefined || isBefore(location, known)) index.set(key, location);
-}
-
-function isBefore(left: SourceLocation, right: SourceLocation): boolean {
-  return left.line < right.line || (left.line === right.line && left.column < right.column);
 }

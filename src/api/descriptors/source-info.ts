@@ -11,6 +11,11 @@ export interface SourceLocation {
   readonly comment?: Uint8Array;
 }
 
+/** Whether a location stands before another one in the text. */
+export function isBefore(left: SourceLocation, right: SourceLocation): boolean {
+  return left.line < right.line || (left.line === right.line && left.column < right.column);
+}
+
 /** The locations of the services of a file; nothing else is ever reported. */
 export interface ServiceLocations {
   /** Those of services and of RPCs, and what else is not inside of an RPC. */

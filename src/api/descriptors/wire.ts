@@ -18,6 +18,7 @@ export function eachField(bytes: Uint8Array, visit: VisitField): void {
   new FieldReader(bytes).visitAll(visit);
 }
 
+const MAX_TAG_BYTES = 5;
 /** Most names are short and of ASCII. */
 const MAX_SHORT_TEXT = 48;
 
@@ -134,33 +135,30 @@ export class FieldReader {
     return end;
   }
 
-  /** Most tags are one byte; of others, and of wrong ones, the library has its own way. */
   #tag(): number {
-    const tag = this.source[this.position] ?? 0;
-    if (tag >= 8 && tag < 0x80 && (tag & 7) <= WireType.Bit32) {
-      this.position++;
-      return tag;
+    const start = this.position;
+    const tag = this.uint32();
+    const length = this.position - start;
+    // A tag is a number of 32 bits; five bytes can hold 35.
+    const isTooLarge =
+      length > MAX_TAG_BYTES ||
+      (length === MAX_TAG_BYTES && (this.source[this.position - 1] as number) > 0x0f);
+    if (isTooLarge || tag < 8 || (tag & 7) > WireType.Bit32) {
+      throw new Error(`illegal tag: field no ${tag >>> 3} wire type ${tag & 7}`);
     }
-    const reader = this.#libraryReader();
-    const [field, wireType] = reader.tag();
-    this.position = reader.pos;
-    return ((field << 3) | wireType) >>> 0;
+    return tag;
   }
 
   #passField(field: number, wireType: WireType): void {
     if (wireType === WireType.LengthDelimited) this.pass();
     else if (wireType === WireType.Varint) this.uint32();
     else {
-      const reader = this.#libraryReader();
+      // Groups are rare, and the library bounds how deep they nest.
+      const reader = new BinaryReader(this.source);
+      reader.pos = this.position;
       reader.skip(wireType, field);
       this.position = reader.pos;
     }
-  }
-
-  #libraryReader(): BinaryReader {
-    const reader = new BinaryReader(this.source);
-    reader.pos = this.position;
-    return reader;
   }
 }
 

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { RpcLocations } from "../../../src/api/descriptors/rpc-locations.ts";
+import type { SourceLocation } from "../../../src/api/descriptors/source-info.ts";
+
+const RPC = [6, 0, 2, 0];
+
+const location = (line: number, ...inside: number[]): SourceLocation => ({
+  path: [...RPC, ...inside],
+  line,
+  column: 1,
+});
+
+/** More locations than are looked at one by one, all of another RPC. */
+const others = Array.from({ length: 100 }, (_, line) => ({
+  path: [6, 0, 2, 1, 4, line],
+  line,
+  column: 1,
+}));
+
+describe.each([
+  ["few", []],
+  ["many", others],
+])("of %s locations", (_, beside) => {
+  const lineOf = (locations: readonly SourceLocation[], ...inside: number[]) =>
+    new RpcLocations([...locations, ...beside]).find([...RPC, ...inside])?.line;
+
+  test("that of the element itself is taken", () => {
+    expect(lineOf([location(1, 4), location(3, 4, 9, 2), location(2, 4, 9)], 4, 9, 2)).toBe(3);
+  });
+
+  test("else that of the innermost element around it", () => {
+    expect(lineOf([location(1, 4), location(2, 4, 9), location(3, 4, 8)], 4, 9, 2)).toBe(2);
+    expect(lineOf([location(1, 4), location(3, 4, 8)], 4, 9, 2)).toBe(1);
+    expect(lineOf([location(1, 1), location(3, 2)], 4, 9, 2)).toBeUndefined();
+  });
+
+  test("the first piece below stands for an option, or a field of it, without a location", () => {
+    expect(lineOf([location(1, 4), location(7, 4, 9, 2, 1), location(5, 4, 9, 3)], 4, 9)).toBe(5);
+    expect(lineOf([location(5, 4, 9, 3), location(7, 4, 9, 2, 1)], 4, 9, 2, 4)).toBe(7);
+    // Of another option, nothing stands for it.
+    expect(lineOf([location(1, 4), location(5, 4, 8, 3)], 4, 9)).toBe(1);
+  });
+
+  test("of several with one path, the first in the text is taken", () => {
+    expect(lineOf([location(9, 4, 9), location(4, 4, 9), location(6, 4, 9)], 4, 9)).toBe(4);
+  });
+});
+
+test("few and many are found alike", () => {
+  const step = fc.integer({ min: 1, max: 3 });
+  const inside = fc
+    .tuple(fc.constantFrom(1, 4, 4, 4), fc.array(step, { maxLength: 4 }))
+    .map(([first, rest]) => [first, ...rest]);
+  const locations = fc.array(
+    fc.tuple(fc.integer({ min: 1, max: 5 }), inside).map(([line, path]) => location(line, ...path)),
+    { maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(locations, inside, (all, path) => {
+      const few = new RpcLocations(all).find([...RPC, ...path]);
+      const many = new RpcLocations([...all, ...others]).find([...RPC, ...path]);
+      expect(few?.line).toBe(many?.line);
+    }),
+  );
+});
