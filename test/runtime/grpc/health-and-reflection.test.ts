@@ -9,7 +9,7 @@ import { AuthzService } from "../../../examples/hub/gen/hub/authz/v1/authz_pb.ts
 import { SkillService } from "../../../examples/hub/gen/hub/skills/v1/skill_service_pb.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { ReflectionIndex } from "../../../src/runtime/grpc/health-and-reflection/reflection-index.ts";
-import { LegacyService } from "../http/unusual-protos/gen/strange/legacy/v1/legacy_pb.ts";
+import { LegacyService } from "../http/unusual-protos/gen/unusual/legacy/v1/legacy_pb.ts";
 import { boundMethods } from "./support/echo-methods.ts";
 import { type EchoServer, startEchoServer } from "./support/echo-server.ts";
 import { frame, rawCall, rawSession } from "./support/raw-call.ts";
@@ -118,8 +118,8 @@ describe("reflection", () => {
     "MOOD_CALM",
   ])("the file of %s is found, as other servers find it", (symbol) => {
     const index = new ReflectionIndex([LegacyService]);
-    const [file = new Uint8Array()] = index.bySymbol(`strange.legacy.v1.${symbol}`) ?? [];
-    expect(fromBinary(FileDescriptorProtoSchema, file).name).toBe("strange/legacy/v1/legacy.proto");
+    const [file = new Uint8Array()] = index.bySymbol(`unusual.legacy.v1.${symbol}`) ?? [];
+    expect(fromBinary(FileDescriptorProtoSchema, file).name).toBe("unusual/legacy/v1/legacy.proto");
   });
 
   test("buf lists services and methods, and calls", async () => {

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { errorOf, streamErrorOf } from "../../../src/runtime/client/http/http-error.ts";
 import { createHttpClient, type ServiceClient } from "../../../src/runtime/index.ts";
 import { httpRoute } from "./support.ts";
-import { EditionService } from "./unusual-protos/gen/strange/edition/v1/edition_pb.ts";
-import { KindService, Shade } from "./unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
-import { LegacyService } from "./unusual-protos/gen/strange/legacy/v1/legacy_pb.ts";
-import { PathService } from "./unusual-protos/gen/strange/paths/v1/paths_pb.ts";
+import { EditionService } from "./unusual-protos/gen/unusual/edition/v1/edition_pb.ts";
+import { KindService, Shade } from "./unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
+import { LegacyService } from "./unusual-protos/gen/unusual/legacy/v1/legacy_pb.ts";
+import { PathService } from "./unusual-protos/gen/unusual/paths/v1/paths_pb.ts";
 
 /** What a server got that answers everything with `{}`. */
 const lines: string[] = [];

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { compileJsonMessage } from "../../../src/runtime/json/json-message.ts";
 import { registryOf } from "../../../src/runtime/json/json-text.ts";
 import { cpuMilliseconds } from "../../support/cpu-time.ts";
-import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
+import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
 import { repeat } from "./decoding.ts";
 
 /** Looking for the place once more, and once more within what fails; before, it was 7 to 28 times. */

@@ -1,7 +1,7 @@
 /** How much one JSON message may hold. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
+import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
 import { decode, repeat, told } from "./decoding.ts";
 
 const LIMIT = 1_000;

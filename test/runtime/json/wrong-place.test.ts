@@ -1,7 +1,7 @@
 /** The place that is reported of a wrong body: the first that is wrong as it was sent. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
+import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
 import { repeat, told } from "./decoding.ts";
 
 const item = (wrong: number, right: string, bad: string) => (index: number) =>

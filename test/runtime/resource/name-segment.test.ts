@@ -18,8 +18,8 @@ import { start, stopAll } from "../http/support.ts";
 import {
   PathRequestSchema,
   PathService,
-} from "../http/unusual-protos/gen/strange/paths/v1/paths_pb.ts";
-import { PathServiceRoutes } from "../http/unusual-protos/gen/strange/paths/v1/paths_server.ts";
+} from "../http/unusual-protos/gen/unusual/paths/v1/paths_pb.ts";
+import { PathServiceRoutes } from "../http/unusual-protos/gen/unusual/paths/v1/paths_server.ts";
 import { openChain } from "../support/open-chain.ts";
 
 const PATTERNS = ["projects/*/locations/*"];
@@ -122,7 +122,7 @@ describe("over HTTP and gRPC", () => {
       }),
     };
     const descriptor = PathService.method.several;
-    const rpc = "strange.paths.v1.PathService/Several";
+    const rpc = "unusual.paths.v1.PathService/Several";
     const routes = PathServiceRoutes.filter((route) => route.rpc === rpc && route.method === "GET");
     const method: BoundMethod = {
       index: 0,

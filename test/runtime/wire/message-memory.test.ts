@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { DescriptorProtoSchema, EmptySchema } from "@bufbuild/protobuf/wkt";
 import { beforeAll, describe, expect, test } from "vitest";
 import { largestMessageBytes } from "../../../src/runtime/wire/message-memory.ts";
-import { FlatSchema } from "../http/unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
+import { FlatSchema } from "../http/unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
 import type { Measured } from "./support/measure-messages.ts";
 import { WEIGHED } from "./support/weighed-messages.ts";
 

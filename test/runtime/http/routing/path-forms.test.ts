@@ -5,14 +5,14 @@ import { sendRaw, statusOf } from "../support.ts";
 import {
   type PathRequest,
   PathRequestSchema,
-} from "../unusual-protos/gen/strange/paths/v1/paths_pb.ts";
-import { bindPathService } from "../unusual-protos/gen/strange/paths/v1/paths_server.ts";
-import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
+} from "../unusual-protos/gen/unusual/paths/v1/paths_pb.ts";
+import { bindPathService } from "../unusual-protos/gen/unusual/paths/v1/paths_server.ts";
+import { startUnusual, type UnusualServer } from "../unusual-protos/unusual-server.ts";
 
-let server: StrangeServer;
+let server: UnusualServer;
 
 beforeAll(async () => {
-  server = await startStrange([bindPathService]);
+  server = await startUnusual([bindPathService]);
 });
 beforeEach(() => {
   server.seen.length = 0;

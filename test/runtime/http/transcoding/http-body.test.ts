@@ -2,22 +2,22 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createGrpcClient, createHttpClient, ServiceError } from "../../../../src/runtime/index.ts";
 import { readAll, sendRaw, statusOf } from "../support.ts";
-import { RawService, type UploadRequest } from "../unusual-protos/gen/strange/raw/v1/raw_pb.ts";
+import { RawService, type UploadRequest } from "../unusual-protos/gen/unusual/raw/v1/raw_pb.ts";
 import {
   bindRawService,
   RawServiceRoutes,
-} from "../unusual-protos/gen/strange/raw/v1/raw_server.ts";
-import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
+} from "../unusual-protos/gen/unusual/raw/v1/raw_server.ts";
+import { startUnusual, type UnusualServer } from "../unusual-protos/unusual-server.ts";
 
 const LIMIT = 1000;
 /** Bytes that are not text. */
 const BYTES = Uint8Array.from([0, 255, 10, 13, 128, 0]);
 
-let server: StrangeServer;
+let server: UnusualServer;
 let origin: string;
 
 beforeAll(async () => {
-  server = await startStrange([bindRawService], { max_body_bytes: LIMIT });
+  server = await startUnusual([bindRawService], { max_body_bytes: LIMIT });
   origin = `http://127.0.0.1:${server.http}`;
 });
 beforeEach(() => {

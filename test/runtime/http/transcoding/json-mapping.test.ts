@@ -4,16 +4,16 @@ import {
   AllSchema,
   BodiesSchema,
   FlatSchema,
-} from "../unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
-import { bindKindService } from "../unusual-protos/gen/strange/kinds/v1/kinds_server.ts";
-import { extra, type Old, OldSchema } from "../unusual-protos/gen/strange/legacy/v1/legacy_pb.ts";
-import { bindLegacyService } from "../unusual-protos/gen/strange/legacy/v1/legacy_server.ts";
-import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
+} from "../unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
+import { bindKindService } from "../unusual-protos/gen/unusual/kinds/v1/kinds_server.ts";
+import { extra, type Old, OldSchema } from "../unusual-protos/gen/unusual/legacy/v1/legacy_pb.ts";
+import { bindLegacyService } from "../unusual-protos/gen/unusual/legacy/v1/legacy_server.ts";
+import { startUnusual, type UnusualServer } from "../unusual-protos/unusual-server.ts";
 
-let server: StrangeServer;
+let server: UnusualServer;
 
 beforeAll(async () => {
-  server = await startStrange([bindKindService, bindLegacyService]);
+  server = await startUnusual([bindKindService, bindLegacyService]);
 });
 beforeEach(() => {
   server.seen.length = 0;
@@ -76,7 +76,7 @@ describe("JSON that stands for nothing is refused", () => {
       'the field "any" is not valid',
     ],
     [
-      '{"any":{"@type":"x/strange.kinds.v1.Flat","time":"2026-06-31T12:00:00Z"}}',
+      '{"any":{"@type":"x/unusual.kinds.v1.Flat","time":"2026-06-31T12:00:00Z"}}',
       'the field "any" is not valid',
     ],
     [
@@ -162,14 +162,14 @@ describe("JSON that stands for nothing is refused", () => {
 
   it.each([
     [
-      '{"key":"k","[strange.legacy.v1.extra]":"x"}',
-      'the field "[strange.legacy.v1.extra]" is not valid',
+      '{"key":"k","[unusual.legacy.v1.extra]":"x"}',
+      'the field "[unusual.legacy.v1.extra]" is not valid',
     ],
     [
-      '{"key":"k","[strange.legacy.v1.nope]":1}',
-      'the field "[strange.legacy.v1.nope]" is not known',
+      '{"key":"k","[unusual.legacy.v1.nope]":1}',
+      'the field "[unusual.legacy.v1.nope]" is not known',
     ],
-    ['{"[strange.legacy.v1.extra]":1,"key":5}', 'the field "key" must be a string'],
+    ['{"[unusual.legacy.v1.extra]":1,"key":5}', 'the field "key" must be a string'],
   ])("in an extension: %s", async (body, message) => {
     const { text } = await call("POST /v1/legacy", body);
     expect(JSON.parse(text)).toMatchObject({ status: 400, message });
@@ -255,7 +255,7 @@ describe("JSON is read to the last digit", () => {
   });
 
   it("within an Any", async () => {
-    const any = '{"@type":"type.googleapis.com/strange.kinds.v1.Flat","big":9007199254740993}';
+    const any = '{"@type":"type.googleapis.com/unusual.kinds.v1.Flat","big":9007199254740993}';
     const { text } = await call("POST /v1/body/any", any);
     expect(JSON.parse(text)).toMatchObject({ big: "9007199254740993" });
     const own =
@@ -282,12 +282,12 @@ describe("JSON is read to the last digit", () => {
   it("in an extension, which comes back, too", async () => {
     const { text } = await call(
       "POST /v1/legacy",
-      '{"key":"k","[strange.legacy.v1.extra]":9007199254740993}',
+      '{"key":"k","[unusual.legacy.v1.extra]":9007199254740993}',
     );
     expect(getExtension(server.seen[0]?.request as Old, extra)).toBe(9007199254740993n);
     expect(JSON.parse(text)).toMatchObject({
       key: "k",
-      "[strange.legacy.v1.extra]": "9007199254740993",
+      "[unusual.legacy.v1.extra]": "9007199254740993",
     });
     expect(OldSchema.typeName).toBe(server.seen[0]?.request.$typeName);
   });

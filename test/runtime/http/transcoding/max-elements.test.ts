@@ -2,15 +2,15 @@
 import { create } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createGrpcClient } from "../../../../src/runtime/index.ts";
-import { AllSchema, KindService } from "../unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
-import { bindKindService } from "../unusual-protos/gen/strange/kinds/v1/kinds_server.ts";
-import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
+import { AllSchema, KindService } from "../unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
+import { bindKindService } from "../unusual-protos/gen/unusual/kinds/v1/kinds_server.ts";
+import { startUnusual, type UnusualServer } from "../unusual-protos/unusual-server.ts";
 
 const LIMIT = 1_000;
 
-let server: StrangeServer;
+let server: UnusualServer;
 beforeAll(async () => {
-  server = await startStrange([bindKindService], {}, { max_message_elements: LIMIT });
+  server = await startUnusual([bindKindService], {}, { max_message_elements: LIMIT });
 });
 afterAll(() => server.stop());
 

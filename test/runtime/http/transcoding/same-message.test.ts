@@ -13,48 +13,48 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { HttpRoute } from "../../../../src/runtime/index.ts";
 import { runs } from "../../../support/effort.ts";
 import { type Caller, type Callers, everyCaller } from "../unusual-protos/every-caller.ts";
-import { EditionService, NewSchema } from "../unusual-protos/gen/strange/edition/v1/edition_pb.ts";
+import { EditionService, NewSchema } from "../unusual-protos/gen/unusual/edition/v1/edition_pb.ts";
 import {
   bindEditionService,
   EditionServiceRoutes,
-} from "../unusual-protos/gen/strange/edition/v1/edition_server.ts";
+} from "../unusual-protos/gen/unusual/edition/v1/edition_server.ts";
 import {
   type All,
   AllSchema,
   BodiesSchema,
   FlatSchema,
   KindService,
-} from "../unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
+} from "../unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
 import {
   bindKindService,
   KindServiceRoutes,
-} from "../unusual-protos/gen/strange/kinds/v1/kinds_server.ts";
+} from "../unusual-protos/gen/unusual/kinds/v1/kinds_server.ts";
 import {
   extra,
   extras,
   LegacyService,
   OldSchema,
   Scope_nested_extension,
-} from "../unusual-protos/gen/strange/legacy/v1/legacy_pb.ts";
+} from "../unusual-protos/gen/unusual/legacy/v1/legacy_pb.ts";
 import {
   bindLegacyService,
   LegacyServiceRoutes,
-} from "../unusual-protos/gen/strange/legacy/v1/legacy_server.ts";
-import { PathService } from "../unusual-protos/gen/strange/paths/v1/paths_pb.ts";
+} from "../unusual-protos/gen/unusual/legacy/v1/legacy_server.ts";
+import { PathService } from "../unusual-protos/gen/unusual/paths/v1/paths_pb.ts";
 import {
   bindPathService,
   PathServiceRoutes,
-} from "../unusual-protos/gen/strange/paths/v1/paths_server.ts";
+} from "../unusual-protos/gen/unusual/paths/v1/paths_server.ts";
 import { randomMessage } from "../unusual-protos/random-message.ts";
-import { type StrangeServer, startStrange } from "../unusual-protos/strange-server.ts";
+import { startUnusual, type UnusualServer } from "../unusual-protos/unusual-server.ts";
 
 const RUNS = { numRuns: runs(50, 3) };
 
-let server: StrangeServer;
+let server: UnusualServer;
 const closing: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  server = await startStrange([
+  server = await startUnusual([
     bindKindService,
     bindLegacyService,
     bindEditionService,
@@ -290,7 +290,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
       fc.bigInt(-5n, 2n ** 63n - 1n),
       async (a, b, number) => {
         const names = (name: string) =>
-          ({ $typeName: "strange.paths.v1.PathRequest", name, number }) as unknown as Message;
+          ({ $typeName: "unusual.paths.v1.PathRequest", name, number }) as unknown as Message;
         await expectSame(all, several, names(`projects/${a}/locations/${b}`));
         await expectSame(all, several, names(`folders/${a}`));
         await expectSame(all, several, names(`organizations/${a}/${b}/${a}`));

@@ -7,4 +7,4 @@ trap 'rm -rf "$work"' EXIT
 cp -R ../../../../proto/. "$work"
 cp -R proto/. "$work"
 buf build "$work" -o "$work/image.binpb"
-buf generate "$work/image.binpb" --path strange
+buf generate "$work/image.binpb" --path unusual

@@ -13,7 +13,7 @@ import {
   AllSchema,
   BodiesSchema,
   FlatSchema,
-} from "../../http/unusual-protos/gen/strange/kinds/v1/kinds_pb.ts";
+} from "../../http/unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
 
 /** A message in one encoding. */
 export interface WeighedMessage {
@@ -134,7 +134,7 @@ const AS_JSON: readonly [string, DescMessage, string, "usual"?][] = [
   [
     "anys of numbers",
     AllSchema,
-    `{"any":{"@type":"x/strange.kinds.v1.Flat","reals":${list(5_000, () => "1")}}}`,
+    `{"any":{"@type":"x/unusual.kinds.v1.Flat","reals":${list(5_000, () => "1")}}}`,
   ],
   [
     "options that are all given",

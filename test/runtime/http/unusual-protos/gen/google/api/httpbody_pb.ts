@@ -1,4 +1,4 @@
-// A body that is no JSON, declared here with its public names and numbers, so that a
+// A body that is not JSON, declared here with its public names and numbers, so that a
 // repository without googleapis can compile. Where a repository has googleapis already,
 // include only the `svc` folder of this module.
 
