@@ -35,6 +35,17 @@ export interface TestServer extends AsyncDisposable {
    * The audit events, oldest first. The event of a call is stored before its caller has the answer.
    *
    * @param filter which are meant; all where absent
+   *
+   * @example
+   * ```ts
+   * await using server = await startTestServer((engine) => bindNotesService(handlers(engine)), {
+   *   model: "model.zed",
+   * });
+   * const bob = server.as({ user: "bob" }).grpc(NotesService);
+   * await assert.rejects(bob.setItem({ itemId: "first", text: "hello" }), { code: "FORBIDDEN" });
+   * const [event] = await server.auditEvents({ principalId: "bob" });
+   * assert.equal(event?.data.decision, "denied");
+   * ```
    */
   auditEvents(filter?: AuditFilter): Promise<readonly AuditEvent[]>;
   /** The lines of the log so far, oldest first; the last ten thousand where there are more. */

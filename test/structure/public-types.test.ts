@@ -180,6 +180,7 @@ function importsOf(): string {
   const given = [...GIVEN.matchAll(/declare const (\w+)/g)].map(([, name]) => name);
   return [
     ...own,
+    'import assert from "node:assert/strict";',
     'import { on } from "node:events";',
     'import { createWriteStream, readFileSync } from "node:fs";',
     'import http from "node:http";',

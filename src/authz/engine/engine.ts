@@ -96,7 +96,7 @@ export interface Precondition {
  *       relationship: { resource, relation: "owner", subject: { type: "user", id: "alice" } },
  *     },
  *   ],
- *   // Nobody else may own it meanwhile.
+ *   // Only where nobody owns it yet.
  *   preconditions: [
  *     { kind: "MUST_NOT_MATCH", filter: { resourceType: "skill", resourceId: "etl", relation: "owner" } },
  *   ],
@@ -279,7 +279,21 @@ export interface AuthorizationEngine {
    */
   checkAny(request: CheckAnyRequest, options?: CallOptions): Promise<CheckResult>;
 
-  /** Says which path allowed a check; on a denial, which branches were tried. It may name what the subject may not see. */
+  /**
+   * Says which path allowed a check; on a denial, which branches were tried. It may name what the
+   * subject may not see.
+   *
+   * @example
+   * ```ts
+   * const { allowed, explanation } = await engine.explain({
+   *   resource: { type: "item", id: "first" },
+   *   permission: "write",
+   *   subject: { type: "user", id: "bob" },
+   * });
+   * const tried = explanation.children.map(({ resource, permission }) => `${resource.id}#${permission}`);
+   * console.log(allowed, tried);
+   * ```
+   */
   explain(request: CheckRequest, options?: CallOptions): Promise<ExplainResult>;
 
   /**
@@ -308,7 +322,24 @@ export interface AuthorizationEngine {
     options?: CallOptions,
   ): Promise<Page<Relationship>>;
 
-  /** Lists the ids of the resources that a subject holds a permission on, a page at a time. */
+  /**
+   * Lists the ids of the resources that a subject holds a permission on, a page at a time.
+   *
+   * @example
+   * ```ts
+   * const request = {
+   *   resourceType: "item",
+   *   permission: "read",
+   *   subject: { type: "user", id: "alice" },
+   * };
+   * let page = await engine.lookupResources(request);
+   * console.log(page.items);
+   * while (page.nextCursor !== undefined) {
+   *   page = await engine.lookupResources({ ...request, cursor: page.nextCursor });
+   *   console.log(page.items);
+   * }
+   * ```
+   */
   lookupResources(request: LookupResourcesRequest, options?: CallOptions): Promise<Page<string>>;
 
   /** Lists the subjects that hold a permission on a resource, a page at a time. */

@@ -77,7 +77,20 @@ export interface ClientTransport {
   close(): Promise<void>;
 }
 
-/** The options of clients of both transports. The order of the stages is CLI-1 of docs/requirements.md. */
+/**
+ * The options of clients of both transports. The order of the stages is CLI-1 of docs/requirements.md.
+ *
+ * @example
+ * ```ts
+ * const options: ClientOptions = {
+ *   timeoutMs: 2000,
+ *   retry: { maxAttempts: 5, maxDelayMs: 500 },
+ *   circuitBreaker: { failureRate: 0.5, samplingMs: 5000 },
+ *   rateLimit: { qps: 100, burst: 200 },
+ * };
+ * const notes = createGrpcClient(NotesService, { ...options, target: "notes:19010" });
+ * ```
+ */
 export interface ClientOptions {
   /** How long a call with one response may take, in milliseconds; 5000 where absent, Infinity for as long as it takes. */
   readonly timeoutMs?: number;
