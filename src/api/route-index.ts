@@ -16,6 +16,43 @@ export interface Claim<Owner> {
   readonly request: string;
 }
 
+/** Finds routes of equal rank that claim the same requests. */
+export class EqualRoutes<Owner> {
+  readonly #shapes = new Map<string, Route<Owner>[]>();
+  /** The shape of the last template: a route is looked for, and added then. */
+  #last: { readonly template: PathTemplate; readonly shape: string } | undefined;
+
+  add(route: Route<Owner>): void {
+    const shape = this.#shapeOf(route.template);
+    const sameShape = this.#shapes.get(shape);
+    if (sameShape === undefined) this.#shapes.set(shape, [route]);
+    else sameShape.push(route);
+  }
+
+  /**
+   * The first route of equal rank that claims a request of this one. Templates
+   * of equal rank with a common request have the same shape.
+   */
+  equal(
+    route: Pick<Route<Owner>, "method" | "template">,
+    accept: (owner: Owner) => boolean,
+  ): Claim<Owner> | undefined {
+    const sameShape = this.#shapes.get(this.#shapeOf(route.template));
+    if (sameShape === undefined) return undefined;
+    for (const other of sameShape) {
+      if (!methodsOverlap(route.method, other.method) || !accept(other.owner)) continue;
+      const path = commonPath(route.template, other.template);
+      if (path !== undefined) return { route: other, request: requestOf(route, other, path) };
+    }
+    return undefined;
+  }
+
+  #shapeOf(template: PathTemplate): string {
+    if (this.#last?.template !== template) this.#last = { template, shape: shapeOf(template) };
+    return this.#last.shape;
+  }
+}
+
 interface Node<Owner> {
   readonly literals: Map<string, Node<Owner>>;
   single?: Node<Owner>;
@@ -26,19 +63,14 @@ interface Node<Owner> {
 }
 
 /**
- * Finds routes that claim the same requests, without comparing each with each.
+ * Finds routes of whatever rank that claim the same requests, without comparing each with each.
  */
 export class RouteIndex<Owner> {
   readonly #root: Node<Owner> = newNode();
-  readonly #shapes = new Map<string, Route<Owner>[]>();
-  /** The shape of the last template: a route is looked for, and added then. */
-  #last: { readonly template: PathTemplate; readonly shape: string } | undefined;
+  readonly #equal = new EqualRoutes<Owner>();
 
   add(route: Route<Owner>): void {
-    const shape = this.#shapeOf(route.template);
-    const sameShape = this.#shapes.get(shape);
-    if (sameShape === undefined) this.#shapes.set(shape, [route]);
-    else sameShape.push(route);
+    this.#equal.add(route);
     let node = this.#root;
     for (const segment of route.template.segments) {
       if (segment.kind === "multi") {
@@ -60,21 +92,12 @@ export class RouteIndex<Owner> {
     node.ends.push(route);
   }
 
-  /**
-   * The first route of equal rank that claims a request of this one. Templates
-   * of equal rank with a common request have the same shape.
-   */
+  /** See `EqualRoutes`. */
   equal(
     route: Pick<Route<Owner>, "method" | "template">,
     accept: (owner: Owner) => boolean,
   ): Claim<Owner> | undefined {
-    const sameShape = this.#shapes.get(this.#shapeOf(route.template)) ?? [];
-    for (const other of sameShape) {
-      if (!methodsOverlap(route.method, other.method) || !accept(other.owner)) continue;
-      const path = commonPath(route.template, other.template);
-      if (path !== undefined) return { route: other, request: requestOf(route, other, path) };
-    }
-    return undefined;
+    return this.#equal.equal(route, accept);
   }
 
   /** A route, of whatever rank, that claims a request of this one. */
@@ -104,11 +127,6 @@ export class RouteIndex<Owner> {
     }
     if (node === undefined) return undefined;
     return this.#firstOf(route, node.multis) ?? this.#firstOf(route, node.ends);
-  }
-
-  #shapeOf(template: PathTemplate): string {
-    if (this.#last?.template !== template) this.#last = { template, shape: shapeOf(template) };
-    return this.#last.shape;
   }
 
   #overlap(

@@ -1,4 +1,4 @@
-import { RouteIndex } from "../api/route-index.ts";
+import { EqualRoutes } from "../api/route-index.ts";
 import { type RouteOwner, routeKey, routeScopes } from "../api/route-scopes.ts";
 import type { Finding, Rule } from "./rule.ts";
 
@@ -11,10 +11,10 @@ export const accessRouteConflict: Rule = {
     // A pair that meets in its service meets on its host again.
     const reported = new Set<string>();
     for (const scope of routeScopes(api)) {
-      const index = new RouteIndex<RouteOwner>();
+      const earlier = new EqualRoutes<RouteOwner>();
       for (const route of scope.routes) {
-        const claim = index.equal(route, (owner) => !sameOwner(owner, route.owner));
-        index.add(route);
+        const claim = earlier.equal(route, (owner) => !sameOwner(owner, route.owner));
+        earlier.add(route);
         if (claim === undefined) continue;
         const key = `${routeKey(route.owner)} ${routeKey(claim.route.owner)}`;
         if (reported.has(key)) continue;

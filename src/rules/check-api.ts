@@ -66,17 +66,7 @@ function asksInVain({ name, services }: DeployedService, modelOf: ModelOf): bool
 }
 
 function locate(rule: Rule, message: string, location: Location): LocatedDiagnostic {
-  const { file, line, column, path } = location;
-  const severity = severityOf(rule);
-  const known = line === undefined || column === undefined ? {} : { line, column };
-  return {
-    rule: rule.id,
-    severity,
-    message,
-    file,
-    ...known,
-    ...(path === undefined ? {} : { path }),
-  };
+  return { rule: rule.id, severity: severityOf(rule), message, ...location };
 }
 
 /** How much the findings of a rule weigh. */

@@ -64,7 +64,7 @@ export class Locator {
     const locations = this.#locationsOf(file);
     const rpc = rpcAround(path);
     if (rpc !== undefined) {
-      const found = this.#insideOf(file, locations, rpc).find(path);
+      const found = findInside(file, locations, rpc, path);
       if (found !== undefined) return found;
     }
     for (let length = path.length; length > 0; length--) {
@@ -84,18 +84,22 @@ export class Locator {
     }
     return locations;
   }
+}
 
-  #insideOf(file: string, source: FileLocations, rpc: string): RpcLocations {
-    const { sourceInfo, inside, indexed } = source;
-    let locations = indexed.get(rpc);
-    if (locations === undefined) {
-      const offsets = inside.get(rpc) ?? [];
-      const read = () => offsets.map((offset) => readLocationAt(sourceInfo, offset));
-      locations = new RpcLocations(readSource(file, read));
-      indexed.set(rpc, locations);
-    }
-    return locations;
-  }
+function findInside(
+  file: string,
+  { sourceInfo, inside, indexed }: FileLocations,
+  rpc: string,
+  path: readonly number[],
+): SourceLocation | undefined {
+  const known = indexed.get(rpc);
+  if (known !== undefined) return known.find(path);
+  const offsets = inside.get(rpc) ?? [];
+  const read = () => offsets.map((offset) => readLocationAt(sourceInfo, offset));
+  const locations = new RpcLocations(readSource(file, read));
+  // Of most RPCs little is reported, and what was read for it would stay.
+  if (locations.areMany) indexed.set(rpc, locations);
+  return locations.find(path);
 }
 
 function readSource<T>(file: string, read: () => T): T {
@@ -119,7 +123,7 @@ interface FileLocations {
   readonly ignored: ReadonlyMap<string, ReadonlySet<string>>;
   /** Where in it the locations inside of RPCs stand, of which few are ever asked for. */
   readonly inside: ReadonlyMap<string, readonly number[]>;
-  /** Those that were. */
+  /** Those of RPCs with many of them that were. */
   readonly indexed: Map<string, RpcLocations>;
 }
 

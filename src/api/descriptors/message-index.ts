@@ -1,7 +1,7 @@
 import { nearest } from "../../diagnostics/nearest.ts";
 import type { FieldKind, FieldLookup } from "../field.ts";
 import { DescriptorError, type FileOutline } from "./file-outline.ts";
-import { eachField, type FieldReader, WireType } from "./wire.ts";
+import { eachField, type FieldReader, NESTED_TYPE, nameOf, WireType } from "./wire.ts";
 
 /** `google.protobuf.FieldDescriptorProto.Type` by number. */
 export const KINDS: readonly (FieldKind | undefined)[] = [
@@ -36,6 +36,13 @@ interface Field {
   readonly type?: string;
 }
 
+interface IndexedMessage {
+  readonly bytes: Uint8Array;
+  readonly file: FileOutline;
+  /** Whether the messages in it are indexed too. */
+  hasNested: boolean;
+}
+
 /**
  * The second stage of reading: the fields of messages, decoded for those that
  * an option names and for no other.
@@ -43,7 +50,7 @@ interface Field {
 export class MessageIndex {
   readonly #files = new Map<string, FileOutline[]>();
   readonly #indexed = new Set<string>();
-  readonly #messages = new Map<string, { bytes: Uint8Array; file: FileOutline }>();
+  readonly #messages = new Map<string, IndexedMessage>();
   readonly #fields = new Map<string, ReadonlyMap<string, Field>>();
 
   constructor(files: Iterable<FileOutline>) {
@@ -91,47 +98,56 @@ export class MessageIndex {
     return fields;
   }
 
-  #messageOf(message: string): { bytes: Uint8Array; file: FileOutline } | undefined {
+  #messageOf(message: string): IndexedMessage | undefined {
     const found = this.#find(message);
     if (found?.file.conflict !== undefined) throw new DescriptorError(found.file.conflict);
     return found;
   }
 
   /** A full name does not say where the package ends, so the longest package that fits is tried first. */
-  #find(message: string): { bytes: Uint8Array; file: FileOutline } | undefined {
+  #find(message: string): IndexedMessage | undefined {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
     let end = message.length;
     do {
       end = message.lastIndexOf(".", end - 1);
       const packageName = end < 0 ? "" : message.slice(0, end);
-      if (this.#indexed.has(packageName)) continue;
       const files = this.#files.get(packageName);
       if (files === undefined) continue;
-      this.#indexed.add(packageName);
       const prefix = packageName === "" ? "" : `${packageName}.`;
-      for (const file of files) {
-        for (const bytes of file.messages) this.#index(file, prefix, bytes);
-      }
+      this.#indexPackage(packageName, prefix, files);
+      const dot = message.indexOf(".", prefix.length);
+      if (dot > 0) this.#indexNested(message.slice(0, dot));
       const found = this.#messages.get(message);
       if (found !== undefined) return found;
     } while (end > 0);
     return undefined;
   }
 
-  #index(file: FileOutline, prefix: string, bytes: Uint8Array): void {
-    let name = "";
-    const nested: Uint8Array[] = [];
+  #indexPackage(name: string, prefix: string, files: readonly FileOutline[]): void {
+    if (this.#indexed.has(name)) return;
+    this.#indexed.add(name);
+    for (const file of files) {
+      for (const bytes of file.messages) {
+        this.#messages.set(prefix + nameOf(bytes), { bytes, file, hasNested: false });
+      }
+    }
+  }
+
+  /** Few messages inside of others are ever asked for. How deep they nest is bounded where the outline is read. */
+  #indexNested(name: string): void {
+    const message = this.#messages.get(name);
+    if (message === undefined || message.hasNested) return;
+    message.hasNested = true;
+    const { bytes, file } = message;
     eachField(bytes, (field, wireType, reader) => {
-      if (wireType !== WireType.LengthDelimited) return false;
-      if (field === 1) name = reader.string();
-      else if (field === 3) nested.push(reader.bytes());
-      else return false;
+      if (field !== NESTED_TYPE || wireType !== WireType.LengthDelimited) return false;
+      const nested = reader.bytes();
+      const nestedName = `${name}.${nameOf(nested)}`;
+      this.#messages.set(nestedName, { bytes: nested, file, hasNested: false });
+      this.#indexNested(nestedName);
       return true;
     });
-    this.#messages.set(prefix + name, { bytes, file });
-    // How deep messages nest is bounded where the outline is read.
-    for (const inner of nested) this.#index(file, `${prefix}${name}.`, inner);
   }
 }
 

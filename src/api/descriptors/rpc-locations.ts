@@ -17,12 +17,17 @@ export class RpcLocations {
     this.#locations = locations;
   }
 
+  /** Whether they are indexed when they are first looked for. */
+  get areMany(): boolean {
+    return this.#locations.length >= MANY;
+  }
+
   /**
    * The location of the innermost element around a path. Where the option is written piece by piece,
    * an element of it may have no location of its own: then the first piece below stands for it.
    */
   find(path: readonly number[]): SourceLocation | undefined {
-    if (this.#locations.length < MANY) return this.#search(path);
+    if (!this.areMany) return this.#search(path);
     this.#index ??= indexOf(this.#locations);
     return findIn(this.#index, path);
   }

@@ -19,8 +19,8 @@ export function eachField(bytes: Uint8Array, visit: VisitField): void {
 }
 
 const MAX_TAG_BYTES = 5;
-/** Most names are short and of ASCII. */
-const MAX_SHORT_TEXT = 48;
+/** Most names are short and of ASCII; to put longer text together takes longer than to decode it. */
+const MAX_SHORT_TEXT = 16;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -188,7 +188,7 @@ export const MAX_NESTING = 100;
 /** The fewest bytes of a level: the tag and the length of the message in it. */
 const LEVEL_BYTES = 2;
 /** The number of `DescriptorProto.nested_type`. */
-const NESTED_TYPE = 3;
+export const NESTED_TYPE = 3;
 
 /**
  * Whether messages nest so deep that nothing may walk down into them.
@@ -213,4 +213,15 @@ export function nestsTooDeep(messages: readonly Uint8Array[]): boolean {
     if (bytes.length >= MAX_NESTING * LEVEL_BYTES) eachField(bytes, visitAt(0));
   }
   return isTooDeep;
+}
+
+/** The name of an encoded descriptor of whatever kind: field 1 of each. */
+export function nameOf(bytes: Uint8Array): string {
+  let name = "";
+  eachField(bytes, (number, wireType, reader) => {
+    if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
+    name = reader.string();
+    return true;
+  });
+  return name;
 }

@@ -1,6 +1,6 @@
 import { DescriptorError, type FileOutline } from "../../descriptors/file-outline.ts";
 import { KINDS } from "../../descriptors/message-index.ts";
-import { eachField, MAX_NESTING, WireType } from "../../descriptors/wire.ts";
+import { eachField, MAX_NESTING, nameOf, WireType } from "../../descriptors/wire.ts";
 
 /** A field, as far as it says what an option's bytes mean. */
 export interface DefinedField {
@@ -163,17 +163,6 @@ function readMessage(
   const fields = encoded.map((field) => readDefinedField(field, oneofs).field);
   const message = { name: scope + nameOf(bytes), syntax: syntaxOf(file), fields, extensionRanges };
   return { message, nested: { messages, enums } };
-}
-
-/** The name of an encoded descriptor of whatever kind: field 1 of each. */
-export function nameOf(bytes: Uint8Array): string {
-  let name = "";
-  eachField(bytes, (number, wireType, reader) => {
-    if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
-    name = reader.string();
-    return true;
-  });
-  return name;
 }
 
 /** The number of an encoded `EnumValueDescriptorProto`. */

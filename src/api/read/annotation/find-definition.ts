@@ -1,12 +1,17 @@
 import { DescriptorError, type FileOutline } from "../../descriptors/file-outline.ts";
-import { eachField, type VisitField, WireType } from "../../descriptors/wire.ts";
+import {
+  eachField,
+  NESTED_TYPE,
+  nameOf,
+  type VisitField,
+  WireType,
+} from "../../descriptors/wire.ts";
 import { POLICY_EXTENSION } from "../../policy.ts";
 import {
   type AnnotationDefinition,
   type DefinedEnum,
   type DefinedExtension,
   type DefinedMessage,
-  nameOf,
   readDefinedEnum,
   readDefinedField,
   readDefinedMessage,
@@ -88,8 +93,6 @@ function declaresExtension(message: Uint8Array): boolean {
   return isDeclared;
 }
 
-/** The number of `DescriptorProto.nested_type`. */
-const NESTED_TYPE = 3;
 /** The number of `DescriptorProto.extension`. */
 const EXTENSION = 6;
 

@@ -1,10 +1,10 @@
 import type { FileOutline } from "../../descriptors/file-outline.ts";
+import { nameOf } from "../../descriptors/wire.ts";
 import {
   type DefinedEnum,
   type DefinedExtension,
   type DefinedField,
   type DefinedMessage,
-  nameOf,
   readDefinedTypes,
   scopeOf,
 } from "./definition.ts";
