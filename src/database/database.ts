@@ -1,7 +1,10 @@
 import type { Kysely } from "kysely";
 
 /** The kinds of database. */
-export type DatabaseKind = "sqlite" | "postgres";
+export const DATABASE_KINDS = ["sqlite", "postgres"] as const;
+
+/** A kind of database. */
+export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
 /** `database` of a service's configuration, by the names of the file. */
 export interface DatabaseSettings {

@@ -209,6 +209,12 @@ export interface Readiness {
   readonly reason?: string;
 }
 
+/** The kinds of authorization engine. */
+export const ENGINE_KINDS = ["embedded", "spicedb"] as const;
+
+/** A kind of authorization engine. */
+export type EngineKind = (typeof ENGINE_KINDS)[number];
+
 /**
  * An authorization engine: relationships in, decisions out. The semantics are
  * SpiceDB's. Every method rejects with an `AuthzError`, and what is not certain is an error, never
@@ -240,7 +246,7 @@ export interface Readiness {
  */
 export interface AuthorizationEngine {
   /** Which engine it is: one in this process, or a SpiceDB. */
-  readonly kind: "embedded" | "spicedb";
+  readonly kind: EngineKind;
 
   /**
    * Decides a check.

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type CreateTableBuilder, type Kysely, sql } from "kysely";
+import { type CreateTableBuilder, type Kysely, type RawBuilder, sql } from "kysely";
+import { COLUMN_TYPES } from "../../database/column-types.ts";
 import type { DatabaseKind } from "../../database/database.ts";
 import type { TableRights } from "../../database/postgres/postgres-rights.ts";
 import {
@@ -11,6 +12,12 @@ import {
 import type { StoreDatabase } from "./store-database.ts";
 import type { Tables } from "./tables.ts";
 import { inTransaction } from "./transaction.ts";
+
+/** What follows the columns of a table whose key is the whole row: without it SQLite would keep the key twice. */
+const TABLE_END: Readonly<Record<DatabaseKind, RawBuilder<unknown>>> = {
+  sqlite: sql`without rowid`,
+  postgres: sql``,
+};
 
 type Migration = (connection: Kysely<Tables>, kind: DatabaseKind) => Promise<void>;
 
@@ -76,8 +83,7 @@ async function makeTables(database: StoreDatabase, version: TableVersion): Promi
 }
 
 async function createTables(connection: Kysely<Tables>, kind: DatabaseKind): Promise<void> {
-  // Bytes compare faster than a language's order, and alike on every server.
-  const text = kind === "postgres" ? sql`text collate "C"` : sql`text`;
+  const { text, whole } = COLUMN_TYPES[kind];
   const key = [
     "resource_type",
     "resource_id",
@@ -92,11 +98,8 @@ async function createTables(connection: Kysely<Tables>, kind: DatabaseKind): Pro
     relationships = relationships.addColumn(column, text, (builder) => builder.notNull());
   }
   relationships = relationships.addPrimaryKeyConstraint("relationships_key", [...key]);
-  // The key is the whole row: without this SQLite would keep it twice.
-  if (kind === "sqlite") relationships = relationships.modifyEnd(sql`without rowid`);
-  await relationships.execute();
+  await relationships.modifyEnd(TABLE_END[kind]).execute();
 
-  const whole = kind === "postgres" ? "bigint" : "integer";
   await connection.schema
     .createTable("changes")
     .addColumn("sequence", whole, (column) => column.primaryKey())

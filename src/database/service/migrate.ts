@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CompiledQuery, type Kysely, sql } from "kysely";
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database, DatabaseKind } from "../database.ts";
 import { createSchema } from "../postgres/create-schema.ts";
 import { assertRights, type TableRights } from "../postgres/postgres-rights.ts";
@@ -113,18 +113,24 @@ async function makeTables(
   }
 }
 
+/** How a transaction begins that no other process is in at the same time. */
+const LOCKS: Readonly<
+  Record<DatabaseKind, { readonly begin: string; readonly lock?: RawBuilder<unknown> }>
+> = {
+  sqlite: { begin: "begin immediate" },
+  postgres: { begin: "begin", lock: sql`select pg_advisory_xact_lock(${lockKey()})` },
+};
+
 /** Runs work in a transaction that no other process is in at the same time. */
 function locked(
   { kysely, kind }: Database<MigrationTables>,
   work: (connection: Kysely<MigrationTables>) => Promise<void>,
 ): Promise<void> {
   return kysely.connection().execute(async (connection) => {
-    await connection.executeQuery(
-      CompiledQuery.raw(kind === "sqlite" ? "begin immediate" : "begin"),
-    );
+    const { begin, lock } = LOCKS[kind];
+    await connection.executeQuery(CompiledQuery.raw(begin));
     try {
-      if (kind === "postgres")
-        await sql`select pg_advisory_xact_lock(${lockKey()})`.execute(connection);
+      await lock?.execute(connection);
       await work(connection);
       await connection.executeQuery(CompiledQuery.raw("commit"));
     } catch (error) {

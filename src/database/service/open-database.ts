@@ -27,13 +27,17 @@ export async function openDatabase<Tables>(
 ): Promise<Database<Tables>> {
   const log = slowQueries(logger, settings.slow_query_threshold_ns);
   // Loaded when it is needed: the client of PostgreSQL is large.
-  if (settings.driver === "sqlite") {
-    const { SqliteDatabase } = await import("../sqlite/sqlite-database.ts");
-    const problem = sqliteFileProblem(settings.file ?? "");
-    if (problem !== undefined) throw new DatabaseError("INVALID_ARGUMENT", `file ${problem}`);
-    // Another process that starts at the same moment may be making the file.
-    return new BusyPatience().run(() => new SqliteDatabase<Tables>(settings.file as string, log));
+  switch (settings.driver) {
+    case "sqlite": {
+      const { SqliteDatabase } = await import("../sqlite/sqlite-database.ts");
+      const problem = sqliteFileProblem(settings.file ?? "");
+      if (problem !== undefined) throw new DatabaseError("INVALID_ARGUMENT", `file ${problem}`);
+      // Another process that starts at the same moment may be making the file.
+      return new BusyPatience().run(() => new SqliteDatabase<Tables>(settings.file as string, log));
+    }
+    case "postgres": {
+      const { PostgresDatabase } = await import("../postgres/postgres-database.ts");
+      return new PostgresDatabase<Tables>(settings, schema, log);
+    }
   }
-  const { PostgresDatabase } = await import("../postgres/postgres-database.ts");
-  return new PostgresDatabase<Tables>(settings, schema, log);
 }

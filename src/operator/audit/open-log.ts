@@ -4,9 +4,14 @@ import { placeOf, type StoreFlags } from "../command/flags.ts";
 /** Opens the log that the flags name, which the service goes on writing. */
 export async function openLog(flags: StoreFlags): Promise<OpenedAuditLog> {
   const place = await placeOf(flags, (file) => file);
-  if (place.driver === "sqlite") return openAuditLog({ file: place.file });
-  const schema = flags.schema === undefined ? {} : { schema: flags.schema };
-  return openAuditLog({ url: place.url, ...schema });
+  switch (place.driver) {
+    case "sqlite":
+      return openAuditLog({ file: place.file });
+    case "postgres": {
+      const schema = flags.schema === undefined ? {} : { schema: flags.schema };
+      return openAuditLog({ url: place.url, ...schema });
+    }
+  }
 }
 
 /** Aborts on SIGINT and SIGTERM: whoever follows ends so. */

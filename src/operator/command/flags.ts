@@ -60,16 +60,20 @@ async function configured(file: string, fileOf: (file: string) => string): Promi
   const { database } = loadServiceConfig(file).config;
   if (database === undefined)
     throw new OperatorError(`${file} has no database; name it with --store`);
-  return database.driver === "postgres"
-    ? { driver: "postgres", url: database.url as string }
-    : { driver: "sqlite", file: fileOf(database.file as string) };
+  const { driver } = database;
+  switch (driver) {
+    case "sqlite":
+      return { driver, file: fileOf(database.file as string) };
+    case "postgres":
+      return { driver, url: database.url as string };
+  }
 }
 
 /** To open a file that is not there would make it. */
 function existing(place: StorePlace): StorePlace {
-  if (place.driver === "postgres") return place;
+  if (!("file" in place)) return place;
   const { file } = place;
-  if (!existsSync(file)) throw new OperatorError(`${file} does not exist`);
+  if (!existsSync(file)) throw new OperatorError(`${file} does not exist; name the database`);
   if (!statSync(file).isFile()) throw new OperatorError(`${file} is not a file; name the database`);
   if (statSync(file).size === 0) throw new OperatorError(`${file} is empty; name the database`);
   return place;

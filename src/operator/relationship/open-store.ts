@@ -34,18 +34,25 @@ async function requirePostgresStore(url: string, schema = "svc_access"): Promise
  */
 export async function openStore(flags: StoreFlags): Promise<RelationshipStore> {
   const place = await placeOf(flags, relationshipsFile);
-  const schema = flags.schema === undefined ? {} : { schema: flags.schema };
-  if (place.driver === "postgres") {
-    await requirePostgresStore(place.url, flags.schema);
-    return openPostgresStore({ url: place.url, ...schema });
+  switch (place.driver) {
+    case "sqlite":
+      return openFile(place.file);
+    case "postgres": {
+      const schema = flags.schema === undefined ? {} : { schema: flags.schema };
+      await requirePostgresStore(place.url, flags.schema);
+      return openPostgresStore({ url: place.url, ...schema });
+    }
   }
+}
+
+async function openFile(file: string): Promise<RelationshipStore> {
   try {
-    return await openSqliteStore({ file: place.file });
+    return await openSqliteStore({ file });
   } catch (error) {
-    const beside = relationshipsFile(place.file);
+    const beside = relationshipsFile(file);
     if (!/of another program/.test((error as Error).message) || !existsSync(beside)) throw error;
     throw new OperatorError(
-      `${place.file} is the database of a service; its relationships are in ${beside}`,
+      `${file} is the database of a service; its relationships are in ${beside}`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import type { EngineKind } from "../../authz/engine/engine.ts";
 import type { ConfigDocument } from "../../config/config-document.ts";
 import { formatPath } from "../../config/describe-issue.ts";
 import { sqliteFileProblem } from "../../database/sqlite/sqlite-file.ts";
@@ -79,42 +80,49 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
       : { path: at(key), message: `${message}; that is ${refusedIn(config)}` };
   }
   if (!authz.enabled || authz.dev_allow_all) return;
-  // Without AUTHORIZED RPCs there is no engine; whether there are some is known when services are bound.
-  if (authz.model === undefined && authz.provider === "spicedb") {
+  if (authz.spicedb !== undefined && authz.provider !== "spicedb") {
     yield {
-      path: at(),
-      message: "security.authz.model is missing: name the file of the authorization model",
+      path: at("spicedb"),
+      message: `security.authz.spicedb is given, but the provider is ${authz.provider}; write provider: spicedb, or remove it`,
     };
   }
-  if (authz.provider === "spicedb") {
-    if (authz.spicedb === undefined) {
+  yield* ENGINE_CHECKS[authz.provider](config);
+}
+
+/**
+ * What each engine needs. Without AUTHORIZED RPCs there is no engine; whether there are some is
+ * known when services are bound.
+ */
+const ENGINE_CHECKS: Readonly<Record<EngineKind, ServiceConfigCheck>> = {
+  *embedded({ security: { authz }, database }) {
+    if (authz.model === undefined || database !== undefined) return;
+    yield {
+      path: ["security", "authz"],
+      message: "database is missing: the embedded engine keeps its relationships there",
+    };
+  },
+  *spicedb(config) {
+    const { model, spicedb } = config.security.authz;
+    if (model === undefined) {
       yield {
-        path: at("provider"),
+        path: ["security", "authz"],
+        message: "security.authz.model is missing: name the file of the authorization model",
+      };
+    }
+    if (spicedb === undefined) {
+      yield {
+        path: ["security", "authz", "provider"],
         message: "security.authz.spicedb is missing: the provider is spicedb",
       };
-    } else if (authz.spicedb.insecure && !isForDevelopment(config)) {
+    } else if (spicedb.insecure && !isForDevelopment(config)) {
       yield {
-        path: at("spicedb", "insecure"),
+        path: ["security", "authz", "spicedb", "insecure"],
         message: "security.authz.spicedb.insecure is true: the preshared key is sent in plain text",
         severity: "warning",
       };
     }
-    return;
-  }
-  if (authz.spicedb !== undefined) {
-    yield {
-      path: at("spicedb"),
-      message:
-        "security.authz.spicedb is given, but the provider is embedded; write provider: spicedb, or remove it",
-    };
-  }
-  if (authz.model !== undefined && config.database === undefined) {
-    yield {
-      path: at(),
-      message: "database is missing: the embedded engine keeps its relationships there",
-    };
-  }
-}
+  },
+};
 
 function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProblem> {
   const why = database?.file === undefined ? undefined : sqliteFileProblem(database.file);

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { AUTHN_MODES, DEFAULT_AUTHN_MODE } from "../../api/authn-mode.ts";
+import { ENGINE_KINDS } from "../../authz/engine/engine.ts";
 import { documented } from "../../config/config-values.ts";
 import {
   duration,
@@ -181,7 +182,7 @@ export const authz = z.strictObject({
   enabled: documented("Whether AUTHORIZED calls are checked.", z._default(z.boolean(), true)),
   provider: documented(
     "The kind of the authorization engine.",
-    z._default(z.enum(["embedded", "spicedb"]), "embedded"),
+    z._default(z.enum(ENGINE_KINDS), "embedded"),
   ),
   dev_allow_all: documented(
     "Whether every check allows; for development only.",

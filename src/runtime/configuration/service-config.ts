@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { documented, path } from "../../config/config-values.ts";
+import { DATABASE_KINDS } from "../../database/database.ts";
 import type { ServiceConfig } from "../../gen/service-config.ts";
 import { security } from "./security-config.ts";
 import { server } from "./server-config.ts";
@@ -15,10 +16,7 @@ import {
 
 const database = z
   .strictObject({
-    driver: documented(
-      "The kind of database.",
-      z._default(z.enum(["sqlite", "postgres"]), "sqlite"),
-    ),
+    driver: documented("The kind of database.", z._default(z.enum(DATABASE_KINDS), "sqlite")),
     file: documented("The file of SQLite; needed with sqlite.", z.optional(file())),
     url: documented(
       "The URL of PostgreSQL; needed with postgres. It holds a secret, so give it as ${VAR}.",

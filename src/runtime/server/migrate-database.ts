@@ -1,5 +1,6 @@
+import type { EngineKind } from "../../authz/engine/engine.ts";
 import { SILENT } from "../../common/logger.ts";
-import type { DatabaseSettings } from "../../database/database.ts";
+import type { DatabaseKind, DatabaseSettings } from "../../database/database.ts";
 import { relationshipsFile } from "../../database/relationships-file.ts";
 import { migrate } from "../../database/service/migrate.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
@@ -34,17 +35,29 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
     await database.close();
   }
   const { provider, model } = config.security.authz;
-  if (provider === "embedded" && model !== undefined) await migrateStore(settings);
+  if (KEEPS_RELATIONSHIPS[provider] && model !== undefined) {
+    await MIGRATE_STORE[settings.driver](settings);
+  }
 }
 
-async function migrateStore({ driver, file, url }: DatabaseSettings): Promise<void> {
-  if (driver === "postgres") {
-    const { migratePostgresStore } = await import(
-      "../../authz/store/postgres/open-postgres-store.ts"
-    );
-    return migratePostgresStore({ url: url as string });
-  }
-  const { openSqliteStore } = await import("../../authz/store/sqlite/open-sqlite-store.ts");
-  const store = await openSqliteStore({ file: relationshipsFile(file as string) });
-  await store.close();
-}
+/** Whether an engine keeps its relationships in the database of the service. */
+const KEEPS_RELATIONSHIPS: Readonly<Record<EngineKind, boolean>> = {
+  embedded: true,
+  spicedb: false,
+};
+
+/** Makes the tables of the relationships, or changes them to those of this version. */
+const MIGRATE_STORE: Readonly<Record<DatabaseKind, (settings: DatabaseSettings) => Promise<void>>> =
+  {
+    sqlite: async ({ file }) => {
+      const { openSqliteStore } = await import("../../authz/store/sqlite/open-sqlite-store.ts");
+      const store = await openSqliteStore({ file: relationshipsFile(file as string) });
+      await store.close();
+    },
+    postgres: async ({ url }) => {
+      const { migratePostgresStore } = await import(
+        "../../authz/store/postgres/open-postgres-store.ts"
+      );
+      return migratePostgresStore({ url: url as string });
+    },
+  };

@@ -28,21 +28,24 @@ export function loadModel(config: ServiceConfig): Model | undefined {
 }
 
 /** What the engine of a configuration would lack, a line each. */
-export function engineProblems({ security: { authz }, database }: ServiceConfig): string[] {
-  const problems: string[] = [];
-  if (authz.model === undefined) {
-    problems.push("security.authz.model is missing: name the file of the model");
-  }
+export function engineProblems(config: ServiceConfig): string[] {
+  const { authz } = config.security;
+  const own = problemsOfKind(config);
+  return authz.model === undefined
+    ? ["security.authz.model is missing: name the file of the model", ...own]
+    : own;
+}
+
+function problemsOfKind({ security: { authz }, database }: ServiceConfig): string[] {
   switch (authz.provider) {
     case "spicedb":
-      if (authz.spicedb !== undefined) return problems;
-      return [...problems, "security.authz.spicedb is missing: the provider is spicedb"];
+      return authz.spicedb === undefined
+        ? ["security.authz.spicedb is missing: the provider is spicedb"]
+        : [];
     case "embedded":
-      if (database !== undefined) return problems;
-      return [
-        ...problems,
-        "database is missing: the embedded engine keeps its relationships there",
-      ];
+      return database === undefined
+        ? ["database is missing: the embedded engine keeps its relationships there"]
+        : [];
   }
 }
 
@@ -90,15 +93,21 @@ export async function createAuthorizationEngine(
 
 async function openStore(database: DatabaseConfig): Promise<RelationshipStore> {
   const { driver, file, url } = database;
-  if (driver === "postgres") {
-    const { openPostgresStore } = await import("../../authz/store/postgres/open-postgres-store.ts");
-    const pool = {
-      max: database.max_open_conns,
-      maxIdle: database.max_idle_conns,
-      lifetimeSeconds: database.conn_max_lifetime_ns / NS_PER_SECOND,
-    };
-    return openPostgresStore({ url: url as string, pool });
+  switch (driver) {
+    case "sqlite": {
+      const { openSqliteStore } = await import("../../authz/store/sqlite/open-sqlite-store.ts");
+      return openSqliteStore({ file: relationshipsFile(file as string) });
+    }
+    case "postgres": {
+      const { openPostgresStore } = await import(
+        "../../authz/store/postgres/open-postgres-store.ts"
+      );
+      const pool = {
+        max: database.max_open_conns,
+        maxIdle: database.max_idle_conns,
+        lifetimeSeconds: database.conn_max_lifetime_ns / NS_PER_SECOND,
+      };
+      return openPostgresStore({ url: url as string, pool });
+    }
   }
-  const { openSqliteStore } = await import("../../authz/store/sqlite/open-sqlite-store.ts");
-  return openSqliteStore({ file: relationshipsFile(file as string) });
 }

@@ -84,9 +84,12 @@ async function openSource(source: AuditSource): Promise<Database<AuditTables>> {
   if (settings === undefined) {
     throw new DatabaseError("FAILED_PRECONDITION", "the configuration has no database");
   }
-  return settings.driver === "sqlite"
-    ? openFile(settings.file as string)
-    : openServer(settings.url as string, undefined);
+  switch (settings.driver) {
+    case "sqlite":
+      return openFile(settings.file as string);
+    case "postgres":
+      return openServer(settings.url as string, undefined);
+  }
 }
 
 async function openFile(file: string): Promise<Database<AuditTables>> {

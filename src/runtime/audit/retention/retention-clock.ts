@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../../../database/database.ts";
+import type { Database, DatabaseKind } from "../../../database/database.ts";
 import type { AuditTables } from "../store/audit-table.ts";
 import { visibleHead } from "../store/change-order.ts";
 
@@ -94,6 +94,9 @@ const MOST_AT_ONCE = 300_000;
 /** How often another replica may be faster. */
 const ATTEMPTS = 5;
 
+/** Whether a database is a server, whose clock all replicas share. */
+export const HAS_CLOCK: Readonly<Record<DatabaseKind, boolean>> = { sqlite: false, postgres: true };
+
 /**
  * The observed time of a service, kept in its database and shared by its replicas. In PostgreSQL
  * the clock is that of the server, so that a replica with a wrong clock does no harm.
@@ -124,7 +127,7 @@ export class StoredTime {
   }
 
   async #read() {
-    const isServer = this.#database.kind === "postgres";
+    const isServer = HAS_CLOCK[this.#database.kind];
     const row = await this.#database.kysely
       .selectFrom("audit_clock")
       .select(["version", "state"])

@@ -7,6 +7,7 @@ import {
   BELIEVED_AFTER_HOURS,
   type Clocks,
   earliest,
+  HAS_CLOCK,
   isSettled,
   latest,
   StoredTime,
@@ -164,7 +165,7 @@ export class Retention {
     this.#warned = found;
     if (found === undefined) return;
     const days = Math.round((found === "ahead" ? ahead : behind) / DAY);
-    const clock = this.#database.kind === "postgres" ? "the database's clock" : "the clock";
+    const clock = HAS_CLOCK[this.#database.kind] ? "the database's clock" : "the clock";
     this.#logger.warn(
       { days },
       found === "ahead"

@@ -1,4 +1,5 @@
 import { type ColumnType, type Kysely, sql } from "kysely";
+import { COLUMN_TYPES } from "../../../database/column-types.ts";
 import type { DatabaseKind } from "../../../database/database.ts";
 import type { MigrationSet } from "../../../database/service/migrate.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
@@ -125,9 +126,7 @@ const INDEXES: Readonly<Record<string, readonly (keyof AuditRow)[]>> = {
 
 // biome-ignore lint/suspicious/noExplicitAny: it makes the tables that a type would name
 async function createTable(connection: Kysely<any>, kind: DatabaseKind): Promise<void> {
-  // Bytes compare faster than a language's order, and alike on every server.
-  const text = kind === "postgres" ? sql`text collate "C"` : sql`text`;
-  const whole = kind === "postgres" ? "bigint" : "integer";
+  const { text, whole } = COLUMN_TYPES[kind];
   const wholes: ReadonlySet<string> = new Set(["time", "expires"]);
   let table = connection.schema
     .createTable("audit_events")
@@ -172,7 +171,7 @@ export const AUDIT_COLUMNS = [
 // biome-ignore lint/suspicious/noExplicitAny: it makes the tables that a type would name
 async function addChanges(connection: Kysely<any>, kind: DatabaseKind): Promise<void> {
   const { schema } = connection;
-  const whole = kind === "postgres" ? "bigint" : "integer";
+  const { whole } = COLUMN_TYPES[kind];
   await schema
     .alterTable("audit_events")
     .addColumn("change", whole, (column) => column.notNull().defaultTo(0))

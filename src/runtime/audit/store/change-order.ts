@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import type { Database } from "../../../database/database.ts";
+import type { Database, DatabaseKind } from "../../../database/database.ts";
 import type { AuditTables } from "./audit-table.ts";
 
 /**
@@ -12,12 +12,14 @@ import type { AuditTables } from "./audit-table.ts";
  * count where all events were removed. In PostgreSQL it is the number of the transaction.
  */
 export function nextChange({ kysely, kind }: Database<AuditTables>): RawBuilder<number> {
-  if (kind === "postgres") {
-    return sql<number>`txid_current() + (${kysely.selectFrom("audit_clock").select("shift")})`;
+  switch (kind) {
+    case "sqlite":
+      return sql<number>`(select 1 + max(
+        coalesce((select max(change) from audit_events), 0),
+        coalesce((select max(change) from audit_marks), 0)))`;
+    case "postgres":
+      return sql<number>`txid_current() + (${kysely.selectFrom("audit_clock").select("shift")})`;
   }
-  return sql<number>`(select 1 + max(
-    coalesce((select max(change) from audit_events), 0),
-    coalesce((select max(change) from audit_marks), 0)))`;
 }
 
 /**
@@ -26,22 +28,29 @@ export function nextChange({ kysely, kind }: Database<AuditTables>): RawBuilder<
  */
 export async function visibleHead(database: Database<AuditTables>): Promise<number> {
   const { kysely, kind } = database;
-  if (kind === "postgres") {
-    const { head } = await kysely
-      .selectFrom("audit_clock")
-      .select(
-        sql<string>`txid_snapshot_xmin(txid_current_snapshot()) - 1 + ${sql.ref("shift")}`.as(
-          "head",
-        ),
-      )
-      .executeTakeFirstOrThrow();
-    return Number(head);
+  switch (kind) {
+    case "sqlite": {
+      const { head } = await kysely
+        .selectNoFrom(nextChange(database).as("head"))
+        .executeTakeFirstOrThrow();
+      return Number(head) - 1;
+    }
+    case "postgres": {
+      const { head } = await kysely
+        .selectFrom("audit_clock")
+        .select(
+          sql<string>`txid_snapshot_xmin(txid_current_snapshot()) - 1 + ${sql.ref("shift")}`.as(
+            "head",
+          ),
+        )
+        .executeTakeFirstOrThrow();
+      return Number(head);
+    }
   }
-  const { head } = await kysely
-    .selectNoFrom(nextChange(database).as("head"))
-    .executeTakeFirstOrThrow();
-  return Number(head) - 1;
 }
+
+/** Whether the numbers of changes are those of a server, which another one counts again. */
+const COUNTS_AGAIN: Readonly<Record<DatabaseKind, boolean>> = { sqlite: false, postgres: true };
 
 /**
  * Keeps changes in order in a PostgreSQL database that was restored on another server, which counts
@@ -49,7 +58,7 @@ export async function visibleHead(database: Database<AuditTables>): Promise<numb
  * are shifted past them.
  */
 export async function shiftChanges({ kysely, kind }: Database<AuditTables>): Promise<void> {
-  if (kind !== "postgres") return;
+  if (!COUNTS_AGAIN[kind]) return;
   await kysely
     .updateTable("audit_clock")
     .set({ shift: sql<number>`${lastStored(kysely)} + 1 - txid_current()` })
