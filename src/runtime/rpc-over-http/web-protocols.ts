@@ -62,23 +62,25 @@ export class WebProtocols implements RpcProtocols {
     if (spoken === undefined) return undefined;
     const settings = this.#options;
     const { name, codec } = spoken;
-    if (name === "unary") {
-      if (codec === "json" && http.headers.all(VERSION_HEADER).length === 0) return undefined;
-      if (isStreaming) throw otherKind(spoken);
-      return new UnaryExchange(
-        http,
-        path,
-        codec,
-        settings,
-        () => new PostedMessage(http, settings.limits.maxBytes),
-      );
+    switch (name) {
+      case "unary":
+        if (codec === "json" && http.headers.all(VERSION_HEADER).length === 0) return undefined;
+        if (isStreaming) throw otherKind(spoken);
+        return new UnaryExchange(
+          http,
+          path,
+          codec,
+          settings,
+          () => new PostedMessage(http, settings.limits.maxBytes),
+        );
+      case "stream":
+        if (!isStreaming) throw otherKind(spoken);
+        return new EnvelopedExchange(http, path, codec, settings, STREAM_FORMS[codec]);
+      case "grpc_web":
+        return new EnvelopedExchange(http, path, codec, settings, WEB_FORMS[codec]);
+      case "grpc_web_text":
+        return new EnvelopedExchange(http, path, codec, settings, WEB_TEXT_FORM);
     }
-    if (name === "stream") {
-      if (!isStreaming) throw otherKind(spoken);
-      return new EnvelopedExchange(http, path, codec, settings, STREAM_FORMS[codec]);
-    }
-    const form = name === "grpc_web" ? WEB_FORMS[codec] : WEB_TEXT_FORM;
-    return new EnvelopedExchange(http, path, codec, settings, form);
   }
 
   #got(http: Exchange, path: string, query: string): RpcExchange | undefined {

@@ -66,7 +66,10 @@ export class PageServer {
         return;
       }
       const answer = answers[request.url ?? ""]?.();
-      if (answer === undefined) return response.writeHead(404).end();
+      if (answer === undefined) {
+        response.writeHead(404).end();
+        return;
+      }
       const [type, body] = answer;
       response.writeHead(200, { "content-type": type }).end(body);
     });
