@@ -1,3 +1,4 @@
+import { AUTHN_SOURCES } from "../../api/authn-mode.ts";
 import type { ConfigProblem } from "../../config/check-edge.ts";
 import {
   isForDevelopment,
@@ -68,7 +69,7 @@ function* checkTrustedPeers(config: ServiceConfig): Iterable<ConfigProblem> {
   const { trusted_peers: peers, allow_any_peer: allowsAny } = gateway;
   const at = ["gateway", "trusted_peers"];
   const key = "security.authn.gateway.trusted_peers";
-  const trustsHeaders = enabled && (mode === "gateway_trusted" || mode === "hybrid");
+  const trustsHeaders = enabled && AUTHN_SOURCES[mode].headers;
   if (trustsHeaders && peers.length === 0 && !trustsLoopback(config)) {
     yield problem(
       at,
@@ -89,7 +90,7 @@ function* checkTrustedPeers(config: ServiceConfig): Iterable<ConfigProblem> {
 
 function* checkOidc(config: ServiceConfig): Iterable<ConfigProblem> {
   const { enabled, mode, oidc } = config.security.authn;
-  if (enabled && (mode === "idp_jwt" || mode === "hybrid") && oidc === undefined) {
+  if (enabled && AUTHN_SOURCES[mode].tokens && oidc === undefined) {
     yield problem(
       ["oidc"],
       `security.authn.oidc is missing: the mode ${mode} needs its issuer and audience`,
@@ -113,7 +114,7 @@ function trustsLoopback({ environment, security }: ServiceConfig): boolean {
   return (
     enabled &&
     environment === DEVELOPMENT &&
-    (mode === "gateway_trusted" || mode === "hybrid") &&
+    AUTHN_SOURCES[mode].headers &&
     gateway.trusted_peers.length === 0
   );
 }
