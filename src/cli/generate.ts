@@ -3,7 +3,7 @@ import { note } from "../common/note.ts";
 import { printable } from "../common/printable.ts";
 import { generate } from "../compiler/generate.ts";
 import { judgeTargets } from "../compiler/judge-targets.ts";
-import { TARGETS, type Target } from "../compiler/targets.ts";
+import { DEFAULT_TARGETS, TARGETS, type Target } from "../compiler/targets.ts";
 import { writeFiles } from "../compiler/write-files.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
@@ -25,7 +25,9 @@ export function generateCommand(): Command {
     .argument("<input...>", "folders of protos, buf images, or - for an image on standard input")
     .requiredOption("--out <folder>", "where the files are written, all or none")
     .addOption(
-      new Option("--target <target...>", "what is made").choices(TARGETS).default(TARGETS, "all"),
+      new Option("--target <target...>", "what is made")
+        .choices(TARGETS)
+        .default(DEFAULT_TARGETS, DEFAULT_TARGETS.join(", ")),
     )
     .addOption(
       new Option("--import-extension <extension>", "how TypeScript imports its siblings")

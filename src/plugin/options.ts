@@ -1,4 +1,4 @@
-import { TARGETS, type Target } from "../compiler/targets.ts";
+import { DEFAULT_TARGETS, isOfEach, TARGETS, type Target } from "../compiler/targets.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 
@@ -16,9 +16,6 @@ export interface PluginOptions {
 const IMPORT_OPTIONS = ["import_extension", "rewrite_imports"];
 const IMPORT_EXTENSIONS = ["none", "js", "ts"];
 const OPTIONS = ["config", "model", "target", "files", ...IMPORT_OPTIONS];
-
-/** The targets whose outputs are, but for `policies.json`, each of one file. */
-const TARGETS_OF_EACH: readonly Target[] = ["policies", "server"];
 
 /**
  * Parses the parameter of a CodeGeneratorRequest: `key=value`, joined with commas.
@@ -49,14 +46,14 @@ export function parsePluginOptions(parameter: string): PluginOptions {
   }
   const run = filesOption(files);
   if (run.files === "each") {
-    const spanning = targets.find((target) => !TARGETS_OF_EACH.includes(target));
+    const spanning = targets.find((target) => !isOfEach(target));
     if (spanning !== undefined) {
       throw new UsageError(
         `files=each makes the outputs of each file by itself, and target=${spanning} is of all files; make it in a run over all of them`,
       );
     }
   }
-  const all = run.files === "each" ? TARGETS_OF_EACH : TARGETS;
+  const all = run.files === "each" ? DEFAULT_TARGETS.filter(isOfEach) : DEFAULT_TARGETS;
   return {
     ...(config === undefined ? {} : { config }),
     ...(model === undefined ? {} : { model }),

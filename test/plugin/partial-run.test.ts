@@ -6,7 +6,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { CodeGeneratorRequestSchema } from "@bufbuild/protobuf/wkt";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readCodeGeneratorRequest } from "../../src/api/descriptors/code-generator-request.ts";
-import { TARGETS } from "../../src/compiler/targets.ts";
+import { DEFAULT_TARGETS } from "../../src/compiler/targets.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { type PluginOptions, parsePluginOptions } from "../../src/plugin/options.ts";
 import { refusePartialRun } from "../../src/plugin/partial-run.ts";
@@ -266,8 +266,8 @@ describe("the option files", () => {
   test.each([
     ["files=each", { files: "each", targets: ["policies", "server"] }],
     ["files=each,target=server", { files: "each", targets: ["server"] }],
-    ["files=all", { files: "all", targets: TARGETS }],
-    ["", { targets: TARGETS }],
+    ["files=all", { files: "all", targets: DEFAULT_TARGETS }],
+    ["", { targets: DEFAULT_TARGETS }],
   ])("%s is %j", (parameter, expected) => {
     const { targets, files } = parsePluginOptions(parameter);
     expect({ targets, ...(files === undefined ? {} : { files }) }).toEqual(expected);
