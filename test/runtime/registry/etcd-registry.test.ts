@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { Etcd3 } from "etcd3";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
 import { connectEtcd } from "../../../src/runtime/registry/etcd-client.ts";
 import {
   publishRoutes,
@@ -325,13 +326,3 @@ describe.skipIf(etcdIsAbsent())("the route registry with user and password", () 
     await publisher.close();
   });
 });
-
-const NO_EVENTS = {
-  identityHeadersDropped() {},
-  authentication() {},
-  authorization() {},
-  rateLimited() {},
-  audit() {},
-  cache() {},
-  secretFile: () => undefined,
-};
