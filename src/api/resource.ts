@@ -1,27 +1,39 @@
 import type { FieldReference } from "./field.ts";
 
-/** A piece of a resource's id. */
+/** A piece of a resource's id: text, or what the request or the caller puts there (ANNO-6). */
 export type ResourcePart =
-  | { readonly kind: "literal"; readonly text: string }
-  /** A field of the request. */
-  | { readonly kind: "field"; readonly path: string }
+  | {
+      readonly kind: "literal";
+      /** What stands there in every call. */
+      readonly text: string;
+    }
+  | {
+      readonly kind: "field";
+      /** A field of the request, by its path in protobuf names: `skill.skill_id`. */
+      readonly path: string;
+    }
   /**
    * One segment of a request field that a path variable binds: `{name.merchants}`
    * is what follows `merchants` in a `name` of the pattern `merchants/*`.
    */
   | {
       readonly kind: "segment";
+      /** The field of the request, by its path in protobuf names. */
       readonly path: string;
       /** The literal before the segment, or the number of the wildcard. */
       readonly segment: string;
       /** The patterns that the RPC's bindings give the field; a value matches one of them. */
       readonly patterns: readonly string[];
     }
-  /** A field of the caller: `{principal.organization_id}` has `organization_id`. */
-  | { readonly kind: "principal"; readonly field: string };
+  | {
+      readonly kind: "principal";
+      /** A field of the caller, in protobuf names: `{principal.organization_id}` has `organization_id`. */
+      readonly field: string;
+    };
 
-/** `authz.resource`, parsed: the object that is checked. */
+/** The object that is checked: `authz.resource`, parsed. */
 export interface ResourceTemplate {
+  /** The type of the authorization model, such as `skill`. */
   readonly type: string;
   /** The pieces of the id; `*` asks for at least one object of the type. */
   readonly id: "*" | readonly ResourcePart[];

@@ -1,4 +1,5 @@
 import type { RiskLevel } from "../policy.ts";
+import type { ResourcePart, ResourceTemplate } from "../resource.ts";
 
 /**
  * The policy of one RPC as generated code declares it: the annotation `svc.access.v1.policy` with
@@ -54,41 +55,11 @@ export interface AccessPolicy {
   readonly publish: boolean;
 }
 
-/** The object that is checked. */
-export interface AccessResource {
-  /** The type of the authorization model, such as `skill`. */
-  readonly type: string;
-  /** The pieces of the id; `*` asks for at least one object of the type. */
-  readonly id: "*" | readonly AccessResourcePart[];
-}
+/** The object that is checked: its type and the pieces of its id. */
+export type AccessResource = ResourceTemplate;
 
-/** A piece of a resource's id: text, or what the request or the caller puts there (ANNO-6). */
-export type AccessResourcePart =
-  | {
-      readonly kind: "literal";
-      /** What stands there in every call. */
-      readonly text: string;
-    }
-  | {
-      readonly kind: "field";
-      /** A field of the request, by its path in protobuf names: `skill.skill_id`. */
-      readonly path: string;
-    }
-  /** One segment of a request field whose value matches one of the patterns, such as `merchants/*`. */
-  | {
-      readonly kind: "segment";
-      /** The field of the request, by its path in protobuf names. */
-      readonly path: string;
-      /** The literal before the segment, or the number of the wildcard. */
-      readonly segment: string;
-      /** The patterns of path variables that bind the field. */
-      readonly patterns: readonly string[];
-    }
-  | {
-      readonly kind: "principal";
-      /** A field of the caller, in protobuf names: `organization_id`. */
-      readonly field: string;
-    };
+/** A piece of a resource's id. */
+export type AccessResourcePart = ResourcePart;
 
 /** Policies by full method name, such as `hub.skills.v1.SkillService/GetSkill`. */
 export type AccessPolicies<Rpc extends string = string> = Readonly<Record<Rpc, AccessPolicy>>;
