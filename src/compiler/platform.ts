@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { LoadedConfig } from "../config/load-config.ts";
 import { type Diagnostic, formatDiagnostic } from "../diagnostics/diagnostic.ts";
-import { MalformedFileError, UsageError } from "../diagnostics/usage-error.ts";
+import { MalformedFileError } from "../diagnostics/usage-error.ts";
 import type { Model } from "../model/index.ts";
+import { readText } from "./read-text.ts";
 
 /** The name under which the platform configuration is found without an option. */
 export const DEFAULT_CONFIG = "svc-access.yaml";
@@ -111,20 +112,6 @@ async function readConfig(path: string): Promise<LoadedConfig> {
     throw new MalformedFileError(result.diagnostics.map(formatDiagnostic));
   }
   return result.loaded;
-}
-
-function readText(path: string, what: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new UsageError(`${what} does not exist`);
-    if (code === "EISDIR") throw new UsageError(`${what} is a folder; name a file`);
-    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-      throw new UsageError(`${what} is not UTF-8 text`);
-    }
-    throw new UsageError(`${what} cannot be read: ${(error as Error).message}`);
-  }
 }
 
 /** The path as a user who stands in the working directory would write it. */

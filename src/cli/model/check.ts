@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 import { printableJson } from "../../common/printable.ts";
+import { readText } from "../../compiler/read-text.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { count, findingsOf, type ReportStyle, showsColors } from "../report/findings.ts";
 import { REPORTS } from "../report/report.ts";
-import { readText } from "./files.ts";
 
 /** `svc-access model check FILE`. */
 export function checkCommand(): Command {

@@ -1,7 +1,7 @@
 import { displayPath } from "../../compiler/platform.ts";
+import { readText } from "../../compiler/read-text.ts";
 import { readRelationships } from "../../model/validation/read-relationships.ts";
 import type { PlacedRelationship } from "../../model/validation/validation-file.ts";
-import { readText } from "./files.ts";
 
 /**
  * Reads a file of relationships.

@@ -1,12 +1,12 @@
 import { dirname, resolve } from "node:path";
 import { displayPath } from "../../compiler/platform.ts";
+import { readText } from "../../compiler/read-text.ts";
 import { formatDiagnostic } from "../../diagnostics/diagnostic.ts";
 import { MalformedFileError } from "../../diagnostics/usage-error.ts";
 import { type Model, parseModel } from "../../model/index.ts";
 import { readValidationFile } from "../../model/validation/read-validation-file.ts";
 import { lineStarts } from "../../model/validation/text-positions.ts";
 import type { ValidationFile } from "../../model/validation/validation-file.ts";
-import { readText } from "./files.ts";
 
 /** A validation file with its model. */
 export interface LoadedValidation {

@@ -36,7 +36,7 @@ test("what cannot be read is a usage error of one line", () => {
     expect(stderr).not.toBe("");
   }
   expect(run("check", "missing.zed").stderr).toBe(
-    "svc-access: the model missing.zed does not exist\n",
+    "svc-access: the model missing.zed does not exist; create it, or name another file\n",
   );
 });
 

@@ -236,12 +236,13 @@ describe("a file that cannot be used is a usage error of one line", () => {
 
   test("files that there are not", () => {
     expect(run("test", "missing.yaml").stderr).toBe(
-      "svc-access: the validation file missing.yaml does not exist\n",
+      "svc-access: the validation file missing.yaml does not exist; create it, or name another file\n",
     );
     const name = write("beside.yaml", "schemaFile: missing.zed\n");
     expect(run("test", name)).toMatchObject({
       status: 2,
-      stderr: "svc-access: beside.yaml:1:13: schemaFile missing.zed does not exist\n",
+      stderr:
+        "svc-access: beside.yaml:1:13: schemaFile missing.zed does not exist; create it, or name another file\n",
     });
     expect(run("test").status).toBe(2);
   });
