@@ -1,0 +1,76 @@
+/**
+ * Fails where the committed code of protos, `src/gen/proto` and `gen` of the examples, is not what
+ * `buf generate` would make by these sources; nothing has to be built before.
+ */
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { parse } from "yaml";
+
+const root = new URL("../", import.meta.url).pathname;
+const buf = join(root, "node_modules/.bin/buf");
+
+/** What is read and changed of a buf.gen.yaml. */
+interface Template {
+  readonly plugins: { local: string | readonly string[]; strategy?: "all" }[];
+}
+
+/** The plugin of this package, as templates name it, and as these sources have it. */
+const OURS = "protoc-gen-svc-access";
+const SOURCE = [process.execPath, join(root, "scripts/generate/protoc-plugin.ts")];
+
+/** Where a template is, what it makes, and how that is made again. */
+const TREES = [
+  { folder: "", out: "src/gen/proto", again: "npm run build && npm run generate:iam" },
+  { folder: "examples/hub", out: "gen", again: "npm run build && npm start" },
+  { folder: "examples/notes", out: "gen", again: "npm run build && npm start" },
+] as const;
+
+type Tree = (typeof TREES)[number];
+
+const temporary = mkdtempSync(join(tmpdir(), "svc-access-generated-"));
+try {
+  const problems = await Promise.all(TREES.map(check));
+  for (const problem of problems.flat()) process.stderr.write(`${problem}\n`);
+  if (problems.flat().length > 0) process.exitCode = 1;
+} finally {
+  rmSync(temporary, { recursive: true, force: true });
+}
+
+async function check(tree: Tree, index: number): Promise<string[]> {
+  const { folder, out, again } = tree;
+  const cwd = join(root, folder);
+  const made = join(temporary, String(index));
+  const template = parse(readFileSync(join(cwd, "buf.gen.yaml"), "utf8")) as Template;
+  // One process for all folders: the files are the same, sooner.
+  for (const plugin of template.plugins) plugin.strategy = "all";
+  const ours = template.plugins.find(({ local }) => [local].flat().at(-1)?.endsWith(OURS));
+  if (ours === undefined) return [`${join(folder, "buf.gen.yaml")} does not name ${OURS}`];
+  ours.local = SOURCE;
+  const args = ["generate", "--template", JSON.stringify(template), "-o", made];
+  try {
+    await promisify(execFile)(buf, args, { cwd });
+  } catch (error) {
+    return [`${join(folder, out)}: ${(error as { stderr?: string }).stderr || error}`];
+  }
+  const expected = contentsOf(join(made, out));
+  const committed = contentsOf(join(cwd, out));
+  const names = [...new Set([...expected.keys(), ...committed.keys()])].sort();
+  const drifted = names.filter((name) => expected.get(name) !== committed.get(name));
+  if (drifted.length === 0) return [];
+  return [`${join(folder, out)} drifted (${drifted.join(", ")}); ${again}, and commit`];
+}
+
+function contentsOf(folder: string): ReadonlyMap<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return new Map(
+    files.map(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      return [path.slice(folder.length + 1), readFileSync(path, "utf8")];
+    }),
+  );
+}
