@@ -1,6 +1,5 @@
 import type { Model } from "../../model/index.ts";
 import type { Relationship, RelationshipFilter } from "../../model/relationship.ts";
-import { formatRelationship } from "../../model/relationship-text.ts";
 import { AuthzError } from "../engine/authz-error.ts";
 import {
   type AuthorizationEngine,
@@ -28,10 +27,7 @@ import { Checks } from "./check/checks.ts";
 import { Explainer } from "./check/explainer.ts";
 import type { RelationshipGraph } from "./graph/relationship-graph.ts";
 import { abortError, inTurns, type Steps } from "./graph/turns.ts";
-import { listRelationships } from "./lookup/list-relationships.ts";
-import { Listings } from "./lookup/listings.ts";
-import { ResourceFinder } from "./lookup/resource-finder.ts";
-import { SubjectFinder } from "./lookup/subject-finder.ts";
+import { Lookups } from "./lookup/lookups.ts";
 import { formatRevision, HeadRevision } from "./write/revision.ts";
 import { Watcher } from "./write/watcher.ts";
 import { Writer } from "./write/writer.ts";
@@ -44,10 +40,7 @@ export class EmbeddedEngine implements AuthorizationEngine {
   readonly #graph: RelationshipGraph;
   readonly #checks: Checks;
   readonly #explainer: Explainer;
-  readonly #resources: ResourceFinder;
-  readonly #subjects: SubjectFinder;
-  readonly #listings = new Listings();
-  readonly #maxResults: number;
+  readonly #lookups: Lookups;
   readonly #watcher: Watcher;
   readonly #writer: Writer;
   readonly #head: HeadRevision;
@@ -65,15 +58,17 @@ export class EmbeddedEngine implements AuthorizationEngine {
     graph: RelationshipGraph,
     maxResults: number,
   ) {
-    this.#maxResults = maxResults;
     this.#store = store;
     this.#validator = validator;
     this.#graph = graph;
     const checker = new Checker(graph);
     this.#checks = new Checks(graph, checker, validator);
     this.#explainer = new Explainer(model, graph, checker);
-    this.#resources = new ResourceFinder(graph, checker, maxResults);
-    this.#subjects = new SubjectFinder(graph, checker, maxResults);
+    this.#lookups = new Lookups(graph, checker, maxResults, () => ({
+      storeId: store.id,
+      sequence: this.#writer.sequence,
+      revision: this.#head.revision(),
+    }));
     this.#watcher = new Watcher(store, () => this.#writer.sequence);
     this.onFailure((error) => this.#watcher.fail(error));
     this.#writer = new Writer(
@@ -116,7 +111,7 @@ export class EmbeddedEngine implements AuthorizationEngine {
     this.#begin(options);
     this.#validator.checkAny(request);
     const { result: allowed, revision } = await this.#atHead(
-      () => this.#resources.any(request),
+      () => this.#lookups.anyResource(request),
       options,
     );
     return { allowed, revision };
@@ -146,15 +141,7 @@ export class EmbeddedEngine implements AuthorizationEngine {
   ): Promise<Page<Relationship>> {
     this.#begin(options);
     this.#validator.filter(filter);
-    const { resourceType, resourceId, relation, subject } = filter;
-    const of = [resourceType, resourceId, relation, subject?.type, subject?.id, subject?.relation];
-    // Text that stays as it is: the object that was asked with may change before the next page.
-    const listing = ["relationships", ...of.map((part) => part ?? null)];
-    const all = () => listRelationships(this.#graph, filter, this.#maxResults);
-    return this.#inTurns(
-      () => this.#listings.page(listing, page, this.#state(), all, formatRelationship),
-      options,
-    );
+    return this.#inTurns(this.#lookups.relationships(filter, page), options);
   }
 
   async lookupResources(
@@ -163,14 +150,7 @@ export class EmbeddedEngine implements AuthorizationEngine {
   ): Promise<Page<string>> {
     this.#begin(options);
     this.#validator.checkAny(request);
-    const { resourceType, permission, subject } = request;
-    const { type, id, relation = null } = subject;
-    const listing = ["resources", resourceType, permission, type, id, relation];
-    const all = () => this.#resources.find(request);
-    return this.#inTurns(
-      () => this.#listings.page(listing, request, this.#state(), all, (id) => id),
-      options,
-    );
+    return this.#inTurns(this.#lookups.resources(request), options);
   }
 
   async lookupSubjects(
@@ -179,20 +159,7 @@ export class EmbeddedEngine implements AuthorizationEngine {
   ): Promise<Page<FoundSubject>> {
     this.#begin(options);
     this.#validator.lookupSubjects(request);
-    const { resource, permission, subjectType, subjectRelation = null } = request;
-    const listing = [
-      "subjects",
-      resource.type,
-      resource.id,
-      permission,
-      subjectType,
-      subjectRelation,
-    ];
-    const all = () => this.#subjects.find(request);
-    return this.#inTurns(
-      () => this.#listings.page(listing, request, this.#state(), all, ({ id }) => id),
-      options,
-    );
+    return this.#inTurns(this.#lookups.subjects(request), options);
   }
 
   watch(from?: Revision, options?: CallOptions): AsyncIterable<Change> {
@@ -254,13 +221,5 @@ export class EmbeddedEngine implements AuthorizationEngine {
     return this.#inTurns(function* () {
       return { result: yield* work(), revision: revision() };
     }, options);
-  }
-
-  #state() {
-    return {
-      storeId: this.#store.id,
-      sequence: this.#writer.sequence,
-      revision: this.#head.revision(),
-    };
   }
 }

@@ -1,0 +1,70 @@
+import type { Relationship, RelationshipFilter } from "../../../model/relationship.ts";
+import { formatRelationship } from "../../../model/relationship-text.ts";
+import type {
+  CheckAnyRequest,
+  FoundSubject,
+  LookupResourcesRequest,
+  LookupSubjectsRequest,
+  Page,
+  PageRequest,
+} from "../../engine/engine.ts";
+import type { Checker } from "../check/checker.ts";
+import type { RelationshipGraph } from "../graph/relationship-graph.ts";
+import type { Steps } from "../graph/turns.ts";
+import { listRelationships } from "./list-relationships.ts";
+import { type ListedState, Listings } from "./listings.ts";
+import { ResourceFinder } from "./resource-finder.ts";
+import { SubjectFinder } from "./subject-finder.ts";
+
+/** Lists what is asked for, a page at a time. What is listed is read of a request once, and not again when the work is begun anew. */
+export class Lookups {
+  readonly #graph: RelationshipGraph;
+  readonly #maxResults: number;
+  readonly #state: () => ListedState;
+  readonly #resources: ResourceFinder;
+  readonly #subjects: SubjectFinder;
+  readonly #listings = new Listings();
+
+  constructor(
+    graph: RelationshipGraph,
+    checker: Checker,
+    maxResults: number,
+    state: () => ListedState,
+  ) {
+    this.#graph = graph;
+    this.#maxResults = maxResults;
+    this.#state = state;
+    this.#resources = new ResourceFinder(graph, checker, maxResults);
+    this.#subjects = new SubjectFinder(graph, checker, maxResults);
+  }
+
+  /** Whether `resources` would list anything. */
+  anyResource(request: CheckAnyRequest): Steps<boolean> {
+    return this.#resources.any(request);
+  }
+
+  resources(request: LookupResourcesRequest): () => Steps<Page<string>> {
+    const { resourceType, permission, subject } = request;
+    const { type, id, relation = null } = subject;
+    const listing = ["resources", resourceType, permission, type, id, relation];
+    const all = () => this.#resources.find(request);
+    return () => this.#listings.page(listing, request, this.#state(), all, (id) => id);
+  }
+
+  subjects(request: LookupSubjectsRequest): () => Steps<Page<FoundSubject>> {
+    const { resource, permission, subjectType, subjectRelation = null } = request;
+    const { type, id } = resource;
+    const listing = ["subjects", type, id, permission, subjectType, subjectRelation];
+    const all = () => this.#subjects.find(request);
+    return () => this.#listings.page(listing, request, this.#state(), all, ({ id }) => id);
+  }
+
+  relationships(filter: RelationshipFilter, page: PageRequest): () => Steps<Page<Relationship>> {
+    const { resourceType, resourceId, relation, subject } = filter;
+    const of = [resourceType, resourceId, relation, subject?.type, subject?.id, subject?.relation];
+    // Text that stays as it is: the object that was asked with may change before the next page.
+    const listing = ["relationships", ...of.map((part) => part ?? null)];
+    const all = () => listRelationships(this.#graph, filter, this.#maxResults);
+    return () => this.#listings.page(listing, page, this.#state(), all, formatRelationship);
+  }
+}
