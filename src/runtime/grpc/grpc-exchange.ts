@@ -10,13 +10,14 @@ import { EventLoopTurn } from "../port/event-loop-turn.ts";
 import type { CodecName, RpcExchange } from "../rpc/rpc-exchange.ts";
 import { envelopeOf, flag } from "../wire/envelope.ts";
 import { MessageAccount } from "../wire/message-budget.ts";
+import { BYTES, type MessageDecoder, maxBytesOf } from "../wire/message-decoder.ts";
 import {
   COMPRESS_FROM_BYTES,
   type MessageEncoding,
   requestEncoding,
   responseEncoding,
 } from "../wire/message-encoding.ts";
-import { BYTES, type MessageDecoder, MessageReader, maxBytesOf } from "../wire/message-reader.ts";
+import { MessageReader } from "../wire/message-reader.ts";
 import {
   ACCEPT_ENCODING_HEADER,
   clientTimeoutOf,

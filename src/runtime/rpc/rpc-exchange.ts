@@ -3,7 +3,7 @@ import type { ResponseMetadata } from "../call/response-fields.ts";
 import type { Transport } from "../call/transports.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { Peer } from "../peer/peer.ts";
-import type { MessageDecoder } from "../wire/message-reader.ts";
+import type { MessageDecoder } from "../wire/message-decoder.ts";
 
 /** How messages are encoded. */
 export type CodecName = "proto" | "json";

@@ -1,8 +1,8 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { ServiceError } from "../error/service-error.ts";
 import { responseTooLarge } from "./envelope.ts";
+import type { MessageDecoder } from "./message-decoder.ts";
 import { measureMessage } from "./message-elements.ts";
-import type { MessageDecoder } from "./message-reader.ts";
 
 /** What messages may be. */
 export interface MessageLimits {

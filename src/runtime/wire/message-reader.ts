@@ -2,34 +2,9 @@ import type { Readable } from "node:stream";
 import { status } from "../error/error-codes.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { type Envelope, EnvelopeParser } from "./envelope.ts";
-import type { MessageAccount, MessageMemory } from "./message-budget.ts";
+import type { MessageAccount } from "./message-budget.ts";
+import type { MessageDecoder } from "./message-decoder.ts";
 import { type MessageEncoding, unpack } from "./message-encoding.ts";
-
-/** What becomes of the bytes of a request message. */
-export interface MessageDecoder<Message> {
-  /**
-   * @param memory gives what the message takes once it is decoded, before it is
-   * @throws ServiceError INVALID_ARGUMENT for what is not such a message; PAYLOAD_TOO_LARGE where it has
-   *   too many elements; what `memory` throws
-   */
-  decode(data: Uint8Array, memory: MessageMemory): Message;
-}
-
-/** Leaves messages as they are. */
-export const BYTES: MessageDecoder<Uint8Array> = {
-  decode(data, memory) {
-    memory.take(data.length);
-    return data;
-  },
-};
-
-/** The messages of built-in RPCs, which are read as bytes, are names. */
-const MAX_BUILT_IN_BYTES = 64 * 1024;
-
-/** The most bytes of a message, by what becomes of them. */
-export function maxBytesOf(decoder: MessageDecoder<unknown>, maxBytes: number): number {
-  return decoder === BYTES ? Math.min(MAX_BUILT_IN_BYTES, maxBytes) : maxBytes;
-}
 
 /** How the request messages of a call are read. */
 export interface ReaderSettings<Message> {

@@ -4,8 +4,9 @@ import { afterEach, expect, test } from "vitest";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { envelopeOf, flag } from "../../../src/runtime/wire/envelope.ts";
 import { budgetOf, MessageAccount } from "../../../src/runtime/wire/message-budget.ts";
+import { BYTES } from "../../../src/runtime/wire/message-decoder.ts";
 import { unpack } from "../../../src/runtime/wire/message-encoding.ts";
-import { BYTES, MessageReader } from "../../../src/runtime/wire/message-reader.ts";
+import { MessageReader } from "../../../src/runtime/wire/message-reader.ts";
 
 const DATA = Uint8Array.of(1);
 const LIMIT = 10;

@@ -3,7 +3,7 @@ import { registryOf } from "../../json/json-text.ts";
 import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { jsonCodec } from "../../rpc/serve-call.ts";
 import type { MessageCodec, MessageLimits } from "../../wire/message-codec.ts";
-import type { MessageDecoder } from "../../wire/message-reader.ts";
+import type { MessageDecoder } from "../../wire/message-decoder.ts";
 import type { BuiltInExchange } from "./built-in-method.ts";
 import { builtInServices } from "./built-in-services.ts";
 

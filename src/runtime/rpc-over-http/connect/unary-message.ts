@@ -5,8 +5,8 @@ import { type BodySource, readBody } from "../../http/exchange/read-body.ts";
 import type { CodecName, RequestReader } from "../../rpc/rpc-exchange.ts";
 import { requestTooLarge } from "../../wire/envelope.ts";
 import type { MessageAccount } from "../../wire/message-budget.ts";
+import type { MessageDecoder } from "../../wire/message-decoder.ts";
 import { type MessageEncoding, requestEncoding, unpack } from "../../wire/message-encoding.ts";
-import type { MessageDecoder } from "../../wire/message-reader.ts";
 
 /** The message of a unary request, which is its whole body, or a parameter of its query. */
 export interface UnaryMessage {

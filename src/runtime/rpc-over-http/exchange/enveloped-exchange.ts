@@ -9,6 +9,7 @@ import { isBrokenOff } from "../../http/exchange/read-body.ts";
 import { drained } from "../../http/exchange/slow-clients.ts";
 import type { CodecName, Metadata, RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
 import { envelopeOf, flag } from "../../wire/envelope.ts";
+import { BYTES, type MessageDecoder, maxBytesOf } from "../../wire/message-decoder.ts";
 import {
   COMPRESS_FROM_BYTES,
   ENCODING_NAMES,
@@ -16,12 +17,7 @@ import {
   requestEncoding,
   responseEncoding,
 } from "../../wire/message-encoding.ts";
-import {
-  BYTES,
-  type MessageDecoder,
-  MessageReader,
-  maxBytesOf,
-} from "../../wire/message-reader.ts";
+import { MessageReader } from "../../wire/message-reader.ts";
 import { HttpRpcExchange, type HttpRpcSettings } from "./http-exchange.ts";
 
 /** How a protocol has messages in envelopes in the bodies of HTTP, and what ends them. */
