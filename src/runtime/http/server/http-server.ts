@@ -13,7 +13,6 @@ import { DEFAULT_CONNECTION_LIMITS } from "../../http2/connection-limits.ts";
 import type { ArrivedStream, Http2Connection } from "../../http2/http2-connection.ts";
 import { Http2Connections } from "../../http2/http2-connections.ts";
 import { Http2Headers } from "../../http2/http2-headers.ts";
-import { messageRegistry } from "../../json/json-text.ts";
 import { EventLoopTurn } from "../../port/event-loop-turn.ts";
 import { type ListeningAddress, listen, type TransportServer } from "../../port/listen.ts";
 import { Port } from "../../port/port.ts";
@@ -25,16 +24,16 @@ import {
   type ServerState,
   type TransportLimits,
 } from "../exchange/server-state.ts";
-import { type RawMethod, rawRoute, rawShapes } from "../raw/raw-route.ts";
-import type { RouteService, RpcProtocols } from "../routing/route-service.ts";
-import { Router, type RouterEntry } from "../routing/router.ts";
-import { compileRpcRoute } from "../routing/rpc-route.ts";
+import type { RawMethod } from "../raw/raw-route.ts";
+import type { RpcProtocols } from "../routing/route-service.ts";
+import { Router } from "../routing/router.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { ForeignServerListener } from "./foreign-server-listener.ts";
 import { createHttp1Server } from "./http1-server.ts";
 import { http2Requests } from "./http2-requests.ts";
 import { answerMalformed } from "./malformed-request.ts";
 import type { Probe } from "./probe.ts";
+import { routerEntries } from "./router-entries.ts";
 
 /** The part `server.http` of a service's configuration. */
 export type HttpConfig = NonNullable<ServerConfig["http"]>;
@@ -83,33 +82,6 @@ export function createHttpServer(options: HttpServerOptions): HttpTransport {
   return new HttpServer(options);
 }
 
-function routerEntries(options: HttpServerOptions): RouterEntry<RouteService>[] {
-  const { methods, rawMethods = [], config } = options;
-  const { maxElements = DEFAULT_MAX_MESSAGE_ELEMENTS } = options;
-  const registry = messageRegistry(methods);
-  const rpcs = methods.flatMap((method) =>
-    method.routes.flatMap((route): RouterEntry<RouteService>[] => {
-      const { descriptor } = method;
-      if (descriptor === undefined) return [];
-      const limits = { maxElements, maxBodyBytes: config.max_body_bytes };
-      return [
-        {
-          shape: route,
-          name: `${route.method} ${route.path} of ${route.rpc}`,
-          value: compileRpcRoute(method, route, descriptor, registry, limits),
-        },
-      ];
-    }),
-  );
-  const raw = rawMethods.flatMap(({ method, path }) =>
-    rawShapes(path).map((shape): RouterEntry<RouteService> => {
-      const name = `${shape.method} ${path.path} of a raw handler`;
-      return { shape, name, value: rawRoute(method, config.max_body_bytes) };
-    }),
-  );
-  return [...rpcs, ...raw];
-}
-
 /** How often draining looks for connections that have become idle. */
 const DRAIN_INTERVAL_MS = 20;
 /** How often in a row nothing must be under way, so that the last response has left. */
@@ -133,7 +105,10 @@ class HttpServer implements HttpTransport {
 
   constructor(options: HttpServerOptions) {
     const {
+      methods,
+      rawMethods = [],
       config,
+      maxElements = DEFAULT_MAX_MESSAGE_ELEMENTS,
       probes = [],
       onUnrouted = () => undefined,
       onFault = () => undefined,
@@ -151,7 +126,9 @@ class HttpServer implements HttpTransport {
     this.#dispatcher = new Dispatcher({
       chain: options.chain,
       state: this.#state,
-      router: new Router(routerEntries(options)),
+      router: new Router(
+        routerEntries({ methods, rawMethods, maxElements, maxBodyBytes: config.max_body_bytes }),
+      ),
       protocols: options.protocols,
       probes,
       onUnrouted,
