@@ -1,5 +1,7 @@
+import type { ServerResponse } from "node:http";
 import type { Call } from "../../call/call.ts";
 import { FRAMING_HEADERS } from "../../call/call-headers.ts";
+import { retryAfter, type ServiceError } from "../../error/service-error.ts";
 
 /** Headers that this server sets itself, whatever a handler says. */
 const RESERVED: ReadonlySet<string> = new Set([
@@ -24,12 +26,32 @@ export function callHeaders(call: Call | undefined, contentType: string | undefi
   return headers;
 }
 
+/** The headers of an error. */
+export function errorHeaders(
+  error: ServiceError,
+  call: Call | undefined,
+  extra: readonly string[],
+): string[] {
+  const headers = ["Content-Type", "application/json", "Cache-Control", "no-store", ...extra];
+  if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
+  for (const [name, value] of call?.beginResponse() ?? []) {
+    // Whoever is refused for it wants to know the limit most.
+    if (name.startsWith("ratelimit-")) pushHeader(headers, name, value);
+  }
+  const seconds = retryAfter(error);
+  if (seconds !== undefined) headers.push("Retry-After", seconds);
+  return headers;
+}
+
+/** Forgets the headers that were set for a response which is not begun. */
+export function discardHeaders(response: ServerResponse): void {
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  // Node keeps the phrase of a status that it could not send.
+  response.statusMessage = "";
+}
+
 /** Each value as a header of its own. */
-export function pushHeader(
-  headers: string[],
-  name: string,
-  value: string | readonly string[],
-): void {
+function pushHeader(headers: string[], name: string, value: string | readonly string[]): void {
   for (const each of typeof value === "string" ? [value] : value) headers.push(name, each);
 }
 

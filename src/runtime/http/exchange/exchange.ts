@@ -1,22 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Call } from "../../call/call.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
-import { retryAfter, ServiceError, toldError } from "../../error/service-error.ts";
+import { ServiceError, toldError } from "../../error/service-error.ts";
 import { MessageAccount } from "../../wire/message-budget.ts";
 import type { EncodedResponse } from "../transcoding/response-encoder.ts";
-import { addVarying, callHeaders, pushHeader } from "./call-response-headers.ts";
+import { addVarying, callHeaders, discardHeaders, errorHeaders } from "./call-response-headers.ts";
 import type { Connection, OnConnection } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
-import { declaresBody } from "./read-body.ts";
+import { hasRestToRead } from "./read-body.ts";
 import type { ServerState } from "./server-state.ts";
-import { boundSending, boundSendingOnceEnded, linger } from "./slow-clients.ts";
-
-/** The bytes of a body that are worth less than a new connection. */
-const SHORT_REST = 16 * 1024;
+import { boundSending, boundSendingOnceEnded, cutOffConnection, linger } from "./slow-clients.ts";
 
 const NONE: readonly string[] = Object.freeze([]);
-
-const JSON_TYPE = "application/json";
 
 /** One request and its response, from the first byte to the last. */
 export class Exchange implements OnConnection {
@@ -121,23 +116,9 @@ export class Exchange implements OnConnection {
       return this.leave();
     }
     // Raw handlers may have set some for the response that is not to be.
-    this.discardHeaders();
-    const headers = ["Content-Type", JSON_TYPE, "Cache-Control", "no-store", ...extra];
-    if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
-    for (const [name, value] of this.call?.beginResponse() ?? []) {
-      // Whoever is refused for it wants to know the limit most.
-      if (name.startsWith("ratelimit-")) pushHeader(headers, name, value);
-    }
-    const seconds = retryAfter(error);
-    if (seconds !== undefined) headers.push("Retry-After", seconds);
+    discardHeaders(this.response);
+    const headers = errorHeaders(error, this.call, extra);
     this.send(error.status, JSON.stringify(errorBody(error, this.requestId)), headers);
-  }
-
-  /** Forgets the headers that were set for a response which is not begun. */
-  discardHeaders(): void {
-    for (const name of this.response.getHeaderNames()) this.response.removeHeader(name);
-    // Node keeps the phrase of a status that it could not send.
-    this.response.statusMessage = "";
   }
 
   /** Tells the caller of an error that comes before its protocol is known: the status says it. */
@@ -175,17 +156,10 @@ export class Exchange implements OnConnection {
 
   /** Ends a response of several parts without its end, after what was written of it. */
   cutOff(): void {
-    const { response, incoming, connection } = this;
-    const { socket } = response;
+    const { response, connection } = this;
     // A stream is reset, and its connection goes on.
     if (connection.isMultiplexed) response.destroy(new Error("the response is cut off"));
-    else if (socket === null || response.writableNeedDrain) response.destroy();
-    // Of a client that knows no chunks the end of the connection is that of the response.
-    else if (incoming.httpVersion === "1.0") socket.resetAndDestroy();
-    else {
-      socket.destroySoon();
-      boundSending(response, this.#state.limits.sendTimeoutMs);
-    }
+    else cutOffConnection(response, this.incoming, this.#state.limits.sendTimeoutMs);
     this.leave();
   }
 
@@ -222,7 +196,8 @@ export class Exchange implements OnConnection {
   #finish(status: number, headers: string[], body: string | Uint8Array): void {
     const { response, incoming } = this;
     const { limits } = this.#state;
-    const hasRest = this.#hasRest();
+    // A stream is ended by itself.
+    const hasRest = !this.connection.isMultiplexed && hasRestToRead(incoming);
     this.#addCommon(headers, hasRest);
     this.#writeHead(status, headers);
     if (hasRest) {
@@ -256,16 +231,6 @@ export class Exchange implements OnConnection {
     }
   }
 
-  /** Whether a body comes that nobody will read. What is left of a short one Node swallows itself. */
-  #hasRest(): boolean {
-    const { incoming } = this;
-    // A stream is ended by itself.
-    if (this.connection.isMultiplexed) return false;
-    if (incoming.complete || !declaresBody(incoming)) return false;
-    const length = Number(incoming.headers["content-length"] ?? Number.POSITIVE_INFINITY);
-    return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
-  }
-
   /** Whether its connection is, and what was sent after it would not go with it. */
   #isTooOld(): boolean {
     const { endsAt, newest } = this.connection;
@@ -277,7 +242,7 @@ export class Exchange implements OnConnection {
     try {
       this.response.writeHead(status, headers);
     } catch (error) {
-      this.discardHeaders();
+      discardHeaders(this.response);
       throw error;
     }
   }

@@ -25,6 +25,16 @@ export function declaresBody(incoming: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || (length !== undefined && Number(length) > 0);
 }
 
+/** The bytes of a body that are worth less than a new connection. */
+const SHORT_REST = 16 * 1024;
+
+/** Whether a body comes over HTTP/1 that nobody will read. What is left of a short one Node swallows itself. */
+export function hasRestToRead(incoming: IncomingMessage): boolean {
+  if (incoming.complete || !declaresBody(incoming)) return false;
+  const length = Number(incoming.headers["content-length"] ?? Number.POSITIVE_INFINITY);
+  return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
+}
+
 /** Whether the client has gone, or the request was broken off: Node tells the end of such a stream of HTTP/2, too. */
 export function isBrokenOff(incoming: IncomingMessage): boolean {
   const { stream } = incoming as Partial<Pick<Http2ServerRequest, "stream">>;

@@ -20,6 +20,22 @@ export function boundSendingOnceEnded(response: ServerResponse, timeoutMs: numbe
   response.once("close", () => clearInterval(timer));
 }
 
+/** Ends the connection of a response after what was written of it, so that the client sees that it is not whole. */
+export function cutOffConnection(
+  response: ServerResponse,
+  incoming: IncomingMessage,
+  timeoutMs: number,
+): void {
+  const { socket } = response;
+  if (socket === null || response.writableNeedDrain) response.destroy();
+  // Of a client that knows no chunks the end of the connection is that of the response.
+  else if (incoming.httpVersion === "1.0") socket.resetAndDestroy();
+  else {
+    socket.destroySoon();
+    boundSending(response, timeoutMs);
+  }
+}
+
 /** Waits until the client has read on, or has gone, or the time of the call is up. */
 export function drained(response: ServerResponse, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
