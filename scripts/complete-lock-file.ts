@@ -52,7 +52,7 @@ lock.packages = Object.fromEntries(
 writeFileSync(path, `${JSON.stringify(lock, undefined, 2)}\n`);
 process.stdout.write(added.length === 0 ? "nothing is missing\n" : `added ${added.join(", ")}\n`);
 
-/** What the registry says of a package; undefined where it does not have it. */
+/** What the registry says of a package; undefined if it does not have it. */
 function integrityOf(name: string, version = ""): Promise<string | undefined> {
   const args = ["view", `${name}@${version}`, "dist.integrity"];
   return new Promise((resolve) =>

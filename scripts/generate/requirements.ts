@@ -18,7 +18,7 @@ const TAGGED = /(["'`])((?:(?!\1)[^\\\n]|\\.)*) \[([A-Z]+-\d+(?:, [A-Z]+-\d+)*)\
 /**
  * The page of requirements with the list of their tests at its end.
  *
- * @throws Error where the page has an id twice, or a test has one that the page does not have, or one
+ * @throws Error if the page has an id twice, or a test has one that the page does not have, or one
  * that is not built yet.
  */
 export function withRequirementTests(page: string, tests: readonly TaggedTest[]): string {

@@ -98,7 +98,7 @@ function* largeFolders(imports: Imports, { mostFiles, listFolders }: LayerRules)
   }
   for (const [folder, count] of counts) {
     if (count <= mostFiles || listFolders.includes(folder)) continue;
-    yield `${folder} has ${count} files, and ${mostFiles} are the most: divide it`;
+    yield `${folder} has ${count} files; the limit is ${mostFiles}: divide it`;
   }
 }
 

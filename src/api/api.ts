@@ -7,7 +7,7 @@ import type { DeclaredResource } from "./resource.ts";
 
 /**
  * The one intermediate model: what the descriptors and the platform
- * configuration declare, before it is judged.
+ * configuration declare, before any check.
  *
  * Plain data that survives JSON. Rules read it and yield findings; emitters
  * read it, once it has no errors, and yield files.
@@ -15,9 +15,9 @@ import type { DeclaredResource } from "./resource.ts";
 export interface Api {
   /** The deployed services, by name. */
   readonly services: readonly DeployedService[];
-  /** The protobuf services that are only called from here, by full name; no rule judges them. */
+  /** The protobuf services that are only called from here, by full name; no rule checks them. */
   readonly clients: readonly ProtobufService[];
-  /** Those of packages that no configured service has and that are not listed as clients, by full name. */
+  /** The protobuf services whose packages are neither of a configured service nor listed as clients, by full name. */
   readonly unassigned: readonly ProtobufService[];
   /** The hosts of the edge and what is published on each, by host. */
   readonly hosts: readonly Host[];
@@ -29,7 +29,7 @@ export interface DeployedService {
   readonly name: string;
   /** Whether `svc-access.yaml` declares it. */
   readonly configured: boolean;
-  /** The packages that `svc-access.yaml` gives it, or the one that it is. */
+  /** The packages that `svc-access.yaml` gives it, or its own package where none is configured. */
   readonly packages: readonly string[];
   /** How the edge publishes its RPCs. */
   readonly publishedAs: "http" | "grpc";
@@ -39,9 +39,9 @@ export interface DeployedService {
   readonly services: readonly ProtobufService[];
   /** The paths that it serves and that are not RPCs. */
   readonly paths: readonly DeclaredPath[];
-  /** The name of what answers at its backend, where other services answer there too; absent, it is alone. */
+  /** The name of the process that it shares its backend with; absent if it has a backend of its own. */
   readonly process?: string;
-  /** The other origins whose pages may call it: those of all frontends that use it. Absent, none. */
+  /** The other origins whose pages may call it: those of all frontends that use it. Absent if there are none. */
   readonly allowedOrigins?: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export type StreamKind = "unary" | "server_streaming" | "client_streaming" | "bi
 /** `google.protobuf.MethodOptions.IdempotencyLevel`. */
 export type IdempotencyLevel = "IDEMPOTENCY_UNKNOWN" | "NO_SIDE_EFFECTS" | "IDEMPOTENT";
 
-/** One RPC with all that its options declare. */
+/** One RPC with everything that its options declare. */
 export interface Rpc {
   readonly name: string;
   /** The full method name as gRPC writes it, without the first slash: `hub.skills.v1.SkillService/GetSkill`. */
@@ -76,9 +76,9 @@ export interface Rpc {
   readonly response: string;
   readonly idempotency: IdempotencyLevel;
   readonly deprecated: boolean;
-  /** The annotation as it is written; absent where there is none, and where it cannot be believed. */
+  /** The annotation as written; absent if there is none or it cannot be trusted. */
   readonly policy?: DeclaredPolicy;
-  /** Why the annotation cannot be believed. */
+  /** Why the annotation cannot be trusted. */
   readonly policyProblems?: readonly PolicyProblem[];
   /** `authz.resource`, parsed, with the fields that its placeholders name. */
   readonly resource?: DeclaredResource;
@@ -86,36 +86,36 @@ export interface Rpc {
   readonly auditResource?: DeclaredResource;
   /** `google.api.http`: the rule and its additional bindings, in order. */
   readonly http: readonly HttpRule[];
-  /** Where `rpc` stands. */
+  /** The position of the `rpc` keyword. */
   readonly position: DescriptorPosition;
 }
 
-/** Something that keeps an annotation from being believed. */
+/** A reason not to trust an annotation. */
 export interface PolicyProblem {
   /** What is wrong and how to fix it. */
   readonly message: string;
-  /** The field numbers that lead to it; empty for the annotation. */
+  /** The field numbers that lead to it; empty for the whole annotation. */
   readonly path: readonly number[];
 }
 
 /** A path that is not an RPC: health, login, callback, logout, pages. */
 export interface DeclaredPath {
-  /** The deployed service that serves it; absent where a frontend does. */
+  /** The deployed service that serves it; absent if a frontend does. */
   readonly service?: string;
-  /** The frontend that serves it; absent where a service does. */
+  /** The frontend that serves it; absent if a service does. */
   readonly frontend?: string;
   /** The path as configured. */
   readonly path: string;
-  /** Whether the path stands for itself or for all below it too. */
+  /** Whether only the path itself matches, or all paths below it too. */
   readonly match: "exact" | "prefix";
-  /** The templates that a request must match one of. */
+  /** The template that a request must match. */
   readonly template: PathTemplate;
   /** The HTTP methods; `*` for all. */
   readonly methods: readonly string[];
   readonly exposure: Exposure;
-  /** The audit event of a request; of a path that a service serves. */
+  /** The audit event of a request; only for a path that a service serves. */
   readonly audit?: { readonly event: string; readonly riskLevel: RiskLevel };
-  /** The token bucket of one caller, likewise. */
+  /** The token bucket of one caller; only for a path that a service serves. */
   readonly rateLimit?: { readonly qps: number; readonly burst: number };
   readonly position: Position;
 }
@@ -127,7 +127,7 @@ export interface Host {
   readonly frontends: readonly Frontend[];
 }
 
-/** All below the prefix of a frontend, with any method. */
+/** All paths below the prefix of a frontend, with any method. */
 export interface Pages {
   readonly prefix: string;
   readonly template: PathTemplate;
@@ -142,11 +142,11 @@ export interface Frontend {
   readonly services: readonly string[];
   /** Whether its host routes `POST /<package>.<Service>/<Method>` to the published RPCs. */
   readonly connect?: true;
-  /** The names of the principal fields that the gateway fills for it. */
+  /** The principal fields that the gateway fills for it. */
   readonly principalFields: readonly string[];
-  /** The deployed services that serve its pages: those that answer at the same backend. */
+  /** The deployed services that serve its pages: those with the same backend. */
   readonly pagesOf?: readonly string[];
-  /** The route of its pages, which it has where it has a backend. */
+  /** The route of its pages; absent if it has no backend. */
   readonly pages?: Pages;
   /** The paths that it serves itself: pages, login, callback, logout. */
   readonly paths: readonly DeclaredPath[];

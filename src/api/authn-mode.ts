@@ -20,5 +20,5 @@ export const AUTHN_SOURCES: Readonly<Record<AuthnMode, AuthnSources>> = {
   disabled: { headers: false, tokens: false },
 };
 
-/** The mode where none is configured. */
+/** The mode if none is configured. */
 export const DEFAULT_AUTHN_MODE: AuthnMode = "gateway_trusted";

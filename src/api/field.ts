@@ -20,39 +20,39 @@ export type FieldKind =
 
 /** A field of a message that an option names by its dotted path. */
 export interface FieldReference {
-  /** The path as it is written: `skill.skill_id`. */
+  /** The path as written: `skill.skill_id`. */
   readonly path: string;
   readonly found: FieldLookup;
 }
 
-/** What a field path leads to. */
+/** The result of looking up a field path. */
 export type FieldLookup =
   | {
       readonly status: "found";
       readonly kind: FieldKind;
-      /** Whether the field, which is the last of the path, is repeated or a map. */
+      /** Whether the last field of the path is repeated or a map. */
       readonly repeated: boolean;
       /** The full name of the enum or message. */
       readonly type?: string;
     }
-  /** A segment of the path names no field of its message. */
+  /** A segment of the path is not a field of its message. */
   | {
       readonly status: "unknown";
       readonly segment: string;
       readonly message: string;
-      /** A field that is likely meant. */
+      /** The field that is probably meant. */
       readonly suggestion?: string;
     }
-  /** A segment that others follow is not a singular message. */
+  /** A segment before the last is not a singular message. */
   | {
       readonly status: "not_a_message";
       readonly segment: string;
       readonly kind: FieldKind;
       readonly repeated: boolean;
     }
-  /** The last segment names no segment of the field before it, which is text. */
+  /** The last segment does not name a segment of the text field before it. */
   | { readonly status: "no_segment"; readonly reason: string }
-  /** The input does not hold the message. */
+  /** The input does not contain the message. */
   | { readonly status: "no_message"; readonly message: string };
 
 const INTEGERS: ReadonlySet<FieldKind> = new Set<FieldKind>([
@@ -73,7 +73,7 @@ export function isInteger(kind: FieldKind): boolean {
   return INTEGERS.has(kind);
 }
 
-/** Why a path leads to no field, as the end of a sentence, or undefined where it leads to one. */
+/** Why no field has a path, as the end of a sentence; undefined if one has it. */
 export function describeMissingField(found: FieldLookup): string | undefined {
   switch (found.status) {
     case "found":
@@ -87,6 +87,6 @@ export function describeMissingField(found: FieldLookup): string | undefined {
     case "no_segment":
       return found.reason;
     case "no_message":
-      return `the input does not hold ${found.message}; build it with its imports`;
+      return `the input does not contain ${found.message}; build it with its imports`;
   }
 }

@@ -5,16 +5,16 @@ import type { PathTemplate } from "./path-template.ts";
 export interface HttpRule {
   /** The rule's place below the RPC's option: empty, or `[11, index]` for an additional binding. */
   readonly path: readonly number[];
-  /** The binding; absent where `problems` has an entry. */
+  /** The binding; absent if `problems` has an entry. */
   readonly binding?: HttpBinding;
-  /** What is wrong with the rule. */
+  /** The errors in the rule. */
   readonly problems: readonly HttpRuleProblem[];
 }
 
-/** One thing that is wrong with an HTTP rule. */
+/** An error in an HTTP rule. */
 export interface HttpRuleProblem {
   readonly message: string;
-  /** The descriptor path of the field that is wrong, below the rule; empty for the rule. */
+  /** The descriptor path of the wrong field, below the rule; empty for the whole rule. */
   readonly path: readonly number[];
 }
 
@@ -22,12 +22,12 @@ export interface HttpRuleProblem {
 export interface HttpBinding {
   /** The HTTP method; `*` for any. */
   readonly method: string;
-  /** The path template as it is written. */
+  /** The path template as written. */
   readonly path: string;
   readonly template: PathTemplate;
   /** The request field of each variable, in the order of `template.variables`. */
   readonly fields: readonly FieldReference[];
-  /** The request field that is the body; `*` for all that the path does not bind; absent for none. */
+  /** The request field that is the body; `*` for all fields that the path does not bind; absent for no body. */
   readonly body?: string;
   /** The response field that is the body; absent for the whole response. */
   readonly responseBody?: string;

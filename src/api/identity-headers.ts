@@ -26,17 +26,17 @@ export const IDENTITY_HEADERS: readonly string[] = [
 ];
 
 /**
- * What all of ours start with, in every spelling that a service might take for it: removed as a
- * whole, so that a header added later is not forgotten. An underscore never gets so far.
+ * The prefix of all our headers, in every spelling that a service might accept. The gateway removes
+ * all headers with it, so that a header added later is not forgotten. It rejects underscores before.
  */
 export const IDENTITY_HEADER_PREFIXES: readonly string[] = spellings("x-svc-");
 
-/** The spellings with dots of those that do not start so. */
+/** The spellings with dots of the headers without that prefix. */
 export const IDENTITY_HEADER_VARIANTS: readonly string[] = IDENTITY_HEADERS.filter(
   (name) => !name.startsWith("x-svc-"),
 ).flatMap((name) => spellings(name).filter((spelling) => spelling !== name));
 
-/** A name with each of its hyphens as it is, or as a dot. */
+/** All spellings of a name in which each hyphen stays or becomes a dot. */
 function spellings(name: string): string[] {
   const [first = "", ...others] = name.split("-");
   return others.reduce(

@@ -2,7 +2,7 @@ import type { PathTemplate, Segment } from "./path-template.ts";
 
 /**
  * The one match order: segment by segment a literal before `*` before `**`,
- * then a verb before none. Lint, runtime, gateway and proof all use it.
+ * then a verb before no verb. Lint, runtime, gateway and tests all use it.
  */
 export function compareTemplates(left: PathTemplate, right: PathTemplate): number {
   const length = Math.max(left.segments.length, right.segments.length);
@@ -13,7 +13,7 @@ export function compareTemplates(left: PathTemplate, right: PathTemplate): numbe
   return Number(left.verb === undefined) - Number(right.verb === undefined);
 }
 
-/** An end is as narrow as a literal: only `**` also matches it. */
+/** The end of a template is as narrow as a literal: of the wildcards, only `**` matches it. */
 function rankOf(segment: Segment | undefined): number {
   switch (segment?.kind) {
     case undefined:
@@ -27,7 +27,7 @@ function rankOf(segment: Segment | undefined): number {
 }
 
 /**
- * A path that both templates match, or undefined where there is none.
+ * A path that both templates match, or undefined if there is none.
  *
  * The verb is a suffix of the last segment, so a template without a verb also
  * matches a path with one, where its last segment is a wildcard.
@@ -53,7 +53,7 @@ export function commonPath(left: PathTemplate, right: PathTemplate): string | un
   return `/${path.join("/")}${verb === undefined ? "" : `:${verb}`}`;
 }
 
-/** How many segments a path may have that both match. */
+/** The number of segments of a path that both match. */
 function commonLength(left: PathTemplate, right: PathTemplate): number | undefined {
   const leftOpen = left.segments.at(-1)?.kind === "multi";
   const rightOpen = right.segments.at(-1)?.kind === "multi";
@@ -69,8 +69,8 @@ const ANY = Symbol("any text");
 const MISMATCH = Symbol("no text");
 
 /**
- * What a template wants at a segment of a path, less the verb that ends the
- * path. No literal holds a colon, so none has a verb in it.
+ * What a template requires at a segment of a path, without the verb that ends the
+ * path. A literal never contains a colon, so it never contains a verb.
  */
 function textAt(
   template: PathTemplate,

@@ -22,14 +22,14 @@ export function namePatternsOf(field: string, http: readonly HttpRule[]): string
   return [...patterns];
 }
 
-/** What may stand after the last dot of a placeholder that names a segment. */
+/** The name after the last dot of a placeholder for a segment. */
 export const SEGMENT_NAME = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Where the segment stands that a placeholder names: after the literal of
- * that name, or, by a number from 1, the wildcard with that number.
+ * Finds the segment that a placeholder names: the one after the literal of that
+ * name, or, for a number from 1, the wildcard with that number.
  *
- * @returns the index, or why there is none
+ * @returns the index, or an error
  */
 export function segmentIndex(
   pattern: string,
@@ -67,7 +67,7 @@ export function segmentNames(pattern: string): string[] {
   });
 }
 
-/** Reads a segment of a name; undefined where the name does not match the pattern. */
+/** Reads a segment of a name; undefined if the name does not match the pattern. */
 export type SegmentReader = (name: string) => string | undefined;
 
 /** Makes the reader of the segment at an index of a pattern. */
@@ -78,7 +78,7 @@ export function segmentReader(pattern: string, index: number): SegmentReader {
   return (name) => {
     let found: string | undefined;
     let start = 0;
-    // A segment at a time: a name that does not match costs no more than its part that does.
+    // One segment at a time, so that work on a name stops at the first segment that does not match.
     for (let at = 0; at < fixed; at++) {
       if (start > name.length) return undefined;
       const slash = name.indexOf("/", start);
@@ -110,9 +110,8 @@ const PLURALS: readonly (readonly [ending: RegExp, plural: string])[] = [
 ];
 
 /**
- * Whether a segment of a path, or the name of a field, is that of the objects
- * of a type, in the singular or the plural: `skillSpaces`, `skill-spaces` and
- * `skill_space` are all those of `skill_space`.
+ * Whether a path segment or field name is the name of a type, in the singular or
+ * plural: `skillSpaces`, `skill-spaces` and `skill_space` all name `skill_space`.
  */
 export function isCollectionOf(name: string, type: string): boolean {
   const plain = normalized(name);

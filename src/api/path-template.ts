@@ -1,9 +1,9 @@
 /** One segment of a path template: a literal, `*` or `**`. */
 export type Segment =
   | { readonly kind: "literal"; readonly text: string }
-  /** Exactly one segment that is not empty. */
+  /** Exactly one non-empty segment. */
   | { readonly kind: "single" }
-  /** Any number of segments, also none; the last before the verb. */
+  /** Zero or more segments; must be the last before the verb. */
   | { readonly kind: "multi" };
 
 /** A variable of a path template and the segments that it binds. */
@@ -28,7 +28,7 @@ export interface PathTemplate {
   readonly verb?: string;
 }
 
-/** The result of parsing: the template, or why there is none. */
+/** The result of parsing: the template, or an error. */
 export type PathTemplateResult =
   | { readonly template: PathTemplate; readonly error?: undefined }
   | { readonly template?: undefined; readonly error: string };
@@ -37,14 +37,14 @@ const IDENTIFIER = /[A-Za-z_][A-Za-z0-9_]*/y;
 /** RFC 3986 `pchar` without `:`, `*`, `{`, `}` and `=`, which the grammar uses. */
 const LITERAL = /(?:[A-Za-z0-9\-._~!$&'()+,;@]|%[0-9A-Fa-f]{2})+/y;
 
-/** The most characters of a template; a path of the Gateway API holds no more. */
+/** The maximum length of a template; the Gateway API allows no longer path. */
 const MAX_LENGTH = 1024;
 
 /**
- * Parses a path template by the whole grammar of `google.api.http`.
+ * Parses a path template with the full grammar of `google.api.http`.
  *
- * @returns the template, or an error of one line that says what is wrong and
- * at which character, from 1.
+ * @returns the template, or an error of one line with the number of the wrong
+ * character, from 1.
  */
 export function parsePathTemplate(text: string): PathTemplateResult {
   try {
@@ -69,10 +69,10 @@ class TemplateParser {
 
   parse(): PathTemplate {
     if (this.#text === "")
-      throw new TemplateError("the path is empty; write one such as /v1/things");
+      throw new TemplateError("the path is empty; write, for example, /v1/things");
     if (this.#text.length > MAX_LENGTH) {
       throw new TemplateError(
-        `the path has ${this.#text.length} characters; ${MAX_LENGTH} are the most`,
+        `the path has ${this.#text.length} characters; the limit is ${MAX_LENGTH}`,
       );
     }
     if (!this.#take("/")) this.#fail('the path must start with "/"');
@@ -103,7 +103,7 @@ class TemplateParser {
       this.#segments.push({ kind: "single" });
     } else if (this.#text[this.#at] === "{") {
       if (variable !== undefined) {
-        this.#fail(`the variable "${variable}" holds another one; variables do not nest`);
+        this.#fail(`the variable "${variable}" contains another variable; variables do not nest`);
       }
       this.#at++;
       this.#variable();
@@ -114,8 +114,7 @@ class TemplateParser {
         if (next === undefined || next === "/" || next === ":") this.#fail("a segment is empty");
         this.#unexpected();
       }
-      if (text === "." || text === "..")
-        this.#fail(`"${text}" is not a segment that a client can send`);
+      if (text === "." || text === "..") this.#fail(`clients cannot send the segment "${text}"`);
       this.#segments.push({ kind: "literal", text });
     }
   }
@@ -127,7 +126,7 @@ class TemplateParser {
     else this.#segments.push({ kind: "single" });
     if (!this.#take("}")) {
       if (this.#at === this.#text.length)
-        this.#fail(`the variable "${field}" lacks its closing brace`);
+        this.#fail(`the variable "${field}" has no closing brace`);
       this.#unexpected();
     }
     this.#variables.push({ field, start, end: this.#segments.length });
@@ -181,10 +180,10 @@ class TemplateParser {
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
     if (character === "?" || character === "#") {
       this.#fail(
-        `"${character}" cannot stand in a path; query parameters come from unbound fields`,
+        `"${character}" is not allowed in a path; fields that the path does not bind become query parameters`,
       );
     }
-    this.#fail(`"${character}" cannot stand here`);
+    this.#fail(`"${character}" is not allowed here`);
   }
 
   #fail(message: string): never {
@@ -203,13 +202,13 @@ export function formatPathTemplate(template: PathTemplate): string {
   return `/${segments.join("/")}${template.verb === undefined ? "" : `:${template.verb}`}`;
 }
 
-/** The template without its variables' names; equal for templates that match the same requests by the same rank. */
+/** The template without its variable names; equal for templates that match the same requests with equal rank. */
 export function shapeOf(template: PathTemplate): string {
   const segments = template.segments.map(formatSegment).join("/");
   return `/${segments}${template.verb === undefined ? "" : `:${template.verb}`}`;
 }
 
-/** A segment as a template writes it. */
+/** A segment as text. */
 export function formatSegment(segment: Segment): string {
   switch (segment.kind) {
     case "literal":
@@ -221,12 +220,12 @@ export function formatSegment(segment: Segment): string {
   }
 }
 
-/** A configured path as a template; that of a prefix may end in a slash. */
+/** A configured path without the slash that a prefix may end in. */
 export function plainPath(path: string, match: "exact" | "prefix"): string {
   return match === "prefix" && path.length > 1 ? path.replace(/\/$/, "") : path;
 }
 
-/** The template of a path in which no character is special. */
+/** The template of a path without special characters. */
 export function plainTemplate(path: string, prefix: boolean): PathTemplate {
   const text = prefix ? path.replace(/\/+$/, "") : path;
   const segments: readonly Segment[] =

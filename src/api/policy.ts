@@ -13,15 +13,15 @@ export type RiskLevel = (typeof RISK_LEVELS)[number];
 /** The modes of an authorization check; the index is the enum number. */
 export const AUTHZ_MODES = ["CHECK_ONLY"] as const;
 
-/** How an authorization decision is reached. */
+/** How an authorization decision is made. */
 export type AuthzMode = (typeof AUTHZ_MODES)[number];
 
-/** An enum number that this version does not know, as an annotation written with a later one has it. */
+/** An enum number that this version does not know, from an annotation of a later version. */
 export interface UnknownEnumValue {
   readonly unknown: number;
 }
 
-/** The annotation as it is written: what is absent here is absent there. */
+/** The annotation as written: absent fields stay absent. */
 export interface DeclaredPolicy {
   readonly exposure?: Exposure | UnknownEnumValue;
   readonly authz?: DeclaredAuthz;
@@ -30,7 +30,7 @@ export interface DeclaredPolicy {
   readonly gateway?: DeclaredGateway;
 }
 
-/** The `authz` block as it is written. */
+/** The `authz` block as written. */
 export interface DeclaredAuthz {
   readonly action?: string;
   readonly resource?: string;
@@ -38,7 +38,7 @@ export interface DeclaredAuthz {
   readonly mode?: AuthzMode | UnknownEnumValue;
 }
 
-/** The `audit` block as it is written. */
+/** The `audit` block as written. */
 export interface DeclaredAudit {
   readonly event?: string;
   readonly riskLevel?: RiskLevel | UnknownEnumValue;
@@ -46,13 +46,13 @@ export interface DeclaredAudit {
   readonly resource?: string;
 }
 
-/** The `rate_limit` block as it is written. */
+/** The `rate_limit` block as written. */
 export interface DeclaredRateLimit {
   readonly qps?: number;
   readonly burst?: number;
 }
 
-/** The `gateway` block as it is written. */
+/** The `gateway` block as written. */
 export interface DeclaredGateway {
   readonly publish?: boolean;
   readonly methods: readonly string[];
@@ -83,5 +83,5 @@ export const HTTP_EXTENSION = 72295728;
 /** The name of an audit event: lower-case words joined by dots, such as `skill.publish`. */
 export const AUDIT_EVENT_NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/;
 
-/** The most characters of a name that is not written in a proto. */
+/** The maximum length of a name that is not declared in a proto. */
 export const MAX_AUDIT_EVENT_NAME = 128;

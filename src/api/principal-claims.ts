@@ -1,10 +1,10 @@
-/** How one claim of the token becomes a header at the gateway and a field in the service. */
+/** The mapping of a token claim to a header at the gateway and to fields in the service. */
 export interface ClaimMapping {
   /** The JWT claim. */
   readonly claim: string;
   /** The trusted header that the gateway sets. */
   readonly header: string;
-  /** The fields of the principal that it fills, if any. */
+  /** The fields of the principal that it fills; may be empty. */
   readonly principalFields: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const DEFAULT_MAPPINGS: readonly ClaimMapping[] = [
   },
 ];
 
-/** The further mappings of the IAM console deployment. */
+/** The additional mappings of the IAM console deployment. */
 const CONSOLE_MAPPINGS: readonly ClaimMapping[] = [
   { claim: "iss", header: "x-svc-external-issuer", principalFields: [] },
   { claim: "owner", header: "x-svc-external-owner", principalFields: ["organization_id"] },
@@ -35,7 +35,7 @@ export const CLAIM_MAPPINGS: Readonly<Record<"default" | "console", readonly Cla
   console: [...DEFAULT_MAPPINGS, ...CONSOLE_MAPPINGS],
 };
 
-/** The fields of the principal that the gateway fills by these mappings; `source` it always does. */
+/** The fields of the principal that the gateway fills with these mappings, and `source`, which it always fills. */
 export function principalFieldsOf(mappings: readonly ClaimMapping[]): string[] {
   return ["source", ...new Set(mappings.flatMap(({ principalFields }) => principalFields))].sort();
 }

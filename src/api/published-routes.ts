@@ -2,19 +2,19 @@ import type { Api, DeployedService, Rpc } from "./api.ts";
 import { hostBindingsOf, reachingBindingsOf } from "./resolved-policy.ts";
 import { type Claim, RouteIndex } from "./route-index.ts";
 
-/** Who has a route of the edge. */
+/** The owner of an edge route. */
 export interface PublishedOwner {
   readonly rpc: Rpc;
   readonly service: string;
-  /** Whether it is the route for HEAD that the edge makes of one for GET. */
+  /** Whether it is the HEAD route that the edge derives from a GET route. */
   readonly isHead: boolean;
 }
 
 /**
- * The routes of the edge to published RPCs, by the process that they forward to.
+ * The edge routes to published RPCs, by the process that they forward to.
  *
- * The edge knows what is published only: a request for `/v1/items/all`, which is not, takes its route
- * for `/v1/items/{item_id}`, and the service then serves what fits the request best.
+ * The edge knows published routes only. A request for an unpublished `/v1/items/all` takes its route
+ * for `/v1/items/{item_id}`, and the service then serves the RPC that matches the request best.
  */
 export class PublishedRoutes {
   readonly #indexes = new Map<string, RouteIndex<PublishedOwner>>();
@@ -48,16 +48,16 @@ export class PublishedRoutes {
     return index;
   }
 
-  /** A route of another RPC by which a request for this one passes the edge, though it is not published. */
+  /** A route of another RPC that lets requests for this unpublished RPC pass the edge. */
   covering(rpc: Rpc, deployed: DeployedService): Claim<PublishedOwner> | undefined {
     const index = this.#indexes.get(processOf(deployed));
     if (index === undefined || rpc.policy?.gateway?.publish === true) return undefined;
-    // Within one service, two routes of one method and shape are an error already.
+    // Two routes of one service with the same method and shape are already an error.
     const isOther = (owner: PublishedOwner) => owner.isHead || owner.service !== deployed.name;
     for (const { method, template } of reachingBindingsOf(rpc)) {
       for (const each of requestMethods(method)) {
         const route = { method: each, template };
-        // The service prefers a published RPC that is narrower, so only a wider one lets requests through.
+        // The service prefers a narrower RPC, so only a wider published one lets requests through.
         const claim = index.captured(route) ?? index.equal(route, isOther);
         if (claim !== undefined) return claim;
       }
@@ -66,12 +66,12 @@ export class PublishedRoutes {
   }
 }
 
-/** The methods of the requests that come by a binding: what is bound to GET answers HEAD too. */
+/** The request methods of a binding: an RPC bound to GET also answers HEAD. */
 export function requestMethods(method: string): readonly string[] {
   return method === "GET" ? ["GET", "HEAD"] : [method];
 }
 
-/** What answers at the backend of a service: the service, or a name that all services there share. */
+/** The process behind the backend of a service: the service, or a name that all services there share. */
 export function processOf({ name, process }: DeployedService): string {
   return process ?? name;
 }

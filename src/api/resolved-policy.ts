@@ -13,7 +13,7 @@ export interface Policy {
   readonly publish: boolean;
 }
 
-/** What an AUTHORIZED call must be allowed to do. */
+/** The permission that an AUTHORIZED call needs. */
 export interface Authz {
   readonly action: string;
   readonly resource: ResourceTemplate;
@@ -25,7 +25,7 @@ export interface Authz {
 export interface Audit {
   readonly event: string;
   readonly riskLevel: RiskLevel;
-  /** The object that a call is about, where no authorization names it. */
+  /** The object that a call is about, if `authz` does not name it. */
   readonly resource?: ResourceTemplate;
 }
 
@@ -40,8 +40,8 @@ export interface RateLimit {
 /**
  * The policy of an RPC that has no findings of severity error.
  *
- * @throws Error where the annotation is not valid: no default may stand in for
- * what is missing, so an emitter must never get here without the rules.
+ * @throws Error if the annotation is not valid: nothing may replace a missing field,
+ * so emitters must run only after the rules.
  */
 export function resolvePolicy(rpc: Rpc): Policy {
   const { policy, resource } = rpc;
@@ -91,7 +91,7 @@ function resolveAudit(
   return { ...audit, resource: resource.template };
 }
 
-/** An event without a risk level has the lowest. */
+/** An event without a risk level has the lowest one. */
 function riskLevelOf(level: RiskLevel | { unknown: number } | undefined): RiskLevel {
   return typeof level === "string" ? level : "LOW";
 }
@@ -104,7 +104,7 @@ export function bindingsOf(rpc: Rpc): readonly HttpBinding[] {
   return rpc.policy?.gateway?.publish === true ? [implicitBinding(rpc)] : [];
 }
 
-/** The bindings by which the edge routes to an RPC; none where it is not published. */
+/** The bindings with which the edge routes to an RPC; empty if it is not published. */
 export function publishedBindingsOf(
   rpc: Rpc,
   publishedAs: DeployedService["publishedAs"],
@@ -114,8 +114,8 @@ export function publishedBindingsOf(
 }
 
 /**
- * The bindings by which a host routes to an RPC: the published ones, and with `connect` those of
- * the Connect protocol and gRPC-Web. None where it is not published.
+ * The bindings with which a host routes to an RPC: the published ones, and with `connect` those of
+ * the Connect protocol and gRPC-Web. Empty if the RPC is not published.
  */
 export function hostBindingsOf(
   rpc: Rpc,
@@ -123,7 +123,7 @@ export function hostBindingsOf(
   connect: boolean,
 ): readonly HttpBinding[] {
   const published = publishedBindingsOf(rpc, publishedAs);
-  // The port of gRPC has that path already, and speaks nothing else.
+  // The gRPC port already has that path, and serves gRPC only.
   if (!connect || published.length === 0 || publishedAs === "grpc") return published;
   const path = `/${rpc.fullName}`;
   return [
@@ -134,12 +134,12 @@ export function hostBindingsOf(
   ];
 }
 
-/** All bindings by which a request for an RPC can come to its service, published or not. */
+/** All bindings with which a request for an RPC can reach its service, published or not. */
 export function reachingBindingsOf(rpc: Rpc): readonly HttpBinding[] {
   return [...bindingsOf(rpc), ...connectBindings(rpc)];
 }
 
-/** POST, and GET where a GET may stand for the call: it has no side effects, and is bound so. */
+/** POST, and also GET for an RPC without side effects that is bound to GET. */
 function connectBindings(rpc: Rpc): HttpBinding[] {
   const post = implicitBinding(rpc);
   const mayGet =
@@ -154,7 +154,7 @@ function connectBindings(rpc: Rpc): HttpBinding[] {
 /** The binding that gRPC itself uses. */
 function implicitBinding(rpc: Rpc): HttpBinding {
   const path = `/${rpc.fullName}`;
-  // A full method name is two segments of identifiers and dots.
+  // A full method name has two segments of identifiers and dots.
   const template = parsePathTemplate(path).template as PathTemplate;
   return { method: "POST", path, template, fields: [], body: "*" };
 }

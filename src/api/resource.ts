@@ -45,7 +45,7 @@ export type DeclaredResource =
       readonly template: ResourceTemplate;
       /** The request fields that its placeholders name, in order. */
       readonly fields: readonly FieldReference[];
-      /** The request field that by its name holds the id of an object of the type: `item_id` for `item`. */
+      /** The request field whose name says that it has the id of an object of the type: `item_id` for `item`. */
       readonly objectField?: string;
     }
   | { readonly template?: undefined; readonly error: string };
@@ -53,11 +53,11 @@ export type DeclaredResource =
 /** The reserved first segment of a placeholder that reads the caller. */
 export const PRINCIPAL_ROOT = "principal";
 
-/** A fact about a field of the principal that a placeholder may name. */
+/** A field of the principal. */
 export interface PrincipalField {
-  /** The field in the spelling of protobuf. */
+  /** The name as protobuf spells it. */
   readonly name: string;
-  /** Whether the field is a list, which no placeholder can name. */
+  /** Whether the field is a list, which a placeholder cannot name. */
   readonly list: boolean;
 }
 
@@ -74,11 +74,11 @@ export const PRINCIPAL_FIELDS: readonly PrincipalField[] = [
   { name: "source", list: false },
 ];
 
-/** The most bytes of an object id. */
+/** The maximum size of an object id. */
 export const MAX_OBJECT_ID_BYTES = 256;
 
 const TYPE = /^(?:[a-z][a-z0-9_]{1,61}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
-// The last name may be that of a segment of a resource name, which is not an identifier.
+// The last name may be a segment of a resource name, which need not be an identifier.
 const FIELD_PATH = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*(?:\.[A-Za-z0-9_-]+)?$/;
 // Control characters, white space, `#` and `*` would let one id read as another object reference.
 const FORBIDDEN = /[#*\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -86,7 +86,7 @@ const FORBIDDEN = /[#*\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 /**
  * Parses `authz.resource`.
  *
- * @returns the template, or an error of one line that says what is wrong.
+ * @returns the template, or an error of one line.
  */
 export function parseResource(
   text: string,
@@ -98,8 +98,8 @@ export function parseResource(
   const type = text.slice(0, colon);
   if (!TYPE.test(type)) {
     const why = type.includes("{")
-      ? "a placeholder cannot stand in the type"
-      : "a type is 3 to 64 characters of a-z, 0-9 and _, and starts with a letter";
+      ? "a type cannot contain a placeholder"
+      : "a type has 3 to 64 characters of a-z, 0-9 and _, and starts with a letter";
     return { error: `"${type}" is not a type: ${why}` };
   }
   const id = text.slice(colon + 1);
@@ -110,7 +110,7 @@ export function parseResource(
   return parseId(type, id);
 }
 
-/** What was likely meant by a resource without a type: `ledger {name}` is `ledger:{name}`. */
+/** The probable intent of a resource without a type: `ledger {name}` is `ledger:{name}`. */
 function withType(text: string): string {
   if (text === "*") return "skill:*";
   const [word = ""] = /^[a-z0-9_/]*/.exec(text) ?? [];
@@ -128,7 +128,7 @@ function parseId(
   while (at < id.length) {
     if (id[at] === "{") {
       const end = id.indexOf("}", at);
-      if (end < 0) return { error: `the placeholder "${id.slice(at)}" lacks its closing brace` };
+      if (end < 0) return { error: `the placeholder "${id.slice(at)}" has no closing brace` };
       const path = id.slice(at + 1, end);
       if (!FIELD_PATH.test(path)) {
         return {
@@ -138,7 +138,7 @@ function parseId(
       const before = parts.at(-1);
       if (before !== undefined && before.kind !== "literal") {
         return {
-          error: `"{${path}}" follows another placeholder, so two pairs of values would make one id; put a character between them, such as "/"`,
+          error: `"{${path}}" follows another placeholder, so different values could give the same id; put a character such as "/" between them`,
         };
       }
       parts.push(placeholder(path));
@@ -154,7 +154,7 @@ function parseId(
     at += text.length;
   }
   if (literalBytes > MAX_OBJECT_ID_BYTES) {
-    return { error: `the id has ${literalBytes} bytes; ${MAX_OBJECT_ID_BYTES} are the most` };
+    return { error: `the id has ${literalBytes} bytes; the limit is ${MAX_OBJECT_ID_BYTES}` };
   }
   return { template: { type, id: parts } };
 }
@@ -168,11 +168,11 @@ function placeholder(path: string): ResourcePart {
 }
 
 function literalError(text: string): string | undefined {
-  if (text.includes("}")) return `"}" in "${text}" closes no placeholder`;
+  if (text.includes("}")) return `"}" in "${text}" has no matching "{"`;
   const bad = FORBIDDEN.exec(text)?.[0];
   if (bad === undefined) return undefined;
   if (bad === "*") return `"*" must be the whole id, as in type:*`;
-  return `${JSON.stringify(bad)} cannot stand in an object id`;
+  return `${JSON.stringify(bad)} is not allowed in an object id`;
 }
 
 /** The template as text, as an annotation writes it. */

@@ -9,10 +9,10 @@ export interface Route<Owner> {
   readonly owner: Owner;
 }
 
-/** A route that claims a request which another one claims too. */
+/** A route that claims the same request as another route. */
 export interface Claim<Owner> {
   readonly route: Route<Owner>;
-  /** Such a request: `GET /v1/skills/x`. */
+  /** An example of the request: `GET /v1/skills/x`. */
   readonly request: string;
 }
 
@@ -100,18 +100,18 @@ export class RouteIndex<Owner> {
     return this.#equal.equal(route, accept);
   }
 
-  /** A route, of whatever rank, that claims a request of this one. */
+  /** A route of any rank that claims a request of this one. */
   overlapping(route: Pick<Route<Owner>, "method" | "template">): Claim<Owner> | undefined {
     return this.#overlap(route, this.#root, 0, true);
   }
 
-  /** A route of lower rank, a request of which is captured by this one. */
+  /** A route of lower rank from which this one captures a request. */
   captured(route: Pick<Route<Owner>, "method" | "template">): Claim<Owner> | undefined {
     const { segments } = route.template;
     let node: Node<Owner> | undefined = this.#root;
     for (const [index, segment] of segments.entries()) {
       if (node === undefined) return undefined;
-      // Where the shapes part, the other route must be the wider one; after that, any overlap counts.
+      // Where the shapes first differ, the other route must be wider; after that, any overlap counts.
       const wider: Claim<Owner> | undefined =
         this.#firstOf(route, node.multis) ??
         (segment.kind === "literal" && node.single !== undefined

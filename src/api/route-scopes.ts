@@ -5,20 +5,20 @@ import { below, type Position } from "./position.ts";
 import { bindingsOf, hostBindingsOf } from "./resolved-policy.ts";
 import type { Route } from "./route-index.ts";
 
-/** Who claims requests by a route. */
+/** The owner of a route. */
 export interface RouteOwner {
   /** The RPC; absent for a declared path. */
   readonly rpc?: Rpc;
-  /** What it is called in a message. */
+  /** Its name in messages. */
   readonly name: string;
-  /** Absent where the annotation sets none. */
+  /** Absent if the annotation sets none. */
   readonly exposure?: Exposure;
-  /** Whether it is a declared prefix: the fallback for what nothing else claims. */
+  /** Whether it is a declared prefix: the fallback for requests that no other route claims. */
   readonly fallback: boolean;
   readonly position: Position;
 }
 
-/** What tells an owner's route from all others: where it is declared. */
+/** A unique key of an owner's route: the position of its declaration. */
 export function routeKey({ position }: RouteOwner): string {
   const place = "line" in position ? [position.line, position.column] : position.path;
   return `${position.file} ${place.join(".")}`;
@@ -31,10 +31,10 @@ export interface RouteScope {
   readonly routes: readonly Route<RouteOwner>[];
 }
 
-/** What was made for an `Api` before: several rules look at the same routes. */
+/** The cached scopes of an `Api`, since several rules read them. */
 const made = new WeakMap<Api, readonly RouteScope[]>();
 
-/** The scopes of an `Api`: each deployed service with all bindings, each host with what is published there. */
+/** The scopes of an `Api`: each deployed service with all bindings, each host with its published bindings. */
 export function routeScopes(api: Api): readonly RouteScope[] {
   const known = made.get(api);
   if (known !== undefined) return known;

@@ -18,8 +18,8 @@ import { UsageError } from "../diagnostics/usage-error.ts";
 import { policyDocument } from "../emit/policy-document.ts";
 import { formatGrants, grantsOf, type Model, type PermissionGrants } from "../model/index.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
+import { checkInputs, type PlatformFlags, platformFlags } from "./input/check-inputs.ts";
 import { withDisplayPaths } from "./input/inputs.ts";
-import { type PlatformFlags, platformFlags, run } from "./input/judge-inputs.ts";
 
 interface ExplainFlags extends PlatformFlags {
   readonly format: string;
@@ -28,14 +28,14 @@ interface ExplainFlags extends PlatformFlags {
 /** `svc-access explain INPUT… METHOD`. */
 export function explainCommand(): Command {
   const command = new Command("explain")
-    .description("Says in words who may call an RPC, and which relations grant its action.")
+    .description("Explains who may call an RPC, and which relations grant its permission.")
     .usage("[options] <input...> <method>")
     .argument(
       "<arguments...>",
-      "folders of protos, images, or - for an image on standard input; and last an RPC: package.Service/Method, or an end of that which names only one",
+      "folders of protos, images, or - for an image on standard input; the last argument is an RPC: package.Service/Method, or an unambiguous end of it",
     )
     .addOption(
-      new Option("--format <format>", "how it is printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "json"])
         .default("text"),
     )
@@ -59,17 +59,17 @@ async function explain(args: readonly string[], flags: ExplainFlags): Promise<vo
       "explain needs an input and an RPC, such as svc-access explain . GetOrder",
     );
   }
-  const { inputs, platform, judgement } = await run(names, flags);
-  const { rpc, deployed, isClient } = findRpc(judgement.api, method);
+  const { inputs, platform, checked } = await checkInputs(names, flags);
+  const { rpc, deployed, isClient } = findRpc(checked.api, method);
   if (isClient) {
     throw new UsageError(
-      `${rpc.fullName} is only called from here, so nothing here says who may call it: ask the repository that serves it`,
+      `${rpc.fullName} is only called from here, so its access policy is not here: ask the repository that serves it`,
     );
   }
-  const own = judgement.diagnostics.filter((diagnostic) => concerns(diagnostic, rpc));
+  const own = checked.diagnostics.filter((diagnostic) => concerns(diagnostic, rpc));
   const errors = own.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
-    // A policy that is wrong means nothing: no words may make it look as if it did.
+    // A wrong policy must not be explained as if it were enforced.
     for (const diagnostic of withDisplayPaths(errors, inputs)) {
       process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
     }
@@ -81,13 +81,15 @@ async function explain(args: readonly string[], flags: ExplainFlags): Promise<vo
   const grants = grantsFor(policy, model);
   if (policy.authz !== undefined && model === undefined) {
     const file = platform.config?.file ?? DEFAULT_CONFIG;
-    note(`no model to say what grants the action; name one with model: in ${file}`);
+    note(
+      `without a model, the relations that grant the permission are unknown; name one with model: in ${file}`,
+    );
   }
   if (flags.format === "json") {
     const document = { rpc: rpc.fullName, ...policyDocument(rpc), grants: grants?.grant };
     process.stdout.write(`${printableJson(document)}\n`);
   } else {
-    const edge = edgeLines(judgement.api, rpc, policy, deployed);
+    const edge = edgeLines(checked.api, rpc, policy, deployed);
     process.stdout.write(`${describe(rpc, policy, grants, edge).map(printable).join("\n")}\n`);
   }
 }
@@ -95,16 +97,16 @@ async function explain(args: readonly string[], flags: ExplainFlags): Promise<vo
 /** An RPC of the input. */
 interface Found {
   readonly rpc: Rpc;
-  /** The deployed service; absent where none has the package. */
+  /** The deployed service; absent if none has the package. */
   readonly deployed?: string;
   /** Whether it is only called from here. */
   readonly isClient: boolean;
 }
 
 /**
- * The RPC of a name, or of the end of one.
+ * Finds the RPC with a name, or with the end of one.
  *
- * @throws UsageError where there is none, or more than one.
+ * @throws UsageError if there is none, or more than one.
  */
 function findRpc(api: Api, method: string): Found {
   const entries = [...allRpcs(api)];
@@ -117,13 +119,13 @@ function findRpc(api: Api, method: string): Found {
       (spelling) => spelling.endsWith(`/${name}`) || spelling.endsWith(`.${name}`),
     ),
   );
-  // What is served here is meant first.
+  // RPCs that are served here take precedence.
   const served = ends.filter(({ isClient }) => !isClient);
   const found = served.length > 0 ? served : ends;
   if (found.length === 1 && found[0] !== undefined) return found[0];
   if (found.length > 1) {
     const names = found.map(({ rpc }) => rpc.fullName).join(", ");
-    throw new UsageError(`${method} may be ${names}; write more of the name`);
+    throw new UsageError(`${method} is ambiguous: ${names}; write more of the name`);
   }
   const names = entries.flatMap(({ rpc }) => [rpc.name, rpc.fullName]);
   throw new UsageError(
@@ -139,7 +141,7 @@ function* allRpcs(api: Api): Iterable<Found> {
   for (const { rpcs } of api.clients) for (const rpc of rpcs) yield { rpc, isClient: true };
 }
 
-/** Whether a diagnostic stands at an RPC or inside it. */
+/** Whether a diagnostic is at an RPC or inside it. */
 function concerns({ file, path }: LocatedDiagnostic, { position }: Rpc): boolean {
   return (
     path !== undefined &&
@@ -171,15 +173,15 @@ function describe(
     ...edge.map((line) => `  ${line}`),
     audit === undefined
       ? "  Calls are not audited."
-      : `  Each call is audited as ${audit.event}${audit.resource === undefined ? "" : ` of ${formatResource(audit.resource)}`}, risk ${audit.riskLevel}, denied and failed ones too.`,
+      : `  Each call is audited as ${audit.event}${audit.resource === undefined ? "" : ` of ${formatResource(audit.resource)}`}, risk ${audit.riskLevel}, even if it is denied or fails.`,
     rateLimit === undefined
       ? "  There is no rate limit."
-      : `  Each caller may call ${rateLimit.qps} times a second, and ${rateLimit.burst} times at once.`,
+      : `  Each caller may call ${rateLimit.qps} times per second, with bursts of ${rateLimit.burst} calls.`,
   ];
   return lines;
 }
 
-/** Whether callers outside reach it, which an RPC that is not published may not keep them from. */
+/** Whether external callers reach it, which is possible even if it is not published. */
 function edgeLines(api: Api, rpc: Rpc, policy: Policy, name: string | undefined): string[] {
   const deployed = api.services.find((service) => service.name === name);
   if (policy.publish) {
@@ -189,17 +191,17 @@ function edgeLines(api: Api, rpc: Rpc, policy: Policy, name: string | undefined)
   const covering =
     deployed === undefined ? undefined : new PublishedRoutes(api).covering(rpc, deployed);
   if (covering === undefined) {
-    return ["The edge gateway does not route to it: only callers inside reach it."];
+    return ["The edge gateway does not route to it: only internal callers reach it."];
   }
-  const how = `It is not published, but the edge gateway forwards ${covering.request} by the route of ${covering.route.owner.rpc.fullName}`;
+  const how = `It is not published, but the edge gateway forwards ${covering.request} with the route of ${covering.route.owner.rpc.fullName}`;
   return [
     policy.exposure === "INTERNAL" || policy.exposure === "SYSTEM"
       ? `${how}; such a call is denied, as it has no internal token.`
-      : `${how}: callers outside reach it, too.`,
+      : `${how}: external callers reach it, too.`,
   ];
 }
 
-/** Where clients of Connect and gRPC-Web reach it. */
+/** The paths with which Connect and gRPC-Web clients reach it. */
 function connectLines({ hosts }: Api, rpc: Rpc, { name, publishedAs }: DeployedService): string[] {
   const names = hosts
     .filter(({ frontends }) =>
@@ -231,7 +233,7 @@ function callersOf({ exposure, authz }: Policy): string[] {
     case "AUTHORIZED": {
       if (authz === undefined) return [];
       return [
-        `AUTHORIZED: a ${authz.audience} may call who holds ${authz.action} on ${objectOf(authz.resource)}.`,
+        `AUTHORIZED: a ${authz.audience} with the permission ${authz.action} on ${objectOf(authz.resource)} may call.`,
         `The check is ${authz.resource.type}#${authz.action} on ${formatResource(authz.resource)}.`,
       ];
     }

@@ -1,15 +1,15 @@
 import { Command, Option } from "commander";
 import { note } from "../common/note.ts";
 import { printable } from "../common/printable.ts";
+import { checkTargets } from "../compiler/check-targets.ts";
 import { generate } from "../compiler/generate.ts";
-import { judgeTargets } from "../compiler/judge-targets.ts";
 import { DEFAULT_TARGETS, TARGETS, type Target } from "../compiler/targets.ts";
 import { writeFiles } from "../compiler/write-files.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 import { RULES } from "../rules/index.ts";
+import { checkInputs, type PlatformFlags, platformFlags } from "./input/check-inputs.ts";
 import { withDisplayPaths } from "./input/inputs.ts";
-import { type PlatformFlags, platformFlags, run } from "./input/judge-inputs.ts";
 import { count } from "./report/findings.ts";
 
 interface GenerateFlags extends PlatformFlags {
@@ -21,16 +21,19 @@ interface GenerateFlags extends PlatformFlags {
 /** `svc-access generate INPUT… --out DIR`. */
 export function generateCommand(): Command {
   const command = new Command("generate")
-    .description("Makes the outputs of one or more inputs at once, without buf generate.")
+    .description("Generates the outputs of one or more inputs at once, without buf generate.")
     .argument("<input...>", "folders of protos, buf images, or - for an image on standard input")
-    .requiredOption("--out <folder>", "where the files are written, all or none")
+    .requiredOption("--out <folder>", "the output folder; all files are written, or none")
     .addOption(
-      new Option("--target <target...>", "what is made")
+      new Option("--target <target...>", "the targets to generate")
         .choices(TARGETS)
         .default(DEFAULT_TARGETS, DEFAULT_TARGETS.join(", ")),
     )
     .addOption(
-      new Option("--import-extension <extension>", "how TypeScript imports its siblings")
+      new Option(
+        "--import-extension <extension>",
+        "the extension of relative imports in TypeScript",
+      )
         .choices(["none", "js", "ts"])
         .default("none"),
     )
@@ -41,8 +44,8 @@ Examples:
   svc-access generate . --out gen
   svc-access generate hub.binpb iam.binpb --target gateway --out deploy
 
-Several inputs are one platform: routes that two services claim on one host are findings, and so is
-a service of a frontend that no input has.
+Several inputs form one platform: two services that claim the same route on a host are a finding, and
+so is a service of a frontend that no input has.
 Exit codes: 0 written, 1 findings and nothing written, 2 usage or unreadable input.`,
     )
     .action(runGenerate);
@@ -56,17 +59,17 @@ async function runGenerate(
   command: Command,
 ): Promise<void> {
   const rules = RULES.filter(({ category }) => category === "ACCESS");
-  const { inputs, platform, judgement: judged } = await run(names, flags, rules);
-  // By default a service's repository makes no gateway files; who asks for them must not keep stale ones.
+  const { inputs, platform, checked: read } = await checkInputs(names, flags, rules);
+  // By default, a repository without edge gets no gateway files. An explicit request must not leave stale ones.
   const asksForGateway =
     command.getOptionValueSource("target") === "cli" && flags.target.includes("gateway");
   if (asksForGateway && platform.config?.config.edge === undefined) {
     const { noEdge } = await import("../emit/gateway/notes.ts");
     throw new UsageError(noEdge(platform.config?.file));
   }
-  const judgement = judgeTargets(judged, platform, flags.target);
-  for (const line of judgement.notes) note(line);
-  const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");
+  const checked = checkTargets(read, platform, flags.target);
+  for (const line of checked.notes) note(line);
+  const errors = checked.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
     for (const diagnostic of withDisplayPaths(errors, inputs)) {
       process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
@@ -75,7 +78,7 @@ async function runGenerate(
     process.exitCode = 1;
     return;
   }
-  const { files, notes } = await generate(judgement, platform, {
+  const { files, notes } = await generate(checked, platform, {
     targets: flags.target,
     importOptions: [`import_extension=${flags.importExtension}`],
   });

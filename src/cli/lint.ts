@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { note } from "../common/note.ts";
+import { checkInputs, type PlatformFlags, platformFlags } from "./input/check-inputs.ts";
 import { withDisplayPaths } from "./input/inputs.ts";
-import { type PlatformFlags, platformFlags, run } from "./input/judge-inputs.ts";
 import { showsColors } from "./report/findings.ts";
 import { REPORTS } from "./report/report.ts";
 
@@ -13,24 +13,24 @@ interface LintFlags extends PlatformFlags {
 /** `svc-access lint INPUT…`. */
 export function lintCommand(): Command {
   const command = new Command("lint")
-    .description("Judges the access policies of one or more inputs by all rules.")
+    .description("Checks the access policies of one or more inputs against all rules.")
     .argument("<input...>", "folders of protos, images, or - for an image on standard input")
     .addOption(
-      new Option("--format <format>", "how findings are printed")
+      new Option("--format <format>", "the output format")
         .choices(Object.keys(REPORTS))
         .default("text"),
     )
-    .option("--strict", "warnings count as findings")
+    .option("--strict", "treat warnings as errors")
     .addHelpText(
       "after",
       `
 Examples:
   svc-access lint .
   svc-access lint --strict --format github-actions .
-  svc-access lint hub.binpb iam.binpb      several inputs are one platform
+  svc-access lint hub.binpb iam.binpb      several inputs form one platform
   buf build -o - | svc-access lint --format json -
 
-An image is what buf build -o makes, or protoc --descriptor_set_out --include_imports --include_source_info.
+Make an image with buf build -o, or protoc --descriptor_set_out --include_imports --include_source_info.
 
 Exit codes: 0 no errors (with --strict: no warnings either), 1 findings, 2 usage or unreadable input.`,
     )
@@ -40,12 +40,12 @@ Exit codes: 0 no errors (with --strict: no warnings either), 1 findings, 2 usage
 }
 
 async function lint(names: readonly string[], flags: LintFlags): Promise<void> {
-  const { inputs, judgement } = await run(names, flags);
-  for (const line of judgement.notes) note(line);
-  const diagnostics = withDisplayPaths(judgement.diagnostics, inputs);
+  const { inputs, checked } = await checkInputs(names, flags);
+  for (const line of checked.notes) note(line);
+  const diagnostics = withDisplayPaths(checked.diagnostics, inputs);
   const report = REPORTS[flags.format];
   const style = { colors: showsColors(process.stdout) };
-  process.stdout.write(report?.({ diagnostics, rpcs: judgement.rpcs }, style) ?? "");
+  process.stdout.write(report?.({ diagnostics, rpcs: checked.rpcs }, style) ?? "");
   const failed = diagnostics.some(({ severity }) => flags.strict === true || severity === "error");
   process.exitCode = failed ? 1 : 0;
 }

@@ -12,21 +12,23 @@ import { routesCommand } from "./routes.ts";
 /** The entry of `bin/svc-access`. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
   const program = new Command("svc-access")
-    .description("Compiles the access policy beside each RPC into everything that enforces it.")
+    .description(
+      "Compiles the access policies of RPCs into gateway configuration and server code that enforce them.",
+    )
     .version(version)
     .addHelpText(
       "after",
       `
 Examples:
   svc-access init                          write buf.yaml, buf.gen.yaml and svc-access.yaml
-  svc-access lint .                        judge all annotations of this repository
-  buf build -o - | svc-access lint -       judge an image
-  svc-access explain . GetSkill            say who may call an RPC, and why
+  svc-access lint .                        check all annotations of this repository
+  buf build -o - | svc-access lint -       check an image
+  svc-access explain . GetSkill            explain who may call an RPC, and why
 
-Of a service (each has its own --help):
-  svc-access audit list|export|follow      the audit events, while the service runs
-  svc-access relationship list|touch|delete  the stored relationships, while the service is stopped
-  svc-access database migrate              the tables of a service, made by the role that owns them
+For a service (each command has its own --help):
+  svc-access audit list|export|follow      read the audit events, while the service runs
+  svc-access relationship list|touch|delete  change the stored relationships, while the service is stopped
+  svc-access database migrate              create the tables of a service, as the role that owns them
 
 Exit codes: 0 clean, 1 findings, 2 usage or unreadable input.`,
     );

@@ -3,7 +3,7 @@ import type { Rpc } from "../api/api.ts";
 import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
 import { note } from "../common/note.ts";
 import { printable, printableJson } from "../common/printable.ts";
-import { type PlatformFlags, platformFlags, run } from "./input/judge-inputs.ts";
+import { checkInputs, type PlatformFlags, platformFlags } from "./input/check-inputs.ts";
 import { count } from "./report/findings.ts";
 
 interface RoutesFlags extends PlatformFlags {
@@ -22,10 +22,10 @@ interface Row {
 /** `svc-access routes INPUT…`. */
 export function routesCommand(): Command {
   const command = new Command("routes")
-    .description("Lists how each RPC is reached and who may call it.")
+    .description("Lists the routes of each RPC and who may call it.")
     .argument("<input...>", "folders of protos, images, or - for an image on standard input")
     .addOption(
-      new Option("--format <format>", "how routes are printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "json"])
         .default("text"),
     )
@@ -42,15 +42,15 @@ Examples:
 }
 
 async function routes(names: readonly string[], flags: RoutesFlags): Promise<void> {
-  const { judgement } = await run(names, flags);
-  const rows = [...eachRpc(judgement.api.services)].flatMap(({ rpc }) => rowsOf(rpc));
+  const { checked } = await checkInputs(names, flags);
+  const rows = [...eachRpc(checked.api.services)].flatMap(({ rpc }) => rowsOf(rpc));
   if (flags.format === "json") {
     process.stdout.write(`${printableJson({ routes: rows })}\n`);
   } else {
     process.stdout.write(table(rows));
   }
-  const errors = judgement.diagnostics.filter(({ severity }) => severity === "error").length;
-  // A listing of policies that are wrong is useful too, but not to be trusted.
+  const errors = checked.diagnostics.filter(({ severity }) => severity === "error").length;
+  // A listing of wrong policies is still useful, but must not look trustworthy.
   if (errors > 0) {
     note(
       `${count(errors, "error")} in the access policies; svc-access lint ${names.join(" ")} lists them`,

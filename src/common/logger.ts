@@ -1,4 +1,4 @@
-/** What the runtime logs to; a pino logger is one. Objects come first, and hold no secret. */
+/** The logger of the runtime; a pino logger is one. Objects come first, and contain no secrets. */
 export interface Logger {
   /** What helps to find a fault, and is too much at other times. */
   debug(fields: object, message: string): void;
@@ -10,5 +10,5 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** Logs nothing, where the caller reports by itself what matters. */
+/** Logs nothing, for callers that report important events themselves. */
 export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

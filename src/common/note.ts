@@ -6,7 +6,7 @@ export function note(line: string): void {
   process.stderr.write(`svc-access: ${printable(line)}\n`);
 }
 
-/** Writes a line of the result, and waits where the reader is slower. */
+/** Writes a line of the result, and waits for a slow reader. */
 export async function print(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }

@@ -2,14 +2,13 @@ import { type Command, CommanderError } from "commander";
 import { note } from "./note.ts";
 import { printableLines } from "./printable.ts";
 
-/** The exit codes: clean or done, findings, and usage or what cannot be read or opened. */
+/** The exit codes: success, findings, and wrong usage or unreadable input. */
 export const EXIT = { clean: 0, findings: 1, usage: 2 } as const;
 
 /**
- * Runs a program of commands. What goes wrong is said on standard error, in text that a terminal can
- * show, whatever the arguments and files hold.
+ * Runs a program of commands. Errors go to standard error, as text that is safe for a terminal.
  *
- * @param messageOf what an error says that a person can do something about; undefined for all others
+ * @param messageOf - the message of an error that the user can fix; undefined for other errors
  */
 export async function runCommands(
   program: Command,
@@ -17,7 +16,7 @@ export async function runCommands(
   messageOf: (error: unknown) => string | undefined,
 ): Promise<void> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // A reader such as head has read enough.
+    // A reader such as head has closed the pipe.
     if (error.code === "EPIPE") process.exit();
     throw error;
   });
@@ -29,19 +28,19 @@ export async function runCommands(
   }
 }
 
-/** Commander hands these settings down to commands that it makes itself only. */
+/** Commander passes these settings on only to subcommands that it creates itself. */
 function settle(command: Command): void {
   command
     .exitOverride()
     .showHelpAfterError("(--help shows the usage)")
-    // What commander says of an argument holds the argument.
+    // Commander's messages contain the arguments.
     .configureOutput({ outputError: (text, write) => write(printableLines(text)) });
   for (const child of command.commands) settle(child);
 }
 
 function exitCodeOf(error: unknown, messageOf: (error: unknown) => string | undefined): number {
   if (error instanceof CommanderError) {
-    // Help and version end in an error of code 0; all others were printed.
+    // Help and version throw an error with code 0; other errors are already printed.
     return error.exitCode === 0 ? EXIT.clean : EXIT.usage;
   }
   const { message, stack } = error as Error;

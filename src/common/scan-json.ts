@@ -1,21 +1,21 @@
-/** What the bytes of JSON say before they are parsed. */
+/** Facts about the bytes of JSON, known before they are parsed. */
 export interface JsonScan {
-  /** Colons outside of strings: each key has one. */
+  /** Colons outside strings: one for each key. */
   readonly colons: number;
-  /** Whether some numbers may have more digits than a number of JavaScript holds. */
+  /** Whether numbers may have more digits than a JavaScript number can store. */
   readonly hasLongNumbers: boolean;
 }
 
-/** What bounds JSON that is about to be parsed. */
+/** Limits for JSON that is about to be parsed. */
 export interface JsonBounds {
-  /** Is called with elements as they are met; throws once they are too many. */
+  /** Called with the number of new elements; throws if there are too many. */
   readonly takeElements: (count: number) => void;
   readonly maxDepth: number;
-  /** Is called where JSON is deeper; throws. */
+  /** Called when JSON nests deeper; throws. */
   readonly refuseDepth: () => never;
 }
 
-/** As many digits a number of JavaScript always holds exactly. */
+/** A JavaScript number always stores this many digits exactly. */
 const EXACT_DIGITS = 15;
 const QUOTE = 34;
 const COMMA = 44;
@@ -33,20 +33,20 @@ const CLOSE_OBJECT = 125;
 const SPACE = 32;
 
 /**
- * Looks at bytes that may be JSON, in UTF-8, and bounds what parsing them costs: a million of
- * brackets are as few bytes as one picture. Of bytes that are not JSON it says nothing that counts.
+ * Scans UTF-8 bytes that may be JSON, and limits the cost of parsing them: a million brackets
+ * take no more bytes than a picture. For bytes that are not JSON the result means nothing.
  *
- * A key that occurs twice in an object leaves a trace here alone: `JSON.parse` keeps the last one,
- * and the parsed value then has fewer keys than there are colons.
+ * Only this scan detects a key that occurs twice in an object: `JSON.parse` keeps the last one,
+ * so the parsed value has fewer keys than there are colons.
  *
- * @throws whatever the bounds throw
+ * @throws the errors of the bounds
  */
 export function scanJson(bytes: Uint8Array, bounds?: JsonBounds): JsonScan {
   let colons = 0;
   let digits = 0;
   let depth = 0;
   let hasLongNumbers = false;
-  // The first element of a list or an object has no comma; one without elements has none at all.
+  // The first element of a list or an object follows no comma.
   let isOpened = false;
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index] as number;
@@ -90,7 +90,7 @@ export function scanJson(bytes: Uint8Array, bounds?: JsonBounds): JsonScan {
   return { colons, hasLongNumbers };
 }
 
-/** Where a string ends, or what begins as one. */
+/** The end of a string, which may be unterminated. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < bytes.length) {

@@ -2,7 +2,7 @@ import { readSync } from "node:fs";
 
 const CHUNK = 1 << 20;
 
-/** All bytes of standard input. One large read a time: an image may have hundreds of megabytes. */
+/** All bytes of standard input, in large reads: an image may have hundreds of megabytes. */
 export function readStandardInput(): Uint8Array {
   let buffer = Buffer.allocUnsafe(CHUNK);
   let length = 0;
@@ -25,7 +25,7 @@ function readOnce(buffer: Buffer, offset: number): number {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EOF") return 0;
-      // A pipe that does not block has nothing yet.
+      // A non-blocking pipe is still empty.
       if (code !== "EAGAIN") throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }

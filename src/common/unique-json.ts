@@ -1,10 +1,10 @@
 import { scanJson } from "./scan-json.ts";
 
 /**
- * Reads JSON in which no object has a key twice: readers differ in which of the two
- * they take.
+ * Parses JSON and rejects objects with a duplicate key: parsers differ in which value
+ * they keep.
  *
- * @throws SyntaxError where it is not such JSON
+ * @throws SyntaxError if it is not JSON or has a duplicate key
  */
 export function parseUniqueJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -14,7 +14,7 @@ export function parseUniqueJson(text: string): unknown {
   return value;
 }
 
-/** Without recursion: a token may nest as deep as it is long. */
+/** Without recursion: the nesting of a token is limited only by its length. */
 function countKeys(value: unknown): number {
   const rest = [value];
   let keys = 0;

@@ -1,9 +1,9 @@
 /**
- * What work comes to, waited for no longer than some time. The work itself goes on, and
- * what it comes to later is ignored. The wait keeps the process alive: work that is
- * waited for is not left because nothing else happens.
+ * Waits for the result of work, but only for a limited time. The work itself goes on, and a
+ * late result is ignored. The wait keeps the process alive, so that Node.js does not exit
+ * while the work is pending.
  *
- * @param late what it comes to once the time is up; it may throw instead
+ * @param late - makes the result after the timeout; it may also throw
  */
 export async function within<Result, Late>(
   work: Promise<Result>,

@@ -1,20 +1,20 @@
 import { readFileSync, statSync } from "node:fs";
 import { parseDocument } from "yaml";
 
-/** A plugin of a template of buf (`buf.gen.yaml`). */
+/** A plugin of a buf template (`buf.gen.yaml`). */
 export interface TemplatePlugin {
-  /** How it is run: its command, or its remote or built-in name. */
+  /** Its command, or its remote or built-in name. */
   readonly command: readonly string[];
-  /** Whether it is a command of this machine, neither remote nor built in. */
+  /** Whether it is a local command, neither remote nor built in. */
   readonly isLocal: boolean;
   readonly out: string | undefined;
-  /** One a line. */
+  /** One per line. */
   readonly options: string;
-  /** Absent, buf runs the plugin once for each folder. */
+  /** If absent, buf runs the plugin once for each folder. */
   readonly strategy: string | undefined;
 }
 
-/** A template of buf, of any version. */
+/** A buf template of any version. */
 export interface BufTemplate {
   readonly version: unknown;
   readonly plugins: readonly TemplatePlugin[];
@@ -26,21 +26,21 @@ export class BufTemplateError extends Error {
   override readonly name = "BufTemplateError";
 }
 
-/** Far above any that a person writes. */
+/** Far larger than a handwritten template. */
 const MAX_BYTES = 1 << 20;
 
 /**
- * Reads a template as buf does: in block or flow style, with aliases.
+ * Reads a template as buf does: block or flow style, with aliases.
  *
- * @returns undefined where there is no such file
- * @throws BufTemplateError where there is one that cannot be read
+ * @returns undefined if there is no such file
+ * @throws BufTemplateError if the file cannot be read
  */
 export function readBufTemplate(path: string): BufTemplate | undefined {
   let content: unknown;
   try {
     const size = statSync(path, { throwIfNoEntry: false })?.size;
     if (size === undefined) return undefined;
-    if (size > MAX_BYTES) throw new Error(`it has ${size} bytes; ${MAX_BYTES} are the most`);
+    if (size > MAX_BYTES) throw new Error(`it has ${size} bytes; the limit is ${MAX_BYTES}`);
     const document = parseDocument(readFileSync(path, "utf8"), { merge: true });
     const [error] = document.errors;
     if (error !== undefined) throw error;
@@ -62,7 +62,7 @@ export function readBufTemplate(path: string): BufTemplate | undefined {
 
 function pluginOf(entry: Readonly<Record<string, unknown>>): TemplatePlugin {
   const { local, remote, protoc_builtin: builtin, plugin, name, path, out, opt, strategy } = entry;
-  // Version 1 has the name as `plugin` or `name`, and what is run for it as `path`.
+  // Version 1 has the name in `plugin` or `name`, and the command in `path`.
   const command = [path ?? [], local ?? plugin ?? name ?? remote ?? builtin ?? []].flat();
   return {
     command: command.map(String),

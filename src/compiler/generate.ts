@@ -7,16 +7,16 @@ import {
   type EmitResult,
   type OutputFile,
 } from "../emit/output-file.ts";
-import type { Judgement } from "./judge.ts";
 import type { Platform } from "./platform.ts";
+import type { CheckedApi } from "./read-and-check.ts";
 import { TARGETS, type Target } from "./targets.ts";
 
-/** How TypeScript is written, in the options of protoc-gen-es. */
+/** What is generated, and how TypeScript is written. */
 export interface GenerateOptions {
   readonly targets: readonly Target[];
-  /** `import_extension=js` and the like. */
+  /** Options of protoc-gen-es, such as `import_extension=js`. */
   readonly importOptions: readonly string[];
-  /** Whether outputs that span files are made; absent is true. */
+  /** Whether to make outputs that span files; the default is true. */
   readonly isWhole?: boolean;
 }
 
@@ -28,21 +28,21 @@ export interface Generated {
 }
 
 /**
- * Makes the files of the targets, in memory.
+ * Generates the files of the targets, in memory.
  *
- * @param judgement - what was read, without findings of severity error
- * @throws UsageError where two outputs have one name.
+ * @param checked - an API without findings of severity error
+ * @throws UsageError if two outputs have the same name.
  */
 export async function generate(
-  judgement: Judgement,
+  checked: CheckedApi,
   platform: Platform,
   options: GenerateOptions,
 ): Promise<Generated> {
-  if (judgement.diagnostics.some(({ severity }) => severity === "error")) {
+  if (checked.diagnostics.some(({ severity }) => severity === "error")) {
     throw new Error("nothing may be generated from an Api with errors");
   }
   const input: EmitInput = {
-    api: judgement.api,
+    api: checked.api,
     config: platform.config?.config,
     ...(platform.config === undefined ? {} : { configFile: platform.config.file }),
   };
@@ -50,8 +50,8 @@ export async function generate(
   const notes: string[] = [];
   for (const target of TARGETS) {
     if (!options.targets.includes(target)) continue;
-    // What a target needs is loaded only when it is asked for: a plugin is started often.
-    const result = await emit(target, input, judgement, options).catch((error: Error) => {
+    // Plugins start often, so a target's code is loaded only when needed.
+    const result = await emit(target, input, checked, options).catch((error: Error) => {
       if (error instanceof EmitError) throw new UsageError(error.lines);
       throw error instanceof DescriptorError ? new UsageError(error.message) : error;
     });
@@ -74,7 +74,7 @@ export async function generate(
 async function emit(
   target: Target,
   input: EmitInput,
-  judgement: Judgement,
+  checked: CheckedApi,
   { importOptions, isWhole }: GenerateOptions,
 ): Promise<EmitResult> {
   switch (target) {
@@ -83,7 +83,7 @@ async function emit(
     case "policies":
       return (await import("../emit/policies.ts")).emitPolicies(input, isWhole);
     case "server": {
-      const { files, messages } = judgement;
+      const { files, messages } = checked;
       const { emitServer } = await import("../emit/server/server.ts");
       return emitServer({ ...input, files, messages, importOptions });
     }

@@ -6,36 +6,35 @@ import { MalformedFileError } from "../diagnostics/usage-error.ts";
 import type { Model } from "../model/index.ts";
 import { readText } from "./read-text.ts";
 
-/** The name under which the platform configuration is found without an option. */
+/** The default name of the platform configuration. */
 export const DEFAULT_CONFIG = "svc-access.yaml";
 
 /** Where the platform configuration and the model are. */
 export interface PlatformOptions {
-  /** The path of the configuration; absent, `svc-access.yaml` in one of the folders, where there is one. */
+  /** The path of the configuration. The default is the first `svc-access.yaml` in the folders, if any. */
   readonly config?: string | undefined;
-  /** The path of the model of all services; absent, those that the configuration names. */
+  /** The path of the model of all services. The default is the models that the configuration names. */
   readonly model?: string | undefined;
   /** The folders to look in for the configuration, in order. */
   readonly folders: readonly string[];
 }
 
-/** What surrounds the descriptors: the platform configuration and the authorization models. */
+/** The platform configuration and the authorization models. */
 export interface Platform {
   readonly config: LoadedConfig | undefined;
-  /** The configurations of further folders, which are not read. */
+  /** The configurations of other folders, which are not read. */
   readonly unread?: readonly string[];
-  /** The model of a deployed service; undefined where none is configured, or where it has errors. */
+  /** The model of a deployed service; undefined if none is configured or it has errors. */
   readonly modelOf: (service: string) => Model | undefined;
-  /** What is wrong with the models. */
+  /** The errors in the models. */
   readonly modelDiagnostics: readonly Diagnostic[];
 }
 
 /**
  * Reads the platform configuration and the models.
  *
- * @throws UsageError where a file that is named cannot be read, and
- * MalformedFileError where the configuration is wrong or a model has no
- * syntax that could be judged.
+ * @throws UsageError if a named file cannot be read, and MalformedFileError
+ * if the configuration is wrong or the syntax of a model is.
  */
 export async function loadPlatform(options: PlatformOptions): Promise<Platform> {
   const [configPath, ...unread] =
@@ -62,7 +61,7 @@ export async function loadPlatform(options: PlatformOptions): Promise<Platform> 
   };
 }
 
-/** The paths of the models: of all services, and of those that name their own. */
+/** The paths of the models: the one of all services, and those of single services. */
 interface ModelPaths {
   readonly top: string | undefined;
   readonly services: ReadonlyMap<string, string>;
@@ -114,7 +113,7 @@ async function readConfig(path: string): Promise<LoadedConfig> {
   return result.loaded;
 }
 
-/** The path as a user who stands in the working directory would write it. */
+/** The path relative to the working directory, if it is below it. */
 export function displayPath(path: string): string {
   const short = relative(process.cwd(), resolve(path));
   return short === "" || short.startsWith("..") || isAbsolute(short) ? path : short;

@@ -4,12 +4,12 @@ import { UsageError } from "../diagnostics/usage-error.ts";
 import type { OutputFile } from "../emit/output-file.ts";
 
 /**
- * Writes all files below a folder, or none.
+ * Writes all files below a folder, or none of them.
  *
- * All of them are written beside their places first, and only then moved; a
- * move that fails is taken back, with those before it.
+ * First, all files are written under temporary names; then they are moved. If a
+ * move fails, it and the moves before it are undone.
  *
- * @throws UsageError where the folder cannot be written.
+ * @throws UsageError if the folder cannot be written.
  */
 export function writeFiles(folder: string, files: readonly OutputFile[]): void {
   for (const { name } of files) checkName(name);
@@ -26,7 +26,7 @@ export function writeFiles(folder: string, files: readonly OutputFile[]): void {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(
-      `${folder} cannot be written, and nothing was: ${(error as Error).message}`,
+      `${folder} cannot be written, so no file was written: ${(error as Error).message}`,
     );
   } finally {
     if (staging !== undefined) rmSync(staging, { recursive: true, force: true });
@@ -59,7 +59,7 @@ function moveAll(folder: string, staging: string, files: readonly OutputFile[]):
   }
 }
 
-/** A name comes from proto files and service names, and must not lead out of the folder. */
+/** Names come from proto files and services, and must not escape the folder. */
 function checkName(name: string): void {
   if (isAbsolute(name) || posix.normalize(name) !== name || name.startsWith("../")) {
     throw new UsageError(`the output ${JSON.stringify(name)} would be outside the output folder`);

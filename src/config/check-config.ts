@@ -4,7 +4,7 @@ import { type ConfigProblem, checkEdge } from "./check-edge.ts";
 import type { BackendConfig, PlatformConfig } from "./config.ts";
 import { type SessionConfig, sessionOf } from "./session-config.ts";
 
-/** Checks what one part of the configuration says of another. */
+/** Checks references between the parts of the configuration. */
 export function checkConfig(config: PlatformConfig): ConfigProblem[] {
   return [
     ...checkPackages(config),
@@ -22,7 +22,7 @@ function* checkPackages(config: PlatformConfig): Iterable<ConfigProblem> {
       if (owner !== undefined) {
         yield {
           path: ["services", name, "packages", index],
-          message: `the package ${packageName} belongs to ${owner} already; a package is served by one service`,
+          message: `the package ${packageName} already belongs to ${owner}; only one service serves a package`,
         };
       }
       owners.set(packageName, name);
@@ -42,10 +42,10 @@ function* checkClients(
     if (owner !== undefined) {
       yield {
         path: ["clients", index],
-        message: `the package ${packageName} belongs to ${owner}, and a client of it needs no entry here; remove it from clients, or from services.${owner}.packages`,
+        message: `the package ${packageName} belongs to ${owner}, so its clients need no entry here; remove it from clients, or from services.${owner}.packages`,
       };
     } else if (seen.has(packageName)) {
-      yield { path: ["clients", index], message: `the package ${packageName} is listed already` };
+      yield { path: ["clients", index], message: `the package ${packageName} is already listed` };
     }
     seen.add(packageName);
   }
@@ -67,7 +67,7 @@ function* checkFrontends(config: PlatformConfig): Iterable<ConfigProblem> {
       if (user !== undefined) {
         yield {
           path: at("services", index),
-          message: `the frontend ${user} has ${service} on ${frontend.host} already: a request has one session; give this one a host of its own`,
+          message: `the frontend ${user} already has ${service} on ${frontend.host}, and a request has only one session; give this frontend its own host`,
         };
       }
       users.set(`${frontend.host} ${service}`, name);
@@ -89,37 +89,40 @@ function* checkSession(
   if (redirect.hostname !== host) {
     yield {
       path: at("redirect_url"),
-      message: `the redirect URL is on ${redirect.hostname}, but the frontend on ${host}: the session cookie would be lost`,
+      message: `the redirect URL is on ${redirect.hostname}, but the frontend is on ${host}, so the session cookie would be lost`,
     };
   }
   if (redirect.username !== "" || redirect.password !== "") {
-    yield { path: at("redirect_url"), message: "a redirect URL has no user name and no password" };
+    yield {
+      path: at("redirect_url"),
+      message: "a redirect URL must not have a user name or password",
+    };
   }
   if (!isCanonical(redirect_url.replace(/^[^:]*:\/\/[^/?#]*/, "").replace(/[?#].*$/s, ""))) {
     yield { path: at("redirect_url"), message: NOT_CANONICAL };
   }
   if (!isCanonical(logout_path)) yield { path: at("logout_path"), message: NOT_CANONICAL };
   if (redirect.search !== "" || redirect.hash !== "") {
-    yield { path: at("redirect_url"), message: "a redirect URL has neither query nor fragment" };
+    yield { path: at("redirect_url"), message: "a redirect URL must not have a query or fragment" };
   }
   if (redirect.pathname === "/") {
     yield {
       path: at("redirect_url"),
-      message: "the redirect URL needs a path of its own, such as /oauth2/callback",
+      message: "the redirect URL needs a separate path, such as /oauth2/callback",
     };
   }
   if (logout_path === "/" || logout_path === redirect.pathname) {
     yield {
       path: at("logout_path"),
-      message: "the logout path must be a path of its own, such as /logout",
+      message: "the logout path must be a separate path, such as /logout",
     };
   }
 }
 
 const NOT_CANONICAL =
-  "the path is not written as requests have it: remove dot segments, empty segments, and escapes of letters, digits and - . _ ~";
+  "the path is not normalized as in requests: remove dot segments, empty segments, and escapes of letters, digits and - . _ ~";
 
-/** Whether a path is what a request for it has: proxies normalize what comes, and not what is configured. */
+/** Whether a path is normalized: proxies normalize the paths of requests, but not configured paths. */
 function isCanonical(path: string): boolean {
   if (path === "") return true;
   const segments = path.split("/").slice(1);
@@ -159,7 +162,7 @@ function* checkPaths(config: PlatformConfig): Iterable<ConfigProblem> {
     } else if (frontend !== undefined && config.frontends[frontend]?.login === "bearer") {
       yield {
         path: ["paths", index, "frontend"],
-        message: `the frontend ${frontend} has login: bearer and serves nothing itself; write service, the one that serves ${path}`,
+        message: `the frontend ${frontend} has login: bearer, so it serves no path; set service to the service that serves ${path}`,
       };
     }
   }
@@ -169,7 +172,7 @@ function* checkBackend(
   path: readonly (string | number)[],
   backend: BackendConfig | undefined,
 ): Iterable<ConfigProblem> {
-  // `frontends` have no ports of their own, so their Service must name one.
+  // `frontends` have no ports, so their Service must name one.
   if (
     path[0] === "frontends" &&
     backend?.service !== undefined &&

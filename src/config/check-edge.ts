@@ -1,26 +1,26 @@
 import type { EdgeConfig, FrontendConfig, IdentityConfig, PlatformConfig } from "./config.ts";
 
-/** Something that is wrong with a configuration whose keys and types are right. */
+/** An error in a configuration that conforms to the schema. */
 export interface ConfigProblem {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** What a URL writes for an address, however it was written. `node:net`, which knows too, takes long to load. */
+/** An address as `URL` formats it. `node:net` could check it, too, but loads slowly. */
 const IP_ADDRESS = /^(?:\[.*\]|\d+\.\d+\.\d+\.\d+)$/;
 
-/** The most characters of an issuer and of a key set's address in a SecurityPolicy. */
+/** The maximum length of an issuer and of a key set's URL in a SecurityPolicy. */
 const MAX_URL = 253;
 
 /**
- * Checks what the edge needs. What Kubernetes or Envoy Gateway would refuse is
- * refused here: a refused policy leaves its routes open.
+ * Checks the configuration of the edge. It must reject everything that Kubernetes or
+ * Envoy Gateway would reject: a rejected policy leaves its routes open.
  */
 export function* checkEdge(config: PlatformConfig): Iterable<ConfigProblem> {
   const { edge, identity, frontends, services } = config;
   if (edge === undefined) return;
   if (identity === undefined) {
-    yield { path: ["edge"], message: "edge needs identity: the gateway logs callers in" };
+    yield { path: ["edge"], message: "edge needs identity, as the gateway logs callers in" };
   } else {
     yield* checkIdentity(identity);
   }
@@ -32,7 +32,7 @@ export function* checkEdge(config: PlatformConfig): Iterable<ConfigProblem> {
       if (served !== undefined && served.backend === undefined) {
         yield {
           path: ["frontends", name, "services", index],
-          message: `the service ${service} has no backend that the gateway could forward to`,
+          message: `the service ${service} has no backend; the gateway needs one to forward to`,
         };
       }
     }
@@ -45,7 +45,7 @@ function* checkIdentity(identity: IdentityConfig): Iterable<ConfigProblem> {
     if (length > MAX_URL) {
       yield {
         path: ["identity", key],
-        message: `identity.${key} has ${length} characters; ${MAX_URL} are the most`,
+        message: `identity.${key} has ${length} characters; the limit is ${MAX_URL}`,
       };
     }
   }
@@ -53,7 +53,7 @@ function* checkIdentity(identity: IdentityConfig): Iterable<ConfigProblem> {
     if (IP_ADDRESS.test(new URL(identity[key]).hostname)) {
       yield {
         path: ["identity", key],
-        message: `identity.${key} has an IP address, which Envoy Gateway refuses; write a host name`,
+        message: `identity.${key} has an IP address, which Envoy Gateway rejects; write a host name`,
       };
     }
   }
@@ -70,13 +70,13 @@ function* checkListeners({ listeners }: EdgeConfig): Iterable<ConfigProblem> {
     if (listener.protocol === "HTTPS" && listener.certificate === undefined) {
       yield {
         path: at(),
-        message: "an HTTPS listener needs certificate, the Secret of its TLS certificate",
+        message: "an HTTPS listener needs certificate, the Secret with its TLS certificate",
       };
     }
     if (listener.protocol === "HTTP" && listener.certificate !== undefined) {
       yield {
         path: at("certificate"),
-        message: "an HTTP listener has no certificate; write protocol: HTTPS",
+        message: "an HTTP listener cannot have a certificate; write protocol: HTTPS",
       };
     }
   }
@@ -98,15 +98,15 @@ function* checkFrontend(
   if (isPlain && serving.length > 0 && serving.every(({ protocol }) => protocol === "HTTPS")) {
     yield {
       path: ["frontends", name, "redirect_url"],
-      message: `the redirect URL is http, but ${frontend.host} is served with HTTPS only: a login could not return; write https`,
+      message: `the redirect URL is http, but ${frontend.host} has HTTPS listeners only, so a login could not return; write https`,
     };
   }
   for (const [index, origin] of frontend.allowed_origins.entries()) {
-    // The CRDs have no address of IPv6 there.
+    // The CRDs do not allow IPv6 addresses there.
     if (origin.includes("[")) {
       yield {
         path: ["frontends", name, "allowed_origins", index],
-        message: `${JSON.stringify(origin)} of the frontend ${name} has an address of IPv6, which Envoy Gateway refuses; write a host name`,
+        message: `${JSON.stringify(origin)} of the frontend ${name} has an IPv6 address, which Envoy Gateway rejects; write a host name`,
       };
     }
   }

@@ -13,38 +13,38 @@ import {
 } from "yaml";
 import { type DefaultedPart, substituteVariables, type Variables } from "./variables.ts";
 
-/** A place in a configuration: the keys and indices that lead to it. */
+/** The path of a value in a configuration: keys and indices. */
 export type ConfigPath = readonly (string | number)[];
 
-/** A place in the text, from 1. */
+/** A position in the text, from 1. */
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** Something that is wrong with the text itself. */
+/** An error in the text itself. */
 export interface DocumentProblem extends TextPlace {
   readonly rule: "CONFIG_SYNTAX" | "CONFIG_VARIABLE";
   readonly message: string;
 }
 
-/** The text of a configuration, read as YAML, with its variables in place. */
+/** The text of a configuration, parsed as YAML, with its variables replaced. */
 export interface ConfigDocument {
-  /** The data; absent where the text is not YAML that holds any. */
+  /** The data; absent if the text is not a YAML mapping. */
   readonly value?: unknown;
   readonly problems: readonly DocumentProblem[];
-  /** Where the key or the item of a path stands, or what encloses it, where the text leaves it out. */
+  /** The position of the key or item at a path, or of the nearest parent that the text has. */
   readonly locate: (path: ConfigPath) => TextPlace;
-  /** The parts of the text at a path that are defaults of variables; none where it has none. */
+  /** The parts of the text at a path that are defaults of variables. */
   readonly defaulted: (path: ConfigPath) => readonly DefaultedPart[];
-  /** The variable that is empty, so that the text at a path is; undefined where none is to blame. */
+  /** The empty variable that makes the text at a path empty, if any. */
   readonly emptiedBy: (path: ConfigPath) => string | undefined;
 }
 
-/** The most bytes of a configuration. */
+/** The maximum size of a configuration. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** How many nodes the aliases of a document may expand to. */
+/** The maximum number of nodes that the aliases of a document expand to. */
 const MAX_ALIASES = 100;
 
 /** Reads the text of a configuration. */
@@ -74,7 +74,7 @@ export function readConfigDocument(text: string, variables: Variables): ConfigDo
   const lookups = { locate, defaulted, emptiedBy };
   const problems = [...document.errors, ...document.warnings].map((error): DocumentProblem => {
     const message =
-      error.code === "MULTIPLE_DOCS" ? "the file must hold one document" : messageOf(error);
+      error.code === "MULTIPLE_DOCS" ? "the file must contain a single document" : messageOf(error);
     return { rule: "CONFIG_SYNTAX", message, ...placeOf(error.pos[0]) };
   });
   problems.push(...resolveNodes(document, variables, placeOf, found));
@@ -82,7 +82,7 @@ export function readConfigDocument(text: string, variables: Variables): ConfigDo
   if (document.contents === null) {
     return refuse("the file is empty; `svc-access init` writes one");
   }
-  if (!isMap(document.contents)) return refuse("the file must hold keys and values");
+  if (!isMap(document.contents)) return refuse("the file must contain keys and values");
   try {
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }), problems, ...lookups };
   } catch (error) {
@@ -90,14 +90,14 @@ export function readConfigDocument(text: string, variables: Variables): ConfigDo
   }
 }
 
-/** What variables have left in the scalars of a document. */
+/** The results of variables in the scalars of a document. */
 interface FoundVariables {
   readonly defaults: Map<unknown, readonly DefaultedPart[]>;
-  /** The variable of each text that came to be empty. */
+  /** The variable that made each empty text empty. */
   readonly empty: Map<unknown, string>;
 }
 
-/** Puts variables in place, and finds what only a walk through the nodes shows. */
+/** Replaces variables, and finds errors that need a walk through the nodes. */
 function resolveNodes(
   document: Document,
   variables: Variables,
@@ -134,13 +134,13 @@ function resolveNodes(
   return problems;
 }
 
-/** A plain scalar that held a variable is read again, so that `port: ${PORT}` is a number. */
+/** Parses a plain scalar with a variable again, so that `port: ${PORT}` is a number. */
 function plainValue(text: string): unknown {
   if (/^(?:true|false)$/.test(text)) return text === "true";
   return /^-?(?:0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : text;
 }
 
-/** The node of the value that a path leads to, also through aliases; undefined where there is none. */
+/** The node of the value at a path, also through aliases; undefined if there is none. */
 function valueAt(document: Document, path: ConfigPath): unknown {
   let node: unknown = document.contents;
   for (const step of [...path, undefined]) {
@@ -155,7 +155,7 @@ function stepInto(node: unknown, step: string | number): unknown {
   return isPair(item) ? item.value : item;
 }
 
-/** The pair or the item that a step leads to. */
+/** The pair or item at a step of a path. */
 function itemOf(node: unknown, step: string | number): unknown {
   if (isMap(node)) {
     return node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
@@ -163,7 +163,7 @@ function itemOf(node: unknown, step: string | number): unknown {
   return isSeq(node) ? node.items[Number(step)] : undefined;
 }
 
-/** The offset of the deepest node on the way to a path; that of a key, where the last step is one. */
+/** The offset of the deepest existing node of a path; that of the key if the last step is a key. */
 function offsetOf(root: unknown, path: ConfigPath): number {
   let offset = (root as Node | null)?.range?.[0] ?? 0;
   let node = root;

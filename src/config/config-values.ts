@@ -3,17 +3,17 @@ import en from "zod/v4/locales/en.js";
 import { DURATION, durationMs } from "./duration.ts";
 import { isIpv6 } from "./ipv6.ts";
 
-// A configuration is parsed once; compiling a parser for it would take longer.
+// A configuration is parsed once, so compiling a parser would cost more than it saves.
 z.config({ ...en(), jitless: true });
 
-/** RFC 1123 label: what Kubernetes allows as a name. */
+/** An RFC 1123 label, as Kubernetes requires for names. */
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-/** RFC 1123 subdomain. */
+/** An RFC 1123 subdomain. */
 const HOST = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 /** An absolute path of RFC 3986 without query and fragment. */
 const PATH = /^\/[A-Za-z0-9\-._~!$&'()+,;=@:%/]*$/;
 
-/** Text that shows as what it is: no control characters, and no spaces around it. */
+/** Text without control characters and surrounding spaces, which is readable as displayed. */
 const IDENTIFIER = /^(?:[^\s\p{C}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?)?$/u;
 
 /** A name in Kubernetes: an RFC 1123 label. */
@@ -22,7 +22,7 @@ export const name = () =>
     .string()
     .check(
       z.regex(LABEL, "must be a name of lower-case letters, digits and -"),
-      z.maxLength(63, "must have 63 characters at most"),
+      z.maxLength(63, "must have at most 63 characters"),
     );
 /** A host name, without scheme or port. */
 export const host = () =>
@@ -45,11 +45,11 @@ export const port = () => z.int().check(z.minimum(1), z.maximum(65535));
 /** An http or https URL. */
 export const httpUrl = () =>
   z.pipe(
-    z.string().check(z.maxLength(2048, "must have 2048 characters at most")),
+    z.string().check(z.maxLength(2048, "must have at most 2048 characters")),
     z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
   );
 
-/** An IP address, or a host name as a Backend takes it. */
+/** An IP address, or a host name as a Backend accepts it. */
 const address = () =>
   z.string().check(
     z.minLength(1),
@@ -68,26 +68,26 @@ export const identifier = () =>
       z.regex(IDENTIFIER, "must be text without control characters, and without spaces around it"),
       z.maxLength(256),
     );
-/** A client id, as a token's `aud` has it. */
+/** A client id, as in the `aud` of a token. */
 export const audience = identifier;
-/** A list of them, each once. */
+/** A list of identifiers without duplicates. */
 export const identifiers = (min: number, max: number) =>
   z.array(identifier()).check(
     z.minLength(min),
     z.maxLength(max),
     z.refine((values) => new Set(values).size === values.length, {
-      error: "must not list a value twice",
+      error: "must not contain duplicates",
     }),
   );
-/** A length of time as the Gateway API writes it: `5s`, `1m30s`, `500ms`. */
+/** A duration in the format of the Gateway API: `5s`, `1m30s`, `500ms`. */
 export const duration = () =>
   z.string().check(
     z.regex(DURATION, NO_DURATION),
     z.refine((text) => !DURATION.test(text) || durationMs(text) !== undefined, NO_DURATION),
   );
-const NO_DURATION = "must be a length of time from 1ms to 480h, such as 5s, 1m30s or 500ms";
+const NO_DURATION = "must be a duration from 1ms to 480h, such as 5s, 1m30s or 500ms";
 
-/** A schema with the words that editors show. */
+/** A schema with a description, which editors show. */
 export function documented<Schema extends z.ZodMiniType>(
   description: string,
   schema: Schema,
@@ -96,7 +96,7 @@ export function documented<Schema extends z.ZodMiniType>(
   return schema;
 }
 
-/** What the gateway forwards to. */
+/** A backend that the gateway forwards to. */
 export const backend = () =>
   z
     .strictObject({
@@ -106,18 +106,21 @@ export const backend = () =>
           z.strictObject({
             name: documented("The name of the Service.", name()),
             namespace: documented("The namespace of the Service.", name()),
-            port: documented("The port; absent, `ports.http` of the service.", z.optional(port())),
+            port: documented(
+              "The port; the default is `ports.http` of the service.",
+              z.optional(port()),
+            ),
           }),
         ),
       ),
       backend: documented(
-        "An Envoy Gateway Backend, for what runs outside Kubernetes.",
+        "An Envoy Gateway Backend, for a process outside Kubernetes.",
         z.optional(
           z.strictObject({
             name: documented("The name of the Backend.", name()),
             namespace: documented("The namespace of the Backend.", name()),
             endpoints: documented(
-              "Where it answers.",
+              "The addresses and ports of the process.",
               z
                 .array(
                   z.strictObject({
@@ -141,5 +144,8 @@ export const backend = () =>
 export const secret = () =>
   z.strictObject({
     name: documented("The name of the Secret.", name()),
-    namespace: documented("The namespace; absent, that of what refers to it.", z.optional(name())),
+    namespace: documented(
+      "The namespace; the default is that of the object that refers to it.",
+      z.optional(name()),
+    ),
   });

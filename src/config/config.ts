@@ -28,13 +28,13 @@ const MIN_LOGIN_MS = 30_000;
 
 const identity = z.strictObject({
   issuer: documented("The issuer, exactly as the token's `iss` has it.", httpUrl()),
-  authorization_endpoint: documented("Where the browser logs in.", httpUrl()),
+  authorization_endpoint: documented("The URL where the browser logs in.", httpUrl()),
   token_endpoint: documented(
-    "Where the gateway exchanges a code; may be cluster-internal.",
+    "The URL where the gateway exchanges a code; may be cluster-internal.",
     httpUrl(),
   ),
-  end_session_endpoint: documented("Where the browser logs out.", z.optional(httpUrl())),
-  jwks_uri: documented("The key set; may be cluster-internal.", httpUrl()),
+  end_session_endpoint: documented("The URL where the browser logs out.", z.optional(httpUrl())),
+  jwks_uri: documented("The URL of the key set; may be cluster-internal.", httpUrl()),
   allowed_owners: documented(
     "The organizations whose tokens are accepted (claim `owner`); empty accepts all.",
     z._default(identifiers(0, 256), []),
@@ -49,7 +49,7 @@ const listener = z.strictObject({
     z._default(z.enum(["HTTPS", "HTTP"]), "HTTPS"),
   ),
   hostname: documented(
-    "The host that it serves; absent for all.",
+    "The host that it serves; the default is all hosts.",
     z.optional(
       z
         .string()
@@ -79,19 +79,19 @@ const edge = z.strictObject({
     z.array(listener).check(z.minLength(1), z.maxLength(64)),
   ),
   rate_limit: documented(
-    "`local`: each Envoy counts for itself; `global`: a rate-limit service counts.",
+    "`local`: each Envoy counts separately; `global`: a rate-limit service counts.",
     z._default(z.enum(["local", "global"]), "local"),
   ),
   backstop: documented(
-    "Whether a policy on the Gateway denies what no policy of a route covers.",
+    "Whether a policy on the Gateway denies requests that no policy of a route covers.",
     z._default(z.boolean(), true),
   ),
   login_timeout: documented(
-    "How long a user has for a login at the provider, such as 4m; shorter than access tokens live.",
+    "The time that a user has to log in at the provider, such as 4m; must be less than the lifetime of access tokens.",
     z._default(
       duration().check(
         z.refine((text) => (durationMs(text) ?? MIN_LOGIN_MS) >= MIN_LOGIN_MS, {
-          error: "must be at least 30s: nobody logs in faster",
+          error: "must be at least 30s, as a login takes some time",
         }),
       ),
       "4m",
@@ -110,11 +110,11 @@ const service = z.strictObject({
     z.array(packageName()).check(z.minLength(1)),
   ),
   model: documented(
-    "Its own authorization model; relative to this file. Absent, `model` at the top.",
+    "Its own authorization model; relative to this file. The default is `model` at the top.",
     z.optional(modelPath()),
   ),
   ports: documented(
-    "Where it listens.",
+    "The ports that it listens on.",
     z._default(
       z.strictObject({
         http: documented("The HTTP port.", z.optional(port())),
@@ -123,9 +123,12 @@ const service = z.strictObject({
       {},
     ),
   ),
-  backend: documented("What the gateway forwards to; needed at the edge.", z.optional(backend())),
+  backend: documented(
+    "The backend that the gateway forwards to; needed at the edge.",
+    z.optional(backend()),
+  ),
   authn_mode: documented(
-    "How it authenticates.",
+    "How it authenticates callers.",
     z._default(z.enum(AUTHN_MODES), DEFAULT_AUTHN_MODE),
   ),
   published_as: documented(
@@ -133,7 +136,7 @@ const service = z.strictObject({
     z._default(z.enum(["http", "grpc"]), "http"),
   ),
   timeout: documented(
-    "How long a call may take, such as 5s: `server.http.timeout_ns` of the service. The edge waits a second longer.",
+    "The time limit of a call, such as 5s: `server.http.timeout_ns` of the service. The edge waits one second longer.",
     z._default(duration(), "5s"),
   ),
 });
@@ -157,11 +160,11 @@ const pathAudit = z.strictObject({
 const pathRateLimit = z
   .strictObject({
     qps: documented(
-      "Requests a second of one caller.",
+      "The requests per second of one caller.",
       z.int().check(z.minimum(1), z.maximum(MAX_RATE)),
     ),
     burst: documented(
-      "The size of the bucket; `qps` where absent.",
+      "The size of the bucket; the default is `qps`.",
       z.optional(z.int().check(z.minimum(1), z.maximum(MAX_RATE))),
     ),
   })
@@ -178,7 +181,7 @@ const declaredPath = z
     frontend: documented("The frontend that serves it.", z.optional(name())),
     path: documented("The path.", path()),
     match: documented(
-      "Whether it stands for itself or for all below it too.",
+      "Whether only the path itself matches, or all paths below it too.",
       z._default(z.enum(["exact", "prefix"]), "exact"),
     ),
     methods: documented(
@@ -195,15 +198,15 @@ const declaredPath = z
       ),
     ),
     exposure: documented(
-      "Who may open it; the finer levels need an RPC.",
+      "Who may open it; other exposure levels need an RPC.",
       z.enum(["PUBLIC", "AUTHENTICATED"]),
     ),
     audit: documented(
-      "The audit event of a request, where a service serves the path.",
+      "The audit event of a request; only for a path of a service.",
       z.optional(pathAudit),
     ),
     rate_limit: documented(
-      "The rate of one caller, where a service serves the path.",
+      "The rate limit of one caller; only for a path of a service.",
       z.optional(pathRateLimit),
     ),
   })
@@ -212,11 +215,11 @@ const declaredPath = z
       error: "must have either service or frontend",
     }),
     z.refine((value) => value.frontend === undefined || value.audit === undefined, {
-      error: "is enforced by a service; a path of a frontend has none",
+      error: "needs a service that enforces it; a path of a frontend cannot have one",
       path: ["audit"],
     }),
     z.refine((value) => value.frontend === undefined || value.rate_limit === undefined, {
-      error: "is enforced by a service; a path of a frontend has none",
+      error: "needs a service that enforces it; a path of a frontend cannot have one",
       path: ["rate_limit"],
     }),
   );
@@ -224,7 +227,7 @@ const declaredPath = z
 /** The schema of `svc-access.yaml`. Its names are those of the file. */
 export const configSchema = z.strictObject({
   environment: documented(
-    "The environment, as route-registry keys carry it.",
+    "The environment, which is a part of route-registry keys.",
     z._default(
       z
         .string()
@@ -239,17 +242,20 @@ export const configSchema = z.strictObject({
     ),
   ),
   model: documented(
-    "The authorization model of all services that name none, in the SpiceDB schema language; relative to this file.",
+    "The authorization model, in the SpiceDB schema language, of all services without their own; relative to this file.",
     z.optional(modelPath()),
   ),
   identity: documented("The identity provider; needed at the edge.", z.optional(identity)),
-  edge: documented("The edge gateway; absent, no gateway file is made.", z.optional(edge)),
+  edge: documented(
+    "The edge gateway; without it, no gateway files are generated.",
+    z.optional(edge),
+  ),
   services: documented(
-    "The deployed services; absent, each protobuf package is one.",
+    "The deployed services; by default, each protobuf package is one.",
     z.optional(z.record(name(), service)),
   ),
   clients: documented(
-    "The protobuf packages of other services that are only called: no rule judges them, and only messages and typed clients are made of them. `svc.iam.v1` counts as listed, with the services and RPCs that this package ships.",
+    "The protobuf packages of other services that are only called: no rule checks them, and only messages and typed clients are generated from them. `svc.iam.v1` counts as listed, with the services and RPCs that this package ships.",
     z.optional(z.array(packageName()).check(z.maxLength(10000))),
   ),
   frontends: documented(
@@ -257,7 +263,7 @@ export const configSchema = z.strictObject({
     z._default(z.record(name(), frontend), {}),
   ),
   paths: documented(
-    "What is served and is not an RPC: health, login, callback, logout, pages.",
+    "Paths that are not RPCs: health, login, callback, logout, pages.",
     z._default(z.array(declaredPath).check(z.maxLength(10000)), []),
   ),
 });
@@ -270,5 +276,5 @@ export type IdentityConfig = z.infer<typeof identity>;
 export type EdgeConfig = z.infer<typeof edge>;
 /** A deployed service of the platform configuration. */
 export type ServiceConfig = z.infer<typeof service>;
-/** What the gateway forwards to. */
+/** A backend that the gateway forwards to. */
 export type BackendConfig = NonNullable<ServiceConfig["backend"]>;

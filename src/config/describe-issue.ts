@@ -3,14 +3,14 @@ import { didYouMean } from "../diagnostics/nearest.ts";
 import { configSchema } from "./config.ts";
 import type { ConfigPath } from "./config-document.ts";
 
-/** Something that the schema finds wrong. */
+/** A violation of the schema. */
 export interface SchemaProblem {
   readonly rule: "CONFIG_KEY" | "CONFIG_VALUE";
   readonly message: string;
   readonly path: ConfigPath;
 }
 
-/** What an issue of the schema means to a user. */
+/** Describes a schema issue for a user. */
 export function describeIssue(issue: z.core.$ZodIssue): SchemaProblem[] {
   const path = issue.path.map((step) => (typeof step === "symbol" ? step.toString() : step));
   if (issue.code === "unrecognized_keys") {
@@ -28,12 +28,12 @@ export function describeIssue(issue: z.core.$ZodIssue): SchemaProblem[] {
 
 function unknownKey(path: ConfigPath, key: string, known: readonly string[]): SchemaProblem {
   const hint = /secret|password|token/i.test(key)
-    ? "; secrets stay in the secret store, name the Secret in client_secret"
-    : didYouMean(key, known) || (known.length > 0 ? `; known are ${known.join(", ")}` : "");
+    ? "; keep secrets in the secret store, and name the Secret in client_secret"
+    : didYouMean(key, known) || (known.length > 0 ? `; the keys are ${known.join(", ")}` : "");
   return { rule: "CONFIG_KEY", message: `${formatPath(path)} is not a key${hint}`, path };
 }
 
-/** The keys that the schema has at a place. */
+/** The keys of the schema at a path. */
 function knownKeys(path: ConfigPath): string[] {
   let parts = partsOf(configSchema);
   for (const step of path) {
@@ -44,12 +44,12 @@ function knownKeys(path: ConfigPath): string[] {
   return Object.keys(parts.shape ?? {});
 }
 
-/** The parts of a schema that lead further down. */
+/** The nested schemas of a schema. */
 interface SchemaParts {
   readonly shape?: Readonly<Record<string, z.core.$ZodType>>;
   readonly element?: z.core.$ZodType;
   readonly valueType?: z.core.$ZodType;
-  /** What an optional schema, or one with a default, holds. */
+  /** The inner schema of an optional schema, or of one with a default. */
   readonly innerType?: z.core.$ZodType;
 }
 
@@ -58,7 +58,7 @@ function partsOf(schema: z.core.$ZodType): SchemaParts {
   return parts.innerType === undefined ? parts : partsOf(parts.innerType);
 }
 
-/** A path as it is read: `services.hub.packages[0]`. */
+/** A path as text: `services.hub.packages[0]`. */
 export function formatPath(path: ConfigPath): string {
   return path
     .map((step, index) =>

@@ -2,10 +2,10 @@
 export const DURATION = /^(?:[0-9]{1,5}(?:h|m|s|ms)){1,4}$/;
 const PART = /([0-9]{1,5})(ms|[hms])/g;
 const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
-/** Node's timers hold 24 days; the configuration of a service takes 20. */
+/** Node.js timers are limited to 24 days; the configuration of a service allows 20. */
 const MAX_MS = 480 * 3_600_000;
 
-/** The milliseconds of a text such as `5s` or `1m30s`; undefined where it is not a valid length of time, or too short or long. */
+/** The milliseconds of a text such as `5s` or `1m30s`; undefined if it is not a valid duration, or too short or long. */
 export function durationMs(text: string): number | undefined {
   if (!DURATION.test(text)) return undefined;
   let sum = 0;
@@ -15,7 +15,7 @@ export function durationMs(text: string): number | undefined {
   return sum > 0 && sum <= MAX_MS ? sum : undefined;
 }
 
-/** Milliseconds as the Gateway API writes them; none is `0s`, which stands for no limit there. */
+/** Milliseconds as a Gateway API duration; zero is `0s`, which means no limit there. */
 export function formatDuration(ms: number): string {
   let rest = ms;
   let text = "";

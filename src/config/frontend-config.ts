@@ -13,23 +13,23 @@ import {
 } from "./config-values.ts";
 import { SESSION_KEYS } from "./session-config.ts";
 
-/** What only a frontend that users open in a browser has. */
+/** The keys that only a frontend with pages may have. */
 const PAGE_KEYS = ["backend", "deny_redirect"] as const;
 
 const frontendKeys = z.strictObject({
   host: documented("The host that its users open.", host()),
-  prefix: documented("The path below which its pages are.", z._default(path(), "/")),
+  prefix: documented("The prefix of the paths of its pages.", z._default(path(), "/")),
   namespace: documented("The namespace of its routes and policies.", name()),
   services: documented(
     "The services whose published RPCs it calls.",
     z._default(z.array(name()), []),
   ),
   login: documented(
-    "How callers prove who they are. `session`: by a session cookie or a Bearer token; without either the gateway logs them in (302). `bearer`: by a Bearer token only; without one the answer is 401, and there are no pages, no login and no client.",
+    "How callers authenticate. `session`: with a session cookie or a Bearer token; without either, the gateway logs them in (302). `bearer`: only with a Bearer token; without one, the response is 401; there are no pages, no login and no client.",
     z._default(z.enum(["session", "bearer"]), "session"),
   ),
   audiences: documented(
-    "The audiences whose tokens are accepted; needed with `login: bearer`, and only there. A session accepts those of its `client_id`.",
+    "The audiences whose tokens are accepted; required with `login: bearer`, and only allowed there. A session accepts tokens for its `client_id`.",
     z.optional(identifiers(1, 8)),
   ),
   client_id: documented(
@@ -41,7 +41,7 @@ const frontendKeys = z.strictObject({
     z.optional(secret()),
   ),
   redirect_url: documented(
-    "The redirect URL, exactly as registered, with its port; needed for the login.",
+    "The redirect URL, exactly as registered, including the port; needed for the login.",
     z.optional(httpUrl()),
   ),
   logout_path: documented(
@@ -49,7 +49,7 @@ const frontendKeys = z.strictObject({
     z.optional(path()),
   ),
   deny_redirect: documented(
-    "Whether calls of scripts (fetch, XMLHttpRequest) without a session are answered 401; absent or false, they are redirected to the login like all others (302).",
+    "Whether calls of scripts (fetch, XMLHttpRequest) without a session get a 401 response. By default, they are redirected to the login like all others (302).",
     z.optional(z.boolean()),
   ),
   claims: documented(
@@ -57,7 +57,7 @@ const frontendKeys = z.strictObject({
     z._default(z.enum(["default", "console"]), "default"),
   ),
   allowed_origins: documented(
-    "Other origins whose pages call it with credentials (CORS): at the edge, and at its services by their route documents.",
+    "Other origins whose pages call it with credentials (CORS). The edge enforces them, and so do its services, from their route documents.",
     z._default(
       z.array(
         z
@@ -74,7 +74,7 @@ const frontendKeys = z.strictObject({
     "Whether its host routes `POST /<package>.<Service>/<Method>` to the published RPCs, for Connect and gRPC-Web clients.",
     z._default(z.boolean(), false),
   ),
-  backend: documented("What serves its pages; absent where it has none.", z.optional(backend())),
+  backend: documented("The backend of its pages; absent if it has none.", z.optional(backend())),
 });
 
 /** The schema of `frontends.<name>`. */
@@ -85,7 +85,11 @@ export const frontend = frontendKeys.check(
     if (value.login === "session") {
       for (const key of SESSION_KEYS) if (value[key] === undefined) add(key, "", undefined);
       if (value.audiences !== undefined) {
-        add("audiences", "is of login: bearer; a session accepts tokens of its client_id", value);
+        add(
+          "audiences",
+          "is only for login: bearer; a session accepts tokens for its client_id",
+          value,
+        );
       }
       return;
     }
@@ -100,7 +104,7 @@ export const frontend = frontendKeys.check(
 const NOT_WITH_BEARER =
   "contradicts login: bearer, which has no pages and no login; remove it, or write login: session";
 
-// What the check above says, for editors.
+// The check above as JSON Schema, for editors.
 z.globalRegistry.add(frontend, {
   if: { required: ["login"], properties: { login: { const: "bearer" } } },
   // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema

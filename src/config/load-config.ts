@@ -9,7 +9,7 @@ import type { Variables } from "./variables.ts";
 export interface LoadedConfig {
   readonly config: PlatformConfig;
   readonly file: string;
-  /** Where a value stands, or what encloses it, where the file leaves it out. */
+  /** The position of a value, or of the nearest parent that the file has. */
   readonly locate: (path: ConfigPath) => TextPlace;
 }
 
@@ -20,7 +20,7 @@ export interface LoadedConfig {
  * @param text - the content of the file
  * @param file - its path, for diagnostics
  * @param variables - the environment that `${VAR}` reads
- * @returns the configuration, or all that is wrong with it
+ * @returns the configuration, or all its errors
  */
 export function loadConfig(
   text: string,
@@ -38,7 +38,7 @@ export function loadConfig(
   const parsed = configSchema.safeParse(value, { reportInput: true });
   const isUnset = problems.some(({ rule }) => rule === "CONFIG_VARIABLE");
   for (const issue of parsed.error?.issues ?? []) {
-    // Text whose variable is not set is not the value that the schema should see.
+    // If a variable is not set, the schema must not report the text with its reference.
     if (isUnset && typeof issue.input === "string" && issue.input.includes("${")) continue;
     for (const { rule, message, path } of describeIssue(issue)) report(rule, message, path);
   }
@@ -58,7 +58,7 @@ export function loadConfig(
   return { loaded: { config: parsed.data, file, locate } };
 }
 
-/** zod passes over a name that would set a prototype; here it must not go unsaid. */
+/** zod silently drops the key `__proto__`, so it is reported here. */
 function namesThatVanish(value: unknown): ConfigPath[] {
   return ["services", "frontends"]
     .filter((key) => {

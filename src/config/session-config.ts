@@ -1,7 +1,7 @@
-/** What a frontend needs where the gateway logs its users in, and has no use for elsewhere. */
+/** The keys that a frontend with a gateway login needs, and no other frontend may have. */
 export const SESSION_KEYS = ["client_id", "client_secret", "redirect_url", "logout_path"] as const;
 
-/** The client by which the gateway logs the users of a frontend in. */
+/** The OAuth client with which the gateway logs in the users of a frontend. */
 export interface SessionConfig {
   readonly client_id: string;
   /** A Secret by its name, never by its value. */
@@ -10,24 +10,24 @@ export interface SessionConfig {
   readonly logout_path: string;
 }
 
-/** What of a frontend says whether it has a login, and which. */
+/** The part of a frontend's configuration about its login. */
 type LoginConfig = { readonly [Key in keyof SessionConfig]?: SessionConfig[Key] | undefined } & {
   readonly host: string;
   readonly login: "session" | "bearer";
 };
 
-/** The client of a frontend; undefined where it takes Bearer tokens only. */
+/** The client of a frontend; undefined if it takes Bearer tokens only. */
 export function sessionOf(config: LoginConfig): SessionConfig | undefined {
   if (config.login === "bearer") return undefined;
   const { client_id, client_secret, redirect_url, logout_path } = config;
   if (!client_id || client_secret === undefined || !redirect_url || !logout_path) {
-    // The schema refuses this; a login without its client may not become a route without one.
+    // The schema rejects this: an incomplete login must never result in a route without a login.
     throw new Error(`the frontend on ${config.host} has no complete login`);
   }
   return { client_id, client_secret, redirect_url, logout_path };
 }
 
-/** The callback and the logout path of a frontend, which the gateway answers; none where it has no login. */
+/** The callback and logout path of a frontend, which the gateway serves; empty if it has no login. */
 export function loginPaths(config: LoginConfig): string[] {
   const session = sessionOf(config);
   if (session === undefined) return [];

@@ -4,21 +4,21 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 const REFERENCE = /\$\$|\$\{([^}]*)\}|\$\{/g;
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{).)*))?$/s;
 
-/** A part of a text that a default which is not empty stands in for. */
+/** A part of a text that comes from a non-empty default. */
 export interface DefaultedPart {
-  /** The variable whose default it is. */
+  /** The variable with that default. */
   readonly variable: string;
-  /** Where it begins in the text with its variables in place. */
+  /** Its start in the text after the replacement of variables. */
   readonly start: number;
   readonly end: number;
 }
 
-/** A text with its variables in place. */
+/** A text after the replacement of variables. */
 export interface Substituted {
   readonly text: string;
-  /** The parts that come from defaults, in their order. */
+  /** The parts that come from defaults, in order. */
   readonly defaulted: readonly DefaultedPart[];
-  /** The first variable of a text that is empty because all of its variables are. */
+  /** The first variable of a text that is empty because all its variables are. */
   readonly emptiedBy?: string | undefined;
   readonly error?: undefined;
 }
@@ -26,7 +26,7 @@ export interface Substituted {
 /**
  * Replaces `${VAR}` and `${VAR:-default}`; `$$` is one dollar sign.
  *
- * @returns the text, or an error of one line where a variable is not set or a
+ * @returns the text, or an error of one line if a variable is not set or a
  * reference is malformed.
  */
 export function substituteVariables(
@@ -45,7 +45,7 @@ export function substituteVariables(
     }
     first ??= name;
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    // As in a shell, `:-` also stands in for an empty value.
+    // As in a shell, `:-` also replaces an empty value.
     if (fallback !== undefined) {
       if (value) return value;
       if (fallback !== "") {
@@ -59,7 +59,7 @@ export function substituteVariables(
     }
     return value;
   };
-  // How much longer the text has become before a reference.
+  // How much longer the text before the reference has become.
   let grown = 0;
   const replaced = text.replace(
     REFERENCE,

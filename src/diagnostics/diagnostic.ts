@@ -1,10 +1,10 @@
 import { printable } from "../common/printable.ts";
 
-/** How much a diagnostic weighs: an error stops a generation, a warning does not. */
+/** The severity of a diagnostic: an error stops generation, a warning does not. */
 export type Severity = "error" | "warning";
 
 /**
- * One finding, located in the file that its author wrote.
+ * One finding, with its position in the source file.
  *
  * Diagnostics are collected and never thrown, so that all of them are reported.
  */
@@ -13,11 +13,11 @@ export interface Diagnostic {
   readonly rule: string;
   /** Whether it stops what was asked for. */
   readonly severity: Severity;
-  /** What is wrong and how to fix it, one line, without a full stop. */
+  /** The problem and its fix, in one line without a full stop. */
   readonly message: string;
   /** The path of the file, as the input names it. */
   readonly file: string;
-  /** The line, from 1; absent where the input carries no source positions. */
+  /** The line, from 1; absent if the input carries no source positions. */
   readonly line?: number;
   /** The column, from 1. */
   readonly column?: number;
@@ -34,7 +34,7 @@ export function compareDiagnostics(left: Diagnostic, right: Diagnostic): number 
   );
 }
 
-/** Orders text by UTF-16 code unit, which no locale changes. */
+/** Compares text by UTF-16 code unit, independent of the locale. */
 export function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }

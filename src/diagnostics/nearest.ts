@@ -1,8 +1,8 @@
 /**
- * The candidate that is most likely meant by a misspelt name.
+ * The candidate that a misspelt name probably means.
  *
- * @returns the nearest candidate by edit distance, or undefined where none is
- * near enough to be a likely misspelling.
+ * @returns the nearest candidate by edit distance, or undefined if none is
+ * close enough.
  */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -10,7 +10,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    // A name of which nothing is left is not a misspelling.
+    // A name in which every character differs is not a misspelling.
     const most = Math.max(name.length, candidate.length, 1);
     if (distance < bestDistance && distance < most) {
       best = candidate;
@@ -26,7 +26,7 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
   return candidate === undefined ? "" : `; did you mean "${candidate}"?`;
 }
 
-/** The Damerau-Levenshtein distance, in which a swap of neighbours counts once. */
+/** The Damerau-Levenshtein distance, which counts a swap of neighbours once. */
 function editDistance(left: string, right: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index);

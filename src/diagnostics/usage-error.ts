@@ -2,9 +2,9 @@ import { printable } from "../common/printable.ts";
 
 /**
  * The input cannot be used: a missing file, a wrong option, bytes that are not
- * an image. The message is for the user: what is wrong and how to fix it.
+ * an image. The message tells the user what is wrong and how to fix it.
  *
- * Only who makes it breaks its lines: a value of the input, in whatever line it stands, begins none.
+ * Only the caller breaks lines: a value from the input cannot start a new line.
  */
 export class UsageError extends Error {
   override readonly name: string = "UsageError";
@@ -15,7 +15,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The platform configuration or the model is malformed; the message lists all that is wrong, one a line. */
+/** The platform configuration or the model is malformed; the message lists all errors, one per line. */
 export class MalformedFileError extends UsageError {
   override readonly name = "MalformedFileError";
 }

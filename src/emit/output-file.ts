@@ -8,25 +8,25 @@ export interface OutputFile {
   readonly content: string;
 }
 
-/** What emitters read: an `Api` that has no errors, and the platform configuration. */
+/** The input of emitters: an `Api` without errors, and the platform configuration. */
 export interface EmitInput {
   readonly api: Api;
-  /** Absent where a repository has no `svc-access.yaml`. */
+  /** Absent if a repository has no `svc-access.yaml`. */
   readonly config: PlatformConfig | undefined;
   /** The path of the configuration, for messages. */
   readonly configFile?: string;
 }
 
-/** What an emitter made. */
+/** The output of an emitter. */
 export interface EmitResult {
   readonly files: readonly OutputFile[];
-  /** What the user should know, one line each: what was left out, and why. */
+  /** Notes for the user, one line each, for example about routes that were left out. */
   readonly notes: readonly string[];
 }
 
 /**
- * The platform configuration says something that an emitter cannot express
- * safely. The message is for the user: what is wrong and how to fix it.
+ * The platform configuration contains something that an emitter cannot express
+ * safely. The message tells the user what is wrong and how to fix it.
  */
 export class EmitError extends Error {
   override readonly name = "EmitError";

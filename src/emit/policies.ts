@@ -10,12 +10,12 @@ import { commentText, literal, uniqueName } from "./source-text.ts";
 import { accessTemplate } from "./templates.ts";
 
 /**
- * Makes `policies.json`, and for each file with services a table in TypeScript.
+ * Generates `policies.json`, and a table in TypeScript for each file with services.
  *
- * @param isWhole whether the input is all of what `policies.json` is of; else there is none
+ * @param isWhole - whether the input has all RPCs for `policies.json`; otherwise, it is not generated
  */
 export function emitPolicies({ api }: EmitInput, isWhole = true): EmitResult {
-  // A run over what is only called has nothing to say, and must not take the place of one that has.
+  // A run over clients only must not overwrite the `policies.json` of another run.
   const servesNothing = api.services.every(({ services }) => services.length === 0);
   const isOfClients = servesNothing && api.clients.length > 0;
   const files: OutputFile[] = isWhole && !isOfClients ? [policiesFile(api)] : [];
@@ -42,7 +42,7 @@ export function accessModule(file: string): string {
   return `${file.replace(/\.proto$/, "")}_access`;
 }
 
-/** The protobuf services of each file, in the order of their declaration. */
+/** The protobuf services of each file, in declaration order. */
 export function servicesByFile(
   services: readonly ProtobufService[],
 ): [string, ProtobufService[]][] {
@@ -100,7 +100,7 @@ export interface ServiceAccessNames {
 export function accessNames(
   services: readonly ProtobufService[],
 ): Map<ProtobufService, ServiceAccessNames> {
-  // What the module declares or imports beside these.
+  // The other names that the module declares or imports.
   const taken = new Set([FILE_POLICIES, "AccessPolicies", "deepFreeze"]);
   return new Map(
     services.map((service) => {

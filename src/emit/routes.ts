@@ -10,7 +10,7 @@ import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
 import { policyDocument } from "./policy-document.ts";
 
-/** Makes one document of registry entries for each deployed service that has RPCs. */
+/** Generates a document of registry entries for each deployed service with RPCs. */
 export function emitRoutes({ api }: EmitInput): EmitResult {
   const files = api.services
     .filter(({ services }) => services.length > 0)
@@ -39,7 +39,7 @@ export function routeDocument(deployed: DeployedService): RouteDocument {
         path,
         match,
         methods,
-        // The schema of the platform configuration takes no other exposure.
+        // The schema of the platform configuration allows no other exposure.
         exposure: exposure as PathEntry["exposure"],
         ...(audit === undefined ? {} : { audit }),
         ...(rateLimit === undefined ? {} : { rateLimit }),

@@ -1,11 +1,11 @@
-/** The most columns of a generated line; only comments of the source, and single names and texts, may be longer. */
+/** The maximum length of a generated line; only source comments, single names and single strings may be longer. */
 export const COLUMNS = 100;
 
 /**
- * Generated source with its long declarations broken as a formatter would: at the first list of
- * names, parameters or type arguments, at the types of a union, else after the `=`. A comment of
- * one line above a declaration of the file gets a line for each sentence; other comments, which are
- * the source's, and the lines of tables stay.
+ * Breaks long declarations in generated source as a formatter would: at the first list of names,
+ * parameters or type arguments, at the types of a union, else after the `=`. A one-line comment
+ * above a top-level declaration gets a line for each sentence. Other comments, which come from the
+ * source, and the lines of tables stay unchanged.
  */
 export function withinColumns(source: string): string {
   return source
@@ -41,7 +41,7 @@ function brokenUnion(_: string, head: string, types: string): string {
   return `${head}\n  | ${types.replaceAll(" | ", "\n  | ")}`;
 }
 
-/** The index of the bracket that closes the one at `start`; -1 where that is on another line. */
+/** The index of the bracket that closes the one at `start`; -1 if it is on another line. */
 function closingOf(line: string, start: number): number {
   const open = line[start] as string;
   let depth = 0;
@@ -52,7 +52,7 @@ function closingOf(line: string, start: number): number {
   return -1;
 }
 
-/** The items of a list, which may have lists of their own. */
+/** The items of a list, which may contain nested lists. */
 function itemsOf(list: string): string[] {
   const items: string[] = [];
   let depth = 0;

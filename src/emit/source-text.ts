@@ -2,20 +2,20 @@ import { printable, printableJsonLine } from "../common/printable.ts";
 import { HALVES, UNPRINTABLE, writtenOut } from "../common/unsafe-characters.ts";
 import { COLUMNS } from "./source-layout.ts";
 
-/** A data value that becomes a literal. */
+/** A value that can become a literal. */
 type Value = string | number | boolean | readonly unknown[] | object;
 
-/** How a literal stands in its file. */
+/** The position and layout of a literal in its file. */
 interface LiteralPlace {
-  /** How far the lines after the first one are indented, in steps. */
+  /** The indentation of the lines after the first one, in steps. */
   readonly depth: number;
-  /** The columns that are taken before it; absent, its indentation. */
+  /** The number of columns before it; the default is its indentation. */
   readonly before?: number;
-  /** Whether each of its items has lines of its own, also where all would fit on one. */
+  /** Whether each item is on its own lines, even if all would fit on one. */
   readonly isOpen?: boolean;
 }
 
-/** Plain data as a TypeScript literal: on one line where it fits, else an item a line. */
+/** Plain data as a TypeScript literal: on one line if it fits, else with one item per line. */
 export function literal(value: Value, { depth, before = 2 * depth, isOpen }: LiteralPlace): string {
   if (typeof value !== "object") return printableJsonLine(value);
   const isArray = Array.isArray(value);
@@ -37,7 +37,7 @@ export function literal(value: Value, { depth, before = 2 * depth, isOpen }: Lit
   return `${open}\n${lines.join("")}${"  ".repeat(depth)}${close}`;
 }
 
-/** The literal on one line, where that has at most so many characters. */
+/** The literal on one line; undefined if that is too long. */
 function onOneLine(value: Value, most: number): string | undefined {
   if (typeof value !== "object") {
     const text = printableJsonLine(value);
@@ -59,31 +59,31 @@ function onOneLine(value: Value, most: number): string | undefined {
   return line.length <= most ? line : undefined;
 }
 
-/** A name as an object literal has it; `__proto__` in brackets, since it would set the prototype. */
+/** A name as a key of an object literal; `__proto__` in brackets, since it would set the prototype. */
 export function propertyKey(name: string): string {
   if (name === "__proto__") return '["__proto__"]';
   return /^[A-Za-z_$][A-Za-z0-9_$]*$/.test(name) ? name : printableJsonLine(name);
 }
 
-/** A name of the input on one line of a comment of either kind, which it does not end. */
+/** A name from the input for a line of a comment, which it cannot end. */
 export function commentText(name: string): string {
   return withoutEnd(printable(name));
 }
 
-/** A comment of the input as the lines of a block comment, which they do not end. */
+/** A comment from the input as lines of a block comment, which they cannot end. */
 export function commentLines(comment: string): string[] {
   return comment.split(LINE_END).map((line) => withoutEnd(line.replace(HIDDEN, writtenOut)));
 }
 
 const LINE_END = /\r\n?|[\n\u2028\u2029]/;
-/** What hides or turns text; comments may hold tabs, and the marks that scripts need. */
+/** Characters that hide text or change its direction; tabs and the marks that some scripts need are allowed. */
 const HIDDEN = new RegExp(`(?!\\t)[${UNPRINTABLE}${HALVES}]`, "gu");
 
 function withoutEnd(text: string): string {
   return text.replaceAll("*/", "*\\/");
 }
 
-/** The name, made unique with a `$`, which no protobuf identifier holds. */
+/** The name, made unique with a `$`, which protobuf identifiers cannot contain. */
 export function uniqueName(name: string, taken: Set<string>): string {
   let unique = name;
   while (taken.has(unique)) unique += "$";

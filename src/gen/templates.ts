@@ -175,9 +175,9 @@ export const TEMPLATES = {
         return undefined
     };
 
-  return "/** What serves "
-    + ((stack1 = (((helper = lookupProperty(helpers,"fullName") || alias1(depth0, "fullName", {"start":{"line":2,"column":18},"end":{"line":2,"column":26}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"fullName","hash":{},"data":data,"loc":{"start":{"line":2,"column":16},"end":{"line":2,"column":28}}}) : helper))) != null ? stack1 : "")
-    + ". A handler that is left out is a type error. */\n"
+  return "/** The handlers of "
+    + ((stack1 = (((helper = lookupProperty(helpers,"fullName") || alias1(depth0, "fullName", {"start":{"line":2,"column":22},"end":{"line":2,"column":30}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"fullName","hash":{},"data":data,"loc":{"start":{"line":2,"column":20},"end":{"line":2,"column":32}}}) : helper))) != null ? stack1 : "")
+    + ". A missing handler is a type error. */\n"
     + ((stack1 = (((helper = lookupProperty(helpers,"exportHandlers") || alias1(depth0, "exportHandlers", {"start":{"line":3,"column":2},"end":{"line":3,"column":16}} ))),(typeof helper === alias3 ? helper.call(alias2,{"name":"exportHandlers","hash":{},"data":data,"loc":{"start":{"line":3,"column":0},"end":{"line":3,"column":18}}}) : helper))) != null ? stack1 : "")
     + " {\n"
     + ((stack1 = lookupProperty(helpers,"each").call(alias2,lookupProperty(depth0,"rpcs"),{"name":"each","hash":{},"fn":container.program(1, data, 0, blockParams, depths),"inverse":container.noop,"data":data,"loc":{"start":{"line":4,"column":0},"end":{"line":9,"column":9}}})) != null ? stack1 : "")

@@ -1,23 +1,24 @@
 import { caveatMeaning, definitionMeaning } from "./meaning.ts";
 import type { Caveat, Definition, Model, Position } from "./schema/model.ts";
 
-/** A definition or a caveat of a model that another model lacks, or has with another meaning. */
+/** A definition or caveat of a model that another model lacks, or has with another meaning. */
 export interface ModelGap {
   readonly kind: "definition" | "caveat";
   readonly name: string;
-  /** The relations and permissions that differ, by name; absent where all of it is missing. */
+  /** The relations and permissions that differ, by name; absent if the definition is missing. */
   readonly differs?: readonly string[];
-  /** Where it stands in the model that was to be contained. */
+  /** Its position in the model that must be contained. */
   readonly position: Position;
-  /** Where it stands in the other one, with another meaning. */
+  /** Its position in the other model, if it has another meaning there. */
   readonly otherPosition?: Position;
 }
 
 /**
- * What keeps a model from being contained in another: each of its definitions and caveats must be
- * there with the same meaning. An engine that holds the other model then decides as the model says.
+ * Finds the gaps that keep a model from being contained in another, which must have each of its
+ * definitions and caveats with the same meaning. An engine with the other model then makes the same
+ * decisions.
  *
- * @returns the gaps in the order of the part; empty where it is contained
+ * @returns the gaps in the order of the part; empty if it is contained
  */
 export function findGaps(whole: Model, part: Model): ModelGap[] {
   const gaps: ModelGap[] = [];
@@ -43,7 +44,7 @@ export function findGaps(whole: Model, part: Model): ModelGap[] {
   return gaps;
 }
 
-/** The relations and permissions that two definitions of one name do not share, in order of their names. */
+/** The relations and permissions in which two definitions with one name differ, by name. */
 export function differingMembers(left: Definition, right: Definition): string[] {
   const [one, other] = [definitionMeaning(left), definitionMeaning(right)];
   return [...new Set([...one.keys(), ...other.keys()])]
@@ -51,12 +52,12 @@ export function differingMembers(left: Definition, right: Definition): string[] 
     .sort();
 }
 
-/** Whether two caveats of one name mean the same. */
+/** Whether two caveats with one name have the same meaning. */
 export function isSameCaveat(left: Caveat, right: Caveat): boolean {
   return caveatMeaning(left) === caveatMeaning(right);
 }
 
-/** The most gaps that a message names. */
+/** The maximum number of gaps in a message. */
 const MAX_NAMED = 5;
 
 /** The gaps as a phrase: `it lacks bill; its order differs (owner, view)`. */

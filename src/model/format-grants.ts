@@ -2,7 +2,7 @@ import type { ArrowGrant, Grant, PermissionGrants } from "./grants.ts";
 import { formatSubject } from "./schema/model.ts";
 
 /**
- * What grants a permission, as lines to read.
+ * Explains what grants a permission, as lines of text.
  *
  * @example
  * ```text
@@ -18,7 +18,7 @@ export function formatGrants({ type, permission, grant }: PermissionGrants): str
   return formatGrant(grant, `${type}#${permission} is held by `, "");
 }
 
-/** @param lead what the first line begins with; further lines are indented below it */
+/** @param lead - the start of the first line; the other lines are indented below it */
 function formatGrant(grant: Grant, lead: string, indent: string): string[] {
   const inner = `${indent}  `;
   switch (grant.kind) {

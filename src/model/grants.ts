@@ -1,7 +1,7 @@
 import { relatedTypes } from "./schema/dependencies.ts";
 import type { AllowedSubject, Arrow, Definition, Expression, Model } from "./schema/model.ts";
 
-/** What grants a permission. */
+/** The ways to hold a permission. */
 export interface PermissionGrants {
   readonly type: string;
   readonly permission: string;
@@ -9,9 +9,9 @@ export interface PermissionGrants {
 }
 
 /**
- * One way to hold a permission, with those of the type's own permissions resolved into it.
+ * One way to hold a permission, with references to permissions of the same type resolved.
  *
- * `through` is, on each, the path of permissions that leads to it from the one asked for.
+ * `through` is the path of permissions to it from the requested permission.
  */
 export type Grant =
   | RelationGrant
@@ -21,7 +21,7 @@ export type Grant =
   | CombinedGrant
   | ExceptGrant;
 
-/** Held by those that a relation of the object names. */
+/** Held by the subjects of a relation of the object. */
 export interface RelationGrant {
   readonly kind: "relation";
   readonly relation: string;
@@ -48,14 +48,14 @@ export interface SelfGrant {
   readonly through: readonly string[];
 }
 
-/** Held by those who hold another permission of the type, which is too large to resolve here. */
+/** Held by those who hold another permission of the type, whose grants are too large to resolve here. */
 export interface UnresolvedGrant {
   readonly kind: "permission";
   readonly permission: string;
   readonly through: readonly string[];
 }
 
-/** `any`: held by those in one of the grants, and by nobody where there are none; `all`: in each. */
+/** `any`: held by those in at least one of the grants; `all`: held by those in all of them. */
 export interface CombinedGrant {
   readonly kind: "any" | "all";
   readonly grants: readonly Grant[];
@@ -68,13 +68,13 @@ export interface ExceptGrant {
   readonly except: Grant;
 }
 
-/** Resolving permissions into one another can double at each; what is past this stays a name. */
+/** Each resolved permission can double the result; beyond this limit, permissions stay names. */
 const MAX_GRANTS = 1_000;
 
 /**
- * What grants a permission (or relation) of a type.
+ * Finds the grants of a permission (or relation) of a type.
  *
- * @returns undefined where the model has no such type or permission
+ * @returns undefined if the model has no such type or permission
  */
 export function grantsOf(
   model: Model,
@@ -96,7 +96,7 @@ interface Resolver {
   remaining: number;
 }
 
-/** @param path the permissions on the way here, the one asked for first */
+/** @param path - the permissions on the path to this one, starting with the requested one */
 function resolveName(resolver: Resolver, name: string, path: readonly string[]): Grant {
   const { relations, permissions } = resolver.definition;
   const through = path.slice(1);
@@ -150,7 +150,7 @@ function resolveArrow(resolver: Resolver, arrow: Arrow, path: readonly string[])
   return { kind: "arrow", relation, function: called, permission, types, through: path.slice(1) };
 }
 
-/** Flattens what is combined in the same way, and keeps the shortest of several equal ways. */
+/** Flattens nested combinations of the same kind, and keeps the shortest of equal grants. */
 function combine(kind: "any" | "all", operands: readonly Grant[]): Grant {
   const grants = new Map<string, Grant>();
   for (const operand of operands) {

@@ -2,9 +2,9 @@ import { type Caveat, type Definition, type Expression, formatSubject } from "./
 import { Lexer } from "./syntax/lexer.ts";
 
 /**
- * What a definition means, a text for each relation and permission: two definitions with the same
- * texts decide the same. White space, comments, the order of members, subjects and operands, and the
- * declared types of a permission, which decide nothing, are not in it.
+ * The meaning of a definition, as one text for each relation and permission: two definitions with the
+ * same texts make the same decisions. The texts do not include white space, comments, the order of
+ * members, subjects and operands, and the declared types of permissions, which decide nothing.
  */
 export function definitionMeaning({
   relations,
@@ -20,7 +20,7 @@ export function definitionMeaning({
   return meaning;
 }
 
-/** What a caveat means: parameters in any order, and the tokens of its expression. */
+/** The meaning of a caveat: its parameters in any order, and the tokens of its expression. */
 export function caveatMeaning({ parameters, expression }: Caveat): string {
   const list = distinct(parameters.map(({ name, type }) => `${name} ${type}`)).join(", ");
   const tokens: string[] = [];
@@ -31,16 +31,16 @@ export function caveatMeaning({ parameters, expression }: Caveat): string {
   return `(${list}) ${tokens.join(" ")}`;
 }
 
-/** SpiceDB writes a caveat again, with its strings in double quotes. */
+/** A string token in double quotes, as SpiceDB prints caveats. */
 function quotedAlike(token: string): string {
   const [, content] = /^'([^'"\\]*)'$/.exec(token) ?? [];
   return content === undefined ? token : `"${content}"`;
 }
 
-/** An expression whose operands are in order, each once. */
+/** An expression with sorted operands, without duplicates. */
 interface NormalForm {
   readonly operator: "+" | "&" | "-" | undefined;
-  /** The operands; of an exclusion what is subtracted follows the base. */
+  /** The operands; in an exclusion, the base comes first. */
   readonly parts: readonly string[];
   readonly text: string;
 }
@@ -86,7 +86,7 @@ function compound(operator: "+" | "&" | "-", parts: readonly string[]): NormalFo
   return { operator, parts, text: `(${parts.join(` ${operator} `)})` };
 }
 
-/** In an order that does not depend on the text, each once. */
+/** Sorts texts and removes duplicates. */
 function distinct(texts: readonly string[]): string[] {
   return [...new Set(texts)].sort();
 }

@@ -1,16 +1,16 @@
 import { differingMembers, isSameCaveat } from "./containment.ts";
 import type { Caveat, Definition, Model, Position } from "./schema/model.ts";
 
-/** A model and the file that it stands in. */
+/** A model and its file. */
 export interface NamedModel {
   readonly file: string;
   readonly model: Model;
 }
 
-/** A name that two models give another meaning. */
+/** A name with different meanings in two models. */
 export interface MergeConflict {
   readonly name: string;
-  /** What it is, and how the two differ: `the definition doc differs in owner, view`. */
+  /** The difference in words: `the definition doc differs in owner, view`. */
   readonly what: string;
   readonly file: string;
   readonly position: Position;
@@ -21,9 +21,9 @@ export interface MergeConflict {
 /** Several models as one. */
 export interface MergedModel {
   readonly model: Model;
-  /** The files that each definition and caveat stands in, in order. */
+  /** The files of each definition and caveat, in order. */
   readonly sources: ReadonlyMap<string, readonly string[]>;
-  /** Empty where the model holds all of them. */
+  /** Empty if the model contains all of them. */
   readonly conflicts: readonly MergeConflict[];
 }
 
@@ -31,7 +31,7 @@ type Declared =
   | { readonly kind: "definition"; readonly item: Definition }
   | { readonly kind: "caveat"; readonly item: Caveat };
 
-/** Makes one model that contains each of several. The order in which they are given changes nothing. */
+/** Merges several models into one, independent of their order. */
 export function mergeModels(models: readonly NamedModel[]): MergedModel {
   const definitions = new Map<string, Definition>();
   const caveats = new Map<string, Caveat>();
@@ -66,7 +66,7 @@ function* declarationsOf({ definitions, caveats }: Model): Iterable<Declared> {
   for (const item of caveats.values()) yield { kind: "caveat", item };
 }
 
-/** How two declarations of one name differ; undefined where they mean the same. */
+/** How two declarations with one name differ; undefined if they have the same meaning. */
 function differenceOf(one: Declared, other: Declared): string | undefined {
   const { name } = one.item;
   if (one.kind === "caveat" && other.kind === "caveat") {
@@ -80,7 +80,7 @@ function differenceOf(one: Declared, other: Declared): string | undefined {
   return `${name} is a ${one.kind} here and a ${other.kind} there`;
 }
 
-/** The most relations and permissions that a conflict names. */
+/** The maximum number of relations and permissions in a message. */
 const MAX_NAMED = 8;
 
 function listed(names: readonly string[]): string {

@@ -1,8 +1,8 @@
-/** Which ids objects may have. */
+/** A rule for the ids of objects. */
 export interface ObjectIdRule {
   /** Whether an id is one. */
   readonly allows: (id: string) => boolean;
-  /** What an id must be, for messages. */
+  /** The rule in words, for messages. */
   readonly description: string;
 }
 
@@ -10,10 +10,10 @@ export interface ObjectIdRule {
 export const WILDCARD = "*";
 
 const MAX_BYTES = 256;
-// Lone surrogates have no UTF-8; they would not come back from a store as they went in.
+// UTF-8 cannot encode lone surrogates, so a store would not return them unchanged.
 const FORBIDDEN = /[#*\s\p{Cc}\p{Cs}]/u;
 
-/** The ids of our engines: any text that cannot be mistaken in `type:id#relation`. */
+/** The ids of our engines: any text that is unambiguous in `type:id#relation`. */
 export const OBJECT_IDS: ObjectIdRule = {
   allows: (id) =>
     id.length > 0 &&

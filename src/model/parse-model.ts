@@ -7,13 +7,13 @@ import { parseSchema } from "./syntax/parse-schema.ts";
 import { Reporter } from "./syntax/reporter.ts";
 
 /**
- * Reads a model in SpiceDB's schema language, and checks it.
+ * Parses a model in SpiceDB's schema language, and checks it.
  *
- * Every error is collected, and the model holds whatever could be read; it is to be relied on only
- * where there are no diagnostics. Nothing is thrown, whatever the text.
+ * It collects all errors, and never throws. The model contains everything that could be parsed; it
+ * is valid only if there are no diagnostics.
  *
  * @param text the schema (docs/requirements.md, MODEL-1)
- * @param file the path that the diagnostics name; nothing is read there
+ * @param file - the path in diagnostics; nothing is read there
  *
  * @example
  * ```ts
@@ -39,12 +39,12 @@ export function parseModel(
   return { model, diagnostics: reporter.diagnostics() };
 }
 
-/** A model without errors, or what keeps a file from being one, a line each. */
+/** A model without errors, or the problems of the file, one line each. */
 export type ModelReading =
   | { readonly model: Model; readonly problems?: undefined }
   | { readonly model?: undefined; readonly problems: readonly string[]; readonly cause?: unknown };
 
-/** Reads the model of a file. */
+/** Reads a model from a file. */
 export function readModelFile(file: string): ModelReading {
   let text: string;
   try {
@@ -61,9 +61,9 @@ export function readModelFile(file: string): ModelReading {
 }
 
 /**
- * Reads the text of a model.
+ * Reads a model from text.
  *
- * @param file what the text is called in problems
+ * @param file - the name of the text in problems
  */
 export function readModel(text: string, file: string): ModelReading {
   const { model, diagnostics } = parseModel(text, file);

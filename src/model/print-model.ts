@@ -7,10 +7,10 @@ import {
 } from "./schema/model.ts";
 
 /**
- * A model as the text of a schema: caveats, then definitions, each by name, with its members in their
- * own order.
+ * A model as the text of a schema: caveats, then definitions, each by name. Members keep their
+ * order.
  *
- * @param commentOf a line of comment above a definition or a caveat
+ * @param commentOf - the comment line above a definition or caveat
  */
 export function printModel(model: Model, commentOf?: (name: string) => string): string {
   const comment = (name: string) => (commentOf === undefined ? [] : [`// ${commentOf(name)}`]);
@@ -49,7 +49,7 @@ function printDefinition({ name, relations, permissions }: Definition): string[]
   return [`definition ${name} {`, ...lines, "}"];
 }
 
-/** The features that the text switches on with `use`. */
+/** The features that the text enables with `use`. */
 function featuresOf({ definitions }: Model): string[] {
   const features = new Set<string>();
   for (const { relations, permissions } of definitions.values()) {
@@ -77,9 +77,9 @@ function holdsSelf(expression: Expression): boolean {
 }
 
 /**
- * An expression as the schema language writes it.
+ * An expression in the schema language.
  *
- * Operators of different kinds are always set apart by parentheses: SpiceDB's precedence (union
+ * Parentheses always separate different operators: SpiceDB's precedence (union
  * before intersection before exclusion) is not what most readers expect.
  */
 export function formatExpression(expression: Expression): string {
@@ -99,7 +99,7 @@ export function formatExpression(expression: Expression): string {
       return expression.operands.map(formatOperand).join(" & ");
     case "exclusion": {
       const { base, subtracted } = expression;
-      // A chain of exclusions reads from the left, so its first part stands without parentheses.
+      // A chain of exclusions is left-associative, so its first part needs no parentheses.
       const left = base.kind === "exclusion" ? formatExpression(base) : formatOperand(base);
       return `${left} - ${formatOperand(subtracted)}`;
     }

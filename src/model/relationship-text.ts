@@ -1,12 +1,12 @@
 import { OBJECT_IDS, WILDCARD } from "./object-id.ts";
 import type { ObjectReference, Relationship, SubjectReference } from "./relationship.ts";
 
-/** A relationship as a file of SpiceDB writes it, with what only its text can say. */
+/** A relationship as written in a SpiceDB file, with its caveat and expiration. */
 export interface WrittenRelationship {
   readonly relationship: Relationship;
   /** The caveat in brackets after it. */
   readonly caveat?: string;
-  /** The time in brackets after it at which it expires. */
+  /** Its expiration time, in brackets after it. */
   readonly expiration?: string;
 }
 
@@ -16,10 +16,10 @@ export interface ObjectMember {
   readonly permission: string;
 }
 
-/** The most characters of an object id in SpiceDB. */
+/** The maximum length of an object id in SpiceDB. */
 export const MAX_ID_LENGTH = 1024;
 
-// SpiceDB's names; a name has three characters at least, but for the parts of a prefix.
+// SpiceDB's names; a name has at least three characters, except for the parts of a prefix.
 const NAME = "[a-z][a-z0-9_]{1,62}[a-z0-9]";
 const TYPE = `(?:[a-z][a-z0-9_]{1,61}[a-z0-9]/)*${NAME}`;
 const ID = "[a-zA-Z0-9/_|\\-=+]+";
@@ -32,10 +32,10 @@ const SUBJECT_PATTERN = new RegExp(`^${SUBJECT}$`);
 const RELATIONSHIP_PATTERN = new RegExp(`^${OBJECT}@${SUBJECT}${TRAITS}$`);
 
 /**
- * Reads `type:id#relation@type:id#relation`, with SpiceDB's alphabet of ids. `#...` after the
- * subject is not a relation.
+ * Parses `type:id#relation@type:id#relation`, with the id characters of SpiceDB. `#...` after the
+ * subject means no relation.
  *
- * @returns undefined where the text is not a relationship; `whyNoRelationship` says why
+ * @returns undefined if the text is not a relationship; `whyNoRelationship` explains why
  */
 export function parseRelationship(text: string): WrittenRelationship | undefined {
   const match = RELATIONSHIP_PATTERN.exec(text);
@@ -51,7 +51,7 @@ export function parseRelationship(text: string): WrittenRelationship | undefined
   };
 }
 
-/** Reads `type:id#permission`. */
+/** Parses `type:id#permission`. */
 export function parseMember(text: string): ObjectMember | undefined {
   const match = MEMBER_PATTERN.exec(text);
   if (match === null) return undefined;
@@ -59,7 +59,7 @@ export function parseMember(text: string): ObjectMember | undefined {
   return id.length > MAX_ID_LENGTH ? undefined : { resource: { type, id }, permission };
 }
 
-/** Reads `type:id`, `type:id#relation` or `type:*`. */
+/** Parses `type:id`, `type:id#relation` or `type:*`. */
 export function parseSubject(text: string): SubjectReference | undefined {
   const match = SUBJECT_PATTERN.exec(text);
   if (match === null) return undefined;
@@ -71,7 +71,7 @@ function subjectOf(type = "", id = "", relation?: string): SubjectReference {
   return relation === undefined || relation === "..." ? { type, id } : { type, id, relation };
 }
 
-/** A relationship as SpiceDB writes it: `doc:1#viewer@group:eng#member`. */
+/** A relationship in SpiceDB's format: `doc:1#viewer@group:eng#member`. */
 export function formatRelationship({ resource, relation, subject }: Relationship): string {
   const userset = subject.relation === undefined ? "" : `#${subject.relation}`;
   return `${resource.type}:${resource.id}#${relation}@${subject.type}:${subject.id}${userset}`;
@@ -87,29 +87,29 @@ export function formatSubjectReference({ type, id, relation }: SubjectReference)
   return relation === undefined ? `${type}:${id}` : `${type}:${id}#${relation}`;
 }
 
-/** What a text refers to: all of a type, an object, or a userset. */
+/** A reference to all objects of a type, an object, or a userset. */
 export interface Reference {
   readonly type: string;
   readonly id?: string;
   readonly relation?: string;
 }
 
-/** A relationship, or why a text is not one. */
+/** A relationship, or the problem of the text. */
 export type RelationshipReading =
   | { readonly relationship: Relationship; readonly problem?: undefined }
   | { readonly relationship?: undefined; readonly problem: string };
 
 const FORM =
   "write type:id#relation@type:id or type:id#relation@type:id#relation, in quotes in a shell";
-/** Ids hold no `#`, so the first one ends the object, and the `@` after it the relation. */
+/** Ids contain no `#`, so the first one ends the object, and the `@` after it ends the relation. */
 const RELATIONSHIP = /^([^#]*#[^@#]*)@(.*)$/s;
 const REFERENCE = /^([a-z][a-z0-9_/]*)(?::([^#\s]+))?(?:#(\w+|\.\.\.))?$/u;
-/** What the files of SpiceDB write after a subject; an id may look like it, and is then meant by nobody. */
+/** The traits after a subject in SpiceDB files. An id may look like a trait, but that is never intended. */
 const TRAIT = /\[(?:expiration:[^\]]*|[a-z][a-z0-9_/]*(?::\{.*\})?)\]$/s;
 
 /**
- * Reads `type:id#relation@type:id` or `type:id#relation@type:id#relation`, with the ids of our
- * engines, which are wider than those of SpiceDB's files. What the model has, the engine says.
+ * Parses `type:id#relation@type:id` or `type:id#relation@type:id#relation`. It accepts the ids of our
+ * engines, which allow more characters than SpiceDB's files. The engine checks names against the model.
  */
 export function readRelationship(text: string): RelationshipReading {
   const shown = JSON.stringify(text.length > 600 ? `${text.slice(0, 600)}…` : text);
@@ -120,7 +120,7 @@ export function readRelationship(text: string): RelationshipReading {
   if (resource?.relation === undefined) return refuse(FORM);
   if (resource.id === undefined || subject?.id === undefined) return refuse(FORM);
   if (TRAIT.test(party)) {
-    return refuse("it has a caveat or expires, which the engines here do not know");
+    return refuse("it has a caveat or an expiration, which these engines do not support");
   }
   const isParty = subject.id === WILDCARD || OBJECT_IDS.allows(subject.id);
   if (!isParty || !OBJECT_IDS.allows(resource.id)) {
@@ -133,8 +133,8 @@ export function readRelationship(text: string): RelationshipReading {
 }
 
 /**
- * Reads `type`, `type:id` or `type:id#relation`, whatever the id; undefined where a text is none of
- * these. `#...` is SpiceDB's way to write that there is no relation.
+ * Parses `type`, `type:id` or `type:id#relation`, with any id; undefined if the text has another form.
+ * In SpiceDB, `#...` means no relation.
  */
 export function readReference(text: string): Reference | undefined {
   const [, type, id, relation] = REFERENCE.exec(text) ?? [];

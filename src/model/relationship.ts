@@ -6,11 +6,11 @@ export interface ObjectReference {
   readonly id: string;
 }
 
-/** The party of a relationship: an object, a userset (`group:eng#member`), or all of a type (`user:*`). */
+/** The subject of a relationship: an object, a userset (`group:eng#member`), or all objects of a type (`user:*`). */
 export interface SubjectReference {
   /** A type of the model, such as `user`. */
   readonly type: string;
-  /** The object id; `*` for all of the type. */
+  /** The object id; `*` for all objects of the type. */
   readonly id: string;
   /** The relation of a userset, such as `member`; absent for the object itself. */
   readonly relation?: string;
@@ -38,7 +38,7 @@ export interface Relationship {
   readonly subject: SubjectReference;
 }
 
-/** Which relationships are meant: those that match every field that is given. */
+/** Selects the relationships that match all fields of the filter. */
 export interface RelationshipFilter {
   /** The type of the resource. */
   readonly resourceType?: string;
@@ -52,7 +52,7 @@ export interface RelationshipFilter {
     readonly type: string;
     /** The id of the subject; `*` for the wildcard itself. */
     readonly id?: string;
-    /** The relation of a userset; empty for objects themselves; absent for both. */
+    /** The relation of a userset; empty for objects only; absent for both. */
     readonly relation?: string;
   };
 }

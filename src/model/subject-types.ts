@@ -4,18 +4,18 @@ import { type Definition, type Expression, type Model, memberKey } from "./schem
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The types of the objects that can hold a permission or relation of a type at all: usersets,
- * arrows and wildcards are followed to them; an intersection keeps what all its sides have, an
- * exclusion its base.
+ * The types of objects that can hold a permission or relation of a type. Usersets, arrows and
+ * wildcards are followed; an intersection keeps the types common to all its operands, an exclusion
+ * those of its base.
  *
- * @returns an empty set where nobody can, and where the model has no such type or permission
+ * @returns an empty set if there are none, or the model has no such type or permission
  */
 export function subjectTypesOf(model: Model, type: string, name: string): ReadonlySet<string> {
   const members = reachableMembers(model, type, name);
   const types = new Map<string, ReadonlySet<string>>();
   const lookup = (type: string, name: string) => types.get(memberKey(type, name)) ?? NONE;
 
-  // Recursive permissions have the least solution: begin with nobody, and add until nothing grows.
+  // Recursive permissions have the least fixed point: start with no types, and add types until nothing changes.
   for (let grown = true; grown; ) {
     grown = false;
     for (const [key, member] of members) {
@@ -35,7 +35,7 @@ interface Member {
 
 type Lookup = (type: string, name: string) => ReadonlySet<string>;
 
-/** All that a member depends on, the nearest last, so that most is known where it is needed. */
+/** All dependencies of a member, in reverse order, so that most results are known when needed. */
 function reachableMembers(model: Model, type: string, name: string): [string, Member][] {
   const reached = new Map<string, Member>([[memberKey(type, name), { type, name }]]);
   for (const member of reached.values()) {

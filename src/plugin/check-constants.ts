@@ -15,8 +15,8 @@ const RULE_TYPE_LINT = 1;
 const RULE_TYPE_BREAKING = 2;
 
 /**
- * The answers that never change, so that a start of the plugin needs no code
- * to make them: buf asks for each of them several times a run.
+ * The answers that never change. They are stored, so that the plugin loads no code
+ * to make them: buf asks for each of them several times per run.
  */
 export function constantAnswers(): Record<
   "spec" | "listRules" | "listCategories" | "getPluginInfo",
@@ -33,7 +33,7 @@ export function constantAnswers(): Record<
   };
 }
 
-/** What `--spec` answers as JSON, which it does unless asked for another format. */
+/** The answer to `--spec` as JSON, its default format. */
 export function specJson(): string {
   return JSON.stringify({ procedures: Object.values(PROCEDURE).map((path) => ({ path })) });
 }
@@ -87,7 +87,7 @@ function encodeInfo(): Uint8Array {
   writer
     .tag(1, WireType.LengthDelimited)
     .string(
-      "Lints the option svc.access.v1.policy: every RPC says who may call it, and what it says can be enforced, and is not weaker than before. Options: config and model, the paths of svc-access.yaml and of the authorization model.",
+      "Lints the option svc.access.v1.policy: every RPC has an access policy that can be enforced and is not weaker than before. Options: config and model, the paths of svc-access.yaml and of the authorization model.",
     );
   writer.join();
   return writer.finish();

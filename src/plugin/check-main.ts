@@ -4,9 +4,9 @@ import { CHECK_ANSWERS } from "../gen/check-answers.ts";
 /**
  * The entry of `bin/buf-plugin-svc-access` in JavaScript.
  *
- * buf starts a check plugin about nine times a module, and all but one of the
- * answers are constants, which a shell has given already where one reads the
- * file. Only Check loads the compiler.
+ * buf starts a check plugin about nine times per module. All answers but one are
+ * constants, which the shell script in that file gives itself where a shell runs it.
+ * Only Check loads the compiler.
  */
 export async function main(): Promise<void> {
   const [procedure, ...rest] = process.argv.slice(2);

@@ -3,10 +3,10 @@ import type { DescriptorFile } from "../api/descriptors/file-outline.ts";
 import { eachField, joined, plainBytes } from "../api/descriptors/wire.ts";
 import { printable } from "../common/printable.ts";
 
-/** What buf asks a check plugin: `buf.plugin.check.v1.CheckRequest`. */
+/** The request of buf to a check plugin: `buf.plugin.check.v1.CheckRequest`. */
 export interface CheckRequest {
   readonly files: readonly DescriptorFile[];
-  /** What they are compared with by rules of `buf breaking`; empty for a lint. */
+  /** The former files, for the rules of `buf breaking`; empty for a lint. */
   readonly against: readonly DescriptorFile[];
   /** The options of `buf.yaml`. */
   readonly options: ReadonlyMap<string, unknown>;
@@ -18,11 +18,11 @@ export interface CheckRequest {
 export interface CheckAnnotation {
   readonly ruleId: string;
   readonly message: string;
-  /** Absent for what stands outside protobuf files. */
+  /** Absent for a finding outside protobuf files. */
   readonly location?: { readonly file: string; readonly path: readonly number[] };
 }
 
-/** The codes of `pluginrpc.v1.Code` that are used here; they are gRPC's. */
+/** The codes of `pluginrpc.v1.Code` that are used here; they are those of gRPC. */
 export const CODE = { invalidArgument: 3, internal: 13 } as const;
 
 /** Reads the value of a `pluginrpc.v1.Request`, whose `Any` holds a CheckRequest. */
@@ -86,7 +86,7 @@ function readOption(bytes: Uint8Array, options: Map<string, unknown>): void {
   options.set(key, value);
 }
 
-/** A value of an option; only text and truth are used here. */
+/** The value of an option; only strings and booleans are used here. */
 function readValue(bytes: Uint8Array): unknown {
   let value: unknown = null;
   eachField(bytes, (field, wireType, reader) => {

@@ -2,9 +2,9 @@ import { DescriptorError } from "../api/descriptors/file-outline.ts";
 import { printable } from "../common/printable.ts";
 import { readStandardInput } from "../common/standard-input.ts";
 import { writeStandardOutput } from "../common/standard-output.ts";
-import { judge } from "../compiler/judge.ts";
-import { judgeBreaking } from "../compiler/judge-breaking.ts";
+import { checkBreaking } from "../compiler/check-breaking.ts";
 import { loadPlatform } from "../compiler/platform.ts";
+import { readAndCheck } from "../compiler/read-and-check.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 import type { BreakingRule } from "../rules/breaking/breaking-rule.ts";
@@ -26,26 +26,26 @@ const OPTIONS = ["config", "model"];
 /**
  * Answers the request on standard input on standard output.
  *
- * @returns whether it could be judged
+ * @returns whether it could be checked
  */
 export async function answerStandardInput(): Promise<boolean> {
-  const { response, notes, isJudged } = await answerCheck(readStandardInput(), process.cwd());
+  const { response, notes, isChecked } = await answerCheck(readStandardInput(), process.cwd());
   for (const note of notes) process.stderr.write(`svc-access: ${printable(note)}\n`);
   writeStandardOutput(response);
-  return isJudged;
+  return isChecked;
 }
 
 /**
  * Answers `/buf.plugin.check.v1.CheckService/Check`.
  *
- * @param request - an encoded `pluginrpc.v1.Request`; empty bytes are a legal one
- * @param folder - the working folder, which relative paths start from
- * @returns an encoded `pluginrpc.v1.Response`, lines for standard error, and whether the request could be judged
+ * @param request - an encoded `pluginrpc.v1.Request`; empty bytes are valid
+ * @param folder - the working directory, the base of relative paths
+ * @returns an encoded `pluginrpc.v1.Response`, lines for standard error, and whether the request could be checked
  */
 export async function answerCheck(
   request: Uint8Array,
   folder: string,
-): Promise<{ response: Uint8Array; notes: readonly string[]; isJudged: boolean }> {
+): Promise<{ response: Uint8Array; notes: readonly string[]; isChecked: boolean }> {
   try {
     const check = readRequest(request);
     const platform = await loadPlatform({ ...readOptions(check.options), folders: [folder] });
@@ -57,25 +57,25 @@ export async function answerCheck(
       throw new UsageError(lines);
     }
     const { lint, breaking } = rulesOf(check);
-    const judgements = [
-      ...(lint.length > 0 ? [judge([check.files], platform, lint)] : []),
+    const results = [
+      ...(lint.length > 0 ? [readAndCheck([check.files], platform, lint)] : []),
       ...(breaking.length > 0
-        ? [judgeBreaking(check.against, check.files, platform, breaking)]
+        ? [checkBreaking(check.against, check.files, platform, breaking)]
         : []),
     ];
-    const annotations = judgements.flatMap(({ diagnostics }) => diagnostics.map(annotationOf));
-    const notes = judgements.flatMap((judgement) => judgement.notes);
-    return { response: encodeCheckResponse(annotations), notes, isJudged: true };
+    const annotations = results.flatMap(({ diagnostics }) => diagnostics.map(annotationOf));
+    const notes = results.flatMap((result) => result.notes);
+    return { response: encodeCheckResponse(annotations), notes, isChecked: true };
   } catch (error) {
     if (error instanceof UsageError || error instanceof DescriptorError) {
       const text = error instanceof UsageError ? error.message : printable(error.message);
-      return { response: encodeError(CODE.invalidArgument, text), notes: [], isJudged: false };
+      return { response: encodeError(CODE.invalidArgument, text), notes: [], isChecked: false };
     }
     const { message } = error as Error;
     return {
       response: encodeError(CODE.internal, printable(`internal error: ${message}`)),
       notes: [],
-      isJudged: false,
+      isChecked: false,
     };
   }
 }
@@ -92,7 +92,7 @@ function readOptions(options: ReadonlyMap<string, unknown>): { config?: string; 
   const read: { config?: string; model?: string } = {};
   for (const [key, value] of options) {
     if (key !== "config" && key !== "model") {
-      const hint = didYouMean(key, OPTIONS) || `; known are ${OPTIONS.join(", ")}`;
+      const hint = didYouMean(key, OPTIONS) || `; the options are ${OPTIONS.join(", ")}`;
       throw new UsageError(`unknown option "${key}" of buf-plugin-svc-access in buf.yaml${hint}`);
     }
     if (typeof value !== "string" || value === "") {
@@ -103,13 +103,13 @@ function readOptions(options: ReadonlyMap<string, unknown>): { config?: string; 
   return read;
 }
 
-/** The rules of one request: buf runs those of a lint and those of a comparison apart. */
+/** The rules of one request: buf runs lint and breaking rules in separate requests. */
 interface WantedRules {
   readonly lint: readonly Rule[];
   readonly breaking: readonly BreakingRule[];
 }
 
-/** buf filters by itself, but names the rules that it wants; without any, those that are on by default. */
+/** buf filters findings itself, but names the rules that it wants; without names, the default rules run. */
 function rulesOf({ ruleIds, against }: CheckRequest): WantedRules {
   if (ruleIds.length === 0) {
     const lint = RULES.filter(({ category }) => category === "ACCESS");
@@ -125,10 +125,10 @@ function rulesOf({ ruleIds, against }: CheckRequest): WantedRules {
 
 function annotationOf(diagnostic: LocatedDiagnostic): CheckAnnotation {
   const { rule, file, path, line, column } = diagnostic;
-  // buf prints no rule in its text format, and what is ignored or excepted is named by it.
+  // The text format of buf does not print the rule, which users need to ignore or except it.
   const message = `${diagnostic.message} (${rule})`;
   if (path === undefined) {
-    // buf locates findings in protobuf files only; the place of another one goes into the text.
+    // buf shows positions in protobuf files only; any other position goes into the text.
     return { ruleId: rule, message: `${file}:${line}:${column}: ${message}` };
   }
   return { ruleId: rule, message, location: { file, path } };

@@ -3,21 +3,21 @@ import * as nodeModule from "node:module";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
 
-/** The bundle of the check plugin, by the name that the build gives to its content. */
+/** The file name of the check plugin's bundle, which the build derives from its content. */
 declare const CHECK_PLUGIN: string;
 
-/** The plugin, as far as its start needs it. */
+/** The part of the plugin that the start needs. */
 interface CheckPlugin {
-  /** @returns whether the request could be judged */
+  /** @returns whether the request could be checked */
   answerStandardInput(): Promise<boolean>;
 }
 
 /**
  * Answers a Check.
  *
- * A start is short, and most of it went into compiling functions. What Node.js keeps of compiled
- * modules has none that are compiled when they are first called; so the code is kept here, after
- * an answer, in the folder that Node.js has for it.
+ * Most of the short start was spent compiling functions. The compile cache of Node.js does not
+ * contain functions that are compiled at their first call; so this module stores the code itself,
+ * after an answer, in the cache folder of Node.js.
  */
 async function start(): Promise<void> {
   const file = join(__dirname, CHECK_PLUGIN);
@@ -29,22 +29,22 @@ async function start(): Promise<void> {
   });
   const loaded = { exports: {} as CheckPlugin };
   script.runInThisContext()(loaded.exports, require, loaded);
-  const isJudged = await loaded.exports.answerStandardInput();
+  const isChecked = await loaded.exports.answerStandardInput();
   const isKnown = cachedData !== undefined && script.cachedDataRejected === false;
-  if (cache !== undefined && isJudged && !isKnown) writeCache(cache, script.createCachedData());
+  if (cache !== undefined && isChecked && !isKnown) writeCache(cache, script.createCachedData());
 }
 
-/** Of the mode of a file: its group, or anybody, may write to it. */
+/** The mode bits that let the group or others write to a file. */
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Where the code is kept: of this version of Node.js and this user. Undefined where nothing is to be kept. */
+/** The cache file, for this version of Node.js and this user. Undefined if caching is off. */
 function cacheFile(): string | undefined {
   nodeModule.enableCompileCache?.();
   const folder = nodeModule.getCompileCacheDir?.();
   return folder === undefined ? undefined : join(folder, `${basename(CHECK_PLUGIN)}.cache`);
 }
 
-/** The folder may be one that others write to, and what is read is run: only this user's own file is. */
+/** Others may be able to write to the folder, and the cached code is run, so the file must belong to this user. */
 function readCache(path: string): Buffer | undefined {
   let descriptor: number | undefined;
   try {
@@ -59,16 +59,16 @@ function readCache(path: string): Buffer | undefined {
   }
 }
 
-/** Whoever reads it meanwhile meets no half of it. */
+/** The rename keeps other processes from reading a partial file. */
 function writeCache(path: string, data: Buffer): void {
   const next = `${path}.${process.pid}`;
   try {
     writeFileSync(next, data, { mode: 0o600 });
     renameSync(next, path);
   } catch {
-    // A folder that cannot be written only keeps the next start from being quick.
+    // Without the cache, the next start is only slower.
   }
 }
 
-/** Settled after the answer. */
+/** Settles after the answer. */
 export const answered: Promise<void> = start();

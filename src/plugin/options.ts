@@ -7,9 +7,9 @@ export interface PluginOptions {
   readonly config?: string;
   readonly model?: string;
   readonly targets: readonly Target[];
-  /** Whether the run has all files, or is one of several; absent, that is for the request to show. */
+  /** Whether the run has all files or is one of several; if absent, the request decides. */
   readonly files?: "all" | "each";
-  /** Options of protoplugin that say how imports are written. */
+  /** The options of protoplugin for imports. */
   readonly importOptions: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const OPTIONS = ["config", "model", "target", "files", ...IMPORT_OPTIONS];
 /**
  * Parses the parameter of a CodeGeneratorRequest: `key=value`, joined with commas.
  *
- * @throws UsageError where an option is unknown or its value is wrong.
+ * @throws UsageError if an option is unknown or its value is wrong.
  */
 export function parsePluginOptions(parameter: string): PluginOptions {
   let config: string | undefined;
@@ -34,7 +34,7 @@ export function parsePluginOptions(parameter: string): PluginOptions {
     const key = (equals < 0 ? option : option.slice(0, equals)).trim();
     const value = equals < 0 ? "" : option.slice(equals + 1).trim();
     if (!OPTIONS.includes(key)) {
-      const hint = didYouMean(key, OPTIONS) || `; known are ${OPTIONS.join(", ")}`;
+      const hint = didYouMean(key, OPTIONS) || `; the options are ${OPTIONS.join(", ")}`;
       throw new UsageError(`unknown option "${key}"${hint}`);
     }
     if (value === "") throw new UsageError(`option "${key}" needs a value: ${key}=…`);
@@ -49,7 +49,7 @@ export function parsePluginOptions(parameter: string): PluginOptions {
     const spanning = targets.find((target) => !isOfEach(target));
     if (spanning !== undefined) {
       throw new UsageError(
-        `files=each makes the outputs of each file by itself, and target=${spanning} is of all files; make it in a run over all of them`,
+        `files=each generates from each file separately, but target=${spanning} needs all files; generate it in a run over all files`,
       );
     }
   }
@@ -64,15 +64,15 @@ export function parsePluginOptions(parameter: string): PluginOptions {
 }
 
 /**
- * The target of a name.
+ * Finds the target with a name.
  *
- * @throws UsageError where there is none.
+ * @throws UsageError if there is none.
  */
 export function parseTarget(name: string): Target {
   const target = TARGETS.find((known) => known === name);
   if (target === undefined) {
     const hint = didYouMean(name, TARGETS);
-    throw new UsageError(`unknown target "${name}"; known are ${TARGETS.join(", ")}${hint}`);
+    throw new UsageError(`unknown target "${name}"; the targets are ${TARGETS.join(", ")}${hint}`);
   }
   return target;
 }
@@ -96,7 +96,7 @@ function importOption(key: string, value: string): string {
 
 function single(key: string, before: string | undefined, value: string): string {
   if (before !== undefined && before !== value) {
-    throw new UsageError(`option "${key}" is given twice, as ${before} and ${value}`);
+    throw new UsageError(`option "${key}" is set twice, to ${before} and ${value}`);
   }
   return value;
 }

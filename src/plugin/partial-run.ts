@@ -16,15 +16,15 @@ const SPANNING: Readonly<Record<Target, string | undefined>> = {
 };
 
 /**
- * Refuses a run that sees, or may see, only a part of the files, where an output spans files.
+ * Rejects a run that has, or may have, only some of the files, if an output spans files.
  *
- * Such an output would be made several times, each time of a part, and the last one would stay. buf runs a
- * plugin once for each folder unless told otherwise, and a build may run protoc once for each file. From
- * inside, such a run looks like that of a repository with one folder or one file, so what is said of
- * the run decides: the request, the configuration, the template of buf, the option `files`.
+ * Several such runs would overwrite that output, each with a part of it. By default, buf runs a plugin
+ * once for each folder, and a build may run protoc once for each file. The request of such a run looks
+ * like that of a repository with a single folder or file, so the configuration, the buf template and
+ * the option `files` are considered, too.
  *
- * @param folder - the working folder, where the template of buf is
- * @throws UsageError where the run is, or may be, one of several.
+ * @param folder - the working directory, which has the buf template
+ * @throws UsageError if the run is, or may be, one of several.
  */
 export async function refusePartialRun(
   request: GeneratorRequest,
@@ -42,11 +42,11 @@ export async function refusePartialRun(
     partOfService(request, config, read) ??
     (request.isProtoc || hasAll(config, read) ? undefined : await byTemplate(request, folder));
   if (why === undefined) return;
-  const what = outputs.length === 1 ? `${outputs[0]} is` : `${outputs.join(", ")} are`;
-  throw new UsageError(`${why}; ${what} of all files: ${fixOf(request)}`);
+  const what = outputs.length === 1 ? `${outputs[0]} needs` : `${outputs.join(", ")} need`;
+  throw new UsageError(`${why}; ${what} all files: ${fixOf(request)}`);
 }
 
-/** Whether all packages that are configured are read: then no other run can have a part of them. */
+/** Whether the run has all configured packages: then no other run can have some of them. */
 function hasAll(config: PlatformConfig | undefined, read: ReadonlySet<string>): boolean {
   const configured = Object.values(config?.services ?? {}).flatMap(({ packages }) => packages);
   return configured.length > 0 && configured.every((name) => read.has(name));
@@ -54,11 +54,11 @@ function hasAll(config: PlatformConfig | undefined, read: ReadonlySet<string>): 
 
 function fixOf({ isProtoc }: GeneratorRequest): string {
   return isProtoc
-    ? "name all of them in one run of protoc, or write files=each where each file has a run of its own, which leaves these out"
-    : "write strategy: all beside the plugin in buf.gen.yaml, with all modules in one input";
+    ? "name all files in one run of protoc; or, to run protoc for each file, write files=each, which leaves these outputs out"
+    : "add strategy: all to the plugin in buf.gen.yaml, with all modules in one input";
 }
 
-/** A file of a package of the run, with services, that is only imported. */
+/** An imported file with services whose package is also in the run. */
 function siblingOutside(
   headers: readonly (FileHeader & { readonly target: boolean })[],
   read: ReadonlySet<string>,
@@ -67,15 +67,15 @@ function siblingOutside(
     (file) => !file.target && file.hasServices && read.has(file.package),
   );
   if (outside === undefined) return undefined;
-  return `this run is not asked for ${outside.name}, whose package ${outside.package} it makes outputs of`;
+  return `this run does not include ${outside.name}, but generates from other files of its package ${outside.package}`;
 }
 
 function onlyFile({ filesToGenerate: [first, ...others] }: GeneratorRequest): string | undefined {
   if (others.length > 0) return undefined;
-  return `protoc was asked for ${first} alone (where it is the only file, write files=all)`;
+  return `this run of protoc has only ${first} (if there are no other files, write files=all)`;
 }
 
-/** The folder of all files of the request; undefined where there are several. */
+/** The folder of all files of the request; undefined if there are several. */
 function onlyFolder({ filesToGenerate }: GeneratorRequest): string | undefined {
   const folder = posix.dirname(filesToGenerate[0] ?? "");
   return filesToGenerate.every((file) => posix.dirname(file) === folder) ? folder : undefined;
@@ -92,35 +92,35 @@ function partOfService(
   for (const [name, { packages }] of Object.entries(config?.services ?? {})) {
     const missing = packages.find((packageName) => !read.has(packageName));
     if (missing === undefined || !packages.some((each) => read.has(each))) continue;
-    return `this run sees the folder ${folder} alone, and the service ${name} also has the package ${missing} (or correct that name in svc-access.yaml)`;
+    return `this run has only the folder ${folder}, but the service ${name} also has the package ${missing} (or correct that name in svc-access.yaml)`;
   }
   return undefined;
 }
 
-/** A template of buf that makes several runs, for each folder or for each input, or that may do so. */
+/** Finds a buf template that makes, or may make, a run for each folder or input. */
 async function byTemplate(request: GeneratorRequest, folder: string): Promise<string | undefined> {
-  // The parser of YAML takes a while to load, and few runs come this far.
+  // The YAML parser loads slowly, and few runs need it.
   const { BufTemplateError, readBufTemplate } = await import("../compiler/buf-template.ts");
   try {
     const template = readBufTemplate(join(folder, "buf.gen.yaml"));
     if (template === undefined) return undefined;
     const only = onlyFolder(request);
     if (only !== undefined && runsForEachFolder(template)) {
-      return `buf runs this plugin once for each folder, so that it sees ${only} alone`;
+      return `buf runs this plugin once for each folder, and this run has only ${only}`;
     }
     const { length } = template.inputs;
     if (length < 2) return undefined;
     return `buf runs this plugin once for each of the ${length} inputs in buf.gen.yaml`;
   } catch (error) {
     if (!(error instanceof BufTemplateError)) throw error;
-    return `whether this run has all files is not known, since ${error.message.split("\n", 1)[0]}`;
+    return `whether this run has all files is unknown, since ${error.message.split("\n", 1)[0]}`;
   }
 }
 
-/** Whether a template runs this plugin, or what may be it, without `strategy: all`. */
+/** Whether a template runs this plugin, or a command that may be it, without `strategy: all`. */
 function runsForEachFolder({ plugins }: BufTemplate): boolean {
   const named = plugins.filter(({ command }) => command.some((part) => part.includes(OWN)));
-  // Without its name, a command of whatever other name may start it.
+  // If no command has its name, any command may start it.
   const own = named.length > 0 ? named : plugins.filter(mayStartAnyPlugin);
   return own.some(({ strategy }) => strategy !== "all");
 }

@@ -12,13 +12,13 @@ export async function main(): Promise<void> {
   }
   if (argument !== undefined || process.stdin.isTTY) {
     process.stderr.write(
-      "protoc-gen-svc-access is a plugin of buf and protoc and reads a CodeGeneratorRequest from standard input.\n" +
-        "Name it in buf.gen.yaml and run buf generate; `svc-access init` writes one, `svc-access generate --help` works without buf.\n",
+      "protoc-gen-svc-access is a buf and protoc plugin, which reads a CodeGeneratorRequest from standard input.\n" +
+        "Add it to buf.gen.yaml, which `svc-access init` writes, and run buf generate. Without buf, use `svc-access generate`.\n",
     );
     process.exitCode = argument === "--help" || argument === "-h" ? 0 : 2;
     return;
   }
-  // Node keeps what it compiles between starts, where it can.
+  // Node.js caches compiled code between starts, if it can.
   nodeModule.enableCompileCache?.();
   const { runProtocPlugin } = await import("./protoc-plugin.ts");
   const { response, notes } = await runProtocPlugin(readStandardInput(), process.cwd());

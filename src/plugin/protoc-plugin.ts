@@ -5,10 +5,10 @@ import {
 } from "../api/descriptors/code-generator-request.ts";
 import { DescriptorError } from "../api/descriptors/file-outline.ts";
 import { printable } from "../common/printable.ts";
+import { checkTargets } from "../compiler/check-targets.ts";
 import { generate } from "../compiler/generate.ts";
-import { judge } from "../compiler/judge.ts";
-import { judgeTargets } from "../compiler/judge-targets.ts";
 import { loadPlatform } from "../compiler/platform.ts";
+import { readAndCheck } from "../compiler/read-and-check.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 import type { OutputFile } from "../emit/output-file.ts";
@@ -16,7 +16,7 @@ import { RULES } from "../rules/index.ts";
 import { parsePluginOptions } from "./options.ts";
 import { refusePartialRun } from "./partial-run.ts";
 
-/** What a run of the plugin has to say. */
+/** The result of a run of the plugin. */
 export interface PluginResult {
   /** An encoded `google.protobuf.compiler.CodeGeneratorResponse`. */
   readonly response: Uint8Array;
@@ -27,8 +27,8 @@ export interface PluginResult {
 /**
  * Runs `protoc-gen-svc-access` on a CodeGeneratorRequest.
  *
- * Findings, and input that cannot be used, become the error of the response,
- * which compilers print as it is; then there are no files.
+ * Findings and unusable input become the error of the response, which compilers
+ * print unchanged; such a response has no files.
  */
 export async function runProtocPlugin(request: Uint8Array, folder: string): Promise<PluginResult> {
   try {
@@ -49,25 +49,25 @@ export async function runProtocPlugin(request: Uint8Array, folder: string): Prom
 async function run(request: GeneratorRequest, folder: string): Promise<PluginResult> {
   const options = parsePluginOptions(request.parameter);
   const platform = await loadPlatform({ ...options, folders: [folder] });
-  // Warnings are for lint; a generation that succeeds is quiet.
+  // Warnings are for lint; a successful generation prints none.
   const rules = RULES.filter(({ category }) => category === "ACCESS");
-  const judged = judge([request.files], platform, rules);
-  // Of what is only called, nothing is made that is of all files.
-  const { services, clients } = judged.api;
+  const read = readAndCheck([request.files], platform, rules);
+  // Clients have no outputs that span files.
+  const { services, clients } = read.api;
   const isOfClients = clients.length > 0 && services.every((each) => each.services.length === 0);
   if (!isOfClients) {
     await refusePartialRun(request, options, platform.config?.config, folder);
   }
   const isWhole = options.files !== "each";
-  const judgement = isWhole ? judgeTargets(judged, platform, options.targets) : judged;
-  const errors = judgement.diagnostics.filter(({ severity }) => severity === "error");
+  const checked = isWhole ? checkTargets(read, platform, options.targets) : read;
+  const errors = checked.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
     const count = errors.length === 1 ? "1 error" : `${errors.length} errors`;
     const lines = [`${count}; nothing is generated`, ...errors.map(formatDiagnostic)];
-    return { response: encodeResponse({ error: lines.join("\n") }), notes: judgement.notes };
+    return { response: encodeResponse({ error: lines.join("\n") }), notes: checked.notes };
   }
-  const { files, notes } = await generate(judgement, platform, { ...options, isWhole });
-  return { response: encodeResponse({ files }), notes: [...judgement.notes, ...notes] };
+  const { files, notes } = await generate(checked, platform, { ...options, isWhole });
+  return { response: encodeResponse({ files }), notes: [...checked.notes, ...notes] };
 }
 
 /** FEATURE_PROTO3_OPTIONAL and FEATURE_SUPPORTS_EDITIONS. */

@@ -10,7 +10,7 @@ export const accessAuditEventValid = rpcRule({
     const audit = rpc.policy?.audit;
     if (audit === undefined) return;
     if (audit.event === undefined) {
-      report.atRpc(`audit of ${rpc.name} names no event; add event: "skill.publish" or the like`);
+      report.atRpc(`audit of ${rpc.name} names no event; add one, such as event: "skill.publish"`);
     } else if (!AUDIT_EVENT_NAME.test(audit.event)) {
       report.atPolicy(
         `audit.event ${JSON.stringify(audit.event)} must be lower-case words joined by dots, such as skill.publish`,
@@ -24,7 +24,7 @@ export const accessAuditEventValid = rpcRule({
     ] as const) {
       if (level === undefined || typeof level === "string") continue;
       report.atPolicy(
-        `the risk level ${level.unknown} is none of ${RISK_LEVELS.join(", ")}`,
+        `the risk level ${level.unknown} is not one of ${RISK_LEVELS.join(", ")}`,
         POLICY_FIELD.audit,
         field,
       );

@@ -6,7 +6,7 @@ export const accessAuditPlaceholderField = rpcRule({
   id: "ACCESS_AUDIT_PLACEHOLDER_FIELD",
   category: "ACCESS",
   purpose:
-    "Checks that each placeholder of audit.resource names a singular string, integer or enum field of the one request, or a field of the principal.",
+    "Checks that each placeholder of audit.resource names a singular string, integer or enum field of a single request, or a field of the principal.",
   checkRpc(rpc, report) {
     if (rpc.auditResource?.template === undefined) return;
     const streams = rpc.stream === "client_streaming" || rpc.stream === "bidi_streaming";
@@ -14,7 +14,7 @@ export const accessAuditPlaceholderField = rpcRule({
     if (streams) {
       for (const { path } of rpc.auditResource.fields) {
         problems.push(
-          `{${path}} cannot be read, as the client of ${rpc.name} streams many requests; have the handler name the object by context.audit.setResource, or name a fixed one`,
+          `{${path}} cannot be read, as the client of ${rpc.name} streams many requests; let the handler set the object with context.audit.setResource, or name a fixed object`,
         );
       }
     }

@@ -5,13 +5,13 @@ export const accessAuditResourceValid = rpcRule({
   id: "ACCESS_AUDIT_RESOURCE_VALID",
   category: "ACCESS",
   purpose:
-    "Checks that audit.resource is type:id, as authz.resource is, and stands only where the exposure is not AUTHORIZED.",
+    "Checks that audit.resource is type:id, like authz.resource, and is not set on an AUTHORIZED RPC.",
   checkRpc(rpc, report) {
     const { auditResource, policy } = rpc;
     if (auditResource === undefined) return;
     if (policy?.exposure === "AUTHORIZED") {
       report.atPolicy(
-        `the audit event of ${rpc.name} has the object of authz.resource, as it is AUTHORIZED; remove audit.resource`,
+        `${rpc.name} is AUTHORIZED, so its audit event already has the object of authz.resource; remove audit.resource`,
         POLICY_FIELD.audit,
         AUDIT_FIELD.resource,
       );

@@ -9,6 +9,8 @@ export const accessAuditWrite = rpcRule({
     if (rpc.policy === undefined || rpc.policy.audit !== undefined || !isWrite(rpc)) return;
     const read =
       rpc.http.length === 0 ? ", or idempotency_level = NO_SIDE_EFFECTS if it only reads" : "";
-    report.atRpc(`${rpc.name} writes without audit; add audit: {event: "…", risk_level: …}${read}`);
+    report.atRpc(
+      `${rpc.name} writes and is not audited; add audit: {event: "…", risk_level: …}${read}`,
+    );
   },
 });

@@ -15,7 +15,7 @@ export const accessAuthzAudienceKnown = rpcRule({
     if (model === undefined || !action || type === undefined) return;
     const at = audience === undefined ? AUTHZ_FIELD.action : AUTHZ_FIELD.audience;
     const subject = audience ?? DEFAULT_AUDIENCE;
-    // ACCESS_AUTHZ_ACTION_KNOWN reports an unknown action; what could hold it is not known then.
+    // ACCESS_AUTHZ_ACTION_KNOWN reports an unknown action, which has no known holders.
     const known = model.definitions.get(type)?.permissions.has(action) === true;
     if (!model.definitions.has(subject)) {
       report.atPolicy(

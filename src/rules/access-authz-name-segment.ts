@@ -6,7 +6,7 @@ export const accessAuthzNameSegment = rpcRule({
   id: "ACCESS_AUTHZ_NAME_SEGMENT",
   category: "ACCESS",
   purpose:
-    "Checks that no resource takes the whole name of one object as the id of another that the name holds, such as merchant:{name} for merchants/*/ledgers/*.",
+    "Checks that no resource uses the whole name of one object as the id of another object in that name, such as merchant:{name} for merchants/*/ledgers/*.",
   checkRpc(rpc, report) {
     for (const { path, pattern, instead, isOther } of wholeNames(rpc)) {
       if (!isOther) continue;

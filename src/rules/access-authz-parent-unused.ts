@@ -8,11 +8,11 @@ export const accessAuthzParentUnused = rpcRule({
   id: "ACCESS_AUTHZ_PARENT_UNUSED",
   category: "ACCESS_RECOMMENDED",
   purpose:
-    "Checks that the check of an object binds each object that the path names above it, since nothing else says that they belong together.",
+    "Checks that the check of an object includes each parent object in the path, since nothing else verifies that they belong together.",
   checkRpc(rpc, report) {
     const template = rpc.resource?.template;
     if (template === undefined || hasWrongPlaceholder(rpc)) return;
-    // The check of a wrong object is reported as that, with the id that binds what is above the right one.
+    // ACCESS_AUTHZ_OBJECT_UNUSED reports a check of the wrong object, with an id that includes the parents.
     if (unusedObject(rpc) !== undefined) return;
     for (const { binding } of rpc.http) {
       if (binding === undefined) continue;
@@ -22,7 +22,7 @@ export const accessAuthzParentUnused = rpcRule({
       if (above === undefined) continue;
       const { type } = template;
       report.atPolicy(
-        `authz.resource: the path of ${rpc.name} names ${above.placeholder} above ${objects[checked]?.placeholder}, but only ${formatResource(template)} is checked, so one caller's object may be asked for below another's; write ${type}:${boundId(objects.slice(0, checked + 1))} where ids are made so, check the object above, or ignore this where the handler compares them`,
+        `authz.resource: the path of ${rpc.name} names ${above.placeholder} above ${objects[checked]?.placeholder}, but only ${formatResource(template)} is checked, so a caller can request an object below a parent of another caller; write ${type}:${boundId(objects.slice(0, checked + 1))} if ids have that form, check the parent object, or ignore this if the handler compares them`,
         POLICY_FIELD.authz,
         AUTHZ_FIELD.resource,
       );

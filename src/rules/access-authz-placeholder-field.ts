@@ -17,7 +17,7 @@ export const accessAuthzPlaceholderField = rpcRule({
   },
 });
 
-/** What is wrong with the placeholders of a resource. */
+/** The problems of the placeholders of a resource. */
 export function placeholderProblems({
   template,
   fields,
@@ -29,7 +29,7 @@ export function placeholderProblems({
 
 function fieldProblem({ path, found }: FieldReference): string | undefined {
   if (found.status !== "found") {
-    return `{${path}} names no request field: ${describeMissingField(found)}`;
+    return `{${path}} is not a request field: ${describeMissingField(found)}`;
   }
   if (found.repeated) return `{${path}} is repeated; a resource is one object`;
   if (found.kind === "string" || found.kind === "enum" || isInteger(found.kind)) return undefined;
@@ -49,7 +49,7 @@ function principalProblems(template: ResourceTemplate): (string | undefined)[] {
     if (PRINCIPAL_FIELDS.some(({ name }) => name === part.field)) {
       return `{principal.${part.field}} is a list; a resource is one object`;
     }
-    const hint = didYouMean(part.field, singular) || `; known are ${singular.join(", ")}`;
+    const hint = didYouMean(part.field, singular) || `; the fields are ${singular.join(", ")}`;
     return `{principal.${part.field}} is not a field of the principal${hint}`;
   });
 }

@@ -5,7 +5,7 @@ export const accessAuthzPlaceholderStreaming = rpcRule({
   id: "ACCESS_AUTHZ_PLACEHOLDER_STREAMING",
   category: "ACCESS",
   purpose:
-    "Checks that no placeholder names a request field where the client streams, since there is no single request to read.",
+    "Checks that no placeholder names a request field of a client-streaming RPC, since there is no single request to read.",
   checkRpc(rpc, report) {
     if (rpc.stream !== "client_streaming" && rpc.stream !== "bidi_streaming") return;
     if (rpc.resource?.template === undefined) return;

@@ -36,7 +36,7 @@ export const accessAuthzRequired = rpcRule({
     }
     if (authz.mode !== undefined && typeof authz.mode !== "string") {
       report.atPolicy(
-        `authz.mode ${authz.mode.unknown} is none of ${AUTHZ_MODES.join(", ")}`,
+        `authz.mode ${authz.mode.unknown} is not one of ${AUTHZ_MODES.join(", ")}`,
         POLICY_FIELD.authz,
         AUTHZ_FIELD.mode,
       );

@@ -4,8 +4,7 @@ import { rpcRule } from "./rule.ts";
 export const accessAuthzUnused = rpcRule({
   id: "ACCESS_AUTHZ_UNUSED",
   category: "ACCESS",
-  purpose:
-    "Checks that authz stands only where the exposure is AUTHORIZED, since nothing else enforces it.",
+  purpose: "Checks that only AUTHORIZED RPCs have authz, since no other exposure enforces it.",
   checkRpc(rpc, report) {
     const { exposure, authz } = rpc.policy ?? {};
     if (authz === undefined || typeof exposure !== "string" || exposure === "AUTHORIZED") return;

@@ -6,15 +6,15 @@ export const accessAuthzWholeName = rpcRule({
   id: "ACCESS_AUTHZ_WHOLE_NAME",
   category: "ACCESS_RECOMMENDED",
   purpose:
-    "Checks that no resource takes a whole name of several segments as an object id, where one of its segments is likely the id.",
+    "Checks that no resource uses a whole name of several segments as an object id if one of its segments is probably the id.",
   checkRpc(rpc, report) {
     for (const { path, pattern, instead, isOther } of wholeNames(rpc)) {
-      // What can never match is reported by ACCESS_AUTHZ_NAME_SEGMENT.
+      // ACCESS_AUTHZ_NAME_SEGMENT reports names that can never match.
       if (isOther) continue;
       const fix =
-        instead === undefined ? "" : `write ${instead} where ids are made of its segments, or `;
+        instead === undefined ? "" : `write ${instead} if ids consist of its segments, or `;
       report.atPolicy(
-        `authz.resource: {${path}} is the whole name ${pattern}; ${fix}ignore this where object ids are whole names`,
+        `authz.resource: {${path}} is the whole name ${pattern}; ${fix}ignore this if object ids are whole names`,
         POLICY_FIELD.authz,
         AUTHZ_FIELD.resource,
       );

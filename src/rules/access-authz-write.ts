@@ -11,7 +11,7 @@ export const accessAuthzWrite = rpcRule({
     if (gateway?.publish !== true || !isWrite(rpc)) return;
     if (exposure !== "PUBLIC" && exposure !== "AUTHENTICATED") return;
     report.atPolicy(
-      `${rpc.name} writes and is published as ${exposure}; write exposure: AUTHORIZED, with authz, on its parent where the object does not exist yet`,
+      `${rpc.name} writes and is published as ${exposure}; write exposure: AUTHORIZED with authz, on the parent if the object does not exist yet`,
       POLICY_FIELD.exposure,
     );
   },

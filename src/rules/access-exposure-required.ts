@@ -14,7 +14,7 @@ export const accessExposureRequired = rpcRule({
       );
     } else if (typeof exposure !== "string") {
       report.atPolicy(
-        `exposure ${exposure.unknown} is none of ${EXPOSURES.join(", ")}`,
+        `exposure ${exposure.unknown} is not one of ${EXPOSURES.join(", ")}`,
         POLICY_FIELD.exposure,
       );
     }

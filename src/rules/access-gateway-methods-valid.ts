@@ -6,11 +6,11 @@ export const accessGatewayMethodsValid = rpcRule({
   id: "ACCESS_GATEWAY_METHODS_VALID",
   category: "ACCESS",
   purpose:
-    "Checks that gateway.methods, where given, are exactly the HTTP methods that google.api.http binds.",
+    "Checks that gateway.methods, if set, are exactly the HTTP methods that google.api.http binds.",
   checkRpc(rpc, report) {
     const declared = rpc.policy?.gateway?.methods ?? [];
     if (declared.length === 0) return;
-    // A rule that does not parse is reported by ACCESS_HTTP_RULE_VALID.
+    // ACCESS_HTTP_RULE_VALID reports rules that do not parse.
     if (rpc.http.some(({ binding }) => binding === undefined)) return;
     const bound = boundMethods(rpc);
     const seen = new Set<string>();
@@ -22,7 +22,7 @@ export const accessGatewayMethodsValid = rpcRule({
       wrong = true;
       reportMethods(report, problem, index);
     }
-    // One that is wrong most likely stands for one that is missing.
+    // A wrong method probably replaces a missing one.
     const missing = [...bound].filter((method) => !seen.has(method));
     if (!wrong && missing.length > 0) {
       reportMethods(
@@ -34,7 +34,7 @@ export const accessGatewayMethodsValid = rpcRule({
 });
 
 function boundMethods(rpc: Rpc): Set<string> {
-  // Without google.api.http an RPC is reached by POST.
+  // Without google.api.http, an RPC is called with POST.
   if (rpc.http.length === 0) return new Set(["POST"]);
   return new Set(
     rpc.http.flatMap(({ binding }) => (binding === undefined ? [] : [binding.method])),

@@ -13,13 +13,13 @@ export const accessPackageAssigned: Rule = {
       const message =
         name === ""
           ? "a file without a package cannot be assigned to a service of svc-access.yaml; give it a package"
-          : `no service of svc-access.yaml has the package ${name}; add it to services.<name>.packages, or to clients where it is only called${didYouMean(name, empty)}`;
+          : `no service of svc-access.yaml has the package ${name}; add it to services.<name>.packages, or to clients if it is only called${didYouMean(name, empty)}`;
       for (const rpc of rpcs) yield atRpc(rpc, message);
     }
   },
 };
 
-/** The configured packages that the input has no RPC of: one of them may be a misspelling. */
+/** The configured packages without an RPC in the input: one of them may be misspelt. */
 function packagesWithoutRpc({ services }: Api): string[] {
   return services.flatMap(({ packages, services }) => {
     const found = new Set(services.map((service) => service.package));

@@ -5,9 +5,9 @@ import { reachingBindingsOf } from "../api/resolved-policy.ts";
 import { type Claim, RouteIndex } from "../api/route-index.ts";
 import { atRpc, type Rule } from "./rule.ts";
 
-/** A path by which the edge forwards to a backend. */
+/** A path that the edge forwards to a backend. */
 interface EdgePath {
-  /** What it is called in a message. */
+  /** Its name in messages. */
   readonly name: string;
   readonly fix: string;
 }
@@ -16,7 +16,7 @@ export const accessPathUnpublished: Rule = {
   id: "ACCESS_PATH_UNPUBLISHED",
   category: "ACCESS",
   purpose:
-    "Checks that no declared path and no pages of a frontend cover an RPC of the same backend that is not published.",
+    "Checks that no declared path and no pages of a frontend cover an unpublished RPC of the same backend.",
   *check({ api }) {
     const indexes = indexPaths(api);
     for (const deployed of api.services) {
@@ -38,7 +38,7 @@ export const accessPathUnpublished: Rule = {
   },
 };
 
-/** The paths by which the edge forwards to each process: those of its services, and of pages that it serves. */
+/** The paths that the edge forwards to each process: those of its services, and of pages that it serves. */
 function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>> {
   const indexes = new Map<string, RouteIndex<EdgePath>>();
   const add = (process: string, method: string, template: PathTemplate, owner: EdgePath) => {
@@ -61,7 +61,7 @@ function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>>
   }
   for (const frontend of hosts.flatMap(({ frontends }) => frontends)) {
     const { name, pagesOf = [], paths, pages } = frontend;
-    // A backend may have endpoints of several processes. Without one of its own a frontend's paths
+    // A backend may have endpoints of several processes. The paths of a frontend without a backend
     // are forwarded to one of its services.
     const forwardedTo = pages === undefined ? frontend.services : pagesOf;
     const reached = new Set(forwardedTo.map((service) => processes.get(service) ?? service));
@@ -77,7 +77,7 @@ function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>>
     if (pages === undefined) continue;
     const owner = {
       name: `the pages of ${name} below ${pages.prefix} in ${pages.position.file}, which its backend serves too, cover`,
-      fix: "give the pages a backend or a prefix of their own",
+      fix: "give the pages their own backend or prefix",
     };
     for (const process of reached) add(process, "*", pages.template, owner);
   }

@@ -5,7 +5,7 @@ export const accessPolicyRequired = rpcRule({
   category: "ACCESS",
   purpose: "Checks that every RPC carries the option svc.access.v1.policy.",
   checkRpc(rpc, report) {
-    // One that is there and cannot be believed is reported by ACCESS_ANNOTATION_GENUINE.
+    // ACCESS_ANNOTATION_GENUINE reports a policy that cannot be trusted.
     if (rpc.policy !== undefined || rpc.policyProblems !== undefined) return;
     report.atRpc(
       `${rpc.name} has no access policy; add option (svc.access.v1.policy) = {exposure: …}`,

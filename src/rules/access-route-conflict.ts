@@ -6,9 +6,9 @@ export const accessRouteConflict: Rule = {
   id: "ACCESS_ROUTE_CONFLICT",
   category: "ACCESS",
   purpose:
-    "Checks that no two RPCs or declared paths claim one request, within a deployed service or on a host.",
+    "Checks that no two RPCs or declared paths of a deployed service or host claim the same request.",
   *check({ api }) {
-    // A pair that meets in its service meets on its host again.
+    // Two routes that conflict in a service also conflict on its host.
     const reported = new Set<string>();
     for (const scope of routeScopes(api)) {
       const earlier = new EqualRoutes<RouteOwner>();

@@ -11,7 +11,7 @@ export const accessRouteShadowed: Rule = {
     for (const scope of routeScopes(api)) {
       const protectedRoutes = new RouteIndex<RouteOwner>();
       for (const route of scope.routes) {
-        // A declared prefix is there for what nothing else claims: being narrower than it is not a capture.
+        // A declared prefix is a fallback, so a narrower route does not capture its requests.
         if (route.owner.exposure === "PUBLIC" || route.owner.fallback) continue;
         if (route.owner.exposure !== undefined) protectedRoutes.add(route);
       }

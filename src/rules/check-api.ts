@@ -5,27 +5,27 @@ import type { Model } from "../model/index.ts";
 import { RULES } from "./index.ts";
 import type { ModelOf, Rule } from "./rule.ts";
 
-/** A diagnostic with the place that it was resolved from. */
+/** A diagnostic with its descriptor path. */
 export interface LocatedDiagnostic extends Diagnostic {
-  /** The descriptor path; absent for what stands outside protobuf files. */
+  /** The descriptor path; absent for a finding outside protobuf files. */
   readonly path?: readonly number[];
 }
 
-/** What the rules found, and which of them could not run. */
+/** The findings of the rules, and the rules that could not run. */
 export interface CheckResult {
   /** The findings, in the order of the files. */
   readonly diagnostics: readonly LocatedDiagnostic[];
   /** The ids of the rules that did not run for all services. */
   readonly skipped: readonly string[];
-  /** The services that have no model, where others have one; for these the skipped rules did not run. */
+  /** The services for which the skipped rules did not run, as they have no model; empty if no service has one. */
   readonly withoutModel: readonly string[];
 }
 
 /**
- * Judges an `Api` by the rules.
+ * Checks an `Api` against the rules.
  *
- * @param model - the model of all services, or that of each
- * @param rules - those to run; all where absent
+ * @param model - the model of all services, or a function that finds the model of each
+ * @param rules - the rules to run; the default is all
  */
 export function checkApi(
   api: Api,
@@ -35,17 +35,17 @@ export function checkApi(
 ): CheckResult {
   const modelOf = typeof model === "function" ? model : () => model;
   const none = api.services.length > 0 && api.services.every(({ name }) => !modelOf(name));
-  const without = api.services.filter((service) => asksInVain(service, modelOf));
+  const without = api.services.filter((service) => lacksModel(service, modelOf));
   const diagnostics: LocatedDiagnostic[] = [];
   const skipped: string[] = [];
   for (const rule of rules) {
     if (rule.needsModel === true) {
-      // Where no RPC asks for a permission, nothing is missed: a model would have no use.
+      // A service without a permission to check needs no model, so nothing is skipped there.
       if (without.length > 0) skipped.push(rule.id);
       if (none) continue;
     }
     for (const { message, position } of rule.check({ api, modelOf })) {
-      // An error stops every generation, so no comment can silence it here.
+      // Errors stop generation, so a comment cannot suppress them.
       if (rule.category === "ACCESS_RECOMMENDED" && locator.isIgnored(position, rule.id)) continue;
       diagnostics.push(locate(rule, message, locator.locate(position)));
     }
@@ -57,8 +57,8 @@ export function checkApi(
   };
 }
 
-/** Whether an RPC of a service is checked against a model that there is not. */
-function asksInVain({ name, services }: DeployedService, modelOf: ModelOf): boolean {
+/** Whether a service has RPCs with a permission, but no model to check them against. */
+function lacksModel({ name, services }: DeployedService, modelOf: ModelOf): boolean {
   return (
     modelOf(name) === undefined &&
     services.some(({ rpcs }) => rpcs.some(({ policy }) => policy?.authz !== undefined))
@@ -69,7 +69,7 @@ function locate(rule: Rule, message: string, location: Location): LocatedDiagnos
   return { rule: rule.id, severity: severityOf(rule), message, ...location };
 }
 
-/** How much the findings of a rule weigh. */
+/** The severity of the findings of a rule. */
 export function severityOf(rule: Rule): Severity {
   return rule.category === "ACCESS" ? "error" : "warning";
 }

@@ -76,14 +76,14 @@ export const RULES: readonly Rule[] = [
   accessAuthzParentUnused,
 ];
 
-/** The categories and what they are for. */
+/** The categories and their purposes. */
 export const CATEGORIES: readonly { readonly id: Category; readonly purpose: string }[] = [
   {
     id: "ACCESS",
-    purpose: "Checks that every RPC says who may call it, and that what it says can be enforced.",
+    purpose: "Checks that every RPC has an access policy that can be enforced.",
   },
   {
     id: "ACCESS_RECOMMENDED",
-    purpose: "Checks what a careful service does beyond what can be enforced.",
+    purpose: "Checks good practices beyond the policies that must be enforced.",
   },
 ];

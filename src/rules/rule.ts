@@ -7,43 +7,43 @@ import type { Model } from "../model/index.ts";
 /** The categories that `buf lint` selects rules by. */
 export type Category = "ACCESS" | "ACCESS_RECOMMENDED";
 
-/** One thing that a rule found. */
+/** A finding of a rule. */
 export interface Finding {
-  /** What is wrong and how to fix it, one line. */
+  /** The problem and its fix, in one line. */
   readonly message: string;
   readonly position: Position;
 }
 
-/** What rules judge by. */
+/** What a rule may read. */
 export interface RuleContext {
   readonly api: Api;
   readonly modelOf: ModelOf;
 }
 
-/** The authorization model that a deployed service is checked against; undefined where none is configured. */
+/** The authorization model that a deployed service is checked against; undefined if none is configured. */
 export type ModelOf = (service: string) => Model | undefined;
 
-/** One rule: what it is called, what it is for, and what it finds. */
+/** A rule: its id, its purpose and its check. */
 export interface Rule {
   readonly id: string;
   /** ACCESS findings are errors, ACCESS_RECOMMENDED findings are warnings. */
   readonly category: Category;
   /** One sentence that ends in a full stop. */
   readonly purpose: string;
-  /** Whether the rule needs the authorization model, and does not run without. */
+  /** Whether the rule needs the authorization model; without one, it does not run. */
   readonly needsModel?: boolean;
   check(context: RuleContext): Iterable<Finding>;
 }
 
-/** An RPC and where it belongs. */
+/** The services and the model that an RPC belongs to. */
 export interface RpcContext extends RuleContext {
-  /** The model of the deployed service; absent where none is configured. */
+  /** The model of the deployed service; absent if none is configured. */
   readonly model: Model | undefined;
   readonly service: ProtobufService;
   readonly deployed: DeployedService;
 }
 
-/** A rule that judges each RPC by itself. */
+/** A rule that checks each RPC by itself. */
 export interface RpcRule extends Omit<Rule, "check"> {
   checkRpc(rpc: Rpc, report: RpcReport, context: RpcContext): void;
 }
@@ -78,7 +78,7 @@ export class RpcReport {
   }
 }
 
-/** Makes a rule of one that judges each RPC by itself. */
+/** Makes a `Rule` of a rule that checks each RPC by itself. */
 export function rpcRule(rule: RpcRule): Rule {
   const { checkRpc, ...facts } = rule;
   return {
@@ -100,12 +100,12 @@ export function rpcRule(rule: RpcRule): Rule {
   };
 }
 
-/** Which model a message is about, where there are several. */
+/** The file of the model for a message, as there may be several. */
 export function ofFile({ file }: Model): string {
   return file === undefined ? "" : ` (${file})`;
 }
 
-/** A finding at the RPC, for what is missing. */
+/** A finding at the RPC, for a missing option or field. */
 export function atRpc(rpc: Rpc, message: string): Finding {
   return { message, position: rpc.position };
 }

@@ -32,14 +32,14 @@ afterAll(() => workspace[Symbol.dispose]());
 
 test.each([
   ["Shown", "  The edge gateway routes to it."],
-  ["Beside", "  The edge gateway does not route to it: only callers inside reach it."],
+  ["Beside", "  The edge gateway does not route to it: only internal callers reach it."],
   [
     "Dump",
-    "  It is not published, but the edge gateway forwards GET /v1/items/x:dump by the route of a.v1.S/Shown: callers outside reach it, too.",
+    "  It is not published, but the edge gateway forwards GET /v1/items/x:dump with the route of a.v1.S/Shown: external callers reach it, too.",
   ],
   [
     "Sweep",
-    "  It is not published, but the edge gateway forwards GET /v1/items/sweep by the route of a.v1.S/Shown; such a call is denied, as it has no internal token.",
+    "  It is not published, but the edge gateway forwards GET /v1/items/sweep with the route of a.v1.S/Shown; such a call is denied, as it has no internal token.",
   ],
 ])("explain says how the edge treats %s", (name, line) => {
   const { stdout, stderr, status } = runSvcAccess(["explain", ".", name], {

@@ -32,7 +32,7 @@ test("one that cannot be written takes all others back", () => {
       { name: "b.json", content: "b" },
       { name: "z.json", content: "z" },
     ]),
-  ).toThrow("cannot be written, and nothing was");
+  ).toThrow("cannot be written, so no file was written");
   expect(readFileSync(join(folder, "a.json"), "utf8")).toBe("old");
   expect(readdirSync(folder).sort()).toEqual(["a.json", "z.json"]);
 });

@@ -61,7 +61,7 @@ describe("login: bearer", () => {
   test("has no paths of its own", () => {
     const path = { frontend: "web", path: "/about", exposure: "PUBLIC" };
     expect(findingsOf(bearer, [path])).toEqual([
-      "the frontend web has login: bearer and serves nothing itself; write service, the one that serves /about",
+      "the frontend web has login: bearer, so it serves no path; set service to the service that serves /about",
     ]);
   });
 });
@@ -69,6 +69,6 @@ describe("login: bearer", () => {
 test("login: session has no audiences: it accepts tokens of its client", () => {
   const web = { ...fullPlatform().frontends.web, audiences: ["cli"] };
   expect(findingsOf(web)).toEqual([
-    "frontends.web.audiences: is of login: bearer; a session accepts tokens of its client_id",
+    "frontends.web.audiences: is only for login: bearer; a session accepts tokens for its client_id",
   ]);
 });

@@ -24,11 +24,11 @@ test.each([
   "::1]/x[",
   "::1@a",
   "1.2.3.4",
-])("%j is judged as by node:net", (text) => {
+])("%j is an address exactly if node:net says so", (text) => {
   expect(isIpv6(text)).toBe(isIPv6(text));
 });
 
-test("so is whatever looks like one", () => {
+test("so is all text that looks like an address", () => {
   const piece = fc.constantFrom(
     "0",
     "1",

@@ -38,8 +38,8 @@ test.each<[string, string, string?]>([
   ["rate_limit: { qps: 0 }", "qps"],
   ["rate_limit: { qps: 1.5 }", "qps"],
   ["rate_limit: { qps: 5, burst: 4 }", "must be at least qps"],
-  ["audit: { event: hook.receive }", "is enforced by a service", "frontend: web"],
-  ["rate_limit: { qps: 5 }", "is enforced by a service", "frontend: web"],
+  ["audit: { event: hook.receive }", "needs a service that enforces it", "frontend: web"],
+  ["rate_limit: { qps: 5 }", "needs a service that enforces it", "frontend: web"],
 ])("%s is refused: %s", (of, message, by) => {
   const result = load(of, by);
   const found = result.loaded === undefined ? result.diagnostics : [];

@@ -3,8 +3,8 @@ import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, test } from "vitest";
 import { HTTP_EXTENSION, POLICY_EXTENSION } from "../../src/api/policy.ts";
 import { generate } from "../../src/compiler/generate.ts";
-import { judge } from "../../src/compiler/judge.ts";
 import type { Platform } from "../../src/compiler/platform.ts";
+import { readAndCheck } from "../../src/compiler/read-and-check.ts";
 import type { PlatformConfig } from "../../src/config/config.ts";
 import { commentLines, commentText, literal, propertyKey } from "../../src/emit/source-text.ts";
 import { DEFINITION, encode, encodeFile, HTTP_DEFINITION, methodOf } from "../api/descriptors.ts";
@@ -45,13 +45,13 @@ async function generated(name: string, comment = "", config?: object): Promise<s
     },
   });
   const platform = platformOf(config);
-  const judgement = judge(
+  const checked = readAndCheck(
     [[DEFINITION, ...HTTP_DEFINITION, { bytes, target: true }]],
     platform,
     [],
   );
   const targets = ["policies", "server"] as const;
-  const { files } = await generate(judgement, platform, { targets, importOptions: [] });
+  const { files } = await generate(checked, platform, { targets, importOptions: [] });
   return files.filter((file) => file.name.endsWith(".ts")).map(({ content }) => content);
 }
 

@@ -53,9 +53,9 @@ describe("a long line is broken", () => {
 
 test("a comment of one line gets a line for each sentence", () => {
   const name = `a.v1.${LONG}${LONG}`;
-  expect(
-    withinColumns(`/** What serves ${name}. A handler that is left out is a type error. */`),
-  ).toBe(`/**\n * What serves ${name}.\n * A handler that is left out is a type error.\n */`);
+  expect(withinColumns(`/** The handlers of ${name}. A missing handler is a type error. */`)).toBe(
+    `/**\n * The handlers of ${name}.\n * A missing handler is a type error.\n */`,
+  );
 });
 
 test.each([

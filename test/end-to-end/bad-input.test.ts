@@ -93,12 +93,12 @@ describe("the protoc plugin", () => {
     ["targets=routes", 'unknown option "targets"; did you mean "target"?'],
     [
       "target=route",
-      'unknown target "route"; known are routes, policies, server, gateway; did you mean "routes"?',
+      'unknown target "route"; the targets are routes, policies, server, gateway; did you mean "routes"?',
     ],
     ["target", 'option "target" needs a value'],
-    ["nonsense", 'unknown option "nonsense"; known are config'],
+    ["nonsense", 'unknown option "nonsense"; the options are config'],
     ["import_extension=mjs", 'import_extension must be one of none, js, ts, not "mjs"'],
-    ["config=a.yaml,config=b.yaml", 'option "config" is given twice'],
+    ["config=a.yaml,config=b.yaml", 'option "config" is set twice'],
     ["config=missing.yaml", "the configuration missing.yaml does not exist"],
     ["config=proto", "the configuration proto is a folder"],
     ["model=missing.zed", "the model missing.zed does not exist"],
@@ -159,7 +159,7 @@ describe("the command line", () => {
     [
       "an unwritable folder",
       ["generate", "image.binpb", "--out", "text.binpb/out"],
-      "cannot be written, and nothing was",
+      "cannot be written, so no file was written",
     ],
     [
       "an output that is a folder",

@@ -32,7 +32,7 @@ test("docs/annotation.md says how an RPC that creates is written so that all rul
     .replace("AUTHORIZED", "AUTHENTICATED");
   repo.write("proto/acme/items/v1/items.proto", `${HEAD}${open}${MESSAGES}`);
   expect(repo.run("buf", "lint").stdout).toContain(
-    "on its parent where the object does not exist yet",
+    "on the parent if the object does not exist yet",
   );
   const meant = open.replace(
     "  rpc Create",

@@ -28,14 +28,14 @@ import {
 } from "../../examples/hub/gen/svc/access/v1/policy_pb.ts";
 import { readImage } from "../../src/api/descriptors/image.ts";
 import { generate } from "../../src/compiler/generate.ts";
-import { judge } from "../../src/compiler/judge.ts";
 import { loadPlatform, type Platform } from "../../src/compiler/platform.ts";
+import { readAndCheck } from "../../src/compiler/read-and-check.ts";
 import { IS_THOROUGH, runs } from "../support/effort.ts";
 import { BUF, ROOT } from "../support/workspace.ts";
 
 const HUB = join(ROOT, "examples/hub");
 
-/** A way to mutate a policy, or undefined where it does not apply. */
+/** A way to mutate a policy, or undefined if it does not apply. */
 interface Mutation {
   /** The rule that must be among the findings; `valid` where there must be none. */
   readonly verdict: string;
@@ -265,13 +265,13 @@ function methodsOf({
 }
 
 function rulesOf(bytes: Uint8Array): string[] {
-  const { diagnostics } = judge([readImage(bytes, "the mutant")], platform);
+  const { diagnostics } = readAndCheck([readImage(bytes, "the mutant")], platform);
   return diagnostics.filter(({ severity }) => severity === "error").map(({ rule }) => rule);
 }
 
 async function policiesOf(bytes: Uint8Array): Promise<string> {
-  const judgement = judge([readImage(bytes, "the mutant")], platform);
-  const { files } = await generate(judgement, platform, {
+  const checked = readAndCheck([readImage(bytes, "the mutant")], platform);
+  const { files } = await generate(checked, platform, {
     targets: ["policies"],
     importOptions: [],
   });

@@ -177,14 +177,14 @@ lint:
 ];
 
 test.each(CONFIGURED.map((repository, turn) => ({ ...repository, turn })))(
-  "a buf.yaml with $name is left as it is, and the parts that init shows make it work",
+  "a buf.yaml with $name stays unchanged, and the parts that init shows make it work",
   ({ files, bufYaml, services, turn }) => {
     using repo = new InstalledRepository({ ...files, "buf.yaml": bufYaml });
     repo.must("git", "init", "--quiet", "--initial-branch=main");
     repo.write(".gitignore", "node_modules/\n");
     const printed = repo.must("svc-access", "init");
     expect(readFileSync(join(repo.folder, "buf.yaml"), "utf8")).toBe(bufYaml);
-    expect(printed).toContain("buf.yaml exists and is left as it is");
+    expect(printed).toContain("buf.yaml exists and stays unchanged");
     const parts = /Add to buf\.yaml:\n[^\n]*\n?([\s\S]*?)\n\nNext:/.exec(printed)?.[1] ?? "";
     // A part that is shown stands in place of the one that is there.
     const keys = [...parts.matchAll(/^(\w+):/gm)].map(([, key]) => key);
@@ -211,7 +211,7 @@ test("a repository with protos of Google from the registry gets no copies of the
 });
 
 test.each([
-  ["buf.yaml", "version: v1\n", "buf.yaml has not version v2"],
+  ["buf.yaml", "version: v1\n", "buf.yaml does not have version v2"],
   ["buf.work.yaml", "version: v1\ndirectories: [proto]\n", "npx buf config migrate"],
   ["buf.yaml", "modules: [", "buf.yaml cannot be read"],
   ["buf.yaml", "- v2\n", "buf.yaml is not a map"],
@@ -262,7 +262,7 @@ test("a folder gen that holds other files is not emptied by buf generate", () =>
   expect(existsSync(join(repo.folder, "gen/README.md"))).toBe(true);
 });
 
-test("an existing tsconfig.json is left as it is, and what it lacks is shown", () => {
+test("an existing tsconfig.json stays unchanged, and missing parts are shown", () => {
   const options = '{"compilerOptions": {"module": "NodeNext"}}\n';
   using repo = new InstalledRepository({ "tsconfig.json": options });
   expect(repo.must("svc-access", "init")).toContain('"rewriteRelativeImportExtensions": true');
@@ -270,7 +270,7 @@ test("an existing tsconfig.json is left as it is, and what it lacks is shown", (
 });
 
 test(
-  "copies that an upgrade left behind are an error whose message names init --update, which renews them",
+  "copies that an upgrade left behind are an error whose message names init --update, which updates them",
   () => {
     using repo = new InstalledRepository({ "proto/acme/orders/v1/orders.proto": proto("orders") });
     repo.must("svc-access", "init");
@@ -280,7 +280,7 @@ test(
     const { status, stdout } = repo.run("buf", "lint");
     expect(status).toBe(100);
     expect(stdout).toContain("run npx svc-access init --update");
-    expect(repo.must("svc-access", "init")).toContain(`not those of this version: ${path}`);
+    expect(repo.must("svc-access", "init")).toContain(`out of date: ${path}`);
     expect(repo.must("svc-access", "init", "--update")).toBe(`${path} updated\n`);
     expect(readFileSync(join(repo.folder, path), "utf8")).toBe(text);
     expect(repo.must("svc-access", "init", "--update")).toContain("are those of this version");

@@ -101,7 +101,7 @@ test("a name that is none is refused", () => {
   const init = (name: string) =>
     runProgram("svc-access", ["init", "--service", name], { cwd: repo });
   expect(init("Notes")).toMatchObject({ status: 2 });
-  expect(init("../notes").stderr).toContain("is not a name of a service");
+  expect(init("../notes").stderr).toContain("is not a valid service name");
 });
 
 function blocksOf(page: string): Block[] {

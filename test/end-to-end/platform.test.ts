@@ -115,7 +115,7 @@ test("two inputs with different files of one name are refused", () => {
   expect(status).toBe(2);
   // The order of the inputs reaches no message.
   expect(stderr).toMatch(
-    /two inputs hold different files named orders\/v1\/orders\.proto: google\.api\.http of orders\.v1\.ORDERSService\/Get is not the same in both \(the inputs are \S+image\.binpb and \S+image\.binpb\); build all inputs from one version of it \(rebuild the image that is older\), or give/,
+    /two inputs contain different files named orders\/v1\/orders\.proto: google\.api\.http of orders\.v1\.ORDERSService\/Get differs \(the inputs are \S+image\.binpb and \S+image\.binpb\); build all inputs from one version of it \(rebuild the older image\), or give/,
   );
 });
 

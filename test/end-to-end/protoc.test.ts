@@ -114,12 +114,12 @@ describe.skipIf(protocIsAbsent())("protoc", () => {
     expect(others).toEqual(made);
   });
 
-  test("file by file refuses what is of all files, and writes none of it", () => {
+  test("file by file rejects outputs that need all files, and writes none of them", () => {
     for (const file of FILES) {
       const { status, stderr } = protoc("refused", "", [file]);
       expect(status).not.toBe(0);
-      expect(stderr).toContain(`protoc was asked for ${file} alone`);
-      expect(stderr).toContain("routes/, policies.json, gateway/ are of all files");
+      expect(stderr).toContain(`this run of protoc has only ${file}`);
+      expect(stderr).toContain("routes/, policies.json, gateway/ need all files");
       expect(stderr).toContain("files=each");
     }
     expect(contents("refused")).toEqual({});

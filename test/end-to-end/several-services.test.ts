@@ -176,7 +176,7 @@ const OF_BILLS = [
 ];
 
 describe("a service that calls others", () => {
-  test("is linted by its own model, and what it calls is not judged, by svc-access and by buf", () => {
+  test("is linted with its own model, without the services that it calls, by svc-access and by buf", () => {
     const lint = runSvcAccess(["lint", "."], { cwd: bills.folder });
     expect(lint).toEqual({ status: 0, stdout: "1 RPC: 0 errors, 0 warnings\n", stderr: "" });
     const buf = runProgram("buf", ["lint"], { cwd: bills.folder });
@@ -241,7 +241,7 @@ describe("a service that calls others", () => {
     });
     expect(other.status).toBe(2);
     expect(other.stderr).toContain(
-      "orders.v1.OrderService/GetOrder is only called from here, so nothing here says who may call it: ask the repository that serves it",
+      "orders.v1.OrderService/GetOrder is only called from here, so its access policy is not here: ask the repository that serves it",
     );
   });
 
@@ -255,7 +255,7 @@ describe("a service that calls others", () => {
     workspace.write("buf.yaml", BUF);
     workspace.write("buf.gen.yaml", BUF_GEN);
     const message =
-      "orders/v1/orders.proto:8:3:MESSAGE no service of svc-access.yaml has the package orders.v1; add it to services.<name>.packages, or to clients where it is only called";
+      "orders/v1/orders.proto:8:3:MESSAGE no service of svc-access.yaml has the package orders.v1; add it to services.<name>.packages, or to clients if it is only called";
     const options = { cwd: workspace.folder };
     for (const [status, { status: ended, stdout, stderr }] of [
       [1, runSvcAccess(["lint", "."], options)],
@@ -272,7 +272,7 @@ describe("a service that calls others", () => {
 });
 
 describe("a platform over images of whole workspaces", () => {
-  test("generates the routes of all, each judged by its own model", () => {
+  test("generates the routes of all, each checked with its own model", () => {
     const { status, stderr } = onPlatform(platform(), "generate", ...images(), "--out", "whole");
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const made = filesBelow(join(orders.folder, "whole"));
@@ -313,7 +313,7 @@ describe("a platform over images of whole workspaces", () => {
     expect(onPlatform(platform(), "explain", image, "Pay").stdout).toContain("settle on the bill");
   });
 
-  test("judges no service by the model of another [MODEL-3]", () => {
+  test("checks no service with the model of another [MODEL-3]", () => {
     const swapped = platform()
       .replace("model: orders.zed", "model: swap.zed")
       .replace("model: bills.zed", "model: orders.zed")
@@ -389,7 +389,7 @@ describe("a service of a frontend that no input has [EDGE-16]", () => {
     );
     expect(status).toBe(0);
     expect(stderr).toMatch(
-      /platform\.yaml:\d+:\d+: warning: no RPC of bills\.v1 is in the input, so nothing is made of it for the service bills/,
+      /platform\.yaml:\d+:\d+: warning: no RPC of bills\.v1 is in the input, so nothing is generated from it for the service bills/,
     );
     expect(existsSync(join(orders.folder, out, "routes/orders.json"))).toBe(true);
   });

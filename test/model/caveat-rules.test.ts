@@ -28,7 +28,7 @@ testModelRule("MODEL_CAVEAT_TYPE_UNKNOWN", {
   valid: ["caveat c(a any, b ipaddress, d duration, e timestamp, f bytes) { a + b + d + e + f }"],
   invalid: [
     { schema: "caveat c(a ⟦strin) { a }", messages: ['did you mean "string"?'] },
-    { schema: "caveat c(a list<⟦number>) { a }", messages: ['"number" is not a type'] },
+    { schema: "caveat c(a list<⟦number>) { a }", messages: ['"number" is not a valid type'] },
   ],
 });
 

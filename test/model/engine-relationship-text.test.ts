@@ -68,9 +68,12 @@ describe("a relationship", () => {
     ["item:a*#owner@user:alice", "an id is 1 to 256 bytes"],
     ["item:first#owner@user:a\u0000", "an id is 1 to 256 bytes"],
     [`item:first#owner@user:${"x".repeat(257)}`, "an id is 1 to 256 bytes"],
-    ["item:first#owner@user:alice[on_duty]", "it has a caveat or expires"],
-    ['item:first#owner@user:alice[on_duty:{"day":1}]', "it has a caveat or expires"],
-    ["item:first#owner@user:alice[expiration:2030-01-01T00:00:00Z]", "it has a caveat or expires"],
+    ["item:first#owner@user:alice[on_duty]", "it has a caveat or an expiration"],
+    ['item:first#owner@user:alice[on_duty:{"day":1}]', "it has a caveat or an expiration"],
+    [
+      "item:first#owner@user:alice[expiration:2030-01-01T00:00:00Z]",
+      "it has a caveat or an expiration",
+    ],
   ])("%j is refused, with the fix", (text, why) => {
     expect(readRelationship(text).problem).toContain(`is not a valid relationship: ${why}`);
   });

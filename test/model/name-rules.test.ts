@@ -14,14 +14,17 @@ testModelRule("MODEL_NAME_INVALID", {
     "caveat C1(a int) { a == 1 }",
   ],
   invalid: [
-    { schema: "definition ⟦ab {}", messages: ["3 to 64 of a-z"] },
+    { schema: "definition ⟦ab {}", messages: ["3 to 64 characters of a-z"] },
     { schema: "definition ⟦Abc {}", messages: ['"Abc" is not a valid name of a definition'] },
-    { schema: "definition ⟦1bc {}", messages: ["first a letter"] },
-    { schema: "definition ⟦abc_ {}", messages: ['last no "_"'] },
+    { schema: "definition ⟦1bc {}", messages: ["starting with a letter"] },
+    { schema: "definition ⟦abc_ {}", messages: ['not ending with "_"'] },
     { schema: "definition ⟦äbc {}", messages: ['"äbc"'] },
-    { schema: "definition ⟦ab/cde {}", messages: ['prefixes with "/"'] },
+    { schema: "definition ⟦ab/cde {}", messages: ['prefixes of the same form before "/"'] },
     { schema: `definition ⟦${letters(65)} {}`, messages: ["3 to 64"] },
-    { schema: `definition ⟦${letters(64)}/${letters(64)} {}`, messages: ["128 in all"] },
+    {
+      schema: `definition ⟦${letters(64)}/${letters(64)} {}`,
+      messages: ["at most 128 characters in total"],
+    },
     { schema: `definition ⟦${letters(200)} {}`, messages: [`"${letters(80)}…"`] },
     { schema: "definition doc { relation ⟦ab: doc; }", messages: ["name of a relation"] },
     { schema: "definition doc { permission ⟦Ab_ = nil; }", messages: ["name of a permission"] },
@@ -31,14 +34,17 @@ testModelRule("MODEL_NAME_INVALID", {
 testModelRule("MODEL_DEFINITION_DUPLICATE", {
   valid: ["definition doc {}\ndefinition dog {}"],
   invalid: [
-    { schema: "definition doc {}\ndefinition ⟦doc {}", messages: ['"doc" has the name of line 1'] },
+    {
+      schema: "definition doc {}\ndefinition ⟦doc {}",
+      messages: ['"doc" is already used in line 1'],
+    },
     {
       schema: "caveat doc(a int) { a == 1 }\n\ndefinition ⟦doc {}",
-      messages: ['the definition "doc" has the name of line 1'],
+      messages: ['the name of the definition "doc" is already used in line 1'],
     },
     {
       schema: "definition doc {}\ncaveat ⟦doc(a int) { a == 1 }",
-      messages: ['the caveat "doc" has the name of line 1'],
+      messages: ['the name of the caveat "doc" is already used in line 1'],
     },
     {
       schema: "use partial\npartial doc {}\npartial ⟦doc {}\ndefinition ⟦doc {}",
@@ -52,7 +58,7 @@ testModelRule("MODEL_RELATION_DUPLICATE", {
   invalid: [
     {
       schema: "definition doc {\n relation one: doc\n relation ⟦one: doc\n}",
-      messages: ['the relation "one" of doc has the name of line 2'],
+      messages: ['the name of the relation "one" of doc is already used in line 2'],
     },
     {
       schema: "definition doc {\n permission one = nil\n relation ⟦one: doc\n}",

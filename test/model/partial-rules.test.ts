@@ -11,7 +11,7 @@ testModelRule("MODEL_PARTIAL_UNKNOWN", {
       schema: partials("partial viewed {}\ndefinition doc { ...⟦veiwed; }"),
       messages: ['did you mean "viewed"?'],
     },
-    { schema: "definition doc { ...⟦viewed; }", messages: ['no partial is called "viewed"'] },
+    { schema: "definition doc { ...⟦viewed; }", messages: ['there is no partial "viewed"'] },
     { schema: partials("partial viewed { ...⟦nothing; }"), messages: ["nothing"] },
   ],
 });

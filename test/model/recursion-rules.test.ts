@@ -38,7 +38,7 @@ testModelRule("MODEL_EXCLUSION_RECURSION", {
   invalid: [
     {
       schema: doc("permission view = viewer - ⟦parent->view"),
-      messages: ["doc#view > doc#view; subtract something that does not lead back"],
+      messages: ["doc#view > doc#view; subtract an expression that does not depend on it"],
     },
     {
       schema: doc(

@@ -18,7 +18,7 @@ testModelRule("MODEL_TYPE_UNKNOWN", {
       schema: `caveat recent(a int) { a == 1 }\n${doc("relation viewer: ⟦recent")}`,
       messages: ["recent is a caveat: write it after `with`"],
     },
-    // One mistake is one error: what follows an arrow to an unknown type is not judged.
+    // One mistake is one error: names after an arrow to an unknown type are not checked.
     {
       schema: doc("relation parent: ⟦folder", "permission view = parent->view"),
       messages: ["folder"],
@@ -78,11 +78,11 @@ testModelRule("MODEL_ARROW_LEFT", {
         "permission view = parent",
         "permission all = ⟦view->parent",
       ),
-      messages: ['"view" cannot stand left of an arrow: it is a permission'],
+      messages: ['"view" is not allowed on the left of an arrow: it is a permission'],
     },
     {
       schema: doc("relation parent: doc | doc:*", "permission view = ⟦parent->parent"),
-      messages: ["doc#parent accepts doc:*, which names no object to go on from"],
+      messages: ["doc#parent accepts doc:*, which does not identify an object for the arrow"],
     },
     {
       schema: doc(

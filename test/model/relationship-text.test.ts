@@ -63,18 +63,18 @@ describe("a relationship is read", () => {
 
 describe("what is not a valid relationship is refused, with the fix", () => {
   test.each([
-    ["doc:a#view", "there is no @ before a subject"],
+    ["doc:a#view", "it has no @ before a subject"],
     ["doc:a@user:b", '"doc:a" has no #relation'],
     ["doc:#view@user:b", '"doc:#view" has no object id'],
     ["doc#view@user:b", '"doc#view" has no type before a colon'],
     ["doc:a#view@user", '"user" has no type before a colon'],
-    ["doc:a.b#view@user:b", 'the object id "a.b" may hold only letters, digits and / _ | - = +'],
-    ["doc:a#view@user:a@b", 'the object id "a@b" may hold only'],
-    ["doc:a#view@user:ä", 'the object id "ä" may hold only'],
-    ["Doc:a#view@user:b", '"Doc" is not a name of a type'],
-    ["doc:a#View@user:b", '"View" is not a name of a relation'],
-    ["doc:a#view@user:b#", '"" is not a name of a relation'],
-    ["d:a#view@user:b", '"d" is not a name of a type'],
+    ["doc:a.b#view@user:b", 'the object id "a.b" may contain only letters, digits and / _ | - = +'],
+    ["doc:a#view@user:a@b", 'the object id "a@b" may contain only'],
+    ["doc:a#view@user:ä", 'the object id "ä" may contain only'],
+    ["Doc:a#view@user:b", '"Doc" is not a valid name of a type'],
+    ["doc:a#View@user:b", '"View" is not a valid name of a relation'],
+    ["doc:a#view@user:b#", '"" is not a valid name of a relation'],
+    ["d:a#view@user:b", '"d" is not a valid name of a type'],
     [`doc:a#view@user:${"x".repeat(1025)}`, "an object id has 1025 characters, more than 1024"],
   ])("%s", (text, reason) => {
     expect(parseRelationship(text)).toBeUndefined();

@@ -29,7 +29,7 @@ testModelRule("MODEL_SYNTAX", {
     { schema: "⟦foo", messages: ['expected a definition, a caveat or `use`, found "foo"'] },
     { schema: ";⟦;", messages: ['found ";"'] },
     { schema: "definition user {} ⟦} nonsense", messages: ['found "}"'] },
-    { schema: "⟦relation viewer: user", messages: ["write it into a definition"] },
+    { schema: "⟦relation viewer: user", messages: ["move it into a definition"] },
     { schema: "⟦partial view {}", messages: ["add `use partial` at the top of the file"] },
     { schema: "definition ⟦{}", messages: ['expected the name of the definition, found "{"'] },
     { schema: "definition ⟦nil {}", messages: ['"nil" is a keyword'] },
@@ -52,7 +52,7 @@ testModelRule("MODEL_SYNTAX", {
       messages: ['expected the end of the line or ";", found "}"; put a ";" before it'],
     },
     { schema: inDoc("permission view ⟦: = viewer").replace("⟦: =", ": ⟦="), messages: ["a type"] },
-    { schema: inDoc("permission view ⟦viewer"), messages: ["a permission is computed"] },
+    { schema: inDoc("permission view ⟦viewer"), messages: ["a permission has an expression"] },
     { schema: inDoc("permission view = ⟦;"), messages: ['a permission, "nil" or "("'] },
     { schema: inDoc("permission view = (⟦)"), messages: ['a permission, "nil" or "("'] },
     { schema: inDoc("permission view = viewer +⟦ ;").replace("+⟦ ;", "+ ⟦;"), messages: ["found"] },
@@ -61,11 +61,11 @@ testModelRule("MODEL_SYNTAX", {
     { schema: inDoc("permission view = viewer ⟦with"), messages: ['found "with"'] },
     {
       schema: inDoc("permission view = (viewer)⟦->viewer"),
-      messages: ["only the name of a relation stands left of an arrow"],
+      messages: ["only the name of a relation is allowed on the left of an arrow"],
     },
     {
       schema: inDoc("permission view = viewer\n    ⟦+ viewer"),
-      messages: ["an operator stands at the end of a line"],
+      messages: ["write an operator at the end of a line"],
     },
     {
       schema: inDoc("permission view = (viewer⟦\n    + viewer)"),
@@ -78,7 +78,7 @@ testModelRule("MODEL_SYNTAX", {
     {
       schema:
         "use expiration\ncaveat c(a int) { a == 1 }\ndefinition doc { relation viewer: doc with expiration ⟦and c; }",
-      messages: ["the caveat comes before `and expiration`"],
+      messages: ["write the caveat before `and expiration`"],
     },
     {
       schema: "use expiration\ndefinition doc { relation ⟦expiration: doc; }",
@@ -98,8 +98,8 @@ testModelRule("MODEL_SYNTAX", {
 testModelRule("MODEL_CHARACTER_UNKNOWN", {
   valid: ["// $", "caveat c(a string) { a == '$' }"],
   invalid: [
-    { schema: "⟦$$$ @@@", messages: ['"$" has no meaning here'] },
-    { schema: "definition user {⟦\u00a0}", messages: ["U+00A0 has no meaning here"] },
+    { schema: "⟦$$$ @@@", messages: ['unexpected character "$"'] },
+    { schema: "definition user {⟦\u00a0}", messages: ["unexpected character U+00A0"] },
     { schema: inDoc("permission view = /* \u{1F600} */ ⟦\u{1F600}"), messages: ["\u{1F600}"] },
     { schema: "⟦\u0000\u0001\uD800", messages: ["U+0000"] },
   ],
@@ -133,7 +133,7 @@ testModelRule("MODEL_NESTING_DEPTH", {
     },
     {
       schema: inDoc(`permission view = viewer${" - nil".repeat(256)} ⟦- nil`),
-      messages: ["give its parts permissions of their own"],
+      messages: ["move its parts into separate permissions"],
     },
   ],
 });
@@ -144,7 +144,7 @@ testModelRule("MODEL_USE_UNKNOWN", {
     { schema: "use ⟦expirations", messages: ['did you mean "expiration"?'] },
     {
       schema: "use ⟦with",
-      messages: ["there are expiration, typechecking, self, partial, import"],
+      messages: ["the features are expiration, typechecking, self, partial, import"],
     },
   ],
 });

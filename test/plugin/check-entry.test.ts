@@ -215,7 +215,7 @@ describe("the code that is kept between starts", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("is not kept of a request that could not be judged", () => {
+  test("is not kept after a request that could not be checked", () => {
     const cache = mkdtempSync(join(folder, "cache "));
     const env = { NODE_COMPILE_CACHE: cache };
     start([ENTRY], args, { env, input: Buffer.from("no request") });

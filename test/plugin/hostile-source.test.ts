@@ -13,7 +13,7 @@ import { formatDiff } from "../../src/cli/model/format-diff.ts";
 import { formatTests } from "../../src/cli/model/test-report.ts";
 import { REPORTS } from "../../src/cli/report/report.ts";
 import { HALVES, INVISIBLE, UNPRINTABLE } from "../../src/common/unsafe-characters.ts";
-import { judge } from "../../src/compiler/judge.ts";
+import { readAndCheck } from "../../src/compiler/read-and-check.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { compareDiagnostics, type Diagnostic } from "../../src/diagnostics/diagnostic.ts";
 import { parseModel } from "../../src/model/index.ts";
@@ -78,7 +78,7 @@ test("findings in protos, in every format [COMP-7]", () => {
   fc.assert(
     fc.property(source, (one) => {
       const input = [DEFINITION, ...HTTP_DEFINITION, { bytes: fileOf(one), target: true }];
-      const { diagnostics } = judge([input], PLATFORM);
+      const { diagnostics } = readAndCheck([input], PLATFORM);
       expect(diagnostics.length).toBeGreaterThan(0);
       expectAllHarmless(diagnostics);
     }),

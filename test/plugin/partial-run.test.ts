@@ -73,7 +73,7 @@ describe("is refused", () => {
     [
       "one folder by buf, whose template does not say strategy: all",
       { asked: [A, A2], template: template("") },
-      "buf runs this plugin once for each folder, so that it sees a/v1 alone; routes/, policies.json, gateway/ are of all files: write strategy: all beside the plugin in buf.gen.yaml",
+      "buf runs this plugin once for each folder, and this run has only a/v1; routes/, policies.json, gateway/ need all files: add strategy: all to the plugin in buf.gen.yaml",
     ],
     [
       "one folder by buf, whose configuration has other packages, too",
@@ -87,7 +87,7 @@ describe("is refused", () => {
     [
       "one folder of a service that has two, whatever the template",
       { asked: [A, A2], config: HUB },
-      "this run sees the folder a/v1 alone, and the service hub also has the package b.v1 (or correct that name in svc-access.yaml)",
+      "this run has only the folder a/v1, but the service hub also has the package b.v1 (or correct that name in svc-access.yaml)",
     ],
     [
       "one of several inputs",
@@ -108,12 +108,12 @@ describe("is refused", () => {
     [
       "one file by protoc",
       { asked: [A], compiler: "protoc" },
-      "protoc was asked for a/v1/a.proto alone (where it is the only file, write files=all); routes/, policies.json, gateway/ are of all files: name all of them in one run of protoc, or write files=each",
+      "this run of protoc has only a/v1/a.proto (if there are no other files, write files=all); routes/, policies.json, gateway/ need all files: name all files in one run of protoc; or, to run protoc for each file, write files=each",
     ],
     [
       "one file by protoc, for one target",
       { asked: [A], compiler: "protoc", options: "target=policies,target=server" },
-      "policies.json is of all files",
+      "policies.json needs all files",
     ],
     [
       "one folder of a service that has two, by protoc",
@@ -123,12 +123,12 @@ describe("is refused", () => {
     [
       "a file whose sibling is imported, and has services",
       { asked: [A, B], imported: [A2], compiler: "protoc" },
-      "this run is not asked for a/v1/other.proto, whose package a.v1 it makes outputs of",
+      "this run does not include a/v1/other.proto, but generates from other files of its package a.v1",
     ],
     [
       "the same, said to be all files",
       { asked: [A], imported: [A2], compiler: "protoc", options: "files=all" },
-      "this run is not asked for a/v1/other.proto",
+      "this run does not include a/v1/other.proto",
     ],
   ])("%s", async (_, run, message) => {
     await expect(check(run)).rejects.toThrow(message);
@@ -165,7 +165,7 @@ describe("one folder is refused where the template of buf has", () => {
     ["more aliases than a person writes", bomb()],
   ])("%s", async (_, text) => {
     await expect(check({ asked: [A, A2], template: text })).rejects.toThrow(
-      /^(buf runs this plugin once for each folder|whether this run has all files is not known, since .*buf\.gen\.yaml).*write strategy: all/,
+      /^(buf runs this plugin once for each folder|whether this run has all files is unknown, since .*buf\.gen\.yaml).*add strategy: all/,
     );
   });
 
@@ -275,12 +275,12 @@ describe("the option files", () => {
 
   test.each([
     ["files=some", 'option "files" must be all or each, not "some"'],
-    ["files=all,files=each", 'option "files" is given twice'],
+    ["files=all,files=each", 'option "files" is set twice'],
     [
       "files=each,target=routes",
-      "files=each makes the outputs of each file by itself, and target=routes is of all files",
+      "files=each generates from each file separately, but target=routes needs all files",
     ],
-    ["files=each,target=gateway", "target=gateway is of all files"],
+    ["files=each,target=gateway", "target=gateway needs all files"],
     ["fles=each", 'did you mean "files"?'],
   ])("%s is refused", (parameter, message) => {
     expect(() => parsePluginOptions(parameter)).toThrow(message);

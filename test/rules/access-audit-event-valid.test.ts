@@ -20,7 +20,7 @@ testRule(accessAuditEventValid, {
   invalid: [
     {
       rpcs: `⟦${audited("")}`,
-      messages: ['audit of Get names no event; add event: "skill.publish" or the like'],
+      messages: ['audit of Get names no event; add one, such as event: "skill.publish"'],
     },
     { rpcs: `⟦${audited("risk_level: HIGH")}`, messages: ["audit of Get names no event"] },
     ...[

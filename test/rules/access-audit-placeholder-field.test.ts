@@ -22,7 +22,7 @@ testRule(accessAuditPlaceholderField, {
   invalid: [
     ...(
       [
-        ["{session}", '{session} names no request field: "session" is not a field of Request'],
+        ["{session}", '{session} is not a request field: "session" is not a field of Request'],
         ["{idd}", 'did you mean "id"?'],
         ["{names}", "{names} is repeated; a resource is one object"],
         ["{flag}", "{flag} is a bool"],

@@ -34,9 +34,9 @@ testRule(accessAuditResourceValid, {
         ["session", '"session" has no type'],
         ["session:", '"session:" has an empty id'],
         ["Session:{id}", '"Session" is not a type'],
-        ["session:a b", "cannot stand in an object id"],
+        ["session:a b", "is not allowed in an object id"],
         ["session:{id}{number}", "follows another placeholder"],
-        ["session:{id", "lacks its closing brace"],
+        ["session:{id", "has no closing brace"],
         ["session:a*", '"*" must be the whole id'],
       ] as const
     ).map(([resource, message]) => {
@@ -48,7 +48,7 @@ testRule(accessAuditResourceValid, {
     {
       rpcs: audited("session:{id}", "AUTHORIZED", "⟦"),
       messages: [
-        "the audit event of Get has the object of authz.resource, as it is AUTHORIZED; remove audit.resource",
+        "Get is AUTHORIZED, so its audit event already has the object of authz.resource; remove audit.resource",
       ],
     },
     {

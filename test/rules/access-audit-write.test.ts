@@ -18,7 +18,7 @@ testRule(accessAuditWrite, {
     ...["post", "put", "patch", "delete"].map((method) => {
       return {
         rpcs: `⟦${rpc("Write", http(`${method}: "/v1/x"`), PUBLIC)}`,
-        messages: ['Write writes without audit; add audit: {event: "…", risk_level: …}'],
+        messages: ['Write writes and is not audited; add audit: {event: "…", risk_level: …}'],
       };
     }),
     {
@@ -28,7 +28,7 @@ testRule(accessAuditWrite, {
     {
       name: "a read with an additional binding that writes",
       rpcs: `⟦${rpc("Mixed", http('get: "/v1/x" additional_bindings {post: "/v1/x"}'), PUBLIC)}`,
-      messages: ["Mixed writes without audit"],
+      messages: ["Mixed writes and is not audited"],
     },
     {
       name: "an RPC without a binding",
@@ -38,17 +38,17 @@ testRule(accessAuditWrite, {
     {
       name: "an idempotent write without a binding",
       rpcs: `⟦${rpc("Do", "option idempotency_level = IDEMPOTENT;", PUBLIC)}`,
-      messages: ["Do writes without audit"],
+      messages: ["Do writes and is not audited"],
     },
     {
       name: "a POST, whatever its idempotency_level says",
       rpcs: `⟦${rpc("Do", NO_SIDE_EFFECTS, http('post: "/v1/x"'), PUBLIC)}`,
-      messages: ["Do writes without audit"],
+      messages: ["Do writes and is not audited"],
     },
     {
       name: "an empty policy",
       rpcs: `⟦${rpc("Do", policy(""))}`,
-      messages: ["Do writes without audit"],
+      messages: ["Do writes and is not audited"],
     },
   ],
 });

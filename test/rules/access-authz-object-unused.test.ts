@@ -57,7 +57,7 @@ testRule(accessAuthzObjectUnused, {
     {
       rpcs: checked('delete: "/v1/items/{id}"', "item:*", "⟦"),
       messages: [
-        "authz.resource: the request of Do names the item {id}, but any of its type is checked; write item:{id}",
+        "authz.resource: the request of Do names the item {id}, but any object of the type is checked; write item:{id}",
       ],
     },
     {

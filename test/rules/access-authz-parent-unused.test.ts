@@ -51,7 +51,7 @@ testRule(accessAuthzParentUnused, {
       name: "a segment of the same name",
       rpcs: checked(NAME, "account:{id.accounts}", "⟦"),
       messages: [
-        "names {id.merchants} above {id.accounts}, but only account:{id.accounts} is checked, so one caller's object may be asked for below another's; write account:{id.merchants}/{id.accounts} where",
+        "names {id.merchants} above {id.accounts}, but only account:{id.accounts} is checked, so a caller can request an object below a parent of another caller; write account:{id.merchants}/{id.accounts} if",
       ],
     },
     {
@@ -66,7 +66,7 @@ testRule(accessAuthzParentUnused, {
         "account:{id}",
         "⟦",
       ),
-      messages: ["write account:{parent}/{id} where ids are made so"],
+      messages: ["write account:{parent}/{id} if ids have that form"],
     },
   ],
 });

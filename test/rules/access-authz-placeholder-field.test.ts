@@ -84,7 +84,7 @@ testRule(accessAuthzPlaceholderField, {
     refusedSegment(
       LEDGERS,
       "merchant:{id.merchant}",
-      "{id.merchant} names no request field: merchants/*/ledgers/* has no segment merchant; it has merchants, ledgers",
+      "{id.merchant} is not a request field: merchants/*/ledgers/* has no segment merchant; it has merchants, ledgers",
     ),
     refusedSegment(LEDGERS, "merchant:{id.3}", "has no segment 3"),
     refusedSegment(LEDGERS, "merchant:{id.merchants.x}", "has no fields to name"),
@@ -97,13 +97,10 @@ testRule(accessAuthzPlaceholderField, {
       "merchant:{id.merchants}",
       "shops/*/ledgers/* has no segment merchants; it has shops, ledgers",
     ),
-    refused("skill:{skill}", '{skill} names no request field: "skill" is not a field of Request'),
+    refused("skill:{skill}", '{skill} is not a request field: "skill" is not a field of Request'),
     refused("skill:{idd}", 'did you mean "id"?'),
     refused("skill:{inner.nmber}", '"nmber" is not a field of Inner; did you mean "number"?'),
-    refused(
-      "skill:{id.x}",
-      '"id" is text that no path variable binds, so it has no segments to name',
-    ),
+    refused("skill:{id.x}", '"id" is text that no path variable binds, so it has no segments'),
     refused("skill:{inner.list.id}", '"list" is repeated and has no fields to name'),
     refused("skill:{labels.key}", '"labels" is repeated and has no fields to name'),
     refused("skill:{names}", "{names} is repeated; a resource is one object"),
@@ -125,7 +122,7 @@ testRule(accessAuthzPlaceholderField, {
     refused("skill:{principal.organisation_id}", 'did you mean "organization_id"?'),
     refused(
       "skill:{principal.zzzzzzzz}",
-      "is not a field of the principal; known are subject_id, ",
+      "is not a field of the principal; the fields are subject_id, ",
     ),
     refused("skill:{principal.email.x}", "{principal.email.x} is not a field of the principal"),
     refused("skill:{principal.OrgID}", "{principal.OrgID} is not a field of the principal"),

@@ -27,16 +27,19 @@ testRule(accessAuthzResourceValid, {
     { rpcs: authorized('⟦resource: "Skill:{id}"'), messages: ['"Skill" is not a type'] },
     {
       rpcs: authorized('⟦resource: "{id}:*"'),
-      messages: ["a placeholder cannot stand in the type"],
+      messages: ["a type cannot contain a placeholder"],
     },
     {
       rpcs: authorized('⟦resource: "skill:{id"'),
-      messages: ['the placeholder "{id" lacks its closing brace'],
+      messages: ['the placeholder "{id" has no closing brace'],
     },
-    { rpcs: authorized('⟦resource: "skill:a#b"'), messages: ['"#" cannot stand in an object id'] },
+    {
+      rpcs: authorized('⟦resource: "skill:a#b"'),
+      messages: ['"#" is not allowed in an object id'],
+    },
     {
       rpcs: authorized('⟦resource: "skill:a\\tb"'),
-      messages: ['"\\t" cannot stand in an object id'],
+      messages: ['"\\t" is not allowed in an object id'],
     },
     { rpcs: authorized('⟦resource: "skill:{id}*"'), messages: ['"*" must be the whole id'] },
     {

@@ -30,11 +30,11 @@ testRule(accessAuthzWholeName, {
     {
       rpcs: checked(NESTED, "ledger:{id}", "⟦"),
       messages: [
-        "{id} is the whole name merchants/*/ledgers/*; write {id.merchants}/{id.ledgers} where ids are made of its segments",
+        "{id} is the whole name merchants/*/ledgers/*; write {id.merchants}/{id.ledgers} if ids consist of its segments",
       ],
     },
     { rpcs: checked("/v1/{id=ledgers/*}", "ledger:{id}", "⟦"), messages: ["write {id.ledgers}"] },
-    { rpcs: checked("/v1/{id=*/*}", "ledger:{id}", "⟦"), messages: ["write {id.1}/{id.2} where"] },
+    { rpcs: checked("/v1/{id=*/*}", "ledger:{id}", "⟦"), messages: ["write {id.1}/{id.2} if"] },
     { rpcs: checked("/v1/{id=files/**}", "file:{id}", "⟦"), messages: ["the whole name files/**"] },
   ],
 });

@@ -29,7 +29,7 @@ testRule(accessAuthzWrite, {
       return {
         rpcs: rpc("Do", POST, policy(`${PUBLISHED} ⟦exposure: ${exposure}`)),
         messages: [
-          `Do writes and is published as ${exposure}; write exposure: AUTHORIZED, with authz`,
+          `Do writes and is published as ${exposure}; write exposure: AUTHORIZED with authz`,
         ],
       };
     }),

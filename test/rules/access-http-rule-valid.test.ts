@@ -53,17 +53,23 @@ testRule(accessHttpRuleValid, {
     },
   ],
   invalid: [
-    { rpcs: rpc("Get", http("", "⟦")), messages: ["google.api.http: the rule binds no method"] },
-    { rpcs: rpc("Get", http('body: "*"', "⟦")), messages: ["the rule binds no method"] },
+    { rpcs: rpc("Get", http("", "⟦")), messages: ["google.api.http: the rule has no HTTP method"] },
+    { rpcs: rpc("Get", http('body: "*"', "⟦")), messages: ["the rule has no HTTP method"] },
     refused('⟦get: ""', '"": the path is empty'),
     refused('⟦get: "v1/x"', '"v1/x": the path must start with "/"'),
-    refused('⟦post: "/v1/x?y=1"', "query parameters come from unbound fields"),
+    refused('⟦post: "/v1/x?y=1"', "fields that the path does not bind become query parameters"),
     refused(
       'custom: {⟦kind: "head", path: "/v1/x"}',
       "HTTP methods are case-sensitive; write HEAD",
     ),
-    refused('custom: {⟦kind: "BREW", path: "/v1/x"}', "BREW can be served by no server"),
-    refused('custom: {⟦kind: "CONNECT", path: "/v1/x"}', "CONNECT can be served by no server"),
+    refused(
+      'custom: {⟦kind: "BREW", path: "/v1/x"}',
+      "HTTP servers do not support the method BREW",
+    ),
+    refused(
+      'custom: {⟦kind: "CONNECT", path: "/v1/x"}',
+      "HTTP servers do not support the method CONNECT",
+    ),
     refused('custom: {⟦kind: "", path: "/v1/x"}', '"" is not an HTTP method'),
     refused('custom: {⟦kind: "GET POST", path: "/v1/x"}', '"GET POST" is not an HTTP method'),
     refused(
@@ -77,12 +83,12 @@ testRule(accessHttpRuleValid, {
     },
     refused(
       '⟦get: "/v1/{skill_id}"',
-      'the variable "skill_id" names no request field: "skill_id" is not a field of Request',
+      'the variable "skill_id" is not a request field: "skill_id" is not a field of Request',
     ),
     refused('⟦get: "/v1/{inner.idd}"', 'did you mean "id"?'),
     refused(
       '⟦get: "/v1/{names}"',
-      'the variable "names" names a repeated field, which no path can hold',
+      'the variable "names" names a repeated field, which a path cannot contain',
     ),
     refused('⟦get: "/v1/{labels}"', 'the variable "labels" names a repeated field'),
     refused(
@@ -93,13 +99,13 @@ testRule(accessHttpRuleValid, {
     refused(
       '⟦⟦get: "/v1/{names}/{nope}"',
       '"names" names a repeated',
-      '"nope" names no request field',
+      '"nope" is not a request field',
     ),
     refused('get: "/v1/x" ⟦body: "*"', "a GET has no body; remove body"),
     refused('custom: {kind: "HEAD", path: "/v1/x"} ⟦body: "inner"', "a HEAD has no body"),
     refused(
       'post: "/v1/x" ⟦body: "iner"',
-      'body "iner" names no field: "iner" is not a field of Request; did you mean "inner"?',
+      'body "iner" is not a field: "iner" is not a field of Request; did you mean "inner"?',
     ),
     refused(
       'post: "/v1/x" ⟦body: "inner.inner"',
@@ -116,15 +122,15 @@ testRule(accessHttpRuleValid, {
     ),
     refused(
       'get: "/v1/x" ⟦response_body: "names"',
-      'response_body "names" names no field: "names" is not a field of Response',
+      'response_body "names" is not a field: "names" is not a field of Response',
     ),
     {
       name: "all that is wrong with one rule",
       ...refused(
         '⟦get: "/v1/{nope}" ⟦body: "*" ⟦response_body: "nope"',
-        "names no request field",
+        "is not a request field",
         "a GET has no body",
-        "names no field",
+        "is not a field",
       ),
     },
     {
@@ -143,13 +149,13 @@ testRule(accessHttpRuleValid, {
     },
     {
       name: "an additional binding without a pattern",
-      ...refused('get: "/v1/x" ⟦additional_bindings {body: "*"}', "the rule binds no method"),
+      ...refused('get: "/v1/x" ⟦additional_bindings {body: "*"}', "the rule has no HTTP method"),
     },
     {
       name: "an additional binding inside another",
       ...refused(
         'get: "/v1/x" ⟦additional_bindings {get: "/v1/y" additional_bindings {get: "/v1/z"}}',
-        "additional_bindings do not nest; list them beside each other",
+        "additional_bindings do not nest; list them side by side",
       ),
     },
     {

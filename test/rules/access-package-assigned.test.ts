@@ -49,7 +49,7 @@ testRule(accessPackageAssigned, {
       otherRpcs: "⟦rpc Get(Request) returns (Response); ⟦rpc Put(Request) returns (Response);",
       config: "services: { one: { packages: [CASE.v1] } }",
       messages: [
-        "no service of svc-access.yaml has the package CASE.other.v1; add it to services.<name>.packages, or to clients where it is only called",
+        "no service of svc-access.yaml has the package CASE.other.v1; add it to services.<name>.packages, or to clients if it is only called",
         "to services.<name>.packages, or to clients",
       ],
     },

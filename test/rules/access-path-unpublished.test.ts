@@ -128,7 +128,7 @@ testRule(accessPathUnpublished, {
       rpcs: marked(internal('get: "/v1/x"')),
       config: platform(ONE, [pages(BACKEND.replace("port: 1", "port: 9"))]),
       messages: [
-        "Do is not published, but the pages of web below / in svc-access.yaml, which its backend serves too, cover GET /v1/x, so the edge routes to it; publish it, or give the pages a backend or a prefix of their own",
+        "Do is not published, but the pages of web below / in svc-access.yaml, which its backend serves too, cover GET /v1/x, so the edge routes to it; publish it, or give the pages their own backend or prefix",
       ],
     },
     {

@@ -32,16 +32,13 @@ const PUBLIC = [
 ] as const;
 
 // No compiler writes these, but an annotation of a later version holds them.
-test.each([7, 5, -1])(
-  "an unknown exposure %i is a finding, and no exposure that is known",
-  (number) => {
-    const gateway = [POLICY_FIELD.gateway, encode([1, true])] as const;
-    const authz = [POLICY_FIELD.authz, encode()] as const;
-    expect(findingsOf([POLICY_FIELD.exposure, number], AUDIT, gateway, authz)).toEqual([
-      `ACCESS_EXPOSURE_REQUIRED 4,50810,1: exposure ${number} is none of PUBLIC, AUTHENTICATED, AUTHORIZED, INTERNAL, SYSTEM`,
-    ]);
-  },
-);
+test.each([7, 5, -1])("an unknown exposure %i is a finding, and not a known exposure", (number) => {
+  const gateway = [POLICY_FIELD.gateway, encode([1, true])] as const;
+  const authz = [POLICY_FIELD.authz, encode()] as const;
+  expect(findingsOf([POLICY_FIELD.exposure, number], AUDIT, gateway, authz)).toEqual([
+    `ACCESS_EXPOSURE_REQUIRED 4,50810,1: exposure ${number} is not one of PUBLIC, AUTHENTICATED, AUTHORIZED, INTERNAL, SYSTEM`,
+  ]);
+});
 
 test.each([7, 1, -1])("an unknown authz.mode %i is a finding [ANNO-4]", (number) => {
   const authz = encode(
@@ -52,7 +49,7 @@ test.each([7, 1, -1])("an unknown authz.mode %i is a finding [ANNO-4]", (number)
   const exposure = [POLICY_FIELD.exposure, EXPOSURES.indexOf("AUTHORIZED")] as const;
   const limit = [POLICY_FIELD.rateLimit, encode([1, 1])] as const;
   expect(findingsOf(exposure, AUDIT, limit, [POLICY_FIELD.authz, authz])).toEqual([
-    `ACCESS_AUTHZ_REQUIRED 4,50810,2,4: authz.mode ${number} is none of CHECK_ONLY`,
+    `ACCESS_AUTHZ_REQUIRED 4,50810,2,4: authz.mode ${number} is not one of CHECK_ONLY`,
   ]);
 });
 
@@ -61,7 +58,7 @@ test.each([
   ["audit.risk", AUDIT_FIELD.risk],
 ])("an unknown %s is a finding", (_, field) => {
   expect(findingsOf(...PUBLIC, [POLICY_FIELD.audit, encode(EVENT, [field, 7])])).toEqual([
-    `ACCESS_AUDIT_EVENT_VALID 4,50810,3,${field}: the risk level 7 is none of LOW, MEDIUM, HIGH, CRITICAL`,
+    `ACCESS_AUDIT_EVENT_VALID 4,50810,3,${field}: the risk level 7 is not one of LOW, MEDIUM, HIGH, CRITICAL`,
   ]);
 });
 

@@ -74,7 +74,7 @@ describe("what is wrong [COMP-9]", () => {
     [
       "a folder with too many files",
       { "src/low/a.ts": [], "src/low/b.ts": [], "src/low/c.ts": [] },
-      ["src/low has 3 files, and 2 are the most: divide it"],
+      ["src/low has 3 files; the limit is 2: divide it"],
     ],
   ])("%s", (_, files, problems) => {
     expect(problemsOf(files)).toEqual(problems);

@@ -20,7 +20,7 @@ export interface TestPostgres {
   readonly remove: () => void;
 }
 
-/** The server that `POSTGRES_URL` names, or a temporary one; undefined where PostgreSQL is not installed. */
+/** The server that `POSTGRES_URL` names, or a temporary one; undefined if PostgreSQL is not installed. */
 export async function openPostgres(
   /** Whether the disk is waited for, as in production: for who measures. */
   options: { readonly isDurable?: boolean } = {},

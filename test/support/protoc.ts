@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 
-/** How protoc is called: from PATH, or as Python's grpcio-tools has it; undefined where there is neither. */
+/** How protoc is called: from PATH, or as Python's grpcio-tools has it; undefined if there is neither. */
 export const PROTOC: readonly string[] | undefined = [
   [process.env["PROTOC"] ?? "protoc"],
   ["python3", "-m", "grpc_tools.protoc"],

@@ -2,7 +2,7 @@ import type { AuthorizationEngine } from "svc-access/authz";
 import { requirePrincipal, ServiceError } from "svc-access/runtime";
 import type { NotesServiceHandlers } from "../gen/notes/v1/notes_server.ts";
 
-/** What the service does. Who may call it is said in the proto, and checked before. */
+/** The handlers of the service. The runtime checks the access policies of the proto before each call. */
 export function handlers(engine: AuthorizationEngine): NotesServiceHandlers {
   const items = new Map<string, { itemId: string; text: string; changedBy: string }>();
   return {

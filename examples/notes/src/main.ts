@@ -12,7 +12,7 @@ await runServer(async () => {
   const configuration = loadServiceConfig(process.argv[2] ?? "service.yaml");
   const engine = await createAuthorizationEngine(configuration.config);
   if (configuration.config.environment === "development") {
-    // Somebody must be the first: without relationships nobody may write.
+    // Without relationships nobody may write, so make a first owner.
     const resource = { type: "item", id: "first" };
     const subject = { type: "user", id: "alice" };
     await engine.writeRelationships({

@@ -1,4 +1,4 @@
-/** Tests of handlers: nothing is checked before them here. */
+/** Tests of handlers: no access policy is enforced here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
@@ -14,7 +14,7 @@ test("an item remembers who changed it", async () => {
   assert.equal(item?.changedBy, "alice");
 });
 
-test("an item without a text is refused", async () => {
+test("an item without a text is rejected", async () => {
   await using engine = await testEngine({ model: "model.zed" });
   const service = handlers(engine);
   const request = create(SetItemRequestSchema, { itemId: "first" });

@@ -1,4 +1,4 @@
-/** Tests of the whole service: the server of production, on free ports, with stores of its own. */
+/** Tests of the whole service: the production server, on free ports, with its own stores. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTestServer } from "svc-access/testing";
@@ -14,7 +14,7 @@ const start = () =>
     services: ["alice"],
   });
 
-test("who owns an item changes it, others do not, and both are audited", async () => {
+test("the owner may change an item, others may not, and both calls are audited", async () => {
   await using server = await start();
   const alice = server.as({ user: "alice" }).grpc(NotesService);
   const bob = server.as({ user: "bob" }).grpc(NotesService);
@@ -28,7 +28,7 @@ test("who owns an item changes it, others do not, and both are audited", async (
     ["hello"],
   );
   assert.deepEqual((await bob.listItems({})).items, []);
-  // A service of the same name is somebody else.
+  // A service with the same name is another caller.
   const service = server.as({ service: "alice" }).grpc(NotesService);
   assert.deepEqual((await service.listItems({})).items, []);
 
@@ -39,7 +39,7 @@ test("who owns an item changes it, others do not, and both are audited", async (
   );
 });
 
-test("over HTTP, anybody may ask for the version, and nobody lists without a login", async () => {
+test("over HTTP, everyone may get the version, and only logged-in users may list items", async () => {
   await using server = await start();
   const nobody = server.as("nobody");
   assert.deepEqual(await (await nobody.fetch("/v1/notes/version")).json(), { version: "1.0.0" });

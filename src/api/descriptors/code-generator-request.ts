@@ -1,21 +1,21 @@
 import { DescriptorError, type DescriptorFile } from "./file-outline.ts";
 import { eachField, plainBytes, WireType } from "./wire.ts";
 
-/** What a protoc plugin is asked for. */
+/** The request of a compiler to a protoc plugin. */
 export interface GeneratorRequest {
   readonly files: readonly DescriptorFile[];
   /** The names of the files to generate for. */
   readonly filesToGenerate: readonly string[];
   /** The plugin's options, joined with commas. */
   readonly parameter: string;
-  /** Whether the compiler says its version: protoc does, buf does not. */
+  /** Whether the compiler sent its version: protoc does, buf does not. */
   readonly isProtoc: boolean;
 }
 
 /**
  * Reads a `google.protobuf.compiler.CodeGeneratorRequest`.
  *
- * @throws DescriptorError where the bytes are none, or name a file that they do not hold.
+ * @throws DescriptorError if the bytes are not such a request, or name a file that they do not contain.
  */
 export function readCodeGeneratorRequest(bytes: Uint8Array): GeneratorRequest {
   const descriptors: Uint8Array[] = [];
@@ -44,7 +44,7 @@ export function readCodeGeneratorRequest(bytes: Uint8Array): GeneratorRequest {
       "standard input is not a CodeGeneratorRequest, or names no file; run this plugin with buf generate or protoc",
     );
   }
-  // An image has files where a request has names.
+  // In an image, field 1 holds files; in a request, it holds names.
   if (filesToGenerate.some((name) => /\p{Cc}/u.test(name))) {
     throw new DescriptorError(
       "standard input is not a CodeGeneratorRequest; svc-access generate reads images",
@@ -56,7 +56,7 @@ export function readCodeGeneratorRequest(bytes: Uint8Array): GeneratorRequest {
     return { bytes: descriptor, target: missing.delete(name) };
   });
   for (const name of missing) {
-    throw new DescriptorError(`the request asks for ${name}, but does not hold it`);
+    throw new DescriptorError(`the request names ${name}, but does not contain it`);
   }
   return { files, filesToGenerate, parameter, isProtoc };
 }

@@ -15,15 +15,15 @@ import {
 export interface DescriptorFile {
   /** An encoded `google.protobuf.FileDescriptorProto`. */
   readonly bytes: Uint8Array;
-  /** Whether the file is to be read for itself, and not only because another one imports it. */
+  /** Whether the file is an input itself, and not only imported by one. */
   readonly target: boolean;
   /** What it was read from, for messages: the path of an image or a folder. */
   readonly input?: string;
 }
 
 /**
- * The first stage of reading a file: names, services and their options. What
- * else may be needed is kept as bytes.
+ * The first stage of reading a file: names, services and their options. The
+ * rest is kept encoded until it is needed.
  */
 export interface FileOutline {
   readonly name: string;
@@ -34,15 +34,15 @@ export interface FileOutline {
   /** The number of the edition; 0 without. */
   readonly edition: number;
   readonly services: readonly ServiceOutline[];
-  /** Encoded `DescriptorProto`s of the messages at the top. */
+  /** Encoded `DescriptorProto`s of the top-level messages. */
   readonly messages: readonly Uint8Array[];
-  /** Encoded `EnumDescriptorProto`s of the enums at the top. */
+  /** Encoded `EnumDescriptorProto`s of the top-level enums. */
   readonly enums: readonly Uint8Array[];
-  /** Encoded `FieldDescriptorProto`s of the extensions at the top. */
+  /** Encoded `FieldDescriptorProto`s of the top-level extensions. */
   readonly extensions: readonly Uint8Array[];
-  /** The encoded `SourceCodeInfo`; absent where the input was built without it. */
+  /** The encoded `SourceCodeInfo`; absent if the input was built without it. */
   readonly sourceInfo?: Uint8Array;
-  /** What keeps it from being used: several inputs hold the file, and contradict each other. */
+  /** Why it cannot be used: inputs contain different versions of it. */
   readonly conflict?: string;
 }
 
@@ -64,7 +64,7 @@ export interface MethodOutline {
   readonly deprecated: boolean;
   /** Each occurrence of `svc.access.v1.policy`: an option that is written piece by piece may have several. */
   readonly policy: readonly Uint8Array[];
-  /** Whether the option with the number of `svc.access.v1.policy` is encoded as something else than a message. */
+  /** Whether the option with the number of `svc.access.v1.policy` is not encoded as a message. */
   readonly isPolicyForeign: boolean;
   /** Each occurrence of `google.api.http`. */
   readonly http: readonly Uint8Array[];
@@ -78,7 +78,7 @@ export class DescriptorError extends Error {
 /**
  * Reads the outline of a file.
  *
- * @throws DescriptorError where the bytes are not a file descriptor.
+ * @throws DescriptorError if the bytes are not a file descriptor.
  */
 export function readFileOutline(file: DescriptorFile): FileOutline {
   let name = "";
@@ -134,7 +134,7 @@ export function readFileOutline(file: DescriptorFile): FileOutline {
   }
 }
 
-/** What a file is, without what it declares. */
+/** The name and package of a file, and whether it declares services. */
 export interface FileHeader {
   readonly name: string;
   readonly package: string;
@@ -160,10 +160,10 @@ export function readFileHeader(bytes: Uint8Array): FileHeader {
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const FULL_NAME = /^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*$/;
 
-/** What ends a line, hides or turns text in a file that is generated from it. */
+/** Characters that would end a line, hide text or change its direction in a generated file. */
 const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "u");
 
-/** A compiler lets no other names through; here they keep made-up descriptors out of generated code. */
+/** Compilers accept only such names. The check keeps forged descriptors out of generated code. */
 function checkNames(file: string, packageName: string, services: readonly ServiceOutline[]): void {
   const refuse = (what: string, name: string) => {
     throw new DescriptorError(
@@ -242,7 +242,7 @@ function readMethod(encoded: FieldReader): MethodOutline {
 function readOptions(encoded: FieldReader, method: MutableMethod): void {
   encoded.message((field, wireType, reader) => {
     if (field === POLICY_EXTENSION) {
-      // That another extension stands under our number is reported at the RPC.
+      // Another extension with our number is reported at the RPC.
       if (wireType !== WireType.LengthDelimited) {
         method.isPolicyForeign = true;
         return false;
@@ -264,7 +264,7 @@ function readOptions(encoded: FieldReader, method: MutableMethod): void {
   });
 }
 
-/** Another extension under the number must not be read as a rule. */
+/** Another extension with the same number must not be read as a rule. */
 function requireMessage(wireType: WireType, name: string): void {
   if (wireType !== WireType.LengthDelimited) {
     throw new Error(`the option with the number of ${name} is not a message`);

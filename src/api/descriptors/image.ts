@@ -9,8 +9,8 @@ const BUF_EXTENSION = 8042;
  * all targets.
  *
  * @param bytes - the encoded image
- * @param source - what the bytes came from, for the error
- * @throws DescriptorError where the bytes are not an image.
+ * @param source - where the bytes came from, for the error message
+ * @throws DescriptorError if the bytes are not an image.
  */
 export function readImage(bytes: Uint8Array, source: string): DescriptorFile[] {
   const files: DescriptorFile[] = [];

@@ -9,14 +9,14 @@ import {
   type SourceLocation,
 } from "./source-info.ts";
 
-/** Where a position stands in the text that its author wrote. */
+/** A position in the source text. */
 export interface Location {
   readonly file: string;
-  /** The line, from 1; absent where the input carries no source positions. */
+  /** The line, from 1; absent if the input carries no source positions. */
   readonly line?: number;
   /** The column, from 1. */
   readonly column?: number;
-  /** The descriptor path that the input has a position for; absent outside protobuf files. */
+  /** The descriptor path that was found in the source information; absent outside protobuf files. */
   readonly path?: readonly number[];
 }
 
@@ -28,7 +28,7 @@ export class Locator {
   readonly #sourceInfo = new Map<string, Uint8Array>();
   readonly #files = new Map<string, FileLocations>();
 
-  /** Makes a file's source information known. */
+  /** Adds the source information of a file. */
   add(file: string, sourceInfo: Uint8Array): void {
     this.#sourceInfo.set(file, sourceInfo);
   }
@@ -36,9 +36,9 @@ export class Locator {
   /**
    * The line and column of a position.
    *
-   * A field of an option has a location of its own only where the compiler
-   * gives one. Where the option is written piece by piece, the first piece
-   * below the field stands for it; else the nearest element that encloses it.
+   * Compilers do not give every field of an option a location. For an option that is
+   * written piece by piece, the first piece below the field is its location; otherwise,
+   * the nearest enclosing element is.
    */
   locate(position: Position): Location {
     if ("line" in position) return position;
@@ -48,7 +48,7 @@ export class Locator {
   }
 
   /**
-   * Whether `// buf:lint:ignore RULE` stands in the comment above the RPC or
+   * Whether `// buf:lint:ignore RULE` is in the comment above the RPC or
    * the service that holds a position, as `buf lint` reads it.
    */
   isIgnored(position: Position, rule: string): boolean {
@@ -97,7 +97,7 @@ function findInside(
   const offsets = inside.get(rpc) ?? [];
   const read = () => offsets.map((offset) => readLocationAt(sourceInfo, offset));
   const locations = new RpcLocations(readSource(file, read));
-  // Of most RPCs little is reported, and what was read for it would stay.
+  // Most RPCs have few findings, so caching their locations would only take memory.
   if (locations.areMany) indexed.set(rpc, locations);
   return locations.find(path);
 }
@@ -119,11 +119,11 @@ interface FileLocations {
   /** The encoded `SourceCodeInfo`. */
   readonly sourceInfo: Uint8Array;
   readonly exact: ReadonlyMap<string, SourceLocation>;
-  /** The rules that comments above services and RPCs name, to be ignored there. */
+  /** The rules that comments above services and RPCs ignore. */
   readonly ignored: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Where in it the locations inside of RPCs stand, of which few are ever asked for. */
+  /** The offsets in it of the locations inside each RPC, few of which are ever read. */
   readonly inside: ReadonlyMap<string, readonly number[]>;
-  /** Those of RPCs with many of them that were. */
+  /** The locations that were read, of RPCs with many locations. */
   readonly indexed: Map<string, RpcLocations>;
 }
 
@@ -158,7 +158,7 @@ function ignoredRules(comment: Uint8Array): ReadonlySet<string> {
 
 const NO_RULES: ReadonlySet<string> = new Set();
 
-/** Most comments name no rule. */
+/** Keeps only the comments that name a rule; most do not. */
 function withRules(
   ignored: ReadonlyMap<string, ReadonlySet<string>>,
 ): ReadonlyMap<string, ReadonlySet<string>> {

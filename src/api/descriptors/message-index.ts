@@ -15,7 +15,7 @@ export const KINDS: readonly (FieldKind | undefined)[] = [
   "fixed32",
   "bool",
   "string",
-  // A group is a message that is encoded in another way.
+  // A group is a message with another encoding.
   "message",
   "message",
   "bytes",
@@ -39,13 +39,13 @@ interface Field {
 interface IndexedMessage {
   readonly bytes: Uint8Array;
   readonly file: FileOutline;
-  /** Whether the messages in it are indexed too. */
+  /** Whether its nested messages are indexed, too. */
   hasNested: boolean;
 }
 
 /**
- * The second stage of reading: the fields of messages, decoded for those that
- * an option names and for no other.
+ * The second stage of reading: the fields of messages, decoded only for the messages
+ * that an option names.
  */
 export class MessageIndex {
   readonly #files = new Map<string, FileOutline[]>();
@@ -104,7 +104,7 @@ export class MessageIndex {
     return found;
   }
 
-  /** A full name does not say where the package ends, so the longest package that fits is tried first. */
+  /** A full name does not show where the package ends, so the longest matching package is tried first. */
   #find(message: string): IndexedMessage | undefined {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
@@ -134,7 +134,7 @@ export class MessageIndex {
     }
   }
 
-  /** Few messages inside of others are ever asked for. How deep they nest is bounded where the outline is read. */
+  /** Nested messages are rarely looked up, so they are indexed late. The reader of outlines limits their nesting. */
   #indexNested(name: string): void {
     const message = this.#messages.get(name);
     if (message === undefined || message.hasNested) return;

@@ -7,31 +7,31 @@ export interface SourceLocation {
   readonly line: number;
   /** The column, from 1. */
   readonly column: number;
-  /** The comment above it, encoded; absent where there is none. */
+  /** The comment above it, encoded; absent if there is none. */
   readonly comment?: Uint8Array;
 }
 
-/** Whether a location stands before another one in the text. */
+/** Whether a location is before another one in the text. */
 export function isBefore(left: SourceLocation, right: SourceLocation): boolean {
   return left.line < right.line || (left.line === right.line && left.column < right.column);
 }
 
-/** The locations of the services of a file; nothing else is ever reported. */
+/** The locations of the services of a file; findings are never reported elsewhere. */
 export interface ServiceLocations {
-  /** Those of services and of RPCs, and what else is not inside of an RPC. */
+  /** All that are not inside an RPC: those of services and of the RPCs themselves. */
   readonly locations: readonly SourceLocation[];
-  /** Where those inside of an RPC stand in the source information, by the path of the RPC. */
+  /** The offsets in the source information of the locations inside an RPC, by the path of the RPC. */
   readonly inside: ReadonlyMap<string, readonly number[]>;
 }
 
 /** The length of the path of an RPC: `[6, service, 2, method]`. */
 const RPC_DEPTH = 4;
 
-/** Reads where the services and the RPCs of a file stand. */
+/** Reads the locations of the services and RPCs of a file. */
 export function readServiceLocations(sourceInfo: Uint8Array): ServiceLocations {
   const locations: SourceLocation[] = [];
   const inside = new Map<string, number[]>();
-  // The locations inside of an RPC follow each other, and their paths have no string of their own.
+  // The locations inside an RPC are adjacent, so they share the path string of the RPC.
   let lastRpc: number | undefined;
   let lastOffsets: number[] = [];
   eachServiceLocation(sourceInfo, (reader) => {
@@ -66,7 +66,7 @@ export function rpcAround(path: readonly number[]): string | undefined {
   return isInside ? path.slice(0, RPC_DEPTH).join(".") : undefined;
 }
 
-/** Reads the location that stands at an offset of the source information. */
+/** Reads the location at an offset of the source information. */
 export function readLocationAt(sourceInfo: Uint8Array, offset: number): SourceLocation {
   const reader = new FieldReader(sourceInfo);
   reader.position = offset;
@@ -101,7 +101,7 @@ export function readServiceComments(sourceInfo: Uint8Array): Map<string, string>
   return comments;
 }
 
-/** Decodes text as protobuf does: a mark at its begin is a part of it. */
+/** Decodes text as protobuf does: a byte order mark is part of the text. */
 export const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The tag of `Location.path`, which compilers write first and packed. */
@@ -112,10 +112,10 @@ const SERVICE = 6;
 const METHOD = 2;
 
 /**
- * Visits the locations of services and of what is in them. Most locations are of messages, and are
- * passed over.
+ * Visits the locations of services and of elements in them. Most locations are of messages, and are
+ * skipped.
  *
- * @param visit - reads or passes over the location at the reader
+ * @param visit - reads or skips the next location
  */
 function eachServiceLocation(sourceInfo: Uint8Array, visit: (reader: FieldReader) => void): void {
   new FieldReader(sourceInfo).visitAll((field, wireType, reader) => {
@@ -126,19 +126,19 @@ function eachServiceLocation(sourceInfo: Uint8Array, visit: (reader: FieldReader
   });
 }
 
-/** Where the content of the location at the reader begins: after its length. */
+/** The offset of the content of the next location, which is after its length. */
 function contentOf({ source, position }: FieldReader): number {
   let at = position;
   while ((source[at] ?? 0) >= 0x80) at++;
   return at + 1;
 }
 
-/** Whether the location at the reader is certainly of something else than a service. */
+/** Whether the next location is certainly not inside a service. */
 function isElsewhere(reader: FieldReader): boolean {
   const { source, position } = reader;
   const at = contentOf(reader);
   const pathLength = source[at + 1] ?? 0;
-  // A path is far shorter than 128 bytes, so its length is one byte and its first step the third.
+  // A path is far shorter than 128 bytes, so its length takes one byte, and its first step is the third byte.
   return (
     source[position] !== 0 &&
     source[at] === PATH_TAG &&
@@ -149,8 +149,8 @@ function isElsewhere(reader: FieldReader): boolean {
 }
 
 /**
- * The RPC that the location at the reader is inside of, as one number, by the first bytes of its path;
- * undefined for other locations, and for paths of large numbers.
+ * The RPC around the next location, as one number from the first bytes of its path; undefined for
+ * other locations and for paths with large numbers.
  */
 function shortRpcAround(reader: FieldReader): number | undefined {
   const { source } = reader;

@@ -3,37 +3,37 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 export { WireType };
 
 /**
- * Reads the value of a field and returns true, or returns false to pass over it.
+ * Reads the value of a field and returns true, or returns false to skip it.
  *
- * @param reader - stands at the value
+ * @param reader - positioned at the value
  */
 export type VisitField = (field: number, wireType: WireType, reader: FieldReader) => boolean;
 
 /**
- * Visits each field of an encoded message. Of a large image, most bytes are only jumped over.
+ * Visits each field of an encoded message. Most bytes of a large image are skipped.
  *
- * @throws RangeError or Error where the bytes are not a message.
+ * @throws RangeError or Error if the bytes are not a message.
  */
 export function eachField(bytes: Uint8Array, visit: VisitField): void {
   new FieldReader(bytes).visitAll(visit);
 }
 
 const MAX_TAG_BYTES = 5;
-/** Most names are short and of ASCII; to put longer text together takes longer than to decode it. */
+/** Most names are short ASCII text; building longer text takes longer than decoding it. */
 const MAX_SHORT_TEXT = 16;
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * Reads values of an encoded message, and of the messages in it where they stand: an image of
- * thousands of files holds hundreds of thousands of messages, so that a `BinaryReader` for each,
- * with its view of the bytes, takes longer than what is read.
+ * Reads values of an encoded message, and of nested messages in place: an image of thousands of files
+ * contains hundreds of thousands of messages, and a `BinaryReader` for each, with its view of the
+ * bytes, takes longer than reading them.
  */
 export class FieldReader {
   readonly source: Uint8Array;
-  /** Where the next value stands in `source`. */
+  /** The offset of the next value in `source`. */
   position = 0;
-  /** Where the message ends. */
+  /** The offset of the end of the message. */
   #end: number;
 
   constructor(source: Uint8Array) {
@@ -50,7 +50,7 @@ export class FieldReader {
     this.#end = outer;
   }
 
-  /** Passes over a message, a string or bytes. */
+  /** Skips a message, a string or bytes. */
   pass(): void {
     this.position = this.#endOfValue();
   }
@@ -118,7 +118,7 @@ export class FieldReader {
     return value;
   }
 
-  /** Appends the numbers of a repeated int32 field, of which one entry, packed or not, is next. */
+  /** Reads the next entry, packed or not, of a repeated int32 field, and appends its numbers. */
   int32s(wireType: WireType, into: number[]): void {
     if (wireType !== WireType.LengthDelimited) {
       into.push(this.int32());
@@ -153,7 +153,7 @@ export class FieldReader {
     if (wireType === WireType.LengthDelimited) this.pass();
     else if (wireType === WireType.Varint) this.uint32();
     else {
-      // Groups are rare, and the library bounds how deep they nest.
+      // Groups are rare, and the library limits their nesting.
       const reader = new BinaryReader(this.source);
       reader.pos = this.position;
       reader.skip(wireType, field);
@@ -167,31 +167,30 @@ function pastTheEnd(): RangeError {
 }
 
 /**
- * The same bytes, not as a Buffer of Node.js: each piece that is cut from one of these is made by
- * a slower way.
+ * The same bytes as a plain `Uint8Array`: slices of a Node.js Buffer are slower to make.
  */
 export function plainBytes({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /**
- * A message of which the input holds several occurrences, as one: protobuf merges them, and the
- * concatenation of messages is their merge.
+ * Joins several occurrences of a message: protobuf merges them, and the concatenation of encoded
+ * messages is their merge.
  */
 export function joined(occurrences: readonly Uint8Array[]): Uint8Array {
   const [first] = occurrences;
   return first !== undefined && occurrences.length === 1 ? first : Buffer.concat(occurrences);
 }
 
-/** How deep messages may nest; protoc refuses deeper nesting itself. */
+/** How deep messages may nest; protoc rejects deeper nesting itself. */
 export const MAX_NESTING = 100;
-/** The fewest bytes of a level: the tag and the length of the message in it. */
+/** The minimum size of a level: the tag and the length of the message in it. */
 const LEVEL_BYTES = 2;
 /** The number of `DescriptorProto.nested_type`. */
 export const NESTED_TYPE = 3;
 
 /**
- * Whether messages nest so deep that nothing may walk down into them.
+ * Whether messages nest too deep for recursive functions.
  *
  * @param messages - encoded `DescriptorProto`s
  */
@@ -209,13 +208,13 @@ export function nestsTooDeep(messages: readonly Uint8Array[]): boolean {
       return true;
     };
   for (const bytes of messages) {
-    // Most messages are too short to nest that deep, and are not looked at.
+    // Most messages are too short to nest that deep, so they are skipped.
     if (bytes.length >= MAX_NESTING * LEVEL_BYTES) eachField(bytes, visitAt(0));
   }
   return isTooDeep;
 }
 
-/** The name of an encoded descriptor of whatever kind: field 1 of each. */
+/** The name of an encoded descriptor of any kind: field 1. */
 export function nameOf(bytes: Uint8Array): string {
   let name = "";
   eachField(bytes, (number, wireType, reader) => {

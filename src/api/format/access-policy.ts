@@ -41,7 +41,7 @@ export interface AccessPolicy {
     readonly event: string;
     /** How much harm the call can do. */
     readonly riskLevel: RiskLevel;
-    /** The object that the call is about, where no authorization names it. */
+    /** The object that the call is about, if `authz` does not name it. */
     readonly resource?: AccessResource;
   };
   /** The token bucket of one caller; absent, calls are not limited. */

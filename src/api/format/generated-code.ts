@@ -1,4 +1,4 @@
-/** The version of what generated code hands to the runtime; the runtime refuses another. */
+/** The version of the interface between generated code and the runtime; the runtime rejects any other. */
 export const BINDING_FORMAT_VERSION = 1;
 
 /** A route as generated code declares it: an RPC by its name in the service, and its `google.api.http`. */

@@ -1,7 +1,7 @@
 import type { Exposure } from "../policy.ts";
 
 /**
- * The version of `policies.json`. A new field raises it as well: a reader that ignored the field
+ * The version of `policies.json`. A new field increments it, too: a reader that ignores the field
  * might allow too much. `schemas/policies.schema.json` and `docs/policies.md` describe the file.
  */
 export const POLICY_FORMAT_VERSION = 1;

@@ -2,13 +2,13 @@ import type { StreamKind } from "../api.ts";
 import type { RiskLevel } from "../policy.ts";
 import type { PolicyDocument } from "./policy-document.ts";
 
-/** The version of the entries; a reader refuses one that it does not know. */
+/** The version of the entries; a reader rejects versions that it does not know. */
 export const ROUTE_SCHEMA_VERSION = 1;
 
 /** The prefix of the registry's keys, before the environment. */
 export const ROUTE_KEY_PREFIX = "/svc/kernel/routes";
 
-/** One entry of the route registry: an RPC and how it is reached and guarded. */
+/** One entry of the route registry: an RPC, its routes and its policy. */
 export interface RouteEntry extends PolicyDocument {
   /** The version of this form; see `ROUTE_SCHEMA_VERSION`. */
   readonly schemaVersion: typeof ROUTE_SCHEMA_VERSION;
@@ -20,7 +20,7 @@ export interface RouteEntry extends PolicyDocument {
   readonly stream: StreamKind;
   /** The RPC has the protobuf option `deprecated`. */
   readonly deprecated?: true;
-  /** How it is reached over HTTP, in the order of the bindings; empty where it has none. */
+  /** How it is reached over HTTP, in the order of the bindings; empty if it has none. */
   readonly http: readonly HttpRouteEntry[];
 }
 
@@ -40,7 +40,7 @@ export interface HttpRouteEntry {
 export interface PathEntry {
   /** The path, to the letter: no template. */
   readonly path: string;
-  /** Whether it stands for itself or for all below it too. */
+  /** Whether only the path itself matches, or all paths below it too. */
   readonly match: "exact" | "prefix";
   /** HTTP methods in upper case; `*` for all. */
   readonly methods: readonly string[];
@@ -79,8 +79,8 @@ export interface RouteDocument {
     /** What is published there. */
     readonly entry: RouteEntry;
   }[];
-  /** What the platform configuration declares for the service beside its RPCs, in its order. */
+  /** The other paths that the platform configuration declares for the service, in its order. */
   readonly paths: readonly PathEntry[];
-  /** The other origins whose pages may call the service: those of all frontends that use it. Absent, none. */
+  /** The other origins whose pages may call the service: those of all frontends that use it. Absent if there are none. */
   readonly allowedOrigins?: readonly string[];
 }

@@ -1,10 +1,10 @@
 import type { FileOutline } from "../descriptors/file-outline.ts";
 import { readDefinedTypes, scopeOf, syntaxOf } from "./annotation/definition.ts";
 
-/** What a file declares, one entry a declaration: what it is called, and what it says. */
+/** The declarations of a file: each one's name and content. */
 export type FileFacts = ReadonlyMap<string, string>;
 
-/** The messages and enums of a file, with all that says what their bytes mean. */
+/** The messages and enums of a file, with everything that gives their bytes a meaning. */
 export function typeFacts(file: FileOutline): FileFacts {
   const { messages, enums } = readDefinedTypes(file);
   const edition = file.edition === 0 ? "" : ` ${file.edition}`;
@@ -40,8 +40,8 @@ export function serviceFacts(file: FileOutline): FileFacts {
 }
 
 /**
- * What one file says and another does not, or says in another way: the first of it; undefined where
- * the other holds it all.
+ * The first declaration of one file that another file lacks or that differs there; undefined if
+ * there is none.
  */
 export function firstDifference(of: FileFacts, from: FileFacts): string | undefined {
   for (const [what, said] of of) {

@@ -20,7 +20,7 @@ const RESPONSE_BODY = 12;
 /** An RFC 9110 method; `*` for any. */
 const METHOD = /^(?:\*|[A-Za-z0-9!#$%&'+\-.^_`|~]+)$/;
 
-/** The methods that Node.js reads from a connection, but CONNECT, which is not a request for a resource; `*` for any. */
+/** The methods that Node.js accepts, except CONNECT, which does not request a resource; `*` for any. */
 const SERVED_METHODS: ReadonlySet<string> = new Set(
   (
     "* ACL BIND CHECKOUT COPY DELETE GET HEAD LINK LOCK M-SEARCH MERGE MKACTIVITY MKCALENDAR MKCOL MOVE NOTIFY " +
@@ -34,14 +34,14 @@ interface DeclaredHttpRule {
   path?: string;
   /** The number of the field that holds the pattern. */
   pattern: number;
-  /** The occurrences of `custom` since another pattern stood. */
+  /** The occurrences of `custom` since the last other pattern. */
   custom: Uint8Array[];
   body?: string;
   responseBody?: string;
   additionalBindings: DeclaredHttpRule[];
 }
 
-/** The messages on both sides of an RPC, whose fields an HTTP rule names. */
+/** The request and response message, whose fields an HTTP rule names. */
 interface Sides {
   readonly request: string;
   readonly response: string;
@@ -72,7 +72,7 @@ function newRule(): DeclaredHttpRule {
   return { pattern: 0, custom: [], additionalBindings: [] };
 }
 
-/** Additional bindings nest one level by the specification; a few more are read, to be reported. */
+/** The specification allows one level of additional bindings; a few more are read, so that they can be reported. */
 const MAX_NESTING = 4;
 
 function mergeRule(bytes: Uint8Array, rule: DeclaredHttpRule, depth: number): void {
@@ -124,10 +124,10 @@ function parseRule(
   const problems: HttpRuleProblem[] = [];
   const report = (message: string, ...at: number[]) => problems.push({ message, path: at });
   if (path.length > 0 && rule.additionalBindings.length > 0) {
-    report("additional_bindings do not nest; list them beside each other", ADDITIONAL_BINDINGS);
+    report("additional_bindings do not nest; list them side by side", ADDITIONAL_BINDINGS);
   }
   if (rule.method === undefined || rule.path === undefined) {
-    report('the rule binds no method; write one such as get: "/v1/things"');
+    report('the rule has no HTTP method; write, for example, get: "/v1/things"');
     return { path, problems };
   }
   const { method } = rule;
@@ -136,7 +136,7 @@ function parseRule(
   } else if (rule.pattern === CUSTOM && method !== method.toUpperCase()) {
     report(`HTTP methods are case-sensitive; write ${method.toUpperCase()}`, CUSTOM, 1);
   } else if (!SERVED_METHODS.has(method)) {
-    report(`the method ${method} can be served by no server; use another one`, CUSTOM, 1);
+    report(`HTTP servers do not support the method ${method}; use another one`, CUSTOM, 1);
   }
   const parsed = parsePathTemplate(rule.path);
   const at = rule.pattern === CUSTOM ? [CUSTOM, 2] : [rule.pattern];
@@ -176,10 +176,10 @@ function parseRule(
 
 function variableProblem({ path, found }: FieldReference): string | undefined {
   if (found.status !== "found") {
-    return `the variable "${path}" names no request field: ${describeMissingField(found)}`;
+    return `the variable "${path}" is not a request field: ${describeMissingField(found)}`;
   }
   if (found.repeated) {
-    return `the variable "${path}" names a repeated field, which no path can hold`;
+    return `the variable "${path}" names a repeated field, which a path cannot contain`;
   }
   if (found.kind === "message") {
     return `the variable "${path}" names a message; name a field in it, such as ${path}.id`;
@@ -212,9 +212,9 @@ function bodyFieldProblem(
 ): string | undefined {
   if (field === "*") return 'response_body cannot be "*"; leave it out for the whole response';
   if (field.includes(".")) {
-    return `${option} "${field}" must name a field of ${message} itself, not one inside another`;
+    return `${option} "${field}" must name a field of ${message} itself, not a nested field`;
   }
   const found = messages.lookup(message, field);
   if (found.status === "found") return undefined;
-  return `${option} "${field}" names no field: ${describeMissingField(found)}`;
+  return `${option} "${field}" is not a field: ${describeMissingField(found)}`;
 }

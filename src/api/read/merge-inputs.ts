@@ -8,21 +8,20 @@ import { type FileFacts, firstDifference, serviceFacts, typeFacts } from "./file
 
 const ANNOTATION_PACKAGE = "svc.access.v1";
 
-/** A file as an input holds it. */
+/** The copy of a file in one input. */
 export interface FileCopy {
   readonly outline: FileOutline;
   readonly bytes: Uint8Array;
-  /** What it was read from, for messages. */
+  /** Where it was read from, for messages. */
   readonly input?: string;
 }
 
 /**
- * The files of all inputs, each once, sorted: no order of the inputs reaches an output.
+ * The files of all inputs, each once, sorted, so that the order of the inputs does not change outputs.
  *
- * Images share files: the annotation, google's, those of a common module. Copies that say the same are
- * one. A copy of a later version, which says all that the others say and more, stands for them. Copies
- * that contradict each other are an error: at once where several inputs serve it, else where something of
- * it is needed.
+ * Images share files: the annotation, Google's files, those of a common module. Equal copies become one.
+ * A copy of a later version, which only adds declarations, replaces the others. Contradicting copies are
+ * an error: immediately if several inputs serve the file, otherwise when a part of the file is needed.
  *
  * @param isServed whether the RPCs of a package are served, and not only called
  */
@@ -35,7 +34,7 @@ export function mergeInputs(
     const seen = new Set<string>();
     for (const copy of files) {
       const { name } = copy.outline;
-      if (seen.has(name)) throw new DescriptorError(`the input holds ${name} twice`);
+      if (seen.has(name)) throw new DescriptorError(`the input contains ${name} twice`);
       seen.add(name);
       const known = byName.get(name);
       if (known === undefined) byName.set(name, [copy]);
@@ -46,7 +45,7 @@ export function mergeInputs(
   return files.sort((left, right) => compareText(left.name, right.name));
 }
 
-/** The copies, each another one, as one file. */
+/** Merges different copies of a file. */
 function mergeCopies(
   copies: readonly FileCopy[],
   isServed: (packageName: string) => boolean,
@@ -58,7 +57,7 @@ function mergeCopies(
   const read = outlines.filter(({ target }) => target);
   const { most: file, difference: ofTypes } = mostOf(outlines, typeFacts);
   const isOwn = read.some((outline) => isServed(outline.package));
-  // What is enforced must not depend on which of two versions is taken.
+  // The enforced policies must not depend on the choice between two versions.
   const [first, ...others] = sorted.filter(({ outline }) => outline.target);
   if (isOwn && first !== undefined) {
     for (const other of others) {
@@ -72,12 +71,12 @@ function mergeCopies(
     return { ...services.most, messages: file.messages, enums: file.enums };
   }
   const conflict = differentFiles(file.name, difference);
-  // Of the annotation, each input is judged by its own copy.
+  // Each input is checked with its own copy of the annotation.
   if (isOwn && read.length > 1 && file.package !== ANNOTATION_PACKAGE) throw conflict;
   return { ...services.most, conflict: conflict.message };
 }
 
-/** The first file that says all that the others say; where there is none, the first, and how they differ. */
+/** The first file with all declarations of the others; if there is none, the first file, and a difference. */
 function mostOf(
   files: readonly FileOutline[],
   factsOf: (file: FileOutline) => FileFacts,
@@ -103,7 +102,7 @@ function differentFiles(
   const inputs = new Set(copies.flatMap(({ input }) => (input === undefined ? [] : [input])));
   const where = inputs.size < 2 ? "" : ` (the inputs are ${[...inputs].join(" and ")})`;
   return new DescriptorError(
-    `two inputs hold different files named ${name}: ${difference}${where}; build all inputs from one version of it (rebuild the image that is older), or give each repository a folder of its own`,
+    `two inputs contain different files named ${name}: ${difference}${where}; build all inputs from one version of it (rebuild the older image), or give each repository its own folder`,
   );
 }
 
@@ -113,7 +112,7 @@ function isSame(left: FileCopy, right: FileCopy): boolean {
   );
 }
 
-/** How what is enforced differs: the RPCs, or the options of one; undefined where it does not. */
+/** How the enforced policies differ: in the RPCs, or in the options of one; undefined if they are equal. */
 function servedDifference(left: FileOutline, right: FileOutline): string | undefined {
   if (encode(servedOf(left)) === encode(servedOf(right))) return undefined;
   const [ofLeft, ofRight] = [serviceFacts(left), serviceFacts(right)];
@@ -132,11 +131,11 @@ function servedDifference(left: FileOutline, right: FileOutline): string | undef
       const other = methods.get(`${service.name}/${method.name}`);
       const what = other === undefined ? undefined : differentOption(method, other);
       if (what !== undefined) {
-        return `${what} of ${left.package}.${service.name}/${method.name} is not the same in both`;
+        return `${what} of ${left.package}.${service.name}/${method.name} differs`;
       }
     }
   }
-  return "the order of its RPCs is not the same in both";
+  return "the order of its RPCs differs";
 }
 
 function differentOption(left: MethodOutline, right: MethodOutline): string | undefined {

@@ -14,8 +14,8 @@ import {
 /**
  * Decodes `svc.access.v1.Policy`.
  *
- * An option that is written piece by piece may occur several times; as
- * protobuf has it, later occurrences are merged into the earlier ones.
+ * An option that is written piece by piece may occur several times; as in
+ * protobuf, later occurrences are merged into earlier ones.
  */
 export function readPolicy(occurrences: readonly Uint8Array[]): DeclaredPolicy | undefined {
   if (occurrences.length === 0) return undefined;

@@ -4,7 +4,7 @@ import type { HttpRule } from "../http-rule.ts";
 import { bareType, namePatternsOf, SEGMENT_NAME, segmentIndex } from "../name-pattern.ts";
 import { type DeclaredResource, parseResource, type ResourcePart } from "../resource.ts";
 
-/** What the placeholders of a resource are looked up in. */
+/** Where the placeholders of a resource are looked up. */
 interface Scope {
   /** The full name of the request message. */
   readonly request: string;
@@ -54,11 +54,11 @@ function lookup(path: string, scope: Scope): { found: FieldLookup; segment?: Seg
   const field = path.slice(0, dot);
   const segment = path.slice(dot + 1);
   const text = messages.lookup(request, field);
-  // Text inside a path has no fields, and its segments have none either.
+  // Text has segments, but neither the text nor its segments have fields.
   if (text.status !== "found" || !SEGMENT_NAME.test(segment)) return { found };
   const patterns = namePatternsOf(field, http);
   if (patterns.length === 0) {
-    const reason = `"${field}" is text that no path variable binds, so it has no segments to name`;
+    const reason = `"${field}" is text that no path variable binds, so it has no segments`;
     return { found: { status: "no_segment", reason } };
   }
   for (const pattern of patterns) {

@@ -12,10 +12,10 @@ import type { Workspace } from "./workspace.ts";
 const OUT = "gen";
 
 /**
- * The `buf.gen.yaml` of a repository. What it makes runs on Node as it is: imports end in `.ts`, and
- * enums are objects, for Node strips types and makes nothing of them.
+ * The `buf.gen.yaml` of a repository. Node.js runs the generated code directly: imports end in `.ts`,
+ * and enums are objects, since Node.js only strips types.
  *
- * @param isCleaned whether nothing but what is generated lies in the output folder
+ * @param isCleaned - whether the output folder contains only generated files
  */
 export function bufGenYaml(inputs: string, isCleaned: boolean): string {
   return `version: v2
@@ -46,10 +46,10 @@ function accessPlugin(out: string, extension: string): string {
 }
 
 /**
- * What the `buf.gen.yaml` of a repository lacks: plugins, beside the messages that it makes already.
+ * The plugins that the `buf.gen.yaml` of a repository lacks.
  *
- * @param folder the repository
- * @returns nothing where it lacks nothing
+ * @param folder - the repository
+ * @returns empty text if it lacks none
  */
 export function additionsToBufGen(folder: string): string {
   const path = join(folder, "buf.gen.yaml");
@@ -65,15 +65,15 @@ export function additionsToBufGen(folder: string): string {
     (option) => !es.options.split("\n").includes(option),
   );
   const advice = `
-So that Node runs what is made as it is, give ${es.name} the options ${missing.join(", ")}.
+So that Node.js runs the generated code directly, give ${es.name} the options ${missing.join(", ")}.
 `;
   return `plugins:\n${accessPlugin(es.out, extension)}${missing.length === 0 ? "" : advice}`;
 }
 
 /**
- * The folder of the generated code: that of the `buf.gen.yaml` which is there, or `gen`.
+ * The folder of the generated code: that of an existing `buf.gen.yaml`, or `gen`.
  *
- * @throws UsageError where the messages are generated elsewhere than what imports them
+ * @throws UsageError if messages are not generated into the same folder as the code that imports them
  */
 export function outputFolder(folder: string): string {
   const path = join(folder, "buf.gen.yaml");
@@ -85,7 +85,7 @@ export function outputFolder(folder: string): string {
   const messages = outOf("protoc-gen-es", "bufbuild/es");
   if (own !== undefined && messages !== undefined && tidy(own) !== tidy(messages)) {
     throw new UsageError(
-      `${path} generates into ${messages} and ${own}: write the same out for both, since protoc-gen-svc-access imports its siblings, then init again`,
+      `${path} generates into ${messages} and ${own}: write the same out for both, since their files import each other, then run init again`,
     );
   }
   return own ?? messages ?? OUT;
@@ -98,11 +98,11 @@ function tidy(path: string): string {
 interface Plugin {
   readonly name: string;
   readonly out: string;
-  /** One a line. */
+  /** One per line. */
   readonly options: string;
 }
 
-/** @throws UsageError where the file cannot be read, or is of a version without inputs */
+/** @throws UsageError if the file cannot be read, or its version has no inputs */
 function pluginsOf(path: string): readonly Plugin[] {
   let template: BufTemplate | undefined;
   try {
@@ -112,7 +112,9 @@ function pluginsOf(path: string): readonly Plugin[] {
     throw error;
   }
   if (template?.version !== "v2") {
-    throw new UsageError(`${path} has not version v2: run npx buf config migrate, then init again`);
+    throw new UsageError(
+      `${path} does not have version v2: run npx buf config migrate, then init again`,
+    );
   }
   return template.plugins.map(({ command, out = OUT, options }) => {
     return { name: command.join(" "), out, options };
@@ -120,14 +122,14 @@ function pluginsOf(path: string): readonly Plugin[] {
 }
 
 /**
- * The inputs: the one module, or the workspace but for what is imported, since a plugin is run once
- * for each input, and must see all of them at once.
+ * The inputs: the only module, or the workspace without imported modules. buf runs a plugin once per
+ * input, and one run must have all files.
  */
 export function inputsOf(folder: string, { own, imported, annotation }: Workspace): string {
   const [first] = own;
   if (own.length === 1 && first !== ".") return `  - directory: ${first}\n`;
   const modules = [...imported, annotation ?? COPIES].filter((path) => !own.includes(path));
-  // buf does not exclude a module by its own folder.
+  // buf cannot exclude a module with its own folder.
   const excluded = modules.flatMap((path) => foldersOf(folder, path)).sort();
   const lines = excluded.map((path) => `      - ${path}\n`);
   return `  - directory: .\n${lines.length === 0 ? "" : `    exclude_paths:\n${lines.join("")}`}`;
@@ -139,7 +141,7 @@ function foldersOf(folder: string, path: string): string[] {
     .map(({ name }) => `${path}/${name}`);
 }
 
-/** Whether the output folder may be emptied at each run: nothing of somebody else's lies there. */
+/** Whether each run may empty the output folder: it has no files of others. */
 export function mayClean(folder: string): boolean {
   const out = join(folder, OUT);
   return !existsSync(out) || readdirSync(out).length === 0;

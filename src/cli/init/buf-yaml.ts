@@ -3,7 +3,7 @@ import { COPIES } from "./shipped-protos.ts";
 import type { Workspace } from "./workspace.ts";
 
 const PLUGIN = "buf-plugin-svc-access";
-const NAME_MOVES = "\nand remove name at the top, which is the module's now.\n";
+const NAME_MOVES = "\nand remove name at the top, which is now the module's.\n";
 const RULES = ["STANDARD", "ACCESS"];
 const BREAKING = "ACCESS_BREAKING";
 
@@ -51,10 +51,10 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 /**
- * What the `buf.yaml` of a repository lacks: each of its parts that must change, whole, with what it
- * has already.
+ * The parts of the `buf.yaml` of a repository that must change, each in full, with their present
+ * content.
  *
- * @returns nothing where it lacks nothing
+ * @returns empty text if nothing must change
  */
 export function additionsToBufYaml(
   { bufYaml, annotation }: Workspace,
@@ -86,7 +86,7 @@ export function additionsToBufYaml(
 
 function addModule(document: Document): void {
   if (!isSeq(document.get("modules"))) {
-    // The name of the only module is that of the file; among several, each has its own.
+    // The name at the top is that of the only module; of several modules, each has its own name.
     const name = document.get("name");
     const root = { path: ".", ...(typeof name === "string" && { name }) };
     document.set("modules", document.createNode([root]));
@@ -110,7 +110,7 @@ function addPlugin(document: Document, command: PluginCommand): void {
   (document.get("plugins") as YAMLSeq).add(document.createNode(plugin));
 }
 
-/** The rules of a module stand in place of those of the workspace. */
+/** The rules of a module replace those of the workspace. */
 function addRules(document: Document): void {
   const { modules, ...workspace } = document.toJS() as Rules & { modules?: unknown };
   addRulesTo(document, [], workspace.lint);
@@ -136,7 +136,7 @@ interface Lint {
   readonly ignore?: readonly string[];
 }
 
-/** Where no rules are listed, the plugin's run by themselves. */
+/** If no rules are listed, those of the plugin run by default. */
 function addBreakingTo(
   document: Document,
   place: readonly (string | number)[],
@@ -155,7 +155,7 @@ function addRulesTo(document: Document, place: readonly (string | number)[], lin
   if (use.some((rule) => /^ACCESS(?:_|$)/.test(`${rule}`))) return;
   const rules = [...use, "ACCESS"];
   const path = [...place, "lint"];
-  // Comments stay where the map does; an alias is written out, since it is another module's too.
+  // Changing the map keeps its comments. An alias is expanded, since another module uses it, too.
   if (isMap(document.getIn(path))) document.setIn([...path, "use"], document.createNode(rules));
   else document.setIn(path, document.createNode({ ...lint, use: rules }));
 }

@@ -1,10 +1,10 @@
 const NAME = "buf-plugin-svc-access";
 
 /**
- * How `buf.yaml` names the check plugin: a program on PATH, or a list of a program and its arguments.
+ * How `buf.yaml` names the check plugin: a program on PATH, or a program and its arguments.
  *
- * On Windows, npm starts a program with what its first line names, which here is a shell that few
- * machines have. Node.js reads the same file.
+ * On Windows, npm starts a program with the interpreter in its first line, here a shell, which few
+ * machines have. Node.js can run the same file.
  *
  * @param installed - where this package is installed, relative to the repository
  */

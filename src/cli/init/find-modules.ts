@@ -1,28 +1,28 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 
-/** More is not looked at: a repository of that size says what its modules are. */
+/** The maximum number of entries to search: a larger repository has a `buf.yaml`. */
 const MAX_ENTRIES = 50_000;
-/** How much of a proto is read for its package. */
+/** The size of the part of a proto that is searched for its package. */
 const HEAD_BYTES = 64 * 1024;
 
-/** What holds no sources of the repository. */
+/** Folders without sources of the repository. */
 const SKIPPED = new Set(["node_modules", "dist", "build", "target"]);
 
-/** The packages whose protos are imported, and never a repository's own. */
+/** Packages whose protos are always imported, never a repository's own. */
 const IMPORTED = /^(?:google|svc\.access|svc\.iam)\./;
 
-/** A folder that the import paths of protos start from. */
+/** A folder to which the import paths of protos are relative. */
 export interface FoundModule {
-  /** Relative to the repository; `.` for all of it. */
+  /** Relative to the repository; `.` for the repository itself. */
   readonly path: string;
-  /** Whether it holds nothing but what is there to be imported: Google's protos, and the annotation. */
+  /** Whether it has only protos to import: Google's and the annotation. */
   readonly isImported: boolean;
 }
 
 /**
- * Finds the modules of a repository without `buf.yaml`: a proto of the package `a.b.v1` that lies at
- * `api/a/b/v1` belongs to the module `api`. One that lies elsewhere belongs to the first folder of its path.
+ * Finds the modules of a repository without `buf.yaml`: a proto of the package `a.b.v1` in `api/a/b/v1`
+ * belongs to the module `api`; any other proto belongs to the first folder of its path.
  */
 export function findModules(folder: string): readonly FoundModule[] {
   const modules = new Map<string, boolean>();

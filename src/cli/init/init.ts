@@ -27,19 +27,19 @@ export function initCommand(): Command {
   return new Command("init")
     .description("Writes buf.yaml, buf.gen.yaml and svc-access.yaml for a service repository.")
     .argument("[folder]", "the repository", ".")
-    .option("--googleapis", "google/api/annotations.proto comes from another module of buf.yaml")
-    .option("--service <name>", "write a service to start from, too: proto, model, handlers, tests")
-    .option("--update", "only renew the copies of the annotation's protos, after an upgrade")
+    .option("--googleapis", "take google/api/annotations.proto from another module of buf.yaml")
+    .option("--service <name>", "also write a starter service: proto, model, handlers, tests")
+    .option("--update", "only update the copies of the annotation's protos, after an upgrade")
     .addHelpText(
       "after",
       `
 Examples:
   npm install --save-dev svc-access @bufbuild/buf @bufbuild/protoc-gen-es && npx svc-access init
-  npx svc-access init --service notes      a service that runs
-  npx svc-access init --service bills bills      another one, in a folder of its own
+  npx svc-access init --service notes      a service that runs at once
+  npx svc-access init --service bills bills      another service, in its own folder
 
-A file that exists is left as it is, and what it lacks is shown. The annotation's protos are
-copied to ${COPIES}, to be committed: buf breaking --against '.git#branch=main' needs them in git.
+Existing files stay unchanged; the parts that they lack are printed. The annotation's protos are
+copied to ${COPIES}. Commit them: buf breaking --against '.git#branch=main' needs them in git.
 From a folder of the repository, write '../.git#branch=main,subdir=FOLDER'.`,
     )
     .action(init);
@@ -47,7 +47,7 @@ From a folder of the repository, write '../.git#branch=main,subdir=FOLDER'.`,
 
 function init(folder: string, flags: InitFlags): void {
   if (flags.update === true && flags.service !== undefined) {
-    throw new UsageError("--update renews copies only: run init --service without it");
+    throw new UsageError("--update only updates copies: run init --service without it");
   }
   try {
     mkdirSync(folder, { recursive: true });
@@ -68,7 +68,7 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
   const starter =
     service === undefined ? undefined : serviceStarter(service, root, installedAt(folder), gen);
   if (service !== undefined) refuseOtherService(folder, service);
-  // Read before anything is written: it may be one that cannot be.
+  // Reading may fail, so it comes before any write.
   const bufGenLacks = additionsToBufGen(folder);
   if (annotation === undefined) writeNew(folder, copies(COPIES, workspace));
   const isCleaned = mayClean(folder);
@@ -80,23 +80,23 @@ function start(folder: string, workspace: Workspace, { service }: InitFlags): vo
     ...(starter ?? [{ name: "svc-access.yaml", content: svcAccessYaml(installedAt(folder)) }]),
     { name: "tsconfig.json", content: tsconfig(sourceFolders(gen, service !== undefined)) },
   ]);
-  for (const name of kept) say(`${name} exists and is left as it is`);
-  if (annotation !== undefined) tellOfCopies(folder, annotation, workspace);
-  tellLack("buf.yaml", kept.includes("buf.yaml") ? additionsToBufYaml(workspace, plugin) : "");
-  tellLack("buf.gen.yaml", bufGenLacks);
-  tellLack("tsconfig.json", tsconfigLacks(join(folder, "tsconfig.json")));
+  for (const name of kept) say(`${name} exists and stays unchanged`);
+  if (annotation !== undefined) reportCopies(folder, annotation, workspace);
+  printMissing("buf.yaml", kept.includes("buf.yaml") ? additionsToBufYaml(workspace, plugin) : "");
+  printMissing("buf.gen.yaml", bufGenLacks);
+  printMissing("tsconfig.json", tsconfigLacks(join(folder, "tsconfig.json")));
   if (starter !== undefined && !mentions(folder, "svc-access.yaml", `${service}:`)) {
-    tellLack("svc-access.yaml", contentOf(starter, "svc-access.yaml"));
+    printMissing("svc-access.yaml", contentOf(starter, "svc-access.yaml"));
   }
   if (!isCleaned && !kept.includes("buf.gen.yaml")) {
     say(
-      "\ngen is not empty, so buf.gen.yaml has no clean: true: add it where all in gen is generated",
+      "\ngen is not empty, so buf.gen.yaml has no clean: true: add it if all files in gen are generated",
     );
   }
   say(nextSteps(folder, root, service).trimEnd());
 }
 
-/** Renews what an upgrade of this package has changed. */
+/** Updates the copies after an upgrade of this package. */
 function update(folder: string, workspace: Workspace): void {
   const { annotation = COPIES } = workspace;
   if (isInstalled(annotation)) {
@@ -109,7 +109,7 @@ function update(folder: string, workspace: Workspace): void {
   if (stale.length === 0) say(`the copies in ${annotation} are those of this version`);
   if (workspace.annotation === undefined) {
     const plugin = checkPluginCommand(installedAt(folder));
-    tellLack("buf.yaml", additionsToBufYaml(workspace, plugin));
+    printMissing("buf.yaml", additionsToBufYaml(workspace, plugin));
   }
 }
 
@@ -120,14 +120,14 @@ function copies(module: string, { hasGoogle }: Workspace): OutputFile[] {
   }));
 }
 
-/** Those of Google are renewed only where the annotation's module is all ours. */
+/** Copies of Google's protos are included only if the annotation's module is entirely ours. */
 function staleCopies(folder: string, module: string, workspace: Workspace): OutputFile[] {
   return copies(module, workspace).filter(
     ({ name, content }) => textOf(join(folder, name)) !== content,
   );
 }
 
-function tellOfCopies(folder: string, module: string, workspace: Workspace): void {
+function reportCopies(folder: string, module: string, workspace: Workspace): void {
   if (isInstalled(module)) {
     say(`
 ${module} is a module of buf.yaml, and is not in git, so buf breaking --against '.git#branch=main'
@@ -137,7 +137,7 @@ cannot build it. To change that: remove the module, run npx svc-access init --up
   const stale = staleCopies(folder, module, workspace);
   if (stale.length === 0) return;
   const names = stale.map(({ name }) => name).join(", ");
-  say(`\nnot those of this version: ${names}; run npx svc-access init --update`);
+  say(`\nout of date: ${names}; run npx svc-access init --update`);
 }
 
 /** Two services in one folder would share `src/main.ts`. */
@@ -147,11 +147,11 @@ function refuseOtherService(folder: string, service: string): void {
   )?.[1];
   if (other === undefined || other === service) return;
   throw new UsageError(
-    `the service ${other} is in this folder: give ${service} one of its own, such as npx svc-access init --service ${service} ${service}`,
+    `the service ${other} is in this folder: give ${service} its own folder, for example npx svc-access init --service ${service} ${service}`,
   );
 }
 
-/** Where this package is installed, as seen from a folder: a workspace of npm has it above. */
+/** The path of this package relative to a folder: in an npm workspace, it is installed above. */
 function installedAt(folder: string): string {
   const name = join("node_modules", "svc-access");
   const start = resolve(folder);
@@ -167,7 +167,7 @@ function isInstalled(module: string): boolean {
   return module.split("/").includes("node_modules");
 }
 
-/** Writes all files that do not exist, or none. @returns the names of those that exist */
+/** Writes all files that do not exist, or none of them. @returns the names of existing files */
 function writeNew(folder: string, files: readonly OutputFile[]): string[] {
   const missing = files.filter(({ name }) => !existsSync(join(folder, name)));
   writeFiles(folder, missing);
@@ -175,7 +175,7 @@ function writeNew(folder: string, files: readonly OutputFile[]): string[] {
   return files.filter((file) => !missing.includes(file)).map(({ name }) => name);
 }
 
-function tellLack(name: string, lack: string): void {
+function printMissing(name: string, lack: string): void {
   if (lack !== "") say(`\nAdd to ${name}:\n\n${lack.trimEnd()}`);
 }
 

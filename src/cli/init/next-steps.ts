@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
 const SERVICES_NEED = 24;
-/** The first TypeScript that knows every option of the `tsconfig.json` that `init` writes. */
+/** The first TypeScript version with every option of the `tsconfig.json` that `init` writes. */
 const TYPESCRIPT_NEEDS = [5, 8] as const;
 
-/** What the user does next. */
+/** The next steps of the user. */
 export function nextSteps(folder: string, root: string, service: string | undefined): string {
   const steps = ["npx buf lint", "npx buf generate", "npx tsc"];
   steps.unshift(...installSteps(folder, service !== undefined));
-  // Node takes the imports of generated code for those of a module only there.
+  // Node.js treats generated code as modules only with this type.
   if (!isModule(folder)) steps.unshift("npm pkg set type=module");
   if (nearestManifest(folder) === undefined) steps.unshift("npm init -y");
   const below = relative(process.cwd(), resolve(folder)).split(sep).join("/");
@@ -22,8 +22,8 @@ export function nextSteps(folder: string, root: string, service: string | undefi
 }
 
 /**
- * What is not installed where the steps are run, as after an `npx svc-access init` in an empty folder: npx would
- * fetch packages called buf and tsc, which are somebody else's.
+ * The installation of packages that the steps need, for example after `npx svc-access init` in an empty folder.
+ * Otherwise, npx would download unrelated packages named buf and tsc.
  */
 function installSteps(folder: string, isService: boolean): string[] {
   const isAbsent = (name: string) =>
@@ -42,14 +42,14 @@ function installSteps(folder: string, isService: boolean): string[] {
     .map(({ command, names }) => `${command} ${names.join(" ")}`);
 }
 
-/** The compiler runs on Node 20; the service that it makes does not. */
+/** The compiler runs on Node.js 20, but generated services do not. */
 function olderNode(): string {
   const major = Number.parseInt(process.versions.node, 10);
   if (major >= SERVICES_NEED) return "";
   return `\nThis is Node ${process.versions.node}. Services and their tests need Node ${SERVICES_NEED} or later.\n`;
 }
 
-/** Whether the project itself asks for TypeScript: a copy that another package brings may be of any version. */
+/** Whether the project itself depends on TypeScript: a copy of another package may have any version. */
 function hasTypeScript(folder: string): boolean {
   const places = foldersUp(folder);
   const isAsked = places.some((place) => {
@@ -70,7 +70,7 @@ function isRecent(version: unknown): boolean {
   return major > leastMajor || (major === leastMajor && minor >= leastMinor);
 }
 
-/** As Node decides it: by the nearest `package.json`. */
+/** As in Node.js, the nearest `package.json` decides. */
 function isModule(folder: string): boolean {
   const nearest = nearestManifest(folder);
   return nearest !== undefined && manifest(nearest)["type"] === "module";
@@ -91,7 +91,7 @@ function foldersUp(folder: string): string[] {
   return places;
 }
 
-/** An empty one where there is none that can be read. */
+/** The manifest at a path; empty if it cannot be read. */
 function manifest(path: string): Readonly<Record<string, unknown>> {
   try {
     const content: unknown = JSON.parse(readFileSync(path, "utf8"));
@@ -101,7 +101,7 @@ function manifest(path: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** For a shell. */
+/** Quotes a path for a shell. */
 function quoted(path: string): string {
   return /^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

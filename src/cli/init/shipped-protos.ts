@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The folder of the copies, relative to the repository. */
 export const COPIES = "third_party/svc-access";
 
-/** What the annotation needs to compile; the API of IAM is imported as its client, not copied. */
+/** The folders that the annotation needs to compile; the IAM API is imported as a client, not copied. */
 const COPIED = ["google", "svc/access"];
 
 /** Relative to the root of a module. */
@@ -13,10 +13,10 @@ export const POLICY_PROTO = "svc/access/v1/policy.proto";
 export const ANNOTATIONS_PROTO = "google/api/annotations.proto";
 
 /**
- * The protos that a repository copies, since git has no `node_modules`: `buf breaking` builds
- * earlier commits, and needs their imports in them.
+ * The protos that a repository copies: `buf breaking` builds earlier commits, which need their
+ * imports, but `node_modules` is not in git.
  *
- * @param withGoogle whether those of `google/api` are among them
+ * @param withGoogle - whether to include those of `google/api`
  * @returns names relative to the module, and contents
  */
 export function shippedProtos(withGoogle: boolean): readonly (readonly [string, string])[] {
@@ -30,7 +30,7 @@ export function shippedProtos(withGoogle: boolean): readonly (readonly [string, 
   ) as [string, string][];
 }
 
-/** The folder of this package, above the bundle or source that runs. */
+/** The folder of this package, above the running bundle or source. */
 function packageFolder(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, "proto", POLICY_PROTO))) return folder;

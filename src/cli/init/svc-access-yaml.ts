@@ -1,17 +1,17 @@
 /**
  * The platform configuration of a repository without a service to start from.
  *
- * @param installed where this package is, relative to the repository
+ * @param installed - the path of this package, relative to the repository
  */
 export function svcAccessYaml(installed: string): string {
   return `# yaml-language-server: $schema=${installed}/schemas/svc-access.schema.json
 environment: development
 
-# The authorization model: what an action is checked against.
+# The authorization model, which defines the permissions.
 model: ${installed}/model/iam.zed
 
-# What is deployed as one process, and the protobuf packages that it serves.
-# Without services, each package is one.
+# The deployed services and their protobuf packages.
+# Without this list, each package is its own service.
 #
 # services:
 #   orders:

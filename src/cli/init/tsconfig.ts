@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** The `tsconfig.json` of code that Node runs as it is, in these folders. */
+/** The `tsconfig.json` of code in these folders, which Node.js runs directly. */
 export function tsconfig(folders: readonly string[]): string {
   return `{
   "compilerOptions": {
@@ -20,7 +20,7 @@ export function tsconfig(folders: readonly string[]): string {
 `;
 }
 
-/** What a `tsconfig.json` lacks for imports that end in `.ts`; nothing where it lacks nothing. */
+/** The options that a `tsconfig.json` lacks for imports that end in `.ts`; empty if it has them. */
 export function tsconfigLacks(path: string): string {
   if (!existsSync(path)) return "";
   const text = readFileSync(path, "utf8");
@@ -31,6 +31,6 @@ export function tsconfigLacks(path: string): string {
     "rewriteRelativeImportExtensions": true
   }
 
-The imports of generated code end in .ts, as Node wants them. Where import_extension=js is written in
-buf.gen.yaml instead, twice, they end in .js, and tsc must compile them before Node runs them.`;
+The imports of generated code end in .ts, so that Node.js runs it directly. With import_extension=js
+for both plugins in buf.gen.yaml, they end in .js, and tsc must compile the code first.`;
 }

@@ -5,33 +5,33 @@ import { UsageError } from "../../diagnostics/usage-error.ts";
 import { type FoundModule, findModules } from "./find-modules.ts";
 import { ANNOTATIONS_PROTO, POLICY_PROTO } from "./shipped-protos.ts";
 
-/** What `init` finds of buf in a repository. */
+/** The buf workspace that `init` finds in a repository. */
 export interface Workspace {
-  /** The `buf.yaml` that is there. */
+  /** The existing `buf.yaml`. */
   readonly bufYaml: Document | undefined;
   /** The modules of the repository's own protos, relative to it; at least one. */
   readonly own: readonly string[];
-  /** Modules that are there to be imported only, that of the annotation not among them. */
+  /** Modules that are only imported, without that of the annotation. */
   readonly imported: readonly string[];
-  /** The module that holds the annotation already. */
+  /** The module that already has the annotation. */
   readonly annotation: string | undefined;
-  /** Whether `google/api/annotations.proto` comes from elsewhere. */
+  /** Whether `google/api/annotations.proto` comes from another module. */
   readonly hasGoogle: boolean;
 }
 
 const NEW_MODULE = "proto";
 
 /**
- * Looks at what is there.
+ * Reads the workspace of a repository.
  *
- * @throws UsageError where a file of buf cannot be read, or is of a version without plugins
+ * @throws UsageError if a buf file cannot be read, or its version has no plugins
  */
 export function readWorkspace(folder: string, flags: { readonly googleapis: boolean }): Workspace {
   const bufYaml = readBufYaml(folder);
   const modules = bufYaml === undefined ? findModules(folder) : modulesOf(bufYaml, folder);
   const holds = (path: string, proto: string): boolean => existsSync(join(folder, path, proto));
   const annotation = modules.find(({ path }) => holds(path, POLICY_PROTO))?.path;
-  // Protos that lie beside the user's own are the user's.
+  // A module that also has the user's own protos belongs to the user.
   const others = modules.filter(({ path, isImported }) => path !== annotation || !isImported);
   const own = others.filter(({ isImported }) => !isImported).map(({ path }) => path);
   const google = others.some(({ path }) => holds(path, ANNOTATIONS_PROTO));
@@ -58,11 +58,11 @@ function readBufYaml(folder: string): Document | undefined {
 
 function ofOldVersion(name: string): UsageError {
   return new UsageError(
-    `${name} has not version v2, and only that has plugins: run npx buf config migrate, then init again`,
+    `${name} does not have version v2, which plugins need: run npx buf config migrate, then init again`,
   );
 }
 
-/** A `buf.yaml` without modules has one, the whole folder. */
+/** A `buf.yaml` without modules has a single one, the whole folder. */
 function modulesOf(document: Document, folder: string): readonly FoundModule[] {
   const { modules } = document.toJS() as { modules?: unknown };
   const paths = (Array.isArray(modules) ? modules : [{ path: "." }])

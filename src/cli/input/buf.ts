@@ -4,15 +4,15 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UsageError } from "../../diagnostics/usage-error.ts";
 
-/** The most bytes of an image; the largest public tree of protos makes 90 MB. */
+/** The maximum size of an image; that of the largest public proto tree has 90 MB. */
 const MAX_IMAGE_BYTES = 1 << 30;
 
 /**
  * Builds an image with buf.
  *
- * @param input - what buf knows as an input: a folder, an archive, a module
- * @throws UsageError where there is no buf, or it finds the protos wrong; the
- * message is buf's own.
+ * @param input - an input of buf: a folder, an archive, a module
+ * @throws UsageError if buf is not found, or rejects the protos; the message is
+ * that of buf.
  */
 export function buildImage(input: string): Uint8Array {
   return runBuf(["build", input, "-o", "-#format=binpb"], `buf cannot build ${input}`, (said) =>
@@ -53,7 +53,7 @@ function runBuf(
   return result.stdout;
 }
 
-/** buf on PATH, else of the nearest `node_modules`. */
+/** Finds buf on PATH, else in the nearest `node_modules`. */
 function findBuf(): string {
   const names = process.platform === "win32" ? ["buf.exe", "buf.cmd"] : ["buf"];
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
@@ -66,7 +66,7 @@ function findBuf(): string {
     }
   }
   throw new UsageError(
-    "buf is needed to read this input and was not found; npm install --save-dev @bufbuild/buf, or pass an image",
+    "buf is needed to read this input and was not found; run npm install --save-dev @bufbuild/buf, or pass an image",
   );
 }
 
@@ -82,9 +82,9 @@ const MISSING_ANNOTATION =
 const OF_PACKAGES = /^(?:[^:\n]*\/)?node_modules\//;
 
 /**
- * What buf says of an input that it cannot build, with the fix where it is known.
+ * The errors of buf for an input that it cannot build, with a fix if one is known.
  *
- * @param said one problem a line
+ * @param said - one problem per line
  */
 export function explainBuf(said: string, input: string): string {
   const lines = said.split(/\r?\n/);
@@ -93,12 +93,12 @@ export function explainBuf(said: string, input: string): string {
   const hints: string[] = [];
   if (left > 0) {
     hints.push(
-      `${left} of these problems are of protos below node_modules, which buf reads where no buf.yaml names the modules: pass the folder of your own protos, or images of the services, such as svc-access lint a.binpb b.binpb`,
+      `${left} of these problems are in protos below node_modules, which buf reads if no buf.yaml lists the modules: pass the folder of your own protos, or images of the services, such as svc-access lint a.binpb b.binpb`,
     );
   }
   if (own.some((line) => MISSING_ANNOTATION.test(line))) {
     hints.push(
-      `the protos of svc/access or google/api are not among the modules: run npx svc-access init in the repository, or without buf build an image with protoc --descriptor_set_out=image.binpb --include_imports --include_source_info, and pass image.binpb instead of ${input}`,
+      `no module has the protos of svc/access or google/api: run npx svc-access init in the repository; or, without buf, build an image with protoc --descriptor_set_out=image.binpb --include_imports --include_source_info, and pass image.binpb instead of ${input}`,
     );
   }
   return [...own, ...hints].join("\n");

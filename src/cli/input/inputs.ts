@@ -10,7 +10,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { UsageError } from "../../diagnostics/usage-error.ts";
 import { buildImage, listModules } from "./buf.ts";
 
-/** One input: its files, and the folder that their names start from, where it is known. */
+/** One input: its files, and the folder that their names are relative to, if known. */
 export interface Input {
   readonly files: readonly DescriptorFile[];
   readonly folder?: string;
@@ -19,13 +19,13 @@ export interface Input {
 const BINARY_IMAGE = /\.(?:binpb|bin|pb|img)(?:\.gz)?$/;
 
 /**
- * Reads the inputs of a command: images, standard input, and whatever buf builds.
+ * Reads the inputs of a command: images, standard input, and inputs that buf builds.
  *
- * @throws UsageError where one of them cannot be read.
+ * @throws UsageError if one of them cannot be read.
  */
 export function readInputs(names: readonly string[], progress: (line: string) => void): Input[] {
   if (names.filter((name) => name === "-").length > 1) {
-    throw new UsageError("standard input can be one input only");
+    throw new UsageError("only one input can be standard input");
   }
   try {
     return names.flatMap((name) =>
@@ -62,7 +62,7 @@ function build(folder: string, progress: (line: string) => void): Input {
   return { files: readImage(buildImage(folder), folder), folder };
 }
 
-/** The modules of a workspace that are its own; those below `node_modules` are there to be imported. */
+/** The workspace's own modules; those below `node_modules` are only imported. */
 function moduleFolders(folder: string): string[] {
   if (!existsSync(join(folder, "buf.yaml"))) return [folder];
   const modules = listModules(folder).filter((path) => !path.split("/").includes("node_modules"));
@@ -86,7 +86,7 @@ function unzip(bytes: Uint8Array, source: string): Uint8Array {
   }
 }
 
-/** The diagnostics with the paths that a user can open from the working folder. */
+/** The diagnostics with paths that a user can open from the working directory. */
 export function withDisplayPaths<T extends Diagnostic>(
   diagnostics: readonly T[],
   inputs: readonly Input[],

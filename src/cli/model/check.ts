@@ -11,7 +11,7 @@ export function checkCommand(): Command {
     .description("Parses a model and checks its types, relations and permissions.")
     .argument("<file>", "a model in SpiceDB's schema language")
     .addOption(
-      new Option("--format <format>", "how findings are printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "json", "github-actions", "sarif"])
         .default("text"),
     )
@@ -44,14 +44,14 @@ async function check(path: string, { format }: { readonly format: string }): Pro
   process.exitCode = diagnostics.length > 0 ? 1 : 0;
 }
 
-/** What the check of a model found. */
+/** The result of the check of a model. */
 export interface ModelFindings {
   readonly diagnostics: readonly Diagnostic[];
   readonly definitions: number;
   readonly permissions: number;
 }
 
-/** Findings in a model, in the formats of `svc-access lint`, which count RPCs where these count types. */
+/** Findings in a model, in the formats of `svc-access lint`, with counts of definitions instead of RPCs. */
 export function formatFindings(found: ModelFindings, format: string, style: ReportStyle): string {
   const { diagnostics, definitions, permissions } = found;
   if (format === "json") {

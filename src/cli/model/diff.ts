@@ -12,13 +12,13 @@ interface DiffFlags {
 export function diffCommand(): Command {
   return new Command("diff")
     .description(
-      "Says what changed between two models, what that widens or narrows, and what blocks it.",
+      "Compares two models: lists the changes, whether they widen or narrow access, and what blocks them.",
     )
-    .argument("<old>", "the model as it is")
-    .argument("<new>", "the model as it would be")
+    .argument("<old>", "the current model")
+    .argument("<new>", "the new model")
     .addOption(relationshipsFlag("the stored relationships"))
     .addOption(
-      new Option("--format <format>", "how it is printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "json"])
         .default("text"),
     )
@@ -29,9 +29,9 @@ Examples:
   svc-access model diff old.zed new.zed
   svc-access model diff old.zed new.zed --relationships relationships.txt
 
-Widens and narrows are said of the same relationships, where it is certain.
+A change widens or narrows if it certainly does so for the same relationships.
 Exit codes: 0 nothing blocks the change, 1 a stored relationship blocks it (without
---relationships: a relation or a subject of one was removed, so that one may), 2 usage or
+--relationships: one may block it, as a relation or a subject of one was removed), 2 usage or
 unreadable input.`,
     )
     .action(diff);

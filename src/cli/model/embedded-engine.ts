@@ -3,9 +3,9 @@ import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { Model } from "../../model/index.ts";
 import { SPICEDB_OBJECT_IDS } from "../../model/object-id.ts";
 
-/** An engine in memory, without relationships, that lives as long as the command. */
+/** An in-memory engine without relationships, for the time of the command. */
 export function createEngine(model: Model): Promise<AuthorizationEngine> {
-  // Files are written for SpiceDB, so its own ids count.
+  // The files are written for SpiceDB, so ids follow its rules.
   return createEmbeddedEngine({
     model,
     store: createMemoryStore(),

@@ -11,10 +11,10 @@ import { createEngine } from "./embedded-engine.ts";
 import { loadRelationships } from "./load-relationships.ts";
 
 /**
- * Decides a check over the relationships of a file, and says why.
+ * Decides a check with the relationships of a file, and explains the decision.
  *
- * @returns undefined where the model does not allow a relationship; which was said on stderr
- * @throws UsageError where the check or the file cannot be used
+ * @returns undefined if the model does not allow a relationship, which is reported on stderr
+ * @throws UsageError if the check or the file cannot be used
  */
 export async function explainCheck(model: Model, check: string, path: string) {
   const request = parseCheck(check);

@@ -13,14 +13,16 @@ interface ExplainFlags {
 /** `svc-access model explain FILE TYPE PERMISSION`. */
 export function explainModelCommand(): Command {
   return new Command("explain")
-    .description("Says which relations grant a permission, or why a check is allowed or denied.")
+    .description(
+      "Explains which relations grant a permission, or why a check is allowed or denied.",
+    )
     .argument("<file>", "a model in SpiceDB's schema language")
     .argument("[type]", "a type of the model")
     .argument("[permission]", "a permission or relation of the type")
     .addOption(relationshipsFlag("the relationships for --check"))
-    .option("--check <check>", "a check to decide, as type:id#permission@type:id")
+    .option("--check <check>", "a check to decide: type:id#permission@type:id")
     .addOption(
-      new Option("--format <format>", "how it is printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "json"])
         .default("text"),
     )
@@ -31,7 +33,7 @@ Examples:
   svc-access model explain model/iam.zed skill edit
   svc-access model explain model/iam.zed --relationships relationships.txt --check 'skill:deploy#edit@user:ann'
 
-Exit codes: 0 explained (a denied check too), 1 a relationship that the model does not allow,
+Exit codes: 0 explained (even if denied), 1 a relationship that the model does not allow,
 2 usage or unreadable input.`,
     )
     .action(explain);
@@ -50,7 +52,7 @@ async function explain(
     throw new UsageError("name a type and a permission, or a check with --check");
   }
   if ((flags.check === undefined) !== (flags.relationships === undefined)) {
-    throw new UsageError("--check and --relationships go together; give both");
+    throw new UsageError("--check and --relationships need each other; set both");
   }
   const { loadModel } = await import("./files.ts");
   const model = loadModel(path);

@@ -6,9 +6,9 @@ import { MalformedFileError } from "../../diagnostics/usage-error.ts";
 import { type Model, parseModel } from "../../model/index.ts";
 
 /**
- * Reads a model that must be without errors.
+ * Reads a model, which must have no errors.
  *
- * @throws UsageError where it cannot be read; MalformedFileError where it has errors
+ * @throws UsageError if it cannot be read; MalformedFileError if it has errors
  */
 export function loadModel(path: string): Model {
   const text = readText(path, `the model ${path}`);
@@ -23,6 +23,6 @@ export function loadModel(path: string): Model {
 export function relationshipsFlag(what: string): Option {
   return new Option(
     "--relationships <file>",
-    `${what}, one a line, or a validation file (.yaml) that holds some`,
+    `${what}, one per line, or a validation file (.yaml) with relationships`,
   );
 }

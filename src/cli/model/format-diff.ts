@@ -3,14 +3,14 @@ import { displayPath } from "../../compiler/platform.ts";
 import type { Blocker, Effect, ModelChange } from "../../model/validation/diff-models.ts";
 import { count, paint, type ReportStyle } from "../report/findings.ts";
 
-/** What a comparison found. */
+/** The result of a comparison. */
 export interface DiffReport {
   readonly oldPath: string;
   readonly newPath: string;
   /** The file of the stored relationships. */
   readonly relationships: string | undefined;
   readonly changes: readonly (ModelChange & { readonly mayBlock: boolean })[];
-  /** Absent where no relationships were given. */
+  /** Absent if no relationships were given. */
   readonly blockers: readonly Blocker[] | undefined;
 }
 
@@ -57,7 +57,7 @@ function linesOf(report: DiffReport, style: ReportStyle): string[] {
       what === "changed"
         ? `: ${change.before} => ${change.after}`
         : what === "affected"
-          ? ", through what it refers to"
+          ? ", through its references"
           : "";
     const block = mayBlock && blockers === undefined ? "; may block" : "";
     const line = `${MARKS[what]} ${kind} ${name}${expressions} (${EFFECTS[effect]}${block}) ${file}:${position.line}:${position.column}`;

@@ -6,7 +6,7 @@ import type { PlacedRelationship } from "../../model/validation/validation-file.
 /**
  * Reads a file of relationships.
  *
- * @throws UsageError where it cannot be read; MalformedFileError where it holds anything else
+ * @throws UsageError if it cannot be read; MalformedFileError if it contains anything else
  */
 export async function loadRelationships(path: string): Promise<PlacedRelationship[]> {
   const text = readText(path, `the file of relationships ${path}`);

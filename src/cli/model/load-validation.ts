@@ -12,14 +12,14 @@ import type { ValidationFile } from "../../model/validation/validation-file.ts";
 export interface LoadedValidation {
   readonly file: ValidationFile;
   readonly model: Model;
-  /** The file of the model; the validation file itself where the schema stands in it. */
+  /** The file of the model; the validation file itself if it contains the schema. */
   readonly modelPath: string;
 }
 
 /**
  * Reads a validation file and its model.
  *
- * @throws UsageError where one of them cannot be read; MalformedFileError where it is wrong
+ * @throws UsageError if one of them cannot be read; MalformedFileError if it is malformed
  */
 export function loadValidation(path: string): LoadedValidation {
   const shown = displayPath(path);

@@ -5,7 +5,7 @@ import { explainModelCommand } from "./explain.ts";
 import { mergeCommand } from "./merge.ts";
 import { testCommand } from "./test.ts";
 
-/** `svc-access model …`: what one does with an authorization model. */
+/** `svc-access model …`: commands for authorization models. */
 export function modelCommand(): Command {
   const group = new Command("model")
     .description("Checks, tests, compares, merges and explains authorization models.")

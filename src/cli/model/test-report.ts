@@ -4,19 +4,19 @@ import { printableJson } from "../../common/printable.ts";
 import type { Model } from "../../model/index.ts";
 import { count, paint, type ReportStyle } from "../report/findings.ts";
 
-/** What came of all validation files. */
+/** The results of all validation files. */
 export interface TestReport {
   readonly results: readonly FileResult[];
   readonly passed: number;
   readonly failed: number;
   readonly notRun: number;
-  /** Of each model, over all files that test it. */
+  /** The coverage of each model, over all files that test it. */
   readonly coverage: readonly Coverage[];
-  /** Whether a model has less coverage than was asked for. */
+  /** Whether a model has less than the required coverage. */
   readonly uncovered: boolean;
 }
 
-/** Adds up the results of files; those that name the same file as their model share its coverage. */
+/** Sums up the results of files; files with the same model file share its coverage. */
 export function summarize(
   runs: readonly {
     readonly model: Model;
@@ -54,7 +54,7 @@ export function formatTests(report: TestReport, format: string, style: ReportSty
     : `${linesOf(report, style).join("\n")}\n`;
 }
 
-/** `{"files":[{"file","passed","failed","failures":[…]}],"passed":N,"failed":N}`, and beside it `notRun` and `coverage`. */
+/** `{"files":[{"file","passed","failed","failures":[…]}],"passed":N,"failed":N}`, and also `notRun` and `coverage`. */
 function documentOf({ results, passed, failed, coverage }: TestReport) {
   const files = results.map(({ file, passed, failures }) => {
     return { file, passed, failed: failures.length, failures: failures.map(failureOf) };

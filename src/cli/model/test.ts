@@ -11,13 +11,13 @@ interface TestFlags {
 export function testCommand(): Command {
   return new Command("test")
     .description("Runs validation files: the assertions and expected relations of a model.")
-    .argument("<files...>", "validation files, as `zed validate` reads them")
+    .argument("<files...>", "validation files in the format of `zed validate`")
     .addOption(
-      new Option("--format <format>", "how results are printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "json"])
         .default("text"),
     )
-    .option("--min-coverage <percent>", "fail where fewer permissions are exercised", percentOf)
+    .option("--min-coverage <percent>", "fail if fewer permissions are exercised", percentOf)
     .addHelpText(
       "after",
       `
@@ -42,7 +42,7 @@ async function test(paths: string[], flags: TestFlags): Promise<void> {
       import("./embedded-engine.ts"),
       import("./test-report.ts"),
     ]);
-  // All files are read before any is run, so that a malformed one is said at once.
+  // All files are read before any is run, so that malformed files are reported at once.
   const loaded = paths.map(loadValidation);
   const results = [];
   for (const { file, model, modelPath } of loaded) {

@@ -12,7 +12,7 @@ export const REPORTS: Readonly<Record<string, (findings: Findings, style: Report
     sarif: sarifReport,
   };
 
-/** A line a finding, and a line that counts them. */
+/** One line per finding, and a line with their number. */
 export function textReport({ diagnostics, rpcs }: Findings, style: ReportStyle): string {
   const lines = diagnostics.map((diagnostic) => {
     const color = diagnostic.severity === "error" ? "red" : "yellow";
@@ -28,7 +28,7 @@ export function jsonReport({ diagnostics, rpcs }: Findings): string {
   return `${printableJson({ findings: findingsOf(diagnostics), rpcs })}\n`;
 }
 
-/** A workflow command a finding, which GitHub Actions shows beside the line. */
+/** One workflow command per finding, which GitHub Actions shows next to the line. */
 export function githubActionsReport({ diagnostics }: Findings): string {
   return diagnostics
     .map(({ file, line, column, rule, severity, message }) => {

@@ -6,7 +6,7 @@ import type { Findings } from "./findings.ts";
 /** A SARIF 2.1.0 log, which code-scanning services read. */
 export function sarifReport({ diagnostics }: Findings): string {
   const ids = new Map(RULES.map(({ id, purpose }) => [id, purpose]));
-  // Findings in the model have rules of their own.
+  // Findings in the model have their own rules.
   for (const { rule } of diagnostics) if (!ids.has(rule)) ids.set(rule, "");
   const indices = new Map([...ids.keys()].map((id, index) => [id, index]));
   const rules = [...ids].map(([id, purpose]) =>

@@ -1,6 +1,6 @@
 /**
- * The client of SpiceDB. Import this file only where SpiceDB is configured: its import fails with a
- * `MissingDriverError` where `@authzed/authzed-node` is not installed.
+ * The SpiceDB client. Import this file only if SpiceDB is configured: the import fails with a
+ * `MissingDriverError` if `@authzed/authzed-node` is not installed.
  */
 import { onMissingDriver } from "./missing-driver.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The client of etcd. Import this file only where etcd is configured: its import fails with a
- * `MissingDriverError` where `etcd3` is not installed.
+ * The etcd client. Import this file only if etcd is configured: the import fails with a
+ * `MissingDriverError` if `etcd3` is not installed.
  */
 import type * as driver from "etcd3";
 import { onMissingDriver } from "./missing-driver.ts";

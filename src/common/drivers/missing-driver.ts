@@ -1,4 +1,4 @@
-/** A client that not everyone needs, and who configures it installs: an optional peer of this package. */
+/** An optional peer dependency of this package, installed only by those who configure it. */
 export type Driver = "@authzed/authzed-node" | "etcd3" | "pg";
 
 /** What needs the driver. */
@@ -8,7 +8,7 @@ const USES: Readonly<Record<Driver, string>> = {
   pg: "PostgreSQL",
 };
 
-/** A driver is needed and is not installed. */
+/** A driver that the configuration needs is not installed. */
 export class MissingDriverError extends Error {
   override readonly name = "MissingDriverError";
 
@@ -21,11 +21,11 @@ export class MissingDriverError extends Error {
   }
 }
 
-/** Handles the failed import of a driver: names the package where that is what is missing. */
+/** Handles the failed import of a driver: names the package if it is not installed. */
 export function onMissingDriver(driver: Driver): (error: unknown) => never {
   return (error) => {
     const { code, message } = error as NodeJS.ErrnoException;
-    // A package that the driver itself lacks is another problem.
+    // A missing dependency of the driver itself is another problem.
     const isMissing = code === "ERR_MODULE_NOT_FOUND" && message.includes(`'${driver}'`);
     throw isMissing ? new MissingDriverError(driver, { cause: error }) : error;
   };

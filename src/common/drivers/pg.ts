@@ -1,6 +1,6 @@
 /**
- * The driver of PostgreSQL. Import this file only where PostgreSQL is configured: its import fails
- * with a `MissingDriverError` where `pg` is not installed.
+ * The PostgreSQL driver. Import this file only if PostgreSQL is configured: the import fails with a
+ * `MissingDriverError` if `pg` is not installed.
  */
 import type * as driver from "pg";
 import { onMissingDriver } from "./missing-driver.ts";

@@ -22,7 +22,7 @@ import { PackageOwners } from "./package-owners.ts";
 import { SharedBackends } from "./shared-backends.ts";
 import { isShipped } from "./shipped-services.ts";
 
-/** Says which deployed service serves each protobuf service, and what stands on which host. */
+/** Assigns each protobuf service to the deployed service that serves it, and routes to hosts. */
 export function deploy(
   services: readonly ProtobufService[],
   loaded: LoadedConfig | undefined,
@@ -66,7 +66,7 @@ export function deploy(
   return { services: deployed, clients, unassigned, hosts };
 }
 
-/** The one list of each frontend, for the services behind it (docs/requirements.md, EDGE-15). */
+/** The allowed origins of each frontend, for the services behind it (docs/requirements.md, EDGE-15). */
 function allowedOrigins(
   service: string,
   config: PlatformConfig | undefined,
@@ -137,10 +137,10 @@ function declaredPaths({ config, file, locate }: LoadedConfig): DeclaredPath[] {
   });
 }
 
-/** A prefix stands for its path and all below it, as a Gateway API `PathPrefix` does. */
+/** A prefix matches its path and all paths below it, like a Gateway API `PathPrefix`. */
 function templateOf(path: string, match: "exact" | "prefix"): PathTemplate {
   const { template } = parsePathTemplate(plainPath(path, match));
-  // The configuration was checked to hold only paths that parse.
+  // The configuration check accepts only paths that parse.
   if (template === undefined) throw new Error(`${path} is not a path`);
   if (match === "exact") return template;
   return { segments: [...template.segments, { kind: "multi" }], variables: [] };

@@ -2,18 +2,18 @@ import { DescriptorError } from "../../api/descriptors/file-outline.ts";
 import type { PlatformConfig } from "../../config/config.ts";
 import { SHIPPED_PACKAGES } from "./shipped-services.ts";
 
-/** What becomes of a protobuf package. */
+/** The role of a protobuf package. */
 export type PackageRole =
   /** A deployed service serves it. */
   | { readonly kind: "served"; readonly service: string }
-  /** Others serve it, and it is only called from here. */
+  /** Another repository serves it; it is only called from here. */
   | { readonly kind: "client" }
-  /** No configuration lists it, and this package ships its protos: it is only called, as they are shipped. */
+  /** The configuration does not list it, and this npm package ships its protos: it is only called. */
   | { readonly kind: "shipped" }
-  /** The configuration does not say. */
+  /** The configuration does not list it. */
   | { readonly kind: "unassigned" };
 
-/** Says of each protobuf package which deployed service serves it, if any does. */
+/** Finds the deployed service, if any, that serves a protobuf package. */
 export class PackageOwners {
   readonly #owners = new Map<string, string>();
   readonly #clients: ReadonlySet<string>;
@@ -28,10 +28,10 @@ export class PackageOwners {
   }
 
   /**
-   * The role of a package. Without `services` in the configuration, each that is not called only is a
-   * deployed service of its own.
+   * The role of a package. Without `services` in the configuration, each package that is not a client
+   * is its own deployed service.
    *
-   * @throws DescriptorError where a configured service has the name of a package that it does not serve.
+   * @throws DescriptorError if a configured service has the name of a package that it does not serve.
    */
   roleOf(packageName: string): PackageRole {
     const owner = this.#owners.get(packageName);

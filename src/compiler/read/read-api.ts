@@ -11,8 +11,11 @@ import { Locator } from "../../api/descriptors/locator.ts";
 import { MessageIndex } from "../../api/descriptors/message-index.ts";
 import type { HttpRule } from "../../api/http-rule.ts";
 import type { DescriptorPosition } from "../../api/position.ts";
-import { type InputProblems, judgeInputs } from "../../api/read/annotation/judge-inputs.ts";
 import { unknownFields } from "../../api/read/annotation/unknown-fields.ts";
+import {
+  type InputProblems,
+  verifyDefinitions,
+} from "../../api/read/annotation/verify-definitions.ts";
 import { readHttpRules } from "../../api/read/http-reader.ts";
 import { type FileCopy, mergeInputs } from "../../api/read/merge-inputs.ts";
 import { readPolicy } from "../../api/read/policy-reader.ts";
@@ -22,24 +25,24 @@ import { compareText } from "../../diagnostics/diagnostic.ts";
 import { deploy } from "./deploy.ts";
 import { PackageOwners } from "./package-owners.ts";
 
-/** An `Api` and where its parts stand. */
+/** An `Api` and the positions of its parts. */
 export interface ReadApi {
   readonly api: Api;
   readonly locator: Locator;
-  /** How many RPCs the targets declare, without those that are only called. */
+  /** The number of RPCs that the targets declare, without those that are only called. */
   readonly rpcs: number;
-  /** The files, each once, by name: what the server target needs beside the `Api`. */
+  /** All files by name; the server target needs them in addition to the `Api`. */
   readonly files: readonly FileOutline[];
   readonly messages: MessageIndex;
 }
 
 /**
- * Reads descriptors, from whichever source, into an `Api`.
+ * Reads descriptors from any source into an `Api`.
  *
  * @param inputs - the files of each input; several are read as one platform
  * @param config - the platform configuration, which says what is deployed where
- * @throws DescriptorError where a file cannot be read, or two inputs declare
- * one file or one service in two ways.
+ * @throws DescriptorError if a file cannot be read, or two inputs declare
+ * a file or a service differently.
  */
 export function readApi(
   inputs: readonly (readonly DescriptorFile[])[],
@@ -54,7 +57,9 @@ export function readApi(
       }),
     ),
   );
-  const inputProblems = judgeInputs(copies.map((files) => files.map(({ outline }) => outline)));
+  const inputProblems = verifyDefinitions(
+    copies.map((files) => files.map(({ outline }) => outline)),
+  );
   const owners = new PackageOwners(config?.config);
   const isServed = (packageName: string) => {
     const { kind } = owners.roleOf(packageName);
@@ -69,9 +74,9 @@ export function readApi(
   for (const file of files) {
     if (!file.target) continue;
     if (file.sourceInfo !== undefined) locator.add(file.name, file.sourceInfo);
-    const isJudged = isServed(file.package);
+    const isChecked = isServed(file.package);
     const problems = inputProblems.get(file.name) ?? {};
-    for (const service of readServices(file, problems, messages, isJudged)) {
+    for (const service of readServices(file, problems, messages, isChecked)) {
       const other = declaredIn.get(service.fullName);
       if (other !== undefined) {
         throw new DescriptorError(
@@ -80,7 +85,7 @@ export function readApi(
       }
       declaredIn.set(service.fullName, file.name);
       services.push(service);
-      if (isJudged) rpcs += service.rpcs.length;
+      if (isChecked) rpcs += service.rpcs.length;
     }
   }
   services.sort((left, right) => compareText(left.fullName, right.fullName));
@@ -91,18 +96,18 @@ function* readServices(
   file: FileOutline,
   inputProblems: InputProblems,
   messages: MessageIndex,
-  isJudged: boolean,
+  isChecked: boolean,
 ): Iterable<ProtobufService> {
   const prefix = file.package === "" ? "" : `${file.package}.`;
   for (const [serviceIndex, service] of file.services.entries()) {
     const fullName = prefix + service.name;
-    if (isJudged) checkHandlerNames(service, fullName);
+    if (isChecked) checkHandlerNames(service, fullName);
     const rpcs = service.methods.map((method, methodIndex) => {
       const path = [6, serviceIndex, 2, methodIndex];
       try {
-        // Whatever policy a repository elsewhere gives its RPC, nothing here rests on it.
-        const own = isJudged ? method : calledOnly(method, file);
-        const problems = isJudged ? policyProblems(method, inputProblems) : [];
+        // The policies of RPCs that others serve are not used here.
+        const own = isChecked ? method : calledOnly(method, file);
+        const problems = isChecked ? policyProblems(method, inputProblems) : [];
         const rpcName = `${fullName}/${method.name}`;
         const http = httpRulesOf(own, inputProblems, messages);
         return readRpc(own, rpcName, problems, { file: file.name, path }, http, messages);
@@ -117,7 +122,7 @@ function* readServices(
   }
 }
 
-/** Handlers are named by their RPCs, with the first letter in lower case. */
+/** A handler has the name of its RPC, with the first letter in lower case. */
 function checkHandlerNames({ methods }: ServiceOutline, fullName: string): void {
   const names = new Map<string, string>();
   for (const { name } of methods) {
@@ -132,9 +137,9 @@ function checkHandlerNames({ methods }: ServiceOutline, fullName: string): void 
   }
 }
 
-/** What a client needs of an RPC, where that can be read: a policy of others that cannot is none. */
+/** The parts of an RPC that a client needs. A policy that cannot be read is left out. */
 function calledOnly(method: MethodOutline, { conflict }: FileOutline): MethodOutline {
-  // Nothing can be said of its routes; who asks for them gets the conflict.
+  // Its routes are unknown; code that needs them reports the conflict.
   if (conflict !== undefined) return { ...method, policy: [], http: [] };
   try {
     readPolicy(method.policy);
@@ -174,7 +179,7 @@ function readRpc(
   };
 }
 
-/** The HTTP rules of an RPC; one that binds nothing where the input gives them another meaning. */
+/** The HTTP rules of an RPC; a single rule with an error if the input gives them another meaning. */
 function httpRulesOf(
   { http, request, response }: MethodOutline,
   { http: problem }: InputProblems,
@@ -186,7 +191,7 @@ function httpRulesOf(
   return readHttpRules(http, { request, response }, messages);
 }
 
-/** Why the option of an RPC cannot be read as a policy; empty where it can. */
+/** Why the option of an RPC cannot be read as a policy; empty if it can. */
 function policyProblems(
   { policy, isPolicyForeign }: MethodOutline,
   { policy: definition, options }: InputProblems,

@@ -2,14 +2,14 @@ import type { BackendConfig, PlatformConfig } from "../../config/config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 
 /**
- * Which deployed services answer at one backend, whatever the port that is named: a route to the
- * backend reaches all of them.
+ * Finds the deployed services that share a backend, on any port: a route to the backend reaches
+ * all of them.
  */
 export class SharedBackends {
   /** The process of each service that has a backend. */
   readonly #processes = new Map<string, string>();
   readonly #services = new Map<string, string[]>();
-  /** The first service at each key of a backend. */
+  /** The first service with each backend key. */
   readonly #byKey = new Map<string, string>();
 
   constructor(config: PlatformConfig | undefined) {
@@ -31,7 +31,7 @@ export class SharedBackends {
     }
   }
 
-  /** What tells the services of one process from all others. */
+  /** The key of the process that a service runs in. */
   processOf(service: string): string {
     return this.#processes.get(service) ?? service;
   }
@@ -60,12 +60,12 @@ function rootOf(name: string, parents: Map<string, string>): string {
   ) {
     root = next;
   }
-  // The next look-up takes one step, so that many services at one backend cost no more than few.
+  // The next look-up takes one step, even if many services share a backend.
   parents.set(name, root);
   return root;
 }
 
-/** What two backends share that are the same process; the port only where no name says so. */
+/** Two backends with a common key are the same process; the port is part of a key only if there is no name. */
 function backendKeys(backend: BackendConfig | undefined): string[] {
   if (backend?.service !== undefined) {
     return [`service ${backend.service.namespace}/${backend.service.name}`];
@@ -78,7 +78,7 @@ function backendKeys(backend: BackendConfig | undefined): string[] {
   ];
 }
 
-/** A host name or an address in the one of its spellings that URLs have. */
+/** A host name or address as URLs spell it. */
 function canonical(address: string): string {
   const url = `http://[${address}]`;
   return URL.canParse(url) ? new URL(url).hostname : address.toLowerCase();

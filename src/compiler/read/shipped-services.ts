@@ -1,4 +1,4 @@
-/** The protobuf services whose protos this package ships, and their RPCs. */
+/** The protobuf services whose protos this npm package ships, and their RPCs. */
 export const SHIPPED_SERVICES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   shipped("IAMAuthorizationService", "WriteRelationships CheckPermission ListRelationships"),
   shipped(
@@ -16,7 +16,7 @@ export const SHIPPED_SERVICES: ReadonlyMap<string, ReadonlySet<string>> = new Ma
 /** Their packages. */
 export const SHIPPED_PACKAGES: ReadonlySet<string> = new Set(["svc.iam.v1"]);
 
-/** Whether a service is a shipped one: its name alone says nothing of an RPC that somebody adds. */
+/** Whether a service is a shipped one; one with additional RPCs is not. */
 export function isShipped(service: {
   readonly fullName: string;
   readonly rpcs: readonly { readonly name: string }[];

@@ -9,7 +9,7 @@ export type TableRights = Readonly<Record<string, readonly TableRight[]>>;
 
 interface Lack {
   readonly user: string;
-  /** Undefined where the schema itself may not be used. */
+  /** Undefined if the schema itself may not be used. */
   readonly table: string | null;
   readonly missing: readonly string[];
 }

@@ -12,7 +12,7 @@ const SQLITE_BUSY = 5;
  * later fail at once, until the lock is free again.
  */
 export class BusyPatience {
-  /** When the lock was found first, and last; undefined where it is free. */
+  /** When the lock was found first, and last; undefined if it is free. */
   #busy: { readonly since: number; last: number } | undefined;
 
   /**

@@ -17,12 +17,12 @@ export class SqliteLock {
     this.#opened = new OpenedFile(file);
   }
 
-  /** Why it keeps nobody out; undefined where it does. */
+  /** Why it keeps nobody out; undefined if it does. */
   problem(): string | undefined {
     return this.#opened.problem();
   }
 
-  /** Takes the lock in a file beside a store; undefined where another holds it. */
+  /** Takes the lock in a file beside a store; undefined if another holds it. */
   static take(file: string, store: string): SqliteLock | undefined {
     createPrivately(file, store);
     const database = new DatabaseSync(file);

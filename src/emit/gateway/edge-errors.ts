@@ -1,7 +1,7 @@
 import type { CorsPlan } from "./plan-policies.ts";
 import { exposedHeaders } from "./print-security-policy.ts";
 
-/** An answer of the gateway itself, as the runtime would have given it (docs/requirements.md, EDGE-12). */
+/** An error response of the gateway itself, in the form of the runtime's (docs/requirements.md, EDGE-12). */
 export interface EdgeError {
   readonly status: number;
   readonly code: string;
@@ -9,7 +9,7 @@ export interface EdgeError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the gateway answers by itself. A test holds codes and messages against the runtime's. */
+/** The error responses of the gateway itself. A test compares codes and messages with those of the runtime. */
 export const EDGE_ERRORS: readonly EdgeError[] = [
   { status: 400, code: "INVALID_ARGUMENT", message: "invalid argument" },
   {
@@ -23,18 +23,18 @@ export const EDGE_ERRORS: readonly EdgeError[] = [
     status: 429,
     code: "RATE_LIMITED",
     message: "rate limited",
-    // The edge counts by the second.
+    // The edge limits rates per second.
     headers: { "Retry-After": "1" },
   },
   { status: 503, code: "UNAVAILABLE", message: "unavailable" },
 ];
 
-/** The id that Envoy gave the request; it is never the caller's text. */
+/** The request id from Envoy; it is never text of the caller. */
 const REQUEST_ID = "%REQ(X-REQUEST-ID)%";
 
 /**
- * What an override leaves out of the answer that it replaces: the answer of CORS. Only an origin that
- * the policy of CORS allows has got one, so the request's is that origin.
+ * The CORS headers of the response, which an override drops. Only an allowed origin got such
+ * headers, so the origin of the request is that origin.
  */
 const CORS_HEADERS = {
   "Access-Control-Allow-Origin": "%REQ(ORIGIN)%",
@@ -67,7 +67,7 @@ function override(
   const set = Object.entries({ ...headers, ...more });
   return {
     match: { statusCodes: [{ type: "Value", value: status }], ...match },
-    // An answer of a service is never rewritten.
+    // Responses of services are never rewritten.
     source: "Local",
     response: {
       contentType: "application/json",

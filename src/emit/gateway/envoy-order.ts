@@ -7,8 +7,8 @@ const KIND: Readonly<Record<PathMatch["type"], number>> = {
 };
 
 /**
- * The order in which Envoy Gateway puts matches of one host: by kind, then the
- * longer text, then the more conditions on headers, of which a method is one.
+ * The order of Envoy Gateway for the matches of one host: by kind, then the longer
+ * text, then the larger number of header conditions; a method is such a condition.
  */
 export function compareMatches(left: RouteMatch, right: RouteMatch): number {
   return (
@@ -18,12 +18,12 @@ export function compareMatches(left: RouteMatch, right: RouteMatch): number {
   );
 }
 
-/** A preflight match asks for two headers beside its method. */
+/** A preflight match has two header conditions in addition to its method. */
 function conditions({ method, preflight }: RouteMatch): number {
   return (method === undefined ? 0 : 1) + (preflight ? 2 : 0);
 }
 
-/** Whether Envoy finds that a path without its query fits a match. */
+/** Whether Envoy matches a path, without its query. */
 export function matchesPath({ type, value }: PathMatch, path: string): boolean {
   switch (type) {
     case "Exact":

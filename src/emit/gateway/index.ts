@@ -11,13 +11,13 @@ export type * from "./plan.ts";
 export { planGateway } from "./plan-gateway.ts";
 
 /**
- * Makes the Kubernetes YAML of the edge for Envoy Gateway: first a plan, which
- * decides everything, then its text.
+ * Generates the Kubernetes YAML of the edge for Envoy Gateway: first a plan with
+ * all decisions, then its text.
  *
  * The names of the files sort in the order in which they must be applied:
  * backends, edge, grants, hosts.
  *
- * @throws EmitError where the configuration would leave a route without its policy
+ * @throws EmitError if the configuration would leave a route without its policy
  */
 export function emitGateway({ api, config, configFile }: EmitInput): EmitResult {
   if (config?.edge === undefined) return { files: [], notes: [noEdge(configFile)] };

@@ -21,7 +21,7 @@ export function planListeners(edge: EdgeConfig): ListenerPlan[] {
 /**
  * The listeners that a host's routes attach to; empty for all of them.
  *
- * Beside HTTPS a host is not served over HTTP: the session cookie needs TLS.
+ * A host with an HTTPS listener is not served over HTTP: the session cookie needs TLS.
  */
 export function sectionsOf(edge: EdgeConfig, host: string): string[] {
   const serving = edge.listeners.filter((listener) => servesHost(listener, host));

@@ -4,12 +4,12 @@ import { servesHost } from "../../config/check-edge.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { GatewayPlan } from "./plan.ts";
 
-/** What is reported of a repository without an `edge`. */
+/** The note for a repository without an `edge`. */
 export function noEdge(configFile = "svc-access.yaml"): string {
-  return `no gateway files: ${configFile} has no edge; run \`svc-access generate\` in the platform repository, over the images of all services`;
+  return `no gateway files: ${configFile} has no edge; run \`svc-access generate\` in the platform repository, with the images of all services`;
 }
 
-/** What the user of the files should know. */
+/** Notes for the user of the files. */
 export function gatewayNotes(plan: GatewayPlan, api: Api): string[] {
   return [
     ...unusedServices(api),
@@ -45,16 +45,16 @@ function* unusedServices(api: Api): Iterable<string> {
   if (unused.size === 0) return;
   const names = [...unused.keys()].sort(compareText).join(", ");
   const count = [...unused.values()].reduce((sum, each) => sum + each, 0);
-  yield `${count} published ${count === 1 ? "RPC has" : "RPCs have"} no route, as no frontend uses: ${names}`;
+  yield `${count} published ${count === 1 ? "RPC has" : "RPCs have"} no route, as no frontend uses the service: ${names}`;
 }
 
-/** A PUBLIC route that is the callback or the logout path cannot do without the login. */
+/** PUBLIC RPCs on a callback or logout path, which must stay behind the login. */
 function* coveredPublic({ hosts }: GatewayPlan): Iterable<string> {
   for (const { name, frontends } of hosts) {
     for (const { name: frontend, routes } of frontends) {
       for (const { owner, exposure, coveredBy, shape } of entriesOf(routes)) {
         if (exposure !== "PUBLIC" || coveredBy === undefined || owner.kind !== "rpc") continue;
-        yield `${owner.name} is PUBLIC, but ${shape} on ${name} is the callback or logout path of ${frontend}: the gateway answers it`;
+        yield `${owner.name} is PUBLIC, but ${shape} on ${name} is the callback or logout path of ${frontend}, which the gateway serves itself`;
       }
     }
   }
@@ -73,30 +73,30 @@ function* plainListeners({ hosts, listeners }: GatewayPlan): Iterable<string> {
       ),
   );
   for (const { name } of skipped) {
-    yield `the listener ${name} has no routes of hosts that HTTPS serves: the session cookie needs TLS`;
+    yield `the listener ${name} has no routes of hosts with an HTTPS listener: the session cookie needs TLS`;
   }
 }
 
-/** The cookies of a session are Secure, so that a browser does not send them over HTTP. */
+/** Session cookies are Secure, so browsers do not send them over HTTP. */
 function* withoutLogin({ hosts, listeners }: GatewayPlan): Iterable<string> {
   for (const { name, frontends } of hosts) {
     const serving = listeners.filter((listener) => servesHost(listener, name));
     if (serving.some(({ protocol }) => protocol === "HTTPS")) continue;
     for (const { name: frontend, login, routes } of frontends) {
       if (login.session === undefined || routes.length === 0) continue;
-      yield `warning: nobody can log in to ${frontend}: ${name} is served over HTTP only, and browsers send the session cookies, which are Secure, over HTTPS only; add an HTTPS listener, or write login: bearer`;
+      yield `warning: users cannot log in to ${frontend}: ${name} has HTTP listeners only, and browsers send Secure session cookies over HTTPS only; add an HTTPS listener, or write login: bearer`;
     }
   }
 }
 
-/** The port of gRPC speaks nothing else. */
+/** The gRPC port serves gRPC only. */
 function* withoutConnect({ services, hosts }: Api): Iterable<string> {
   const asGrpc = new Set(
     services.filter(({ publishedAs }) => publishedAs === "grpc").map(({ name }) => name),
   );
   for (const { name, services: used, connect } of hosts.flatMap(({ frontends }) => frontends)) {
     for (const service of used.filter((each) => connect === true && asGrpc.has(each))) {
-      yield `connect: true of the frontend ${name} adds nothing for ${service}, which is published as gRPC; write published_as: http for it`;
+      yield `connect: true of the frontend ${name} has no effect for ${service}, which is published as gRPC; write published_as: http for it`;
     }
   }
 }

@@ -1,10 +1,10 @@
 import type { PathTemplate, Segment } from "../../api/path-template.ts";
 import type { PathMatch } from "./plan.ts";
 
-/** The most characters of a path match. */
+/** The maximum length of a path match. */
 export const MAX_PATH_LENGTH = 1024;
 
-/** The methods that a match of the Gateway API may name. */
+/** The methods that the Gateway API allows in a match. */
 export const GATEWAY_METHODS: ReadonlySet<string> = new Set([
   "GET",
   "HEAD",
@@ -17,14 +17,14 @@ export const GATEWAY_METHODS: ReadonlySet<string> = new Set([
   "PATCH",
 ]);
 
-/** Any one segment that is not empty. */
+/** One non-empty segment. */
 const SINGLE = "[^/]+";
 /** Matches nothing, and makes a regular expression longer. */
 const PADDING = "(?:)";
 
 /**
- * The match of a template, by itself: exact without a wildcard, a prefix where
- * `**` alone follows literals, else a regular expression, which Envoy matches
+ * The match of a single template: exact if it has no wildcard, a prefix if only
+ * `**` follows its literals, otherwise a regular expression, which Envoy matches
  * against the whole path.
  */
 export function naturalMatch(template: PathTemplate): PathMatch {
@@ -38,7 +38,7 @@ export function naturalMatch(template: PathTemplate): PathMatch {
   return regexMatch(template, 0);
 }
 
-/** The regular expression of a template, padded to at least this many characters. */
+/** The regular expression of a template, padded to at least a given length. */
 export function regexMatch(template: PathTemplate, length: number): PathMatch {
   const { segments, verb } = template;
   let text = "";
@@ -51,12 +51,12 @@ export function regexMatch(template: PathTemplate, length: number): PathMatch {
   return { type: "RegularExpression", value: text + PADDING.repeat(missing) };
 }
 
-/** Why a match cannot stand in an HTTPRoute, or undefined where it can. */
+/** Why a match is not valid in an HTTPRoute; undefined if it is. */
 export function describeInvalidMatch({ type, value }: PathMatch): string | undefined {
   if (value.length > MAX_PATH_LENGTH) {
     return `its match has ${value.length} characters and the Gateway API allows ${MAX_PATH_LENGTH}`;
   }
-  // The listener answers 400 to an encoded slash, so the route could never be reached.
+  // The listener rejects an encoded slash with 400, so such a route would be unreachable.
   if (/%(?:2f|5c)/i.test(value)) return "the gateway rejects paths with an encoded slash";
   if (
     type !== "RegularExpression" &&
@@ -74,7 +74,7 @@ function literalPath(segments: readonly Segment[], verb: string | undefined): st
   return `/${path}${verb === undefined ? "" : `:${verb}`}`;
 }
 
-/** Text that RE2 reads as itself. */
+/** Escapes text for RE2. */
 function quote(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

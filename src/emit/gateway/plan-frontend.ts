@@ -8,7 +8,7 @@ import { loginPolicy } from "./plan-policies.ts";
 import type { ClaimSource, RouteClaim } from "./route-claims.ts";
 import { type PackedEntry, packRoutes } from "./route-packing.ts";
 
-/** Puts what a frontend routes into resources, and says which policy covers each. */
+/** Packs the routes of a frontend into resources, and assigns a policy to each. */
 export function planFrontend(
   source: ClaimSource,
   host: HostClaims,
@@ -21,7 +21,7 @@ export function planFrontend(
   const cors = config.allowed_origins.length > 0;
   const preflights = cors ? preflightClaims(claims) : new Set<RouteClaim>();
   const login = loginPolicy(name, config, identity, edge);
-  // Without the backstop nothing closes a PUBLIC route, so no policy need open it.
+  // Without the backstop, PUBLIC routes are open, so they need no policy.
   const openName = edge.backstop || cors ? `${name}.public` : undefined;
 
   const groups = new Map<string, { group: string; access: Access; entries: PackedEntry[] }>();
@@ -59,7 +59,7 @@ export function planFrontend(
   const serviceRoutes: string[] = [];
   const limits = new Map<string, LimitPlan & { targets: LimitPlan["targets"][number][] }>();
   for (const [, { group, access, entries }] of [...groups].sort(([a], [b]) => compareText(a, b))) {
-    // A dot parts the names, as neither a frontend nor a service has one.
+    // A dot separates the names, since frontend and service names have no dots.
     const base = group === "" ? name : `${name}.${group}`;
     const suffix = access === "open" ? ".public" : "";
     const packed = packRoutes(entries, (index) => `${base}.${index}${suffix}`);
@@ -121,9 +121,9 @@ function entryOf(claim: RouteClaim, match: RouteMatch, policy: string): RouteEnt
 }
 
 /**
- * The claims that take the preflights of their path too: one for each path that
- * takes no OPTIONS anyhow. Envoy Gateway routes no preflight by itself, and
- * answers one only on a route whose policy has CORS.
+ * The claims that also get the preflights of their path: one for each path without
+ * a route for OPTIONS. Envoy Gateway does not route preflights itself, and answers
+ * them only on a route whose policy has CORS.
  */
 function preflightClaims(claims: readonly RouteClaim[]): Set<RouteClaim> {
   const byShape = new Map<string, RouteClaim>();
@@ -131,7 +131,7 @@ function preflightClaims(claims: readonly RouteClaim[]): Set<RouteClaim> {
   for (const claim of claims) {
     if (claim.method === "*" || claim.method === "OPTIONS") routed.add(claim.shape);
     const known = byShape.get(claim.shape);
-    // What another origin may not call goes on to the route: rather behind the login.
+    // A preflight of another origin is forwarded to the route, so prefer one behind the login.
     if (known === undefined || (known.access === "open" && claim.access === "login")) {
       byShape.set(claim.shape, claim);
     }

@@ -11,9 +11,9 @@ import { References } from "./plan-references.ts";
 import type { ClaimSource } from "./route-claims.ts";
 
 /**
- * Decides all that the gateway target says.
+ * Makes all decisions of the gateway target.
  *
- * @throws EmitError where the configuration would leave a route without its policy
+ * @throws EmitError if the configuration would leave a route without its policy
  */
 export function planGateway(api: Api, config: PlatformConfig): GatewayPlan {
   const problems = [...checkEdge(config)].map(({ message }) => message);
@@ -68,7 +68,10 @@ export function planGateway(api: Api, config: PlatformConfig): GatewayPlan {
 }
 
 function planError(problems: readonly string[]): EmitError {
-  return new EmitError("no gateway files can be made:", ...problems.map((each) => `  ${each}`));
+  return new EmitError(
+    "no gateway files can be generated:",
+    ...problems.map((each) => `  ${each}`),
+  );
 }
 
 function sortedByName<Named extends { readonly name: string }>(values: readonly Named[]): Named[] {

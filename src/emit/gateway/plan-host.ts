@@ -6,16 +6,16 @@ import { assignMatches, type PathUnit } from "./precedence.ts";
 import type { ClaimSource, RouteClaim } from "./route-claims.ts";
 import { routeClaims } from "./route-claims.ts";
 
-/** What one host routes, before it is put into resources. */
+/** The routes of one host, before they are packed into resources. */
 export interface HostClaims {
-  /** The claims of each frontend that the Gateway API can express, by the frontend's name. */
+  /** The claims that the Gateway API can express, by the name of the frontend. */
   readonly claims: ReadonlyMap<string, readonly RouteClaim[]>;
-  /** The path match of each shape: frontends share a host, so precedence is decided among all of them. */
+  /** The path match of each shape: the frontends of a host share one order of precedence. */
   readonly matches: ReadonlyMap<string, PathMatch>;
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Collects what a host routes and decides the match of each path. */
+/** Collects the routes of a host and decides the match of each path. */
 export function planHost(
   host: Host,
   sources: readonly ClaimSource[],
@@ -55,7 +55,7 @@ export function planHost(
   return { claims, matches, leftOut };
 }
 
-/** What answers a GET answers a HEAD, where nothing of the host claims that itself. */
+/** A route for GET also gets HEAD, unless another route of the host claims it. */
 function addHeads(claims: Map<string, RouteClaim[]>): void {
   const claimed = new Set<string>();
   for (const all of claims.values()) {
@@ -85,14 +85,14 @@ function unitsOf(
       }
       unit.methods.add(method);
       if (method === "GET") unit.methods.add("HEAD");
-      // The preflight of a path must be ordered as the path is.
+      // The preflight of a path must have the precedence of the path.
       if (config.allowed_origins.length > 0) unit.methods.add("OPTIONS");
     }
   }
   return [...units.values()];
 }
 
-/** Frontends share a host: what they do not declare themselves may meet there. */
+/** The implied routes of frontends on one host may conflict. */
 function checkFrontends(
   host: Host,
   sources: readonly ClaimSource[],
@@ -116,10 +116,10 @@ function checkFrontends(
     for (const { method, shape, owner } of all) {
       const key = `${method} ${shape}`;
       const other = owners.get(key);
-      // The callbacks were reported above.
+      // Callbacks are reported above.
       if (other !== undefined && owner.kind !== "login") {
         problems.push(
-          `the frontends ${other} and ${frontend} both claim ${key} on ${host.name}; give each a prefix of its own`,
+          `the frontends ${other} and ${frontend} both claim ${key} on ${host.name}; give each its own prefix`,
         );
       }
       owners.set(key, frontend);

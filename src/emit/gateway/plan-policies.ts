@@ -11,14 +11,14 @@ export interface LoginPolicyPlan {
   readonly jwksUri: string;
   /** The client ids whose tokens pass. */
   readonly audiences: readonly string[];
-  /** The login and its session; absent where only Bearer tokens pass. */
+  /** The login and its session; absent if only Bearer tokens pass. */
   readonly session?: SessionPlan;
   readonly claims: readonly Pick<ClaimMapping, "claim" | "header">[];
   /** The organizations whose tokens pass; empty for all. */
   readonly allowedOwners: readonly string[];
 }
 
-/** The login of a browser at the identity provider, and the session that comes of it. */
+/** The login of a browser at the identity provider, and its session. */
 export interface SessionPlan {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
@@ -28,22 +28,22 @@ export interface SessionPlan {
   readonly clientSecret: { readonly name: string; readonly namespace?: string };
   readonly redirectUrl: string;
   readonly logoutPath: string;
-  /** How long a login may take. */
+  /** The time limit of a login. */
   readonly loginTimeout: string;
-  /** Whether scripts are answered 401 rather than 302. */
+  /** Whether scripts get 401 instead of 302. */
   readonly denyRedirect: boolean;
 }
 
-/** The SecurityPolicy of PUBLIC routes: it opens what the backstop closes, and answers preflights. */
+/** The SecurityPolicy of PUBLIC routes: it opens routes that the backstop closes, and answers preflights. */
 export interface OpenPolicyPlan {
   readonly name: string;
   readonly allow: boolean;
 }
 
-/** Which other origins may call. */
+/** The other origins that may call. */
 export interface CorsPlan {
   readonly origins: readonly string[];
-  /** Whether clients of Connect and gRPC-Web are among them. */
+  /** Whether Connect and gRPC-Web clients are among them. */
   readonly connect: boolean;
 }
 

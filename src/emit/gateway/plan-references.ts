@@ -2,22 +2,22 @@ import { isIP } from "node:net";
 import type { BackendConfig } from "../../config/config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 
-/** What a rule forwards to. */
+/** The backend that a rule forwards to. */
 export interface BackendTarget {
   readonly kind: "Service" | "Backend";
   readonly name: string;
   readonly namespace: string;
   /** The port of a Service; a Backend has its own. */
   readonly port?: number;
-  /** Whether it speaks HTTP/2 without TLS, as gRPC does. */
+  /** Whether it uses HTTP/2 without TLS, as gRPC does. */
   readonly h2c?: true;
 }
 
-/** A Backend resource, for what runs outside Kubernetes. */
+/** A Backend resource, for a process outside Kubernetes. */
 export interface BackendPlan {
   readonly name: string;
   readonly namespace: string;
-  /** Whether it speaks HTTP/2 without TLS, as gRPC does. */
+  /** Whether it uses HTTP/2 without TLS, as gRPC does. */
   readonly h2c: boolean;
   readonly endpoints: readonly {
     readonly ip: boolean;
@@ -26,38 +26,38 @@ export interface BackendPlan {
   }[];
 }
 
-/** A permission to refer to something in another namespace. */
+/** A permission for references to another namespace. */
 export interface GrantPlan {
   readonly namespace: string;
   readonly to: { readonly kind: ReferentKind; readonly name: string };
   readonly from: readonly Referrer[];
 }
 
-/** What is referred to across namespaces. */
+/** The kinds of resources that references across namespaces name. */
 export type ReferentKind = "Service" | "Backend" | "Secret";
 
-/** A kind of resource and the namespace that it refers from. */
+/** The kind and namespace of a resource with a reference. */
 export interface Referrer {
   readonly kind: "HTTPRoute" | "SecurityPolicy" | "Gateway";
   readonly namespace: string;
 }
 
-/** Collects what routes and policies refer to, each once. */
+/** Collects the references of routes and policies, without duplicates. */
 export class References {
   readonly #backends = new Map<string, BackendPlan>();
   readonly #grants = new Map<string, { plan: GrantPlan; from: Map<string, Referrer> }>();
   readonly #problems: string[];
 
-  /** @param problems - where what is wrong is added to */
+  /** @param problems - the list to which errors are added */
   constructor(problems: string[]) {
     this.#problems = problems;
   }
 
   /**
-   * What a rule forwards to.
+   * The backend that a rule forwards to.
    *
-   * @param user - who uses it, for a message: `the service hub`
-   * @param port - the port where the Service names none
+   * @param user - the user of the backend, for messages: `the service hub`
+   * @param port - the port if the Service names none
    */
   target(
     config: BackendConfig,
@@ -87,7 +87,7 @@ export class References {
     return { kind: "Backend", name, namespace, ...(h2c ? { h2c } : {}) };
   }
 
-  /** Notes a reference, which needs a grant where it leaves its namespace. */
+  /** Records a reference, which needs a grant if it crosses namespaces. */
   refer(from: Referrer, to: { kind: ReferentKind; name: string; namespace: string }): void {
     if (from.namespace === to.namespace) return;
     const key = `${to.namespace} ${to.kind} ${to.name}`;
@@ -116,12 +116,12 @@ export class References {
     const known = this.#backends.get(key);
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(backend)) {
       this.#problems.push(
-        `the Backend ${name} in ${namespace} is configured in two ways (endpoints, or HTTP and gRPC); give each a name of its own`,
+        `the Backend ${name} in ${namespace} is configured in two ways (endpoints, or HTTP and gRPC); give each its own name`,
       );
     }
     if (endpoints.some(({ ip }) => ip) && !endpoints.every(({ ip }) => ip)) {
       this.#problems.push(
-        `the Backend ${name} in ${namespace} mixes IP addresses and host names, which Envoy Gateway refuses; write one kind`,
+        `the Backend ${name} in ${namespace} mixes IP addresses and host names, which Envoy Gateway rejects; use only one kind`,
       );
     }
     this.#backends.set(key, backend);

@@ -3,17 +3,17 @@ import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan } from "./plan-policies.
 import type { BackendPlan, BackendTarget, GrantPlan } from "./plan-references.ts";
 
 /**
- * All that the gateway target decides, as plain data that survives JSON.
+ * All decisions of the gateway target, as plain data that survives JSON.
  *
- * The printer adds nothing of meaning: what can be proved of the plan holds for
- * the files. It has one entry for each match that Envoy will have.
+ * The printer makes no decisions, so what tests prove about the plan holds for the
+ * files. The plan has one entry for each match in Envoy.
  */
 export interface GatewayPlan {
   readonly gateway: { readonly name: string; readonly namespace: string; readonly class: string };
   readonly listeners: readonly ListenerPlan[];
-  /** Whose routes may attach: those of the Gateway's namespace, or of all. */
+  /** The namespaces whose routes may attach: the Gateway's, or all. */
   readonly routesFrom: "Same" | "All";
-  /** The policy on the Gateway that denies what no policy of a route covers; absent where the configuration wants none. */
+  /** The policy on the Gateway that denies requests without a route policy; absent if the configuration disables it. */
   readonly backstop?: string;
   readonly rateLimit: "local" | "global";
   readonly hosts: readonly HostPlan[];
@@ -41,89 +41,89 @@ export interface HostPlan {
 export interface FrontendPlan {
   readonly name: string;
   readonly host: string;
-  /** The namespace of all its resources: a policy has no other way to name a route. */
+  /** The namespace of all its resources: a policy can only name routes in its own. */
   readonly namespace: string;
-  /** The listeners that its routes attach to; empty means all of the Gateway. */
+  /** The listeners that its routes attach to; empty means all listeners. */
   readonly sections: readonly string[];
   readonly cors?: CorsPlan;
-  /** The one policy of all routes that ask who calls: two would be two sessions. */
+  /** The policy of all authenticated routes. There is only one, since two policies would mean two sessions. */
   readonly login: LoginPolicyPlan;
-  /** The policy of the PUBLIC routes, where they need one. */
+  /** The policy of the PUBLIC routes; absent if they need none. */
   readonly open?: OpenPolicyPlan;
   readonly routes: readonly HttpRoutePlan[];
-  /** What the gateway answers by itself on the routes of services. */
+  /** The gateway's own error responses on the routes of services. */
   readonly errors?: ErrorPlan;
   readonly limits: readonly LimitPlan[];
 }
 
-/** Whether a route stands behind the login. */
+/** Whether a route is behind the login. */
 export type Access = "login" | "open";
 
 /** An HTTPRoute. */
 export interface HttpRoutePlan {
   readonly name: string;
   readonly access: Access;
-  /** The SecurityPolicy that targets it; absent only for PUBLIC routes that need none. */
+  /** The SecurityPolicy that covers it; absent only for PUBLIC routes that need none. */
   readonly policy?: string;
   readonly rules: readonly RulePlan[];
 }
 
 /** A rule of an HTTPRoute. */
 export interface RulePlan {
-  /** The name by which a rate limit targets it. */
+  /** The name that a rate limit refers to. */
   readonly name?: string;
   readonly backend: BackendTarget;
-  /** How long the answer may take; `0s` is for ever. */
+  /** The time limit of the response; `0s` is no limit. */
   readonly timeout: string;
   readonly entries: readonly RouteEntry[];
 }
 
-/** A match, who it leads to, and what covers it. */
+/** A match, its owner, and the policy that covers it. */
 export interface RouteEntry {
   readonly owner: OwnerPlan;
   readonly exposure: Exposure;
-  /** The template without its variables' names, as `match-order.ts` orders it: `/v1/skills/*`. */
+  /** The template without its variable names: `/v1/skills/*`. */
   readonly shape: string;
   readonly match: RouteMatch;
-  /** The policy that logs callers in; absent where `open` says why there is none. */
+  /** The policy that logs callers in; absent if `open` has the reason for its absence. */
   readonly coveredBy?: string;
   readonly open?: "PUBLIC";
 }
 
-/** Who answers a request. */
+/** The owner of a route, who serves its requests. */
 export interface OwnerPlan {
-  /** `login` is a path that the gateway itself answers: callback and logout. */
+  /** `login` is a path that the gateway itself serves: callback or logout. */
   readonly kind: "rpc" | "path" | "pages" | "login";
   /** The full method name, or the declared path. */
   readonly name: string;
 }
 
-/** A match as the Gateway API has it. */
+/** A match of the Gateway API. */
 export interface RouteMatch {
   readonly path: PathMatch;
   /** Absent for any method. */
   readonly method?: string;
-  /** Whether it takes CORS preflights only. */
+  /** Whether it matches CORS preflights only. */
   readonly preflight?: true;
 }
 
-/** A path match as the Gateway API has it. */
+/** A path match of the Gateway API. */
 export interface PathMatch {
   readonly type: "Exact" | "RegularExpression" | "PathPrefix";
   readonly value: string;
 }
 
-/** The policy that gives the gateway's own answers the form of the runtime's. */
+/** The policy that gives the gateway's own error responses the form of the runtime's. */
 export interface ErrorPlan {
   readonly name: string;
-  /** The routes that it is for. */
+  /** The routes that it covers. */
   readonly routes: readonly string[];
 }
 
-/** A rate limit and the rules that it is for; each rule counts by itself. */
+/** A rate limit and the rules that it covers; each rule counts separately. */
 export interface LimitPlan {
   readonly name: string;
-  /** Behind the login the subject is counted, elsewhere the client's address. */
+  /** Behind the login, requests are counted by subject, elsewhere by client address. */
   readonly by: "subject" | "address";
   readonly requestsPerSecond: number;
   readonly targets: readonly { readonly route: string; readonly rule: string }[];
@@ -135,6 +135,6 @@ export interface LeftOut {
   readonly owner: OwnerPlan;
   /** `GET /v1/skills/*`. */
   readonly request: string;
-  /** Why, as the end of a sentence. */
+  /** The reason, as the end of a sentence. */
   readonly reason: string;
 }

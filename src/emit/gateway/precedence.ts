@@ -5,7 +5,7 @@ import { naturalMatch, regexMatch } from "./path-matcher.ts";
 import type { PathMatch } from "./plan.ts";
 import { RegexIndex } from "./regex-index.ts";
 
-/** All routes of a host that have one template, variables' names aside. */
+/** All routes of a host with the same template, except for variable names. */
 export interface PathUnit {
   readonly shape: string;
   readonly template: PathTemplate;
@@ -14,14 +14,14 @@ export interface PathUnit {
 }
 
 /**
- * The match of each unit, such that Envoy Gateway chooses by our match order.
+ * Assigns a match to each unit, so that Envoy Gateway follows our match order.
  *
- * Envoy takes an exact match before a regular expression before a prefix, and
- * of one kind the longer text. An exact match is first in our order too. Of two
- * regular expressions ours may want the shorter, and it may want a prefix
- * before a regular expression. So units are taken from the widest to the
- * narrowest, and each that claims a request of a wider one is padded to a
- * longer text; a prefix that must win becomes a regular expression.
+ * Envoy prefers exact matches to regular expressions, these to prefixes, and of
+ * the same kind the longer text. Exact matches also come first in our order, but
+ * it may put a shorter regular expression before a longer one, or a prefix before
+ * a regular expression. So units are processed from the widest to the narrowest,
+ * and each unit that claims a request of a wider one is padded to a longer text;
+ * a prefix that must win becomes a regular expression.
  *
  * @returns the matches by shape
  */

@@ -7,15 +7,15 @@ import type { OutputFile } from "../output-file.ts";
 import type { GatewayPlan, ListenerPlan } from "./plan.ts";
 import { type CommentedResource, GATEWAY_API, printFile, resource } from "./resource.ts";
 
-/** `gateway/edge.yaml`: the Gateway, what it does with every request, and what closes what no policy covers. */
+/** `gateway/edge.yaml`: the Gateway, its policy for all requests, and the backstop for uncovered routes. */
 export function printEdge(plan: GatewayPlan): OutputFile {
   const { name, namespace } = plan.gateway;
-  // Without a sectionName: a policy on a listener would replace this one whole.
+  // No sectionName: a policy on a listener would replace this one entirely.
   const targetRefs = [{ group: GATEWAY_API, kind: "Gateway", name }];
   const documents: CommentedResource[] = [
     {
       comment:
-        "Before anything else, identity headers are removed from every request, on every listener:\nonly the gateway may set them. Two spellings of one path or header are refused.",
+        "First, identity headers are removed from every request, on every listener: only the gateway may\nset them. Ambiguous spellings of paths and headers are rejected.",
       resource: resource("ClientTrafficPolicy", name, namespace, {
         targetRefs,
         headers: {
@@ -35,7 +35,7 @@ export function printEdge(plan: GatewayPlan): OutputFile {
   if (plan.backstop !== undefined) {
     documents.push({
       comment:
-        "The backstop: a route that no policy of its own covers is denied. The most specific policy\nwins whole, so PUBLIC routes have a policy that allows.",
+        "The backstop: requests to a route without its own policy are denied. The most specific policy\nreplaces all others, so PUBLIC routes have a policy that allows them.",
       resource: resource("SecurityPolicy", plan.backstop, namespace, {
         targetRefs,
         authorization: { defaultAction: "Deny" },
@@ -43,7 +43,7 @@ export function printEdge(plan: GatewayPlan): OutputFile {
     });
   }
   documents.push({
-    comment: "The Gateway comes after its policies, so that it is never up without them.",
+    comment: "The Gateway comes after its policies, so that it never runs without them.",
     resource: resource("Gateway", name, namespace, {
       gatewayClassName: plan.gateway.class,
       listeners: plan.listeners.map((listener) => listenerOf(listener, plan)),
@@ -78,7 +78,7 @@ function listenerOf(listener: ListenerPlan, plan: GatewayPlan): Record<string, u
         }),
     allowedRoutes: {
       namespaces: { from: plan.routesFrom },
-      // A GRPCRoute on a host of ours would make Envoy Gateway reject one of the two.
+      // With a GRPCRoute and an HTTPRoute on a host, Envoy Gateway would reject one of them.
       kinds: [{ group: GATEWAY_API, kind: "HTTPRoute" }],
     },
   };

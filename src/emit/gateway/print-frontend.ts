@@ -13,8 +13,8 @@ import {
 } from "./resource.ts";
 
 /**
- * The file of a frontend: its policies, and after them the routes that they
- * cover. A route that is applied before its policy is open.
+ * The file of a frontend: its policies, then the routes that they cover. A route
+ * that is applied before its policy would be open.
  */
 export function printFrontend(frontend: FrontendPlan, plan: GatewayPlan): OutputFile {
   const { name, host, namespace, routes } = frontend;
@@ -22,7 +22,7 @@ export function printFrontend(frontend: FrontendPlan, plan: GatewayPlan): Output
   const documents: CommentedResource[] = [];
   if (covered(frontend.login.name).length > 0) {
     documents.push({
-      comment: `The one policy of all that ${name} has behind the login, pages and API: two would be two sessions.`,
+      comment: `The policy of all routes of ${name} behind the login, for pages and API: two policies would mean two sessions.`,
       resource: resource("SecurityPolicy", frontend.login.name, namespace, {
         targetRefs: covered(frontend.login.name).map(routeRef),
         ...loginSpec(frontend),
@@ -44,7 +44,7 @@ export function printFrontend(frontend: FrontendPlan, plan: GatewayPlan): Output
   return { name: `gateway/hosts/${host}/${name}.yaml`, content: printFile(documents) };
 }
 
-/** An HTTPRoute. RPCs that are published as gRPC are one too: `POST /<package>.<Service>/<Method>`. */
+/** An HTTPRoute, also for RPCs that are published as gRPC: `POST /<package>.<Service>/<Method>`. */
 function printRoute(
   route: HttpRoutePlan,
   frontend: FrontendPlan,
@@ -75,7 +75,7 @@ function describeRoute({ access, policy }: HttpRoutePlan): string {
   if (access === "login") return `Covered by the SecurityPolicy ${policy}.`;
   return policy === undefined
     ? "PUBLIC: no SecurityPolicy covers it."
-    : `PUBLIC: the SecurityPolicy ${policy} asks for no login.`;
+    : `PUBLIC: the SecurityPolicy ${policy} requires no login.`;
 }
 
 function printRule(rule: RulePlan, namespace: string): Record<string, unknown> {
@@ -95,7 +95,7 @@ function printMatch({ path, method, preflight }: RouteMatch): Record<string, unk
   };
 }
 
-/** What makes an OPTIONS request a preflight. */
+/** The headers that make an OPTIONS request a preflight. */
 const PREFLIGHT_HEADERS = [
   { type: "RegularExpression", name: "origin", value: ".+" },
   { type: "RegularExpression", name: "access-control-request-method", value: ".+" },

@@ -9,7 +9,7 @@ import {
   resource,
 } from "./resource.ts";
 
-/** The most entries of `from` in a ReferenceGrant. */
+/** The maximum number of `from` entries in a ReferenceGrant. */
 const MAX_FROM = 16;
 
 const GROUPS: Readonly<Record<ReferentKind | Referrer["kind"], string>> = {
@@ -21,7 +21,7 @@ const GROUPS: Readonly<Record<ReferentKind | Referrer["kind"], string>> = {
   Gateway: GATEWAY_API,
 };
 
-/** `gateway/backends.yaml` and `gateway/grants.yaml`, where there is something in them. */
+/** `gateway/backends.yaml` and `gateway/grants.yaml`, unless they would be empty. */
 export function printReferences({ backends, grants }: GatewayPlan): OutputFile[] {
   const files: OutputFile[] = [];
   if (backends.length > 0) {

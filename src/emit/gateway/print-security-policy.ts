@@ -1,10 +1,10 @@
 import type { FrontendPlan } from "./plan.ts";
 import type { CorsPlan, LoginPolicyPlan, OpenPolicyPlan, SessionPlan } from "./plan-policies.ts";
 
-/** The most values of a claim in one authorization rule. */
+/** The maximum number of claim values in one authorization rule. */
 const MAX_CLAIM_VALUES = 128;
 
-/** The policy of what asks who calls: session, token, claims, owners. */
+/** The policy of authenticated routes: session, token, claims, owners. */
 export function loginSpec({ name, login, cors }: FrontendPlan): Record<string, unknown> {
   const { session } = login;
   return {
@@ -32,7 +32,7 @@ function oidcSpec(frontend: string, issuer: string, login: SessionPlan): Record<
   return {
     provider: {
       issuer,
-      // Both, or discovery would decide.
+      // Both are set, since Envoy Gateway would otherwise use discovery.
       authorizationEndpoint: login.authorizationEndpoint,
       tokenEndpoint: login.tokenEndpoint,
       ...(login.endSessionEndpoint === undefined
@@ -47,7 +47,7 @@ function oidcSpec(frontend: string, issuer: string, login: SessionPlan): Record<
     refreshToken: true,
     forwardAccessToken: true,
     passThroughAuthHeader: true,
-    // Frontends may share a host, and a cookie is the host's.
+    // Frontends may share a host, and cookies belong to the host.
     cookieNames: { accessToken: `AccessToken-${frontend}`, idToken: `IdToken-${frontend}` },
     cookieConfig: { sameSite: "Lax" },
     csrfTokenTTL: login.loginTimeout,
@@ -55,7 +55,7 @@ function oidcSpec(frontend: string, issuer: string, login: SessionPlan): Record<
   };
 }
 
-/** By any of these a browser or a library says that a script calls, and not a person who opens a page. */
+/** Headers with which a browser or library shows that a script calls, not a person who opens a page. */
 const SCRIPT_HEADERS = [
   { name: "Sec-Fetch-Dest", type: "Exact", value: "empty" },
   { name: "Sec-Fetch-Mode", type: "Exact", value: "cors" },
@@ -65,12 +65,12 @@ const SCRIPT_HEADERS = [
 function jwtProvider(name: string, login: LoginPolicyPlan): Record<string, unknown> {
   return {
     name,
-    // Envoy checks neither where it is left out.
+    // Envoy does not check an issuer or audience that is left out.
     issuer: login.issuer,
     audiences: login.audiences,
     remoteJWKS: { uri: login.jwksUri, cacheDuration: "600s" },
-    // `forwardAccessToken` puts the cookie's token there too. Reading both would add up two
-    // identities, and reading nothing by name would accept a token in the query.
+    // `forwardAccessToken` also puts the cookie's token there. Reading both would combine two
+    // identities, and without a name, a token in the query would be accepted.
     extractFrom: { headers: [{ name: "Authorization", valuePrefix: "Bearer " }] },
     claimToHeaders: login.claims,
   };
@@ -89,7 +89,7 @@ function ownerRules(provider: string, owners: readonly string[]): Record<string,
   return { defaultAction: "Deny", rules };
 }
 
-/** CORS as docs/requirements.md has it for the gateway (TRANS-5), and what clients of Connect and gRPC-Web send and read. */
+/** CORS for the gateway (docs/requirements.md, TRANS-5), with the headers of Connect and gRPC-Web clients. */
 export function corsSpec(cors: CorsPlan): Record<string, unknown> {
   return {
     allowOrigins: cors.origins,
@@ -109,7 +109,7 @@ export function corsSpec(cors: CorsPlan): Record<string, unknown> {
   };
 }
 
-/** What of an answer a page of another origin may read. */
+/** The response headers that pages of other origins may read. */
 export function exposedHeaders({ connect }: CorsPlan): string[] {
   return ["X-Request-ID", "Content-Length", ...(connect ? CONNECT_EXPOSED_HEADERS : [])];
 }

@@ -3,14 +3,14 @@ import { responseOverrides } from "./edge-errors.ts";
 import type { ErrorPlan, FrontendPlan, GatewayPlan, LimitPlan } from "./plan.ts";
 import { type CommentedResource, resource, routeRef } from "./resource.ts";
 
-/** The form of what the gateway answers by itself on the routes of services. */
+/** The policy for the gateway's own error responses on the routes of services. */
 export function printErrors(
   errors: ErrorPlan,
   { namespace, cors }: FrontendPlan,
 ): CommentedResource {
   return {
     comment:
-      "What the gateway itself answers on these routes has the form of the services' errors. The login\n(302) and the answers of services stay as they are.",
+      "The gateway's own error responses on these routes have the form of the services' errors. The\nlogin (302) and the responses of services stay unchanged.",
     resource: resource("BackendTrafficPolicy", errors.name, namespace, {
       targetRefs: errors.routes.map((name) => routeRef({ name })),
       responseOverride: responseOverrides(cors),
@@ -18,7 +18,7 @@ export function printErrors(
   };
 }
 
-/** A rate limit. It replaces the policy of errors on its rules whole, so it says the same of them. */
+/** A rate limit. It replaces the policy for errors on its rules, so it contains the same overrides. */
 export function printLimit(
   limit: LimitPlan,
   frontend: FrontendPlan,
@@ -31,10 +31,10 @@ export function printLimit(
   const who = by === "subject" ? "subject" : "client address";
   const where =
     plan.rateLimit === "local"
-      ? "Each Envoy counts for itself"
+      ? "Each Envoy counts separately"
       : "The rate-limit service of Envoy Gateway counts; its configuration must enable one";
   return {
-    comment: `${requests} requests a second for each ${who} and each rule. ${where}.\nCoarse protection: the exact limit of an RPC is the service's.`,
+    comment: `${requests} requests per second for each ${who} and each rule. ${where}.\nThis is coarse protection: services enforce the exact limits of RPCs.`,
     resource: resource("BackendTrafficPolicy", name, frontend.namespace, {
       targetRefs: targets.map(({ route, rule }) => ({
         ...routeRef({ name: route }),
@@ -46,9 +46,9 @@ export function printLimit(
   };
 }
 
-/** `Distinct` counts each value by itself, in the local and in the global kind. */
+/** `Distinct` counts each value separately, in local and global rate limits. */
 const SELECTORS: Readonly<Record<LimitPlan["by"], readonly Record<string, unknown>[]>> = {
-  // The rate limit runs after the check of the JWT, which has set the header by then.
+  // The rate limit runs after JWT authentication, which sets the header.
   subject: [{ headers: [{ name: SUBJECT_HEADER, type: "Distinct" }] }],
   address: [
     { sourceCIDR: { type: "Distinct", value: "0.0.0.0/0" } },

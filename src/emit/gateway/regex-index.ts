@@ -9,23 +9,23 @@ interface Item<Unit> {
 interface Node<Unit> {
   readonly literals: Map<string, Node<Unit>>;
   single?: Node<Unit>;
-  /** Those that end here, and those that end here with `**`. */
+  /** The templates that end here, and those that end here with `**`. */
   readonly ends: Item<Unit>[];
   readonly multis: Item<Unit>[];
-  /** The longest text here and below. */
+  /** The length of the longest text here and below. */
   longest: number;
 }
 
-/** How many nodes one question may visit before it settles for an upper bound. */
+/** The maximum number of nodes that a query visits before it uses an upper bound. */
 const MAX_VISITS = 512;
 
 /**
  * Templates that are matched by regular expressions, and the lengths of these.
  *
- * It answers which length a further one must exceed, without comparing each
- * with each: a branch without a longer text is not entered, and where a
- * question would visit too much, the longest text of the branch stands in. A
- * text that is longer than it must be does no harm.
+ * It finds the length that another expression must exceed, without comparing all
+ * pairs: a query skips branches without a longer text, and if it would visit too
+ * many nodes, it uses the longest text of the branch. A text that is longer than
+ * necessary is harmless.
  */
 export class RegexIndex<Unit extends { readonly template: PathTemplate }> {
   readonly #root: Node<Unit> = newNode();
@@ -52,7 +52,7 @@ export class RegexIndex<Unit extends { readonly template: PathTemplate }> {
     node.ends.push({ unit, length });
   }
 
-  /** The longest text of those that have a request in common with this unit, or `atLeast` where none is longer. */
+  /** The length of the longest text that has a request in common with this unit, or `atLeast` if that is larger. */
   longestOverlap(unit: Unit, atLeast: number): number {
     const { segments, verb } = searchTemplate(unit.template);
     let best = atLeast;
@@ -93,7 +93,7 @@ export class RegexIndex<Unit extends { readonly template: PathTemplate }> {
 
   /**
    * `/a/**:v` matches `/a:v`, in which the verb belongs to another segment. Few
-   * templates meet there, so any of them counts as overlapping.
+   * templates overlap like that, so all of them count as overlapping.
    */
   #verbNeighbours(
     node: Node<Unit>,
@@ -122,7 +122,7 @@ export class RegexIndex<Unit extends { readonly template: PathTemplate }> {
   }
 }
 
-/** The template with a verb after a literal as text, so that equal paths meet in the tree. */
+/** The template with a verb after a literal as a part of it, so that equal paths are at one node. */
 function searchTemplate(template: PathTemplate): Pick<PathTemplate, "segments" | "verb"> {
   const { segments, verb } = template;
   const last = segments.at(-1);

@@ -22,13 +22,13 @@ export interface RouteClaim {
   /** The deployed service that it belongs to; empty for the frontend's own. */
   readonly group: string;
   readonly backend: BackendTarget;
-  /** How long the answer may take; `0s` is for ever. */
+  /** The time limit of the response; `0s` is no limit. */
   readonly timeout: string;
-  /** Requests a second, for an RPC with a rate limit. */
+  /** Requests per second, for an RPC with a rate limit. */
   readonly limit?: number;
 }
 
-/** What the claims of a frontend are made from. */
+/** The input for the claims of a frontend. */
 export interface ClaimSource {
   readonly frontend: Frontend;
   readonly config: FrontendConfig;
@@ -40,7 +40,7 @@ export interface ClaimSource {
   readonly problems: string[];
 }
 
-/** All that a frontend's host must route for it, without duplicates, in an order that no input changes. */
+/** All claims of a frontend, without duplicates, in an order independent of the input's. */
 export function routeClaims(source: ClaimSource): RouteClaim[] {
   const { frontend, config } = source;
   const claims = [...frontend.services]
@@ -50,7 +50,7 @@ export function routeClaims(source: ClaimSource): RouteClaim[] {
     config.backend === undefined
       ? undefined
       : source.references.target(config.backend, `the frontend ${frontend.name}`, undefined, false);
-  // Without pages a frontend has its login, which the gateway answers, and paths of its services.
+  // A frontend without pages has its login, which the gateway serves, and paths of its services.
   claims.push(...ownClaims(source, pages ?? claims[0]?.backend, pages !== undefined));
   return unique(withLogin(claims, config), source.problems);
 }
@@ -65,7 +65,7 @@ function* serviceClaims(name: string, source: ClaimSource): Iterable<RouteClaim>
     .sort((left, right) => compareText(left.fullName, right.fullName));
   if (rpcs.length === 0 && api.paths.length === 0) return;
   if (config?.backend === undefined) {
-    source.problems.push(`the service ${name} has no backend that the gateway could forward to`);
+    source.problems.push(`the service ${name} has no backend; the gateway needs one to forward to`);
     return;
   }
   const { backend, ports } = config;
@@ -82,7 +82,7 @@ function* serviceClaims(name: string, source: ClaimSource): Iterable<RouteClaim>
   }
 }
 
-/** Health and the like are HTTP, also where the RPCs are gRPC. */
+/** Paths such as health use HTTP, even if the RPCs use gRPC. */
 function pathTarget(
   { references }: ClaimSource,
   user: string,
@@ -97,9 +97,9 @@ function pathTarget(
   return references.target({ service: { name, namespace } }, user, config.ports.http, false);
 }
 
-/** The service itself ends a call that takes too long; the gateway only where it does not. */
+/** The service ends a call that takes too long; the gateway does so only if the service fails to. */
 const MARGIN_MS = 1000;
-/** No limit: Envoy's default of 15 seconds would cut streams and what pages load. */
+/** No limit: Envoy's default of 15 seconds would cut off streams and downloads of pages. */
 const NO_TIMEOUT = formatDuration(0);
 
 function* rpcClaims(
@@ -109,7 +109,7 @@ function* rpcClaims(
 ): Iterable<RouteClaim> {
   const { exposure, rateLimit } = resolvePolicy(rpc);
   if (exposure === "INTERNAL" || exposure === "SYSTEM") {
-    // The rules refuse this; should they ever not, nothing may be emitted.
+    // The rules reject this; this check makes sure that nothing is emitted.
     throw new Error(`${rpc.fullName} is ${exposure} and cannot be published at the edge`);
   }
   const bindings = hostBindingsOf(rpc, service.publishedAs, route.connect);
@@ -152,7 +152,7 @@ function* pathClaims(
   }
 }
 
-/** The coarse limit of the edge, in requests a second; the exact one is the service's. */
+/** The coarse limit of the edge, in requests per second; the service enforces the exact limit. */
 function limitOf(rateLimit: DeclaredPath["rateLimit"]): Pick<RouteClaim, "limit"> {
   return rateLimit === undefined ? {} : { limit: Math.max(rateLimit.qps, rateLimit.burst) };
 }
@@ -165,7 +165,7 @@ function* ownClaims(
   if (backend === undefined) {
     if (frontend.paths.length > 0) {
       problems.push(
-        `the frontend ${frontend.name} has paths but nothing to forward to; write its backend`,
+        `the frontend ${frontend.name} has paths but no backend to forward to; add its backend`,
       );
     }
     return;
@@ -184,18 +184,18 @@ function* ownClaims(
       timeout: NO_TIMEOUT,
     };
   };
-  // The gateway answers these two, but only on a route that its policy covers.
+  // The gateway serves these two paths, but only on a route that its policy covers.
   for (const path of loginPaths(config)) yield implied("login", path, plainTemplate(path, false));
   if (pages) yield implied("pages", config.prefix, plainTemplate(config.prefix, true));
 }
 
-/** A callback that stands on a route without the login would never end the login. */
+/** A callback on a route without the login could never complete the login. */
 function withLogin(claims: readonly RouteClaim[], config: FrontendConfig): RouteClaim[] {
   const shapes = new Set(loginPaths(config).map((path) => shapeOf(plainTemplate(path, false))));
   return claims.map((claim) => (shapes.has(claim.shape) ? { ...claim, access: "login" } : claim));
 }
 
-/** One claim for a method and a shape: the first, as what is implied stands last. */
+/** One claim per method and shape: the first, as implied claims come last. */
 function unique(claims: readonly RouteClaim[], problems: string[]): RouteClaim[] {
   const seen = new Map<string, RouteClaim>();
   for (const claim of claims) {

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import type { HttpRoutePlan, LimitPlan, RouteEntry, RulePlan } from "./plan.ts";
 import type { BackendTarget } from "./plan-references.ts";
 
-/** What the Gateway API allows (checked by its CRD). */
+/** The limits of the Gateway API (checked by its CRD). */
 const MAX_RULES = 16;
 const MAX_MATCHES_OF_RULE = 64;
 const MAX_MATCHES_OF_ROUTE = 128;
 const MAX_NAME = 253;
 
-/** An entry with what decides which rule it stands in. */
+/** An entry with the properties that decide on its rule. */
 export interface PackedEntry {
   readonly entry: RouteEntry;
   readonly backend: BackendTarget;
@@ -16,7 +16,7 @@ export interface PackedEntry {
   readonly limit?: number;
 }
 
-/** The routes of one group, and the rules that are limited. */
+/** The routes of one group, and its rate-limited rules. */
 export interface PackedRoutes {
   readonly routes: readonly Pick<HttpRoutePlan, "name" | "rules">[];
   readonly limited: readonly {
@@ -26,10 +26,10 @@ export interface PackedRoutes {
 }
 
 /**
- * Puts entries into rules and rules into routes.
+ * Packs entries into rules, and rules into routes.
  *
- * What goes to one backend shares a rule. An RPC with a rate limit has rules
- * of its own, since a limit targets a rule by its name.
+ * Entries with the same backend share a rule. An RPC with a rate limit has its
+ * own rules, since a limit refers to a rule by its name.
  *
  * @param nameOf - the name of the nth route, from 1
  */
@@ -106,8 +106,8 @@ function* rulesOf(
 }
 
 /**
- * A full method name as the name of a rule: lower case, and with a hash where
- * that could be the name of another.
+ * A full method name as the name of a rule: in lower case, and with a hash if
+ * another rule could have that name.
  */
 function ruleName(rpc: string, index: number, taken: Set<string>): string {
   const text = index === 0 ? rpc : `${rpc}.${index + 1}`;

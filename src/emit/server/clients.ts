@@ -7,12 +7,12 @@ import { clientTemplate } from "../templates.ts";
 import { routesSource } from "./http-routes.ts";
 
 /**
- * Makes what a typed client over HTTP needs beside the descriptor that protoc-gen-es generates: the
- * routes. One over gRPC needs nothing more.
+ * Generates the routes that a typed HTTP client needs in addition to the descriptor of protoc-gen-es.
+ * A gRPC client needs only the descriptor.
  */
 export function clientFiles(services: readonly ProtobufService[]): OutputFile[] {
   return servicesByFile(services).map(([file, declared]) => {
-    // What the file imports.
+    // The names that the file imports.
     const taken = new Set(["HttpRoute", "httpRoutes"]);
     const content = clientTemplate({
       file: commentText(file),

@@ -12,9 +12,9 @@ interface FileNames {
 /**
  * The names of the code that protoc-gen-es generates, as import symbols.
  *
- * protoplugin knows them too, but works out all names of a file again for each
- * symbol, which takes a time that is quadratic in the types of the file. The
- * names are the same; a test holds them together.
+ * protoplugin has these names, too, but computes all names of a file again for each
+ * symbol, which takes quadratic time in the number of types. A test checks that the
+ * names are the same.
  */
 export class GeneratedNames {
   readonly #files = new Map<DescFile, FileNames>();
@@ -63,7 +63,7 @@ function known(name: string | undefined, type: { typeName: string }): string {
   return name;
 }
 
-/** Types come first, then descriptors; a name that is taken gets a `$`, then `$1` and so on. */
+/** Types come first, then descriptors; a duplicate name gets a `$`, then `$1` and so on. */
 function namesOf(file: DescFile): FileNames {
   const taken = new Set<string>();
   const take = (ideal: string) => {

@@ -4,7 +4,7 @@ import { bindingsOf } from "../../api/resolved-policy.ts";
 import { COLUMNS } from "../source-layout.ts";
 import { literal } from "../source-text.ts";
 
-/** The names that the declaration of a table of routes uses, as its file has them. */
+/** The names in the declaration of a route table, as its file imports them. */
 export interface RoutesNames {
   /** `export const …Routes` */
   readonly exported: string;
@@ -21,7 +21,7 @@ export function routesSource(service: ProtobufService, names: RoutesNames): stri
   const head = `${exported}: readonly ${httpRoute}[] = ${httpRoutes}(`;
   const name = `"${service.fullName}"`;
   const routes = service.rpcs.flatMap(declarations);
-  // Names of symbols may still stand for others.
+  // Tokens for symbols differ in length from the final names.
   const columns = `export const ${routesName}: readonly HttpRoute[] = httpRoutes(${name}, [`.length;
   if (columns <= COLUMNS) {
     return `${head}${name}, ${literal(routes, { depth: 0, isOpen: true })});`;
@@ -30,7 +30,7 @@ export function routesSource(service: ProtobufService, names: RoutesNames): stri
   return `${head}\n  ${name},\n  ${table},\n);`;
 }
 
-/** What the runtime's `httpRoutes` takes of an RPC. */
+/** The routes of an RPC, as arguments for the runtime's `httpRoutes`. */
 function declarations(rpc: Rpc): HttpRouteDeclaration[] {
   return bindingsOf(rpc).map(({ method, path, body, responseBody }) => {
     return {

@@ -16,11 +16,11 @@ import type { MessageIndex } from "../../api/descriptors/message-index.ts";
 import { eachField, WireType } from "../../api/descriptors/wire.ts";
 
 /**
- * A request that protoplugin can read, with what stubs need and no more: the
- * services, and the names of the types in the files that they refer to. Fields
- * and options would cost most of the time and are used by nothing here.
+ * A request for protoplugin with only the parts that stubs need: the services, and
+ * the names of the types in files that they refer to. Fields and options would take
+ * most of the time and are not used here.
  *
- * @throws DescriptorError where the input does not hold a message of an RPC.
+ * @throws DescriptorError if the input does not contain a message of an RPC.
  */
 export function prunedRequest(
   files: readonly FileOutline[],
@@ -39,7 +39,7 @@ export function prunedRequest(
           const declaring = messages.fileOf(type);
           if (declaring === undefined) {
             throw new DescriptorError(
-              `the input does not hold ${type}, which ${name} of ${file.name} uses; build it with its imports`,
+              `the input does not contain ${type}, which ${name} of ${file.name} uses; build it with its imports`,
             );
           }
           dependencies.add(declaring.name);
@@ -58,7 +58,7 @@ export function prunedRequest(
   });
 }
 
-/** A file stands after those that it imports, as in every request. Imports have no cycles. */
+/** Orders files after their imports, as in every request. Imports have no cycles. */
 function inOrderOfImports(files: ReadonlyMap<string, FileDescriptorProto>): FileDescriptorProto[] {
   const ordered = new Set<FileDescriptorProto>();
   const add = (file: FileDescriptorProto | undefined) => {
@@ -97,7 +97,7 @@ function pruneService(service: FileOutline["services"][number]): ServiceDescript
   });
 }
 
-/** The names in a message; none for the entry of a map, which no code is generated for. */
+/** The names in a message; empty for a map entry, which has no generated code. */
 function pruneMessage(bytes: Uint8Array): DescriptorProto[] {
   let isMapEntry = false;
   const message = create(DescriptorProtoSchema);
@@ -130,6 +130,6 @@ function pruneEnum(bytes: Uint8Array): EnumDescriptorProto {
     name = reader.string();
     return true;
   });
-  // An enum must have a value; its name is used by nothing here.
+  // An enum must have a value; its name is not used here.
   return create(EnumDescriptorProtoSchema, { name, value: [{ name: `${name}_0`, number: 0 }] });
 }

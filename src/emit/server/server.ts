@@ -21,11 +21,11 @@ import { GeneratedNames } from "./generated-names.ts";
 import { routesSource } from "./http-routes.ts";
 import { prunedRequest } from "./pruned-request.ts";
 
-/** What the server target needs beside the `Api`: names and imports come from descriptors. */
+/** The additional input of the server target: names and imports come from descriptors. */
 export interface ServerInput extends EmitInput {
   readonly files: readonly FileOutline[];
   readonly messages: MessageIndex;
-  /** Options of protoplugin that say how imports are written: `import_extension`, `rewrite_imports`. */
+  /** The options of protoplugin for imports: `import_extension`, `rewrite_imports`. */
   readonly importOptions: readonly string[];
 }
 
@@ -38,7 +38,7 @@ const HANDLER_TYPES: Readonly<Record<StreamKind, string>> = {
   bidi_streaming: "BidiStreamingHandler",
 };
 
-/** Makes the typed handler interface and the `bind…` function of each service, and of what is only called the clients' part. */
+/** Generates the typed handler interface and the `bind…` function of each service, and the routes of clients. */
 export function emitServer(input: ServerInput): EmitResult {
   const outlines = new Map(input.files.map((file) => [file.name, file]));
   const services = new Map(
@@ -150,7 +150,7 @@ function describeService(
   };
 }
 
-/** The comment of an RPC as documentation of its handler, indented as the template wants it. */
+/** The comment of an RPC as documentation of its handler, indented for the template. */
 function docComment(comment: string | undefined, rpc: Rpc): string {
   const lines = commentLines((comment ?? "").trimEnd());
   if (rpc.deprecated) lines.push("", " @deprecated");
@@ -166,18 +166,18 @@ function docComment(comment: string | undefined, rpc: Rpc): string {
   return ["  /**", ...body, "   */"].join("\n");
 }
 
-/** Text in which symbols stand as tokens, until protoplugin gives each its name in the file. */
+/** Text with tokens in place of symbols, until protoplugin gives each symbol its name in the file. */
 class TextWithSymbols {
   readonly #symbols: Printable[] = [];
 
-  /** A token that stands for a symbol. */
+  /** A token for a symbol. */
   symbol(symbol: ImportSymbol | Printable): string {
     this.#symbols.push(symbol);
-    // A control character that no source text of ours or of a comment may hold.
+    // A control character that is not allowed in generated code and comments.
     return `\u0001${this.#symbols.length - 1}\u0001`;
   }
 
-  /** The text with its symbols in place. */
+  /** The text with its symbols instead of tokens. */
   split(rendered: string): Printable[] {
     return rendered.split("\u0001").map((part, index) => {
       return index % 2 === 0 ? part : (this.#symbols[Number(part)] ?? "");

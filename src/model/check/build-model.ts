@@ -3,7 +3,7 @@ import { type Report, suggest } from "../syntax/reporter.ts";
 import type { DefinitionSyntax, MemberSyntax, SchemaSyntax } from "../syntax/schema-syntax.ts";
 import { findCycles } from "./cycles.ts";
 
-/** Names the statements of a schema and expands its partials; of two with a name the first stays. */
+/** Names the statements of a schema and expands its partials; of two statements with one name, it keeps the first. */
 export function buildModel(syntax: SchemaSyntax, report: Report): Model {
   const first = firstOfEachName(syntax, report);
   const isFirst = ({ name, position }: Named) => first.get(name)?.position === position;
@@ -20,7 +20,7 @@ interface Named {
   readonly position: Position;
 }
 
-/** Definitions, partials and caveats share one space of names. */
+/** Definitions, partials and caveats share one namespace. */
 function firstOfEachName(syntax: SchemaSyntax, report: Report): ReadonlyMap<string, Named> {
   const declared = [
     ...syntax.definitions.map(({ name, position }) => ({ what: "definition", name, position })),
@@ -61,7 +61,7 @@ function buildDefinition(
   return { name: type, relations, permissions, position };
 }
 
-/** Yields the relations and permissions of a definition, those of its partials included. */
+/** Yields the relations and permissions of a definition, including those of its partials. */
 export type ExpandPartials = (definition: DefinitionSyntax) => Iterable<MemberSyntax>;
 
 /** Checks the partials, and returns what replaces `...name` by the members of that partial. */
@@ -96,7 +96,7 @@ function checkReferences(
   }
 }
 
-/** Each partial counts once, so that partials which include others twice cannot grow endlessly. */
+/** Each partial is expanded once, so that repeated includes cannot grow exponentially. */
 function* membersOf(
   definition: DefinitionSyntax,
   partials: ReadonlyMap<string, DefinitionSyntax>,
@@ -110,7 +110,7 @@ function* membersOf(
     else if (member.kind !== "partial") yield member;
     else if (included.has(member.name)) {
       const { name, position } = member;
-      // A partial that includes itself is reported where it does.
+      // A partial that includes itself is reported at that reference.
       if (path.some((outer) => outer.name === name)) continue;
       report("MODEL_PARTIAL_REPEATED", position, name, definition.name);
     } else {

@@ -1,17 +1,17 @@
 import { type Definition, type Model, memberKey, type Position } from "../schema/model.ts";
 import { type Report, suggest } from "../syntax/reporter.ts";
 
-/** What a check works on. */
+/** The input of a check. */
 export interface CheckContext {
   readonly model: Model;
-  /** Statements of unknown content; see `SchemaSyntax.broken`. */
+  /** Statements with unknown content; see `SchemaSyntax.broken`. */
   readonly broken: ReadonlySet<object>;
   /** The wildcard that each relation accepts, directly or through usersets; see `findWildcards`. */
   readonly wildcards: ReturnType<typeof findWildcards>;
   readonly report: Report;
 }
 
-/** Reports the name of a relation or permission that a type lacks, with the likeliest one meant. */
+/** Reports a relation or permission that a type lacks, with a suggestion. */
 export function reportUnknownMember(
   { model, report }: CheckContext,
   type: Definition,
@@ -59,7 +59,7 @@ export function findWildcards(model: Model): ReadonlyMap<string, WildcardSource>
       }
     }
   }
-  // A map yields what is added while it is read, so this reaches all users of users.
+  // A map also yields entries that are added during the iteration, so this finds transitive references.
   for (const [userset, source] of found) {
     for (const key of acceptedBy.get(userset) ?? []) if (!found.has(key)) found.set(key, source);
   }

@@ -6,7 +6,7 @@ import { checkDeclaredTypes, checkPermission } from "./check-permission.ts";
 import { checkCycles, checkExclusions } from "./check-recursion.ts";
 import { checkRelation } from "./check-relation.ts";
 
-/** Checks that a model means something: names exist, and permissions can be computed. */
+/** Checks that names in a model exist, and that permissions can be computed. */
 export function checkModel(model: Model, syntax: SchemaSyntax, report: Report): void {
   const { broken } = syntax;
   const context: CheckContext = { model, broken, wildcards: findWildcards(model), report };

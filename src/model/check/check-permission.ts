@@ -11,7 +11,7 @@ import {
 import { type Report, suggest } from "../syntax/reporter.ts";
 import { type CheckContext, memberNames, reportUnknownMember } from "./check-context.ts";
 
-/** Checks that what a permission refers to exists, and can stand where it stands. */
+/** Checks that the references of a permission exist and are allowed where they are. */
 export function checkPermission(
   context: CheckContext,
   definition: Definition,
@@ -37,11 +37,11 @@ function checkArrow(context: CheckContext, definition: Definition, arrow: Arrow)
       return;
     }
     const where = memberKey(source.type, source.relation);
-    const reason = `${where} accepts ${source.wildcard}, which names no object to go on from`;
+    const reason = `${where} accepts ${source.wildcard}, which does not identify an object for the arrow`;
     const hint = "; remove the wildcard, or use another relation";
     report("MODEL_ARROW_LEFT", arrow.position, arrow.relation, reason, hint);
   } else if (definition.permissions.has(arrow.relation)) {
-    const reason = "it is a permission, and an arrow follows what is written";
+    const reason = "it is a permission, and an arrow follows stored relationships";
     const hint = suggest(arrow.relation, definition.relations.keys()) || "; use a relation";
     report("MODEL_ARROW_LEFT", arrow.position, arrow.relation, reason, hint);
   } else {
@@ -49,7 +49,7 @@ function checkArrow(context: CheckContext, definition: Definition, arrow: Arrow)
   }
 }
 
-/** Checks that some type which the arrow leads to has what stands on its right. */
+/** Checks that at least one type that the arrow leads to has the member on its right. */
 function checkTarget(
   { model, broken, report }: CheckContext,
   relation: Relation,
@@ -59,7 +59,7 @@ function checkTarget(
   const types = new Set<Definition>();
   for (const subject of relation.subjects) {
     const type = model.definitions.get(subject.type);
-    // An unknown type is reported where the relation names it.
+    // An unknown type is reported at the relation.
     if (type === undefined || broken.has(type)) return;
     if (type.relations.has(arrow.permission) || type.permissions.has(arrow.permission)) return;
     types.add(type);
@@ -75,8 +75,8 @@ function checkTarget(
 }
 
 /**
- * Checks `permission view: user = …`, under `use typechecking`: the declared types are all that can
- * be reached. As SpiceDB reckons it, intersections and exclusions take nothing away.
+ * Checks `permission view: user = …`, with `use typechecking`: the declared types must include all
+ * reachable types. As in SpiceDB, intersections and exclusions remove no types.
  */
 export function checkDeclaredTypes(model: Model, report: Report): void {
   for (const { name: type, permissions } of model.definitions.values()) {
@@ -93,7 +93,7 @@ export function checkDeclaredTypes(model: Model, report: Report): void {
 function reachableTypes(model: Model, type: string, name: string): ReadonlySet<string> {
   const types = new Set<string>();
   const reached = new Map([[memberKey(type, name), { type, name }]]);
-  // A map yields what is added while it is read, so this reaches everything.
+  // A map also yields entries that are added during the iteration, so this reaches all members.
   for (const member of reached.values()) {
     const relation = model.definitions.get(member.type)?.relations.get(member.name);
     for (const subject of relation?.subjects ?? []) {

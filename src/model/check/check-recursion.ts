@@ -4,8 +4,8 @@ import type { Report } from "../syntax/reporter.ts";
 import { type Edge, findCycles, strongComponents } from "./cycles.ts";
 
 /**
- * Reports permissions that refer to themselves without an arrow between. Through an arrow they may:
- * there the related object is another one, and data that leads back is refused when it is written.
+ * Reports permissions that refer to themselves without an arrow. With an arrow, they may: the related
+ * object is another object, and relationships that form a cycle are rejected when they are written.
  *
  * @returns the permissions on such cycles, by `memberKey`
  */
@@ -35,15 +35,15 @@ function referencesOf(definition: Definition, name: string): Edge[] {
 }
 
 /**
- * Reports permissions that depend on themselves through the subtracted side of an exclusion: of
- * those, data can be written for which no answer is right ("allowed unless allowed").
+ * Reports permissions that depend on themselves through the subtracted side of an exclusion: some
+ * relationships would make both answers to a check wrong ("allowed unless allowed").
  *
- * SpiceDB accepts them, and then stops at its depth limit; here the schema refuses them.
+ * SpiceDB accepts them, and then stops at its depth limit.
  *
- * @param cyclic permissions whose cycle is reported already, by `memberKey`
+ * @param cyclic - permissions whose cycle is already reported, by `memberKey`
  */
 export function checkExclusions(model: Model, cyclic: ReadonlySet<string>, report: Report): void {
-  // Most models exclude nothing, and need no graph.
+  // Most models have no exclusions, and need no graph.
   if (!hasExclusion(model)) return;
   const dependencies = new Map<string, readonly Dependency[]>();
   for (const { name: type, relations, permissions } of model.definitions.values()) {
@@ -86,7 +86,7 @@ function shortestPath(
   edgesOf: (key: string) => readonly string[],
 ): string[] {
   const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
-  // A map yields what is added while it is read: this is a breadth-first search.
+  // A map also yields entries that are added during the iteration: this is a breadth-first search.
   for (const key of cameFrom.keys()) {
     if (key === to) break;
     for (const next of edgesOf(key)) if (!cameFrom.has(next)) cameFrom.set(next, key);

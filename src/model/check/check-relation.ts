@@ -39,7 +39,7 @@ function checkType(context: CheckContext, definition: Definition, subject: Allow
     reportUnknownMember(context, type, subject.relation, subject.position);
     return;
   }
-  // SpiceDB accepts wildcards through usersets of the same type, so they are accepted here.
+  // Wildcards through usersets of the same type are allowed, as in SpiceDB.
   const source = wildcards.get(memberKey(subject.type, subject.relation));
   if (source === undefined || type === definition) return;
   const userset = memberKey(subject.type, subject.relation);

@@ -1,16 +1,16 @@
 import type { Position } from "../schema/model.ts";
 
-/** A reference from one node of a graph to another, where the text makes it. */
+/** A reference from one node of a graph to another, with its position in the text. */
 export interface Edge {
   readonly to: string;
   readonly position: Position;
 }
 
 /**
- * Calls `onCycle` for each reference that closes a cycle, with the path from the node that it leads
- * back to, through the one that it leaves, to that node again.
+ * Calls `onCycle` for each reference that closes a cycle, with the path of the cycle: it starts and
+ * ends with the node that the reference names.
  *
- * It keeps its own stack: a chain of references may be longer than the call stack allows.
+ * It uses its own stack: a chain of references may be longer than the call stack.
  */
 export function findCycles(
   nodes: Iterable<string>,
@@ -41,9 +41,9 @@ export function findCycles(
 
 /**
  * Numbers the strongly connected components of a graph (Tarjan's algorithm): two nodes have the
- * same number if each can be reached from the other. Edges to unknown nodes are passed over.
+ * same number if each can be reached from the other. Edges to unknown nodes are ignored.
  *
- * It keeps its own stack: a path may be longer than the call stack allows.
+ * It uses its own stack: a path may be longer than the call stack.
  */
 export function strongComponents(
   nodes: Iterable<string>,

@@ -1,17 +1,17 @@
 import { type Model, memberKey, type Position, type Relation, visitLeaves } from "./model.ts";
 
-/** Something whose members a relation or permission is computed from. */
+/** A relation or permission whose members another one is computed from. */
 export interface Dependency {
   readonly type: string;
   readonly name: string;
-  /** Whether it stands below the right side of an exclusion. */
+  /** Whether it is on the right side of an exclusion. */
   readonly subtracted: boolean;
   readonly position: Position;
 }
 
 /**
- * What a relation or permission of a type depends on: the usersets that a relation accepts, and
- * what a permission refers to, arrows followed to each type they lead to.
+ * The dependencies of a relation or permission of a type: the usersets that a relation accepts, and
+ * the references of a permission; arrows lead to each type of their relation.
  */
 export function dependenciesOf(model: Model, type: string, name: string): Dependency[] {
   const definition = model.definitions.get(type);
@@ -33,7 +33,7 @@ export function dependenciesOf(model: Model, type: string, name: string): Depend
   return dependencies;
 }
 
-/** The types that an arrow over this relation leads to: it ignores the subject's own relation. */
+/** The types that an arrow over this relation leads to: arrows ignore the relation of usersets. */
 export function relatedTypes(relation: Relation | undefined): ReadonlySet<string> {
   return new Set(relation?.subjects.map(({ type }) => type));
 }
@@ -47,16 +47,16 @@ function usersetsOf(relation: Relation): Dependency[] {
   return [...usersets.values()];
 }
 
-/** How the members of one relation or permission come to be those of another. */
+/** A step through which the members of one relation or permission become those of another. */
 export interface MemberStep {
-  /** The relation whose stored relationships lead to the objects; absent for the same object. */
+  /** The relation whose stored relationships lead to the related objects; absent for the same object. */
   readonly through?: {
     readonly relation: string;
     readonly subjectType: string;
-    /** The relation of the usersets; absent where the subject's own relation does not matter. */
+    /** The relation of the usersets; absent if any subject counts. */
     readonly subjectRelation?: string;
   };
-  /** The relation or permission on the object that is led to. */
+  /** The relation or permission on the related object. */
   readonly target: { readonly type: string; readonly name: string };
 }
 
@@ -91,7 +91,7 @@ export function memberSteps(model: Model, type: string, name: string): MemberSte
 
 const reachable = new WeakMap<Model, Map<string, ReadonlySet<string>>>();
 
-/** The relations and permissions that a walk along the steps reaches, the first one included. */
+/** The relations and permissions that the steps reach, including the first one. */
 export function reachableMembers(model: Model, type: string, name: string): ReadonlySet<string> {
   const known = reachable.get(model) ?? new Map<string, ReadonlySet<string>>();
   reachable.set(model, known);

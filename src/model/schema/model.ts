@@ -1,4 +1,4 @@
-/** A place in the text of a model. */
+/** A position in the text of a model. */
 export interface Position {
   /** From 1. */
   readonly line: number;
@@ -6,17 +6,17 @@ export interface Position {
   readonly column: number;
 }
 
-/** An authorization model: what a schema in SpiceDB's language declares, partials expanded. */
+/** An authorization model: the declarations of a schema in SpiceDB's language, with expanded partials. */
 export interface Model {
-  /** The file that it is from, where there are several models to distinguish. */
+  /** Its file, to distinguish several models. */
   readonly file?: string;
   /** The object types by name, in the order of the text. */
   readonly definitions: ReadonlyMap<string, Definition>;
-  /** The caveats by name; the embedded engine takes no model that has any. */
+  /** The caveats by name; the embedded engine rejects a model with caveats. */
   readonly caveats: ReadonlyMap<string, Caveat>;
 }
 
-/** An object type. Relations and permissions share one space of names. */
+/** An object type. Its relations and permissions share one namespace. */
 export interface Definition {
   /** The type, such as `skill`. */
   readonly name: string;
@@ -28,7 +28,7 @@ export interface Definition {
   readonly position: Position;
 }
 
-/** A relation: what is written, between an object and its subjects. */
+/** A relation: stored relationships connect an object with its subjects. */
 export interface Relation {
   /** The relation, such as `owner`. */
   readonly name: string;
@@ -46,15 +46,15 @@ export interface AllowedSubject {
   readonly relation?: string;
   /** `type:*`: every object of the type at once. */
   readonly wildcard: boolean;
-  /** The caveat that such a relationship must carry. */
+  /** The caveat that such a relationship must have. */
   readonly caveat?: string;
-  /** Whether such a relationship must carry a time at which it expires. */
+  /** Whether such a relationship must have an expiration time. */
   readonly expiration: boolean;
   /** Where it begins. */
   readonly position: Position;
 }
 
-/** A permission: computed at the time of a check, never written. */
+/** A permission: computed by checks, never stored. */
 export interface Permission {
   /** The permission, such as `view`. */
   readonly name: string;
@@ -66,7 +66,7 @@ export interface Permission {
   readonly position: Position;
 }
 
-/** A condition on a relationship, in CEL; its expression is kept as text and not compiled here. */
+/** A condition on a relationship, in CEL; its expression stays text and is not compiled here. */
 export interface Caveat {
   /** The caveat, such as `in_business_hours`. */
   readonly name: string;
@@ -88,7 +88,7 @@ export interface CaveatParameter {
   readonly position: Position;
 }
 
-/** A kind of subject as the schema writes it: `group#member`, `user:*`, `user with expiration`. */
+/** A kind of subject as in the schema: `group#member`, `user:*`, `user with expiration`. */
 export function formatSubject(subject: AllowedSubject): string {
   const { type, relation, wildcard, caveat, expiration } = subject;
   const base = wildcard ? `${type}:*` : relation === undefined ? type : `${type}#${relation}`;
@@ -96,7 +96,7 @@ export function formatSubject(subject: AllowedSubject): string {
   return traits.length === 0 ? base : `${base} with ${traits.join(" and ")}`;
 }
 
-/** What a permission computes: a set of subjects, as SpiceDB's schema language writes it. */
+/** The expression of a permission, which computes a set of subjects. */
 export type Expression = ExpressionLeaf | Union | Intersection | Exclusion;
 
 /** An expression without operands. */
@@ -109,7 +109,7 @@ export interface Nil {
   readonly position: Position;
 }
 
-/** The object itself as a subject; the schema says `use self` for it. */
+/** The object itself as a subject; the schema must enable it with `use self`. */
 export interface Self {
   readonly kind: "self";
   /** Where `self` stands. */
@@ -125,7 +125,7 @@ export interface Reference {
   readonly position: Position;
 }
 
-/** `relation->permission`: those who hold a permission on the objects that a relation names. */
+/** `relation->permission`: those who hold a permission on the objects of a relation. */
 export interface Arrow {
   readonly kind: "arrow";
   /** A relation of the same type: whose subjects are asked. */
@@ -154,7 +154,7 @@ export interface Intersection {
   readonly operands: readonly Expression[];
 }
 
-/** `base - subtracted`: those in the first and not in the second. */
+/** `base - subtracted`: those in the base but not in the subtracted set. */
 export interface Exclusion {
   readonly kind: "exclusion";
   /** Those who are in it. */
@@ -164,8 +164,8 @@ export interface Exclusion {
 }
 
 /**
- * Calls `visit` for each leaf, from left to right; `subtracted` is true below the right side of
- * an exclusion.
+ * Calls `visit` for each leaf, from left to right; `subtracted` is true on the right side of an
+ * exclusion.
  */
 export function visitLeaves(
   expression: Expression,
@@ -186,7 +186,7 @@ export function visitLeaves(
   }
 }
 
-/** Names a relation or permission of a type in one string, as SpiceDB writes it: `group#member`. */
+/** A relation or permission of a type as one string: `group#member`. */
 export function memberKey(type: string, name: string): string {
   return `${type}#${name}`;
 }

@@ -7,7 +7,7 @@ import { quote } from "./model-rules.ts";
  * - `word`: an identifier, a keyword or a number; which words are keywords depends on the `use`
  *   statements before it, so the parser distinguishes them
  * - `newline`: a line break that ends a statement; other line breaks are not tokens
- * - `invalid`: what is not a token; its `problem` says why
+ * - `invalid`: text that is not a token; its `problem` has the reason
  */
 export type TokenKind = "word" | "symbol" | "string" | "newline" | "invalid" | "end";
 
@@ -35,7 +35,7 @@ const LINE_REST = /[^\r\n]*/y;
 const APOSTROPHE_REST = /[^'\r\n]*/y;
 const QUOTE_REST = /[^"\r\n]*/y;
 
-/** The symbols, longest first. Those of CEL are here too: a caveat's body is read as tokens. */
+/** The symbols, longest first, including those of CEL: the body of a caveat is also tokenized. */
 const SYMBOLS = [
   ...["...", "->", "||", "&&", "!=", "<=", ">=", "=="],
   ...["{", "}", "(", ")", "[", "]", "|", "+", "-", "&", "/", "=", ":", ";", "#", "*"],
@@ -58,11 +58,11 @@ export class Lexer {
 
   constructor(text: string) {
     this.#text = text;
-    // A byte order mark is not part of the text, and no column.
+    // A byte order mark is not part of the text and has no column.
     if (text.startsWith("\uFEFF")) this.#offset = this.#lineStart = 1;
   }
 
-  /** The next token; past the end of the text, the `end` token again and again. */
+  /** The next token; after the end of the text, always the `end` token. */
   next(): Token {
     const text = this.#text;
     while (this.#offset < text.length) {
@@ -70,7 +70,7 @@ export class Lexer {
       if (character === " " || character === "\t") {
         this.#offset++;
       } else if (character === "\n" || character === "\r") {
-        // As in Go, a line break is a token only after what can end a statement.
+        // As in Go, a line break is a token only after a token that can end a statement.
         const token = this.#endsStatement ? this.#token("newline", this.#offset + 1) : undefined;
         this.#passLineBreaks(text.startsWith("\r\n", this.#offset) ? 2 : 1);
         if (token) return token;
@@ -100,7 +100,7 @@ export class Lexer {
     return this.#unknownCharacter();
   }
 
-  /** As in SpiceDB, a string knows no escapes, and one of three apostrophes ends at three quotes. */
+  /** As in SpiceDB, strings have no escapes, and a string with three apostrophes ends at three quotes. */
   #string(mark: string): Token {
     const long = this.#text.startsWith(mark.repeat(3), this.#offset);
     const close = long ? '"""' : mark;
@@ -115,7 +115,7 @@ export class Lexer {
     return { ...this.#advance("invalid", long ? this.#text.length : end), problem };
   }
 
-  /** Where the quote or the line ends; it looks no further, as a line can be the whole text. */
+  /** The end of the quote or the line; the search stops there, as it would otherwise take quadratic time. */
   #stringEnd(mark: string): number {
     const rest = mark === "'" ? APOSTROPHE_REST : QUOTE_REST;
     rest.lastIndex = this.#offset + 1;
@@ -157,7 +157,7 @@ export class Lexer {
     return token;
   }
 
-  /** Passes text that may break lines, and counts them; "\r\n" is one break. */
+  /** Skips text with line breaks, and counts them; "\r\n" is one break. */
   #passLineBreaks(length: number): void {
     const end = this.#offset + length;
     while (this.#offset < end) {

@@ -9,7 +9,7 @@ const TYPES = [
 const GENERIC_TYPES = ["list", "map"];
 const MAX_TYPE_DEPTH = 32;
 
-/** `caveat name(parameter type, …) { CEL }`, or undefined where its syntax is wrong. */
+/** `caveat name(parameter type, …) { CEL }`, or undefined if its syntax is wrong. */
 export function parseCaveat(tokens: TokenStream): Caveat | undefined {
   tokens.take();
   const name = tokens.expectPath("the name of the caveat");
@@ -61,8 +61,8 @@ function parseType(tokens: TokenStream, depth: number): string | undefined {
 }
 
 /**
- * Takes the CEL expression up to the brace that closes it. It is read in tokens, so that a brace
- * in a string or comment does not count.
+ * Reads the CEL expression up to its closing brace. It reads tokens, so that braces in strings and
+ * comments do not count.
  */
 function takeExpression(
   tokens: TokenStream,

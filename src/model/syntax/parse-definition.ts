@@ -5,7 +5,7 @@ import type { Report } from "./reporter.ts";
 import type { MemberSyntax } from "./schema-syntax.ts";
 import type { TokenStream } from "./token-stream.ts";
 
-/** The members of a definition or partial, up to and with the closing brace. */
+/** Parses the members of a definition or partial, including the closing brace. */
 export function parseBody(tokens: TokenStream): MemberSyntax[] {
   const members: MemberSyntax[] = [];
   while (!tokens.takeSymbol("}")) {
@@ -27,7 +27,7 @@ export function parseBody(tokens: TokenStream): MemberSyntax[] {
   return members;
 }
 
-/** Whether a definition, a partial or a caveat begins here. */
+/** Whether a definition, partial or caveat begins here. */
 export function startsDefinition(tokens: TokenStream): boolean {
   return ["definition", "caveat", "partial"].some((word) => tokens.isKeyword(word));
 }
@@ -54,12 +54,13 @@ function parseMember(tokens: TokenStream): MemberSyntax | undefined {
 
 function lineStartHint(tokens: TokenStream): string {
   if (!["+", "&", "-", "|", "->"].includes(tokens.current.text)) return "";
-  return "; an operator stands at the end of a line, not at the start of the next";
+  return "; write an operator at the end of a line, not at the start of the next";
 }
 
 function terminatorHint(tokens: TokenStream): string {
   const { text } = tokens.current;
-  if (text === "->" || text === ".") return "; only the name of a relation stands left of an arrow";
+  if (text === "->" || text === ".")
+    return "; only the name of a relation is allowed on the left of an arrow";
   return text === "}" ? '; put a ";" before it, or a line break' : "";
 }
 
@@ -67,12 +68,12 @@ const MEMBER_NAME = /^[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
 const TYPE_NAME = /^([a-z][a-z0-9_]{1,62}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
 const TYPE_NAME_LENGTH = 128;
 
-/** Reports the name of a relation or permission that SpiceDB would refuse. */
+/** Reports a name of a relation or permission that SpiceDB would reject. */
 export function checkMemberName(what: string, name: Token, report: Report): void {
   if (!MEMBER_NAME.test(name.text)) report("MODEL_NAME_INVALID", name.position, what, name.text);
 }
 
-/** Reports the name of a definition that SpiceDB would refuse. */
+/** Reports a name of a definition that SpiceDB would reject. */
 export function checkTypeName(name: Token, report: Report): void {
   if (name.text.length > TYPE_NAME_LENGTH || !TYPE_NAME.test(name.text)) {
     report("MODEL_NAME_INVALID", name.position, "definition", name.text);

@@ -3,12 +3,12 @@ import type { Token } from "./lexer.ts";
 import { suggest } from "./reporter.ts";
 import type { TokenStream } from "./token-stream.ts";
 
-/** What follows the name of a permission: `= viewer + parent->view`. */
+/** Parses the text after the name of a permission: `= viewer + parent->view`. */
 export function parsePermission(tokens: TokenStream, name: Token): Permission {
   const declared = tokens.takeSymbol(":") ? parseSubjectTypes(tokens) : undefined;
   const headed =
     (declared === undefined || declared.length > 0) &&
-    tokens.expectSymbol("=", "; a permission is computed: `permission name = expression`");
+    tokens.expectSymbol("=", "; a permission has an expression: `permission name = expression`");
   const expression = headed ? parseExpression(tokens) : undefined;
   const permission: Permission = {
     name: name.text,
@@ -20,7 +20,7 @@ export function parsePermission(tokens: TokenStream, name: Token): Permission {
   return permission;
 }
 
-/** `user | service`: the declared types; empty where the syntax is wrong. */
+/** `user | service`: the declared types; empty if the syntax is wrong. */
 function parseSubjectTypes(tokens: TokenStream): string[] {
   const types: string[] = [];
   do {
@@ -32,13 +32,13 @@ function parseSubjectTypes(tokens: TokenStream): string[] {
 }
 
 /**
- * How deep an expression may nest. Whatever reads expressions recurses, so that this bound keeps
- * all of them off the end of the stack.
+ * The maximum nesting of an expression. Code that reads expressions is recursive, so this limit keeps
+ * it from overflowing the stack.
  */
 const MAX_DEPTH = 256;
 
 /**
- * The expression of a permission, or undefined where its syntax is wrong.
+ * The expression of a permission, or undefined if its syntax is wrong.
  *
  * Union binds tightest, then intersection, then exclusion: `a - b + c` is `a - (b + c)`.
  */
@@ -48,7 +48,7 @@ export function parseExpression(tokens: TokenStream): Expression | undefined {
 
 function parseExclusion(tokens: TokenStream, depth: number): Expression | undefined {
   let base = parseOperands(tokens, depth, "intersection");
-  // Each further exclusion is one level deeper, because a chain of them nests to the left.
+  // Each additional exclusion is one level deeper, because a chain of exclusions nests to the left.
   for (let level = depth + 1; base !== undefined && tokens.isSymbol("-"); level++) {
     if (level > MAX_DEPTH) return failDepth(tokens);
     tokens.take();

@@ -2,7 +2,7 @@ import type { AllowedSubject, Relation } from "../schema/model.ts";
 import type { Token } from "./lexer.ts";
 import type { TokenStream } from "./token-stream.ts";
 
-/** What follows the name of a relation: `: user | group#member`. */
+/** Parses the text after the name of a relation: `: user | group#member`. */
 export function parseRelation(tokens: TokenStream, name: Token): Relation {
   const subjects: AllowedSubject[] = [];
   const relation: Relation = { name: name.text, subjects, position: name.position };
@@ -27,7 +27,7 @@ function parseSubject(tokens: TokenStream): AllowedSubject | undefined {
     if (!tokens.expectSymbol("*")) return undefined;
     wildcard = true;
   } else if (tokens.takeSymbol("#")) {
-    // `group#...` is the group itself, which `group` says as well.
+    // `group#...` is the group itself, like `group`.
     if (!tokens.takeSymbol("...")) {
       relation = tokens.expectIdentifier("a relation of the subject")?.text;
       if (relation === undefined) return undefined;
@@ -53,10 +53,10 @@ function parseTraits(
     const caveat = tokens.expectPath("the name of a caveat");
     if (caveat === undefined) return undefined;
     if (!tokens.takeKeyword("and")) return { caveat: caveat.text, expiration: false };
-    // As in SpiceDB, an `and` that nothing follows is passed over.
+    // As in SpiceDB, an `and` without a following trait is ignored.
     return { caveat: caveat.text, expiration: tokens.takeKeyword("expiration") };
   }
   tokens.take();
   if (!tokens.isKeyword("and")) return { expiration: true };
-  return tokens.fail('the end of the line or ";"', "; the caveat comes before `and expiration`");
+  return tokens.fail('the end of the line or ";"', "; write the caveat before `and expiration`");
 }

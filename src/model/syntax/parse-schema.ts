@@ -5,7 +5,7 @@ import { type Report, suggest } from "./reporter.ts";
 import type { DefinitionSyntax, SchemaSyntax } from "./schema-syntax.ts";
 import { FEATURES, TokenStream } from "./token-stream.ts";
 
-/** Reads the text of a schema; what is wrong with it is reported, and the rest is still read. */
+/** Parses the text of a schema; it reports errors and continues after them. */
 export function parseSchema(text: string, report: Report): SchemaSyntax {
   const tokens = new TokenStream(text, report);
   const features = new Set<string>();
@@ -14,7 +14,7 @@ export function parseSchema(text: string, report: Report): SchemaSyntax {
   const caveats: Caveat[] = [];
 
   for (;;) {
-    // One terminator and no more: SpiceDB refuses a second one here.
+    // Only one terminator: SpiceDB rejects a second one here.
     tokens.takeTerminator();
     if (tokens.atEnd()) break;
     if (tokens.isWord("use")) {
@@ -84,10 +84,10 @@ function parseDefinition(tokens: TokenStream, kind: "definition" | "partial") {
 function topLevelHint(tokens: TokenStream): string {
   const { text } = tokens.current;
   if (text === "partial") return "; add `use partial` at the top of the file";
-  return text === "relation" || text === "permission" ? "; write it into a definition" : "";
+  return text === "relation" || text === "permission" ? "; move it into a definition" : "";
 }
 
-/** Passes over what no statement begins with; it is reported once, however long it is. */
+/** Skips tokens that cannot start a statement; they are reported once. */
 function skipToTopLevel(tokens: TokenStream): void {
   while (!tokens.atEnd() && !startsDefinition(tokens)) tokens.take();
 }

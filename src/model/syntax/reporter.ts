@@ -3,10 +3,10 @@ import { didYouMean } from "../../diagnostics/nearest.ts";
 import type { Position } from "../schema/model.ts";
 import { MODEL_RULES, type ModelRule } from "./model-rules.ts";
 
-/** Past this many, a report says only that there are more: nobody reads on. */
+/** The maximum number of diagnostics; after them, the report only states that there are more. */
 const MAX_DIAGNOSTICS = 1_000;
 
-/** Reports a violation of a rule at a place; the parameters are those of the rule's message. */
+/** Reports a violation of a rule at a position; the parameters are those of the rule's message. */
 export type Report = <Rule extends ModelRule>(
   rule: Rule,
   position: Position,
@@ -34,7 +34,7 @@ export class Reporter {
     }
   };
 
-  /** What was reported, in the order of the text. */
+  /** The reported diagnostics, in the order of the text. */
   diagnostics(): Diagnostic[] {
     return [...this.#diagnostics.values()].sort(compareDiagnostics);
   }
@@ -59,7 +59,7 @@ export class Reporter {
 const MAX_SUGGESTION_LENGTH = 64;
 const MAX_SUGGESTION_CANDIDATES = 500;
 
-/** `didYouMean`, within bounds that keep a hostile file from taking long. */
+/** `didYouMean`, with limits, so that a hostile file does not take long. */
 export function suggest(name: string, candidates: Iterable<string>): string {
   if (name.length > MAX_SUGGESTION_LENGTH) return "";
   const few: string[] = [];

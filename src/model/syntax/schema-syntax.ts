@@ -1,8 +1,8 @@
 import type { Caveat, Permission, Position, Relation } from "../schema/model.ts";
 
-/** What a schema's text says, statement by statement, before names are looked up. */
+/** The statements of a schema, before names are resolved. */
 export interface SchemaSyntax {
-  /** The features that `use` statements switch on. */
+  /** The features that `use` statements enable. */
   readonly features: ReadonlySet<string>;
   readonly definitions: readonly DefinitionSyntax[];
   /** Bodies that definitions include with `...name`. */
@@ -10,7 +10,7 @@ export interface SchemaSyntax {
   readonly caveats: readonly Caveat[];
   /**
    * Statements with a syntax error: their names are declared, their content is unknown. Checks
-   * pass over them, so that one mistake is one error.
+   * skip them, so that one mistake is reported once.
    */
   readonly broken: ReadonlySet<object>;
 }

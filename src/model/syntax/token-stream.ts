@@ -5,7 +5,7 @@ import type { Report } from "./reporter.ts";
 
 const KEYWORDS = ["definition", "caveat", "relation", "permission", "nil", "with"];
 
-/** The features of `use`, with the keywords that each adds from there on. */
+/** The features of `use`, with the keywords that each adds after it. */
 export const FEATURES: ReadonlyMap<string, readonly string[]> = new Map([
   ["expiration", ["expiration", "and"]],
   ["typechecking", ["typechecking"]],
@@ -14,7 +14,7 @@ export const FEATURES: ReadonlyMap<string, readonly string[]> = new Map([
   ["import", ["import"]],
 ]);
 
-/** The tokens of a schema with one token of lookahead, and what the parsers share. */
+/** The tokens of a schema with one token of lookahead, and the state that the parsers share. */
 export class TokenStream {
   /** Everything with a syntax error; see `SchemaSyntax.broken`. */
   readonly broken = new Set<object>();
@@ -31,7 +31,7 @@ export class TokenStream {
     this.#current = this.#lexer.next();
   }
 
-  /** The token that no parser has taken yet. */
+  /** The next token that no parser has consumed. */
   get current(): Token {
     return this.#current;
   }
@@ -83,7 +83,7 @@ export class TokenStream {
     return true;
   }
 
-  /** Takes what ends a statement: a line break that counts, or `;`. */
+  /** Takes the end of a statement: a `newline` token or `;`. */
   takeTerminator(): boolean {
     if (this.#current.kind !== "newline" && !this.isSymbol(";")) return false;
     this.take();
@@ -125,7 +125,7 @@ export class TokenStream {
     return undefined;
   }
 
-  /** Passes over a wrong statement, to where the next one or the end of the body may be. */
+  /** Skips a wrong statement, up to a possible start of the next one or the end of the body. */
   recover(): void {
     let atLineStart = false;
     while (!this.atEnd() && !this.isSymbol("}")) {

@@ -8,9 +8,9 @@ import {
 } from "../schema/model.ts";
 
 /**
- * Why a model does not allow a relationship, in the order in which SpiceDB finds out.
+ * Explains why a model does not allow a relationship; checks run in SpiceDB's order.
  *
- * @returns undefined where it does
+ * @returns undefined if the model allows it
  */
 export function whyNotAllowed(model: Model, written: WrittenRelationship): string | undefined {
   const { resource, relation: name, subject } = written.relationship;
@@ -30,14 +30,14 @@ export function whyNotAllowed(model: Model, written: WrittenRelationship): strin
     return noMember(subjectDefinition, subjectRelation);
   }
   if (relation === undefined) {
-    return `${resource.type}#${name} is a permission, which is computed and never written`;
+    return `${resource.type}#${name} is a permission, which is computed and never stored`;
   }
   if (relation.subjects.some((allowed) => admits(allowed, written))) return undefined;
   const accepted = relation.subjects.map(formatSubject).join(", ");
   return `${resource.type}#${name} does not accept ${kindOf(written)}; it accepts ${accepted}`;
 }
 
-/** Whether an allowed subject of a relation admits a relationship. */
+/** Whether a relationship matches an allowed subject of its relation. */
 function admits(allowed: AllowedSubject, written: WrittenRelationship): boolean {
   const { type, id, relation } = written.relationship.subject;
   return (
@@ -49,7 +49,7 @@ function admits(allowed: AllowedSubject, written: WrittenRelationship): boolean 
   );
 }
 
-/** The kind of a relationship's subject, as the schema writes it. */
+/** The kind of a relationship's subject, as in the schema. */
 function kindOf({ relationship: { subject }, caveat, expiration }: WrittenRelationship): string {
   const { type, id, relation } = subject;
   const kind =

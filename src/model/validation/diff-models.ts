@@ -10,25 +10,25 @@ import { whyNotAllowed } from "./check-relationship.ts";
 import { compareInclusions, type Inclusions } from "./inclusion.ts";
 import type { PlacedRelationship } from "./validation-file.ts";
 
-/** What a change does to what is allowed; `unclear` where it cannot be determined. */
+/** The effect of a change on access; `unclear` if it cannot be determined. */
 export type Effect = "widens" | "narrows" | "none" | "unclear";
 
 /** One difference between two models. */
 export interface ModelChange {
   readonly kind: "definition" | "relation" | "subject" | "permission";
-  /** `affected`: its text is the same, but what it refers to changed. */
+  /** `affected`: its text is the same, but a definition that it refers to changed. */
   readonly change: "added" | "removed" | "changed" | "affected";
-  /** `doc`, `doc#view`, and for a subject the relation and the subject: `doc#viewer: user:*`. */
+  /** `doc`, `doc#view`, or for a subject the relation and the subject: `doc#viewer: user:*`. */
   readonly name: string;
   readonly effect: Effect;
-  /** The expression before and after, of a permission. */
+  /** The expression of a permission before and after. */
   readonly before?: string;
   readonly after?: string;
-  /** Where it stands in the new model; of what was removed, in the old one. */
+  /** Its position in the new model; for removals, in the old one. */
   readonly position: Position;
 }
 
-/** What changed from one model to another, in the order of the old one, with what is new after it. */
+/** The changes from one model to another: first in the order of the old model, then additions. */
 export function diffModels(before: Model, after: Model): ModelChange[] {
   const inclusions = compareInclusions(before, after);
   const changes: ModelChange[] = [];
@@ -151,7 +151,7 @@ export interface Blocker {
   readonly reason: string;
 }
 
-/** Which stored relationships a new model does not allow: they must go before it can be used. */
+/** The stored relationships that a new model does not allow: they must be deleted before it can be used. */
 export function blockingRelationships(
   model: Model,
   stored: readonly PlacedRelationship[],
@@ -162,7 +162,7 @@ export function blockingRelationships(
   });
 }
 
-/** Whether a change may be blocked by stored relationships: it takes away what they can use. */
+/** Whether stored relationships may block a change: it removes something that they may use. */
 export function mayBlock(
   { kind, change, name }: ModelChange,
   before: Model,
@@ -170,7 +170,7 @@ export function mayBlock(
 ): boolean {
   if (change !== "removed") return false;
   if (kind === "relation" || kind === "subject") return true;
-  // A permission is used by the usersets that name it, and only a removed subject type shows that.
+  // Usersets may name a permission, but then the removed subject is a change of its own.
   if (kind === "permission") return false;
   const definition = before.definitions.get(name);
   return definition !== undefined && !after.definitions.has(name) && definition.relations.size > 0;

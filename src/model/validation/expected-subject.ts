@@ -9,10 +9,10 @@ const SUBJECT_PART = /\[(.*)\]/s;
 const SUBJECT_WITH_TRAITS = /^([^\]\s]+?)(\[\.\.\.\])?(?:\s+-\s+\{([^}]+)\})?$/;
 
 /**
- * Reads a line of an expected relation: `[user:ann] is <doc:a#viewer>/<doc:a#editor>`,
+ * Parses a line of an expected relation: `[user:ann] is <doc:a#viewer>/<doc:a#editor>`,
  * `[group:eng#member] is …`, `[user:* - {user:ann, user:bob}] is …`.
  *
- * @returns the fix, where the line has another form
+ * @returns the expected subject, or a problem if the line has another form
  */
 export function parseExpectedSubject(text: string, position: Position): ExpectedSubject | string {
   const paths: ObjectMember[] = [];

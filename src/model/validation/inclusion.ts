@@ -9,30 +9,30 @@ import {
 } from "../schema/model.ts";
 
 /**
- * Which relations and permissions of one model hold, over the same relationships, at most what
- * those of the same name hold in another; only what is certain.
+ * The relations and permissions of one model whose subjects, with the same relationships, certainly
+ * are a subset of those in another model.
  */
 export interface Inclusions {
-  /** `type#name` of all that in the old model is included in the new one. */
+  /** The members (`type#name`) whose subjects in the old model are included in the new one. */
   readonly forward: ReadonlySet<string>;
-  /** … and in the new model is included in the old one. */
+  /** The members whose subjects in the new model are included in the old one. */
   readonly backward: ReadonlySet<string>;
 }
 
-/** The names inside an expression can unfold to very many; what is past this is not certain. */
+/** The names in an expression can expand exponentially; beyond this limit, the result is not certain. */
 const MAX_STEPS = 20_000;
 
 interface Side {
   readonly from: Model;
   readonly to: Model;
-  /** What is still taken to be included. */
+  /** The members that are still assumed to be included. */
   readonly included: Set<string>;
 }
 
 /**
- * Compares the members that two models have in common. All are taken to be included at first, and
- * those that cannot be shown to be are struck out until nothing changes: that is right for
- * recursive permissions too, which mean the least solution.
+ * Compares the members that two models have in common. All are assumed to be included at first, and
+ * those that cannot be proved are removed until nothing changes. This is also correct for recursive
+ * permissions, which have the least fixed point.
  */
 export function compareInclusions(before: Model, after: Model): Inclusions {
   const shared = sharedMembers(before, after);
@@ -67,7 +67,7 @@ function sharedMembers(before: Model, after: Model): Map<string, { type: string;
   return shared;
 }
 
-/** Compares one member of a type; `steps` bounds the work. */
+/** Compares one member of a type; `steps` limits the work. */
 class Comparison {
   readonly #side: Side;
   readonly #other: Side;
@@ -91,7 +91,7 @@ class Comparison {
     }
     const leftExpression = left?.permissions.get(name)?.expression;
     const rightExpression = right?.permissions.get(name)?.expression;
-    // A relation that became a permission, or the reverse, has other relationships.
+    // A relation that became a permission, or the reverse, cannot be compared.
     if (leftExpression === undefined || rightExpression === undefined) return false;
     return (
       included.has(memberKey(this.#type, name)) && this.#includes(leftExpression, rightExpression)
@@ -107,7 +107,7 @@ class Comparison {
       return right.operands.every((operand) => includes(left, operand));
     }
     if (left.kind === "exclusion" && right.kind === "exclusion") {
-      // What is taken away must not have grown smaller.
+      // The subtracted set must not have become smaller.
       const smaller = this.#includes(right.subtracted, left.subtracted, !reverse);
       if (smaller && includes(left.base, right.base)) return true;
     }
@@ -142,7 +142,7 @@ class Comparison {
     const key = memberKey(this.#type, relation);
     const opposite = included === this.#side.included ? this.#other.included : this.#side.included;
     if (!included.has(key)) return false;
-    // More objects make `all` harder, not easier.
+    // With more objects, fewer subjects satisfy `all`.
     if (left.function === "all" && !opposite.has(key)) return false;
     const types = relatedTypes(from.definitions.get(this.#type)?.relations.get(relation));
     return [...types].every((type) => {
@@ -160,7 +160,7 @@ class Comparison {
   }
 }
 
-/** Whether all that one relation accepts is accepted by the other, and means no more there. */
+/** Whether one relation accepts all subjects of the other, with at most the same meaning. */
 function includesSubjects({ from, to, included }: Side, left: Relation, right: Relation): boolean {
   return left.subjects.every((subject) => {
     const text = formatSubject(subject);

@@ -5,10 +5,10 @@ import type { PlacedRelationship } from "./validation-file.ts";
 import { quote, whyNoRelationship } from "./why-no-relationship.ts";
 
 /**
- * Reads relationships, one a line; empty lines and those that begin with `//` are none.
+ * Reads relationships, one per line; it ignores empty lines and lines that begin with `//`.
  *
- * @param placeOf where an offset of the text stands in the file
- * @throws MalformedFileError where a line is not a relationship, or is there twice, as in `zed`
+ * @param placeOf - maps an offset in the text to a position in the file
+ * @throws MalformedFileError if a line is not a relationship or is a duplicate, as in `zed`
  */
 export function readRelationships(
   text: string,
@@ -27,7 +27,7 @@ export function readRelationships(
       const key = formatRelationship(parsed.relationship);
       const before = seen.get(key);
       if (before !== undefined) {
-        const message = `${quote(line)} stands on line ${before.line} already; remove one of them`;
+        const message = `${quote(line)} is already on line ${before.line}; remove one of them`;
         throw malformed(file, position, message);
       }
       seen.set(key, position);

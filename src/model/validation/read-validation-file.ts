@@ -25,14 +25,14 @@ const LEGACY = new Map([
 /**
  * Reads the text of a validation file.
  *
- * @throws MalformedFileError where it is none
+ * @throws MalformedFileError if it is not a validation file
  */
 export function readValidationFile(text: string, file: string): ValidationFile {
   const yaml = readYaml(text, file);
   for (const { key, position } of yaml.entries) {
     const instead = LEGACY.get(key);
     if (instead === undefined) continue;
-    throw malformed(file, position, `${key} is of old; write it as ${instead}`);
+    throw malformed(file, position, `${key} is an obsolete key; write ${instead}`);
   }
   const assertions = yaml.get("assertions")?.entries() ?? [];
   return {
@@ -52,9 +52,9 @@ export function readValidationFile(text: string, file: string): ValidationFile {
 }
 
 /**
- * The relationships alone of a validation file.
+ * Reads only the relationships of a validation file.
  *
- * @throws MalformedFileError where it is none
+ * @throws MalformedFileError if it is not a validation file
  */
 export function readYamlRelationships(text: string, file: string): PlacedRelationship[] {
   return relationshipsOf(readYaml(text, file));
@@ -68,7 +68,7 @@ function relationshipsOf(yaml: YamlText): PlacedRelationship[] {
 }
 
 function readSchema(yaml: YamlText): SchemaSource {
-  // An empty text is as good as none.
+  // An empty text counts as absent.
   const [schema, schemaFile] = ["schema", "schemaFile"].map((key) => {
     const item = yaml.get(key);
     return item?.text().value.trim() === "" ? undefined : item;
@@ -95,12 +95,12 @@ function readAssertions(file: string, key: string, list: Item | undefined): Asse
   return list.items().map((item): Assertion => {
     const text = item.text().value.trim();
     const { position } = item;
-    // A caveat's context may follow; without caveats it decides nothing, but it must be JSON.
+    // The context of a caveat may follow. Without caveats it has no effect, but it must be JSON.
     const [check = "", context] = splitOnce(text, " with ");
     const parsed = parseRelationship(check.trim());
     if (parsed === undefined) throw malformed(file, position, whyNoRelationship(check.trim()));
     if (context !== undefined && !isJsonObject(context)) {
-      const message = `${quote(context)} is not JSON object; write with {"name": value}`;
+      const message = `${quote(context)} is not a JSON object; write with {"name": value}`;
       throw malformed(file, position, message);
     }
     return { ...parsed, kind, text, position };
@@ -135,7 +135,7 @@ function unknownKeys(
   return entries
     .filter(({ key }) => !known.includes(key) && !LEGACY.has(key))
     .map(({ key, position: { line, column } }) => {
-      return `${file}:${line}:${column}: ${key} means nothing here${didYouMean(key, known)}`;
+      return `${file}:${line}:${column}: ${key} is not a known key${didYouMean(key, known)}`;
     });
 }
 

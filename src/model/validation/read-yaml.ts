@@ -12,14 +12,14 @@ import {
 import type { Position } from "../schema/model.ts";
 import { malformed, scalarPositions } from "./text-positions.ts";
 
-/** A node of a YAML text; what has another form than is asked for is a malformed file. */
+/** A node of a YAML text; its methods throw MalformedFileError if it has another form. */
 export interface Item {
   readonly position: Position;
-  /** Its text, and where each offset of it stands; empty where it is null. */
+  /** Its text, and the position of each offset; empty if it is null. */
   text(): { readonly value: string; readonly placeOf: (offset: number) => Position };
-  /** The items of a list; none where it is null. */
+  /** The items of a list; empty if it is null. */
   items(): Item[];
-  /** The keys and values of a map; none where it is null. */
+  /** The keys and values of a map; empty if it is null. */
   entries(): Entry[];
 }
 
@@ -27,23 +27,23 @@ export interface Item {
 export interface Entry {
   readonly key: string;
   readonly position: Position;
-  /** Absent where it is null. */
+  /** Absent if it is null. */
   readonly value: Item | undefined;
 }
 
-/** A YAML text that holds keys and values. */
+/** A YAML text with keys and values. */
 export interface YamlText {
   readonly file: string;
   readonly entries: readonly Entry[];
   readonly notes: readonly string[];
-  /** The value of a key; undefined where it is absent or null. */
+  /** The value of a key; undefined if it is absent or null. */
   get(key: string): Item | undefined;
 }
 
 /**
- * Reads a YAML text, of more documents the first, as `zed` does.
+ * Reads a YAML text; if it has several documents, only the first, as `zed` does.
  *
- * @throws MalformedFileError where it is not YAML or holds no keys and values
+ * @throws MalformedFileError if it is not YAML or has no keys and values
  */
 export function readYaml(source: string, file: string): YamlText {
   const lines = new LineCounter();
@@ -122,7 +122,7 @@ class YamlItem implements Item {
   }
 
   #refuse(expected: string) {
-    return malformed(this.#reader.file, this.position, `here must be ${expected}`);
+    return malformed(this.#reader.file, this.position, `expected ${expected}`);
   }
 }
 

@@ -2,17 +2,17 @@ import type { LineCounter, Scalar } from "yaml";
 import { MalformedFileError } from "../../diagnostics/usage-error.ts";
 import type { Position } from "../schema/model.ts";
 
-/** A part of a scalar's value, and where it stands in the file. */
+/** A part of a scalar's value, and its position in the file. */
 interface Segment {
   readonly start: number;
   readonly place: Position;
 }
 
 /**
- * Where each offset of a scalar's value stands in its file.
+ * Maps offsets in a scalar's value to positions in its file.
  *
- * The value of a block or of a folded text has lost its indentation and perhaps its line breaks,
- * so each line of the source is looked for in the value, in order.
+ * The value of a block or folded scalar lacks the indentation and perhaps the line breaks of the
+ * source, so each line of the source is searched in the value, in order.
  */
 export function scalarPositions(
   node: Scalar<string>,
@@ -62,14 +62,14 @@ function segmentsOf(node: Scalar<string>, source: string, lines: LineCounter): S
   return segments;
 }
 
-/** The offsets at which the lines of a text begin. */
+/** The offsets of the starts of lines. */
 export function lineStarts(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return starts;
 }
 
-/** Where the offsets of a text stand in it. */
+/** Maps offsets of a text to positions. */
 export function textPositions(text: string): (offset: number) => Position {
   const starts = lineStarts(text);
   return (offset) => {
@@ -84,7 +84,7 @@ export function textPositions(text: string): (offset: number) => Position {
   };
 }
 
-/** A file cannot be used, for what stands at a place of it. */
+/** An error at a position of a file that cannot be used. */
 export function malformed(file: string, position: Position, message: string): MalformedFileError {
   return new MalformedFileError(`${file}:${position.line}:${position.column}: ${message}`);
 }

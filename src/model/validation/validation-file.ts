@@ -2,30 +2,30 @@ import type { SubjectReference } from "../relationship.ts";
 import type { ObjectMember, WrittenRelationship } from "../relationship-text.ts";
 import type { Position } from "../schema/model.ts";
 
-/** A validation file, as `zed validate` reads them. */
+/** A validation file in the format of `zed validate`. */
 export interface ValidationFile {
-  /** The path, as its user names it. */
+  /** The path, as the user wrote it. */
   readonly file: string;
   readonly schema: SchemaSource;
   readonly relationships: readonly PlacedRelationship[];
   readonly assertions: readonly Assertion[];
   readonly expectations: readonly Expectation[];
-  /** What is odd and does no harm, one a line: keys that mean nothing. */
+  /** Harmless problems, such as unknown keys, one per line. */
   readonly notes: readonly string[];
 }
 
 /** Where the schema of a validation file is. */
 export type SchemaSource =
-  /** In a file beside it. */
+  /** In another file. */
   | { readonly kind: "file"; readonly path: string; readonly position: Position }
-  /** In the file itself; `placeOf` says where an offset of the text stands. */
+  /** In the file itself; `placeOf` maps offsets of the text to positions. */
   | {
       readonly kind: "text";
       readonly text: string;
       readonly placeOf: (offset: number) => Position;
     };
 
-/** A relationship and where it stands. */
+/** A relationship and its position. */
 export interface PlacedRelationship extends WrittenRelationship {
   readonly text: string;
   readonly position: Position;
@@ -35,7 +35,7 @@ export interface PlacedRelationship extends WrittenRelationship {
 export const ASSERTION_KINDS = ["assertTrue", "assertFalse", "assertCaveated"] as const;
 export type AssertionKind = (typeof ASSERTION_KINDS)[number];
 
-/** A check and what must come of it. */
+/** A check and its expected result. */
 export interface Assertion extends PlacedRelationship {
   readonly kind: AssertionKind;
 }
@@ -47,16 +47,16 @@ export interface Expectation extends ObjectMember {
   readonly subjects: readonly ExpectedSubject[];
 }
 
-/** A subject that must be found, and the relations where it is. */
+/** An expected subject, and the relations in which it is found. */
 export interface ExpectedSubject {
   readonly text: string;
   readonly position: Position;
-  /** Absent where the line names none, which fails when it is run. */
+  /** Absent if the line names none; such a line fails. */
   readonly subject?: SubjectReference;
   /** Whether it is expected under a caveat: `[user:x[...]]`. */
   readonly caveated: boolean;
-  /** Those that a wildcard must not stand for. */
+  /** The subjects that a wildcard must exclude. */
   readonly exceptions: readonly SubjectReference[];
-  /** The relations that name it, as `<doc:readme#viewer>` writes them. */
+  /** The relations of the subject, written as `<doc:readme#viewer>`. */
   readonly paths: readonly ObjectMember[];
 }

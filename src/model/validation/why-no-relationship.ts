@@ -2,11 +2,10 @@ import { MAX_ID_LENGTH } from "../relationship-text.ts";
 
 const FORM = "write type:id#relation@type:id or type:id#relation@type:id#relation";
 
-/** What is wrong with a text that is not a relationship, and the fix. */
+/** Explains why a text is not a relationship, and how to fix it. */
 export function whyNoRelationship(text: string): string {
   const at = text.indexOf("@");
-  if (at < 0)
-    return `${quote(text)} is not a relationship: there is no @ before a subject; ${FORM}`;
+  if (at < 0) return `${quote(text)} is not a relationship: it has no @ before a subject; ${FORM}`;
   const resource = text.slice(0, at);
   const subject = text.slice(at + 1).replace(/\[.*$/, "");
   if (!resource.includes("#")) {
@@ -16,7 +15,7 @@ export function whyNoRelationship(text: string): string {
   return `${quote(text)} is not a relationship${problem === undefined ? "" : `: ${problem}`}; ${FORM}`;
 }
 
-/** What is wrong with an object, a userset or an object's permission, where one can say. */
+/** Explains why a text is not an object, a userset or an object's permission, if possible. */
 export function whyNoObject(text: string): string | undefined {
   const colon = text.indexOf(":");
   if (colon < 0) return `${quote(text)} has no type before a colon`;
@@ -29,16 +28,17 @@ export function whyNoObject(text: string): string | undefined {
     return `an object id has ${id.length} characters, more than ${MAX_ID_LENGTH}`;
   }
   if (id !== "*" && /[^a-zA-Z0-9/_|\-=+]/.test(id)) {
-    return `the object id ${quote(id)} may hold only letters, digits and / _ | - = +`;
+    return `the object id ${quote(id)} may contain only letters, digits and / _ | - = +`;
   }
-  if (!/^[a-z][a-z0-9_/]+[a-z0-9]$/.test(type)) return `${quote(type)} is not a name of a type`;
+  if (!/^[a-z][a-z0-9_/]+[a-z0-9]$/.test(type))
+    return `${quote(type)} is not a valid name of a type`;
   if (relation !== undefined && !/^[a-z][a-z0-9_]+[a-z0-9]$/.test(relation)) {
-    return `${quote(relation)} is not a name of a relation`;
+    return `${quote(relation)} is not a valid name of a relation`;
   }
   return undefined;
 }
 
-/** A text in quotes, cut where it is long. */
+/** A text in quotes, shortened if it is long. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 120 ? `${text.slice(0, 117)}...` : text);
 }

@@ -18,7 +18,7 @@ export class PositionFile {
     this.#file = file;
   }
 
-  /** The position in it; undefined where it is yet to be made. */
+  /** The position in it; undefined if it is yet to be made. */
   read(): string | undefined {
     let text: string;
     try {

@@ -9,7 +9,7 @@ import { openDatabase } from "../../database/service/open-database.ts";
 import { readingSettings } from "../../database/service/reading-settings.ts";
 import { OperatorError, placeOf, type StoreFlags } from "../command/flags.ts";
 
-/** To open a store that is not there would make it. @throws OperatorError where there is none */
+/** To open a store that is not there would make it. @throws OperatorError if there is none */
 async function requirePostgresStore(url: string, schema = "svc_access"): Promise<void> {
   const settings = readingSettings({ driver: "postgres", url });
   const database = await openDatabase(settings, { logger: SILENT, schema });

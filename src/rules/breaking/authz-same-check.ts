@@ -7,7 +7,7 @@ import {
 import { atPolicy } from "../rule.ts";
 import type { BreakingRule } from "./breaking-rule.ts";
 
-/** Which of two checks lets more callers in only the model and the relationships say. */
+/** Every change is a finding: which of two checks is weaker depends on the model and the relationships. */
 export const authzSameCheck: BreakingRule = {
   id: "ACCESS_AUTHZ_SAME_CHECK",
   purpose:
@@ -17,11 +17,10 @@ export const authzSameCheck: BreakingRule = {
     for (const key of ["action", "resource", "audience"] as const) {
       const [old, current] = [before.authz, now.authz].map((authz) => valueOf(authz, key));
       if (old === undefined || old === current) continue;
-      const what =
-        current === undefined ? "is not given any more" : `is ${JSON.stringify(current)}`;
+      const what = current === undefined ? "is no longer set" : `is now ${JSON.stringify(current)}`;
       yield atPolicy(
         rpc,
-        `authz.${key} of ${rpc.name} was ${JSON.stringify(old)}, and ${what}: others may call it`,
+        `authz.${key} of ${rpc.name} was ${JSON.stringify(old)}, and ${what}: other callers may be allowed`,
         POLICY_FIELD.authz,
         AUTHZ_FIELD[key],
       );

@@ -2,16 +2,16 @@ import type { Rpc } from "../../api/api.ts";
 import type { DeclaredPolicy } from "../../api/policy.ts";
 import type { Finding } from "../rule.ts";
 
-/** An RPC that was there before, with the policy that it had. */
+/** An RPC that existed before, with its former policy. */
 export interface ChangedRpc {
   readonly before: DeclaredPolicy;
-  /** As it is now; its policy may be gone. */
+  /** The RPC now; it may have no policy. */
   readonly rpc: Rpc;
-  /** The policy that it has now. */
+  /** Its policy now. */
   readonly now: DeclaredPolicy;
 }
 
-/** A rule of `buf breaking`: what an RPC may not become. */
+/** A rule of `buf breaking`: a change that weakens an RPC's policy. */
 export interface BreakingRule {
   readonly id: string;
   /** One sentence that ends in a full stop. */

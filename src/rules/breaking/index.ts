@@ -17,16 +17,16 @@ export const BREAKING_RULES: readonly BreakingRule[] = [
   gatewayNoPublish,
 ];
 
-/** By which `breaking` in `buf.yaml` selects them. */
+/** The category with which `breaking` in `buf.yaml` selects them. */
 export const BREAKING_CATEGORY = {
   id: "ACCESS_BREAKING",
-  purpose: "Checks that no change of an RPC's policy lets more in, or has less recorded.",
+  purpose: "Checks that no change of an RPC's policy allows more calls or audits fewer.",
 } as const;
 
 /**
- * Compares the policies of each RPC that is in both.
+ * Compares the policies of each RPC in both versions.
  *
- * @param before - what is compared with, such as the main branch
+ * @param before - the former version, such as the main branch
  */
 export function* findBreaking(
   before: Api,
@@ -37,7 +37,7 @@ export function* findBreaking(
   for (const rpc of rpcsOf(before)) former.set(rpc.fullName, rpc);
   for (const rpc of rpcsOf(now)) {
     const policy = former.get(rpc.fullName)?.policy;
-    // What said nothing, or nothing that could be believed, cannot be weakened.
+    // A missing policy, or one that cannot be trusted, cannot become weaker.
     if (policy === undefined) continue;
     const changed = { before: policy, rpc, now: rpc.policy ?? {} };
     for (const rule of rules) {
@@ -46,7 +46,7 @@ export function* findBreaking(
   }
 }
 
-/** Those that are served, also where svc-access.yaml does not say by whom. */
+/** The RPCs that are served, including those of packages that svc-access.yaml does not list. */
 function* rpcsOf({ services, unassigned }: Api): Iterable<Rpc> {
   for (const { rpc } of eachRpc(services)) yield rpc;
   for (const { rpcs } of unassigned) yield* rpcs;

@@ -3,23 +3,23 @@ import type { HttpBinding, HttpRule } from "../../api/http-rule.ts";
 import { namePatternsOf, segmentIndex, segmentNames } from "../../api/name-pattern.ts";
 import { formatSegment } from "../../api/path-template.ts";
 
-/** An object that a path names: a variable, or a segment of one, that follows the name of a collection. */
+/** An object in a path: a variable, or a segment of one, after the name of a collection. */
 export interface PathObject {
   /** The literal before it: `items` of `/v1/items/{item_id}`. */
   readonly collection: string;
-  /** The placeholder that takes its id. */
+  /** The placeholder for its id. */
   readonly placeholder: string;
   /** The index of its segment. */
   readonly index: number;
-  /** Whether the resource of the RPC takes its id. */
+  /** Whether the resource of the RPC uses its id. */
   readonly isUsed: boolean;
 }
 
-/** Literals that are not collections: versions, and what stands before them. */
+/** Literals that are not collections: versions, and prefixes before them. */
 const NO_COLLECTION = /^(?:v[0-9]+[a-z0-9]*|api)$/;
 
 /**
- * The objects that the path of a binding names and that a placeholder can take, from left to right.
+ * The objects in the path of a binding that a placeholder can name, from left to right.
  *
  * A segment that another binding of the same field lacks is left out: no placeholder may name it.
  */
@@ -44,7 +44,7 @@ export function pathObjects({ template }: HttpBinding, rpc: Rpc): PathObject[] {
   });
 }
 
-/** `name.merchants`; undefined where a binding gives the field a pattern without that segment. */
+/** `name.merchants`; undefined if a binding gives the field a pattern without that segment. */
 export function segmentPlaceholder(
   field: string,
   name: string,
@@ -61,11 +61,11 @@ export function segmentPlaceholder(
 
 interface FieldNames {
   readonly patterns: readonly string[];
-  /** By the name of a segment, whether all patterns have it. */
+  /** Whether all patterns have a segment, by its name. */
   readonly isInAll: Map<string, boolean>;
 }
 
-/** By the bindings of an RPC and by field: an RPC may have thousands, and each of them asks. */
+/** A cache, by the bindings of an RPC and by field: an RPC may have thousands of bindings, and each one is looked up. */
 const NAMES = new WeakMap<readonly HttpRule[], Map<string, FieldNames>>();
 
 function namesOf(field: string, http: readonly HttpRule[]): FieldNames {
@@ -82,7 +82,7 @@ function namesOf(field: string, http: readonly HttpRule[]): FieldNames {
   return names;
 }
 
-/** The segments of a variable that the resource takes, by their place in its pattern. */
+/** The segments of a variable that the resource uses, by their index in its pattern. */
 function usedSegments(
   { resource }: Rpc,
   field: string,
@@ -99,13 +99,13 @@ function usedSegments(
   return used;
 }
 
-/** Whether the resource takes anything of the request. */
+/** Whether the resource uses a field of the request. */
 export function takesFromRequest({ resource }: Rpc): boolean {
   const id = resource?.template?.id ?? "*";
   return id !== "*" && id.some(({ kind }) => kind === "field" || kind === "segment");
 }
 
-/** Whether a placeholder of the resource names nothing, which ACCESS_AUTHZ_PLACEHOLDER_FIELD reports. */
+/** Whether a placeholder of the resource is wrong, which ACCESS_AUTHZ_PLACEHOLDER_FIELD reports. */
 export function hasWrongPlaceholder({ resource }: Rpc): boolean {
   return (
     resource?.template !== undefined &&
@@ -113,7 +113,7 @@ export function hasWrongPlaceholder({ resource }: Rpc): boolean {
   );
 }
 
-/** The id that binds these objects, each below the one before it: `{merchant_id}/{account_id}`. */
+/** The id that includes these objects, from parent to child: `{merchant_id}/{account_id}`. */
 export function boundId(objects: readonly PathObject[]): string {
   return objects.map(({ placeholder }) => placeholder).join("/");
 }

@@ -5,16 +5,16 @@ import { boundId, hasWrongPlaceholder, pathObjects, takesFromRequest } from "./p
 
 /** An object of the checked type that a request names and the check does not use. */
 export interface UnusedObject {
-  /** The placeholder that takes its id. */
+  /** The placeholder for its id. */
   readonly placeholder: string;
-  /** The id that binds it, and with it each object that the path names above it. */
+  /** The id that includes it and each parent object in the path. */
   readonly instead: string;
 }
 
-/** What makes an object has no object yet, though the request may say which id it gets. */
+/** Methods that create an object. It does not exist yet, though the request may choose its id. */
 const MAKES = /^(?:Create|Register|Insert|Add|New|Import|Provision)(?![a-z])/;
 
-/** The object of the checked type that the request names, where the check is on any or on another one. */
+/** The object of the checked type that the request names, if any or another object is checked. */
 export function unusedObject(rpc: Rpc): UnusedObject | undefined {
   const { resource, stream } = rpc;
   if (resource?.template === undefined || hasWrongPlaceholder(rpc)) return undefined;
@@ -33,13 +33,13 @@ export function unusedObject(rpc: Rpc): UnusedObject | undefined {
     }
   }
   if (first !== undefined) return first;
-  // A field says less than a path, so it counts only where the check names nothing of the request.
+  // A field is weaker evidence than a path, so it counts only if the check uses nothing of the request.
   const field = resource.objectField;
   if (field === undefined || takesFromRequest(rpc) || MAKES.test(rpc.name)) return undefined;
   return { placeholder: `{${field}}`, instead: `{${field}}` };
 }
 
-/** The index of the segment that says which object a call makes: the last of `PUT /v1/topics/{topic_id}`. */
+/** The index of the segment with the id of a created object: the last in `PUT /v1/topics/{topic_id}`. */
 function madeAt({ name }: Rpc, { template }: HttpBinding): number | undefined {
   const { segments, verb } = template;
   return verb === undefined && MAKES.test(name) ? segments.length - 1 : undefined;

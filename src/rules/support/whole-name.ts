@@ -3,18 +3,18 @@ import type { HttpRule } from "../../api/http-rule.ts";
 import { isCollectionOf, namePatternsOf, segmentNames } from "../../api/name-pattern.ts";
 import { segmentPlaceholder } from "./path-objects.ts";
 
-/** A placeholder of `authz.resource` that takes a whole resource name, such as `merchants/*`. */
+/** A placeholder of `authz.resource` for a whole resource name, such as `merchants/*`. */
 export interface WholeName {
   /** The path of the field. */
   readonly path: string;
   readonly pattern: string;
-  /** The placeholders of the segments that are likely meant; absent where none can be named. */
+  /** The placeholders of the segments that are probably meant; absent if there are none. */
   readonly instead?: string;
-  /** Whether the name holds an object of the checked type, but is that of another one. */
+  /** Whether the name belongs to another object but contains an object of the checked type. */
   readonly isOther: boolean;
 }
 
-/** The placeholders of an RPC's resource that take a whole name of several segments. */
+/** The placeholders of an RPC's resource for whole names of several segments. */
 export function wholeNames({ resource, http }: Rpc): WholeName[] {
   if (resource?.template === undefined || resource.template.id === "*") return [];
   const { type, id } = resource.template;
@@ -23,7 +23,7 @@ export function wholeNames({ resource, http }: Rpc): WholeName[] {
     const found = namePatternsOf(part.path, http)
       .filter((pattern) => pattern.includes("/"))
       .map((pattern) => wholeName(part.path, pattern, type, http));
-    // A finding a placeholder: the pattern that can never match, where there is one.
+    // One finding per placeholder: for the pattern that can never match, if there is one.
     const worst = found.find(({ isOther }) => isOther) ?? found[0];
     return worst === undefined ? [] : [worst];
   });
@@ -44,7 +44,7 @@ function wholeName(
   if (isOther) return { ...found, instead: `{${path}.${segments[places[0] as number]}}` };
   const placeholders = segmentNames(pattern).map((name) => segmentPlaceholder(path, name, http));
   if (placeholders.at(-1) === undefined) return found;
-  // The segments above the last too, or the check would not say that they belong together.
+  // Include the segments above the last one, so that the check verifies that they belong together.
   const named = placeholders.flatMap((each) => (each === undefined ? [] : [`{${each}}`]));
   return { ...found, instead: named.join("/") };
 }

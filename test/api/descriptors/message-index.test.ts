@@ -141,7 +141,7 @@ describe("a message", () => {
     "hub.v1.Request.Missing",
     "hub.v1.Request.inner",
     ".hub.v1.Request",
-  ])("%j that the input does not hold is said to be missing", (message) => {
+  ])("%j that the input does not contain is said to be missing", (message) => {
     expect(index.lookup(message, "id")).toEqual({ status: "no_message", message });
     expect(index.fileOf(message)).toBeUndefined();
   });

@@ -133,7 +133,7 @@ describe.each([
     });
     expect(new Set(errors).size).toBe(1);
     expect(errors[0]).toMatch(
-      /^two inputs hold different files named shared\/v1\/shared\.proto: .*; build all inputs from one version of it \(rebuild the image that is older\), or give each repository a folder of its own$/,
+      /^two inputs contain different files named shared\/v1\/shared\.proto: .*; build all inputs from one version of it \(rebuild the older image\), or give each repository its own folder$/,
     );
   });
 
@@ -194,7 +194,9 @@ service S { rpc Get(Request) returns (Response) {
   test("are one for the clients that would be made of them", () => {
     for (const each of orders(inputs)) {
       const input = { ...read(each), config: undefined, importOptions: [] };
-      expect(() => emitServer(input)).toThrow("two inputs hold different files named shared/v1/");
+      expect(() => emitServer(input)).toThrow(
+        "two inputs contain different files named shared/v1/",
+      );
     }
   });
 });
@@ -210,7 +212,7 @@ test("services that are served must be the same in each copy, to the letter", ()
     image("b", later, { whole: true }),
   ])) {
     expect(() => read(each, served)).toThrow(
-      "two inputs hold different files named shared/v1/shared.proto: only one has shared.v1.Shared/Later (shared.v1.Request to shared.v1.Response, unary); build",
+      "two inputs contain different files named shared/v1/shared.proto: only one has shared.v1.Shared/Later (shared.v1.Request to shared.v1.Response, unary); build",
     );
   }
 });
@@ -246,7 +248,7 @@ service S { rpc Get(M) returns (M) { option (svc.access.v1.policy) = {${policy}}
   };
   for (const each of orders([copy(one, ""), copy(two, more)])) {
     expect(() => readApi(each, undefined)).toThrow(
-      `two inputs hold different files named s/v1/s.proto: ${what} of s.v1.S/Get is not the same in both; build all inputs from one version of it`,
+      `two inputs contain different files named s/v1/s.proto: ${what} of s.v1.S/Get differs; build all inputs from one version of it`,
     );
   }
 });

@@ -22,12 +22,12 @@ test("the three files are written", () => {
   }
 });
 
-test("no file is written over, and what it lacks is shown", () => {
+test("no file is overwritten, and missing parts are shown", () => {
   writeFileSync(join(folder, "buf.yaml"), "version: v2\n");
   const { status, stdout } = runSvcAccess(["init", "."], { cwd: folder });
   expect(status).toBe(0);
   expect(readFileSync(join(folder, "buf.yaml"), "utf8")).toBe("version: v2\n");
-  expect(stdout).toContain("buf.yaml exists and is left as it is");
+  expect(stdout).toContain("buf.yaml exists and stays unchanged");
   expect(stdout).toContain("Add to buf.yaml:");
   expect(stdout).toContain("plugin: buf-plugin-svc-access");
   expect(stdout).toContain("svc-access.yaml written");
@@ -159,9 +159,9 @@ test.each([
 });
 
 test.each([
-  { out: "src", own: "src", message: "holds src, which buf generate may empty" },
-  { out: ".", own: ".", message: "holds src, which buf generate may empty" },
-  { out: "/tmp/gen", own: "/tmp/gen", message: "is not a folder that an import can name" },
+  { out: "src", own: "src", message: "contains src, which buf generate may empty" },
+  { out: ".", own: ".", message: "contains src, which buf generate may empty" },
+  { out: "/tmp/gen", own: "/tmp/gen", message: "is not a valid path in an import" },
   { out: "gen", own: "other", message: "write the same out for both" },
 ])("the starter refuses to generate into $out and $own, and writes nothing", (row) => {
   writeFileSync(join(folder, "buf.gen.yaml"), templateOf(row.out, row.own));
@@ -182,7 +182,7 @@ test.each([
     notShown: ["protoc-gen-go", "So that Node"],
   },
   {
-    name: "protoc-gen-es with .js imports, in a folder of its own",
+    name: "protoc-gen-es with .js imports, in a separate folder",
     text: "version: v2\nplugins:\n  - local: [npx, protoc-gen-es]\n    out: src/gen\n    opt: target=ts,import_extension=js\n",
     shown: [
       "out: src/gen\n",
@@ -200,10 +200,10 @@ test.each([
   {
     name: "ours",
     text: "version: v2\nplugins:\n  - local: protoc-gen-svc-access\n    out: gen\n",
-    shown: ["buf.gen.yaml exists and is left as it is"],
+    shown: ["buf.gen.yaml exists and stays unchanged"],
     notShown: ["Add to buf.gen.yaml"],
   },
-])("a buf.gen.yaml with $name is left as it is, and what it lacks is shown", (row) => {
+])("a buf.gen.yaml with $name stays unchanged, and missing parts are shown", (row) => {
   writeFileSync(join(folder, "buf.gen.yaml"), row.text);
   const { status, stdout } = runSvcAccess(["init"], { cwd: folder });
   expect(status).toBe(0);

@@ -25,14 +25,14 @@ describe("what buf says of an input", () => {
     "a.proto:4:1:imported file does not exist",
     "a.proto:4:1:cannot find `google.apis.Thing` in this scope",
     "a.proto:4:1:syntax error: node_modules/ is not expected",
-  ])("%s: it is left as it is", (said) => expect(explainBuf(said, "proto")).toBe(said));
+  ])("%s stays unchanged", (said) => expect(explainBuf(said, "proto")).toBe(said));
 
   test("what is wrong below node_modules is counted, and only one's own is listed", () => {
     const packages = Array.from({ length: 300 }, (_, n) => `node_modules/a/${n}.proto:1:1:wrong`);
     const lines = explainBuf([...packages, "own.proto:1:1:wrong"].join("\n"), ".").split("\n");
     expect(lines).toEqual([
       "own.proto:1:1:wrong",
-      expect.stringMatching(/^300 of these problems are of protos below node_modules/),
+      expect.stringMatching(/^300 of these problems are in protos below node_modules/),
     ]);
   });
 });

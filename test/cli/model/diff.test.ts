@@ -29,7 +29,7 @@ test("without relationships, a subject that goes may block", () => {
   expect(stdout.split("\n")).toEqual([
     "- subject doc#viewer: user:* (narrows; may block) old.zed:10:27",
     "~ permission doc#edit: owner + parent->edit => nil + parent->edit (narrows) fewer.zed:13:14",
-    "~ permission doc#view, through what it refers to (narrows) fewer.zed:14:14",
+    "~ permission doc#view, through its references (narrows) fewer.zed:14:14",
     "1 change may block: --relationships shows which stored relationships do",
     "",
   ]);

@@ -61,14 +61,14 @@ test.each([
   [["docs.zed", "doc"], "name a type and a permission, as in"],
   [["docs.zed", "dok", "view"], 'docs.zed has no type dok; did you mean "doc"?'],
   [["docs.zed", "doc", "veiw"], 'has no relation or permission veiw; did you mean "view"?'],
-  [["docs.zed", "--check", "doc:a#view@user:ann"], "--check and --relationships go together"],
+  [["docs.zed", "--check", "doc:a#view@user:ann"], "--check and --relationships need each other"],
   [
     ["missing.zed", "doc", "view"],
     "the model missing.zed does not exist; create it, or name another file",
   ],
   [
     ["docs.zed", "--relationships", "stored.txt", "--check", "doc:a#view"],
-    '--check "doc:a#view" is not a relationship: there is no @',
+    '--check "doc:a#view" is not a relationship: it has no @',
   ],
   [
     ["docs.zed", "--relationships", "stored.txt", "--check", "doc:a#read@user:ann"],

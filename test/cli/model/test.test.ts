@@ -94,7 +94,7 @@ describe("what does not hold fails at its place", () => {
       "a relationship to a permission",
       "relationships: doc:a#view@user:ann\n",
       [2, 16, "relationship", "doc:a#view@user:ann"],
-      "doc#view is a permission, which is computed and never written",
+      "doc#view is a permission, which is computed and never stored",
     ],
     [
       "a relationship of a type that there is not",
@@ -251,7 +251,7 @@ describe("a file that cannot be used is a usage error of one line", () => {
 test("keys that mean nothing are noted", () => {
   const { status, stderr } = run("test", validation("typo.yaml", "assertion: {}\n"));
   expect(stderr).toBe(
-    'svc-access: typo.yaml:2:1: assertion means nothing here; did you mean "assertions"?\n',
+    'svc-access: typo.yaml:2:1: assertion is not a known key; did you mean "assertions"?\n',
   );
   expect(status).toBe(0);
 });

@@ -207,7 +207,7 @@ describe("the sources", () => {
     });
     expect(get?.http.map(({ problems }) => problems.map(({ message }) => message))).toEqual([
       [
-        expect.stringContaining("the input does not hold b.v1.Request"),
+        expect.stringContaining("the input does not contain b.v1.Request"),
         expect.stringContaining("b.v1.Response"),
       ],
       [expect.stringContaining("build it with its imports")],
@@ -336,13 +336,13 @@ describe("several inputs", () => {
 
   test("that hold two files of one name are an error", () => {
     expect(() => readApi([[target(file)], [target(other)]], undefined)).toThrow(
-      /^two inputs hold different files named a\.proto: .*; build all inputs from one version of it/,
+      /^two inputs contain different files named a\.proto: .*; build all inputs from one version of it/,
     );
   });
 
   test("of which one holds a file twice are an error", () => {
     expect(() => readApi([[target(file), target(file)]], undefined)).toThrow(
-      new DescriptorError("the input holds a.proto twice"),
+      new DescriptorError("the input contains a.proto twice"),
     );
   });
 
@@ -395,7 +395,7 @@ describe("input that is none", () => {
     [
       "a file that is missing",
       encode([1, "a.proto"]),
-      "the request asks for a.proto, but does not hold it",
+      "the request names a.proto, but does not contain it",
     ],
     [
       "a file that is none",

@@ -24,7 +24,7 @@ describe("without an edge", () => {
 describe("what has no route is reported", () => {
   test("published RPCs that no frontend uses", () => {
     const { notes } = emit(SAMPLE_CONFIG.replace("services: [hub, feed]", "services: [feed]"));
-    expect(notes[0]).toBe("5 published RPCs have no route, as no frontend uses: hub");
+    expect(notes[0]).toBe("5 published RPCs have no route, as no frontend uses the service: hub");
   });
 
   test("methods and paths that the Gateway API does not know", () => {
@@ -80,7 +80,7 @@ describe("what would make a policy fail is refused", () => {
     [
       "an origin that CORS cannot have",
       (yaml) => yaml.replace("[https://app.example.com]", "['https://[::1]:8443']"),
-      "has an address of IPv6, which Envoy Gateway refuses; write a host name",
+      "has an IPv6 address, which Envoy Gateway rejects; write a host name",
     ],
     [
       "two frontends of one callback on one host",
@@ -90,7 +90,7 @@ describe("what would make a policy fail is refused", () => {
     [
       "two frontends of one prefix on one host",
       onOneHost,
-      "both claim * /** on hub.example.com; give each a prefix of its own",
+      "both claim * /** on hub.example.com; give each its own prefix",
     ],
     [
       "a Backend that speaks HTTP and gRPC",
@@ -165,7 +165,7 @@ describe("listeners", () => {
     const [route] = ofKind(documents(yaml), "HTTPRoute");
     expect(route?.spec.parentRefs.map(({ sectionName }: any) => sectionName)).toEqual(["https"]);
     expect(emit(yaml).notes).toContain(
-      "the listener http has no routes of hosts that HTTPS serves: the session cookie needs TLS",
+      "the listener http has no routes of hosts with an HTTPS listener: the session cookie needs TLS",
     );
   });
 

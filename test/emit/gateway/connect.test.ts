@@ -95,10 +95,10 @@ describe("connect: true", () => {
     expect(cors(SAMPLE_CONFIG).allowHeaders).not.toContain("Connect-Protocol-Version");
   });
 
-  test("says that it adds nothing for a service that is published as gRPC", () => {
+  test("reports that it has no effect for a service that is published as gRPC", () => {
     const { notes } = emitGateway(buildInput(CONNECT, RPCS));
     expect(notes).toContain(
-      "connect: true of the frontend hub-web adds nothing for feed, which is published as gRPC; write published_as: http for it",
+      "connect: true of the frontend hub-web has no effect for feed, which is published as gRPC; write published_as: http for it",
     );
   });
 });

@@ -105,7 +105,7 @@ describe("which policy covers which route [EDGE-10]", () => {
     const found = entriesOf(frontendsOf(input)[0]).filter(({ owner }) => owner.kind === "rpc");
     expect(found.map(({ coveredBy }) => coveredBy)).toEqual(["hub-web", "hub-web"]);
     const note =
-      "hub.skills.v1.A/Exchange is PUBLIC, but /v1/authn/exchange on hub.example.com is the callback or logout path of hub-web: the gateway answers it";
+      "hub.skills.v1.A/Exchange is PUBLIC, but /v1/authn/exchange on hub.example.com is the callback or logout path of hub-web, which the gateway serves itself";
     expect(emitGateway(input).notes.filter((each) => each === note)).toHaveLength(1);
   });
 

@@ -64,7 +64,7 @@ export class CrdValidator {
     return this.#cel.evaluations;
   }
 
-  /** All that is wrong with a resource; empty where the API server would take it. */
+  /** All that is wrong with a resource; empty if the API server would take it. */
   validate(resource: unknown): string[] {
     const { apiVersion = "", kind = "" } = resource as { apiVersion?: string; kind?: string };
     const crd = findCrd(apiVersion, kind);

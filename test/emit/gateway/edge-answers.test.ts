@@ -208,13 +208,13 @@ describe("the login", () => {
 
   test("over HTTP alone is warned of, by frontend: browsers keep its cookies back", () => {
     const warnings = emit(HTTP).notes.filter((note) =>
-      note.startsWith("warning: nobody can log in"),
+      note.startsWith("warning: users cannot log in"),
     );
     expect(warnings).toEqual([
       expect.stringMatching(
-        /^warning: nobody can log in to hub-web: hub\.example\.com is served over HTTP only.*add an HTTPS listener/,
+        /^warning: users cannot log in to hub-web: hub\.example\.com has HTTP listeners only.*add an HTTPS listener/,
       ),
-      expect.stringContaining("nobody can log in to iam-web"),
+      expect.stringContaining("users cannot log in to iam-web"),
     ]);
     expect(emit(HTTP).files.length).toBeGreaterThan(0);
   });
@@ -225,7 +225,7 @@ describe("the login", () => {
       "  listeners:\n    - { name: http, port: 80, protocol: HTTP }\n",
     );
     for (const yaml of [SAMPLE_CONFIG, both]) {
-      expect(emit(yaml).notes.join()).not.toContain("nobody can log in");
+      expect(emit(yaml).notes.join()).not.toContain("users cannot log in");
     }
   });
 

@@ -58,7 +58,7 @@ describe("the match of a template", () => {
       "its match has 1028 characters and the Gateway API allows 1024",
     ],
     ["/v1/a/{b}", undefined],
-  ])("%s cannot stand in a route: %s", (text, reason) => {
+  ])("%s is not valid in a route: %s", (text, reason) => {
     expect(describeInvalidMatch(naturalMatch(templateOf(text)))).toBe(reason);
   });
 

@@ -61,18 +61,18 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
       .map((name) => name.toLowerCase());
 
   test("every document is loaded and accepted [EDGE-1]", async () => {
-    const judged = documents.filter(({ kind }) => kind !== "ReferenceGrant");
-    expect(judged.length).toBeGreaterThan(20);
+    const withStatus = documents.filter(({ kind }) => kind !== "ReferenceGrant");
+    expect(withStatus.length).toBeGreaterThan(20);
     // Envoy may have its routes before Envoy Gateway has logged what became of each resource.
     let statuses = new Map<string, string[]>();
-    const names = judged.map(
+    const names = withStatus.map(
       ({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`,
     );
-    const unjudged = async () => {
+    const withoutStatus = async () => {
       statuses = statusesOf(await gateway.run<string>({ kind: "log" }));
       return names.filter((name) => !statuses.has(name));
     };
-    await expect.poll(unjudged).toEqual([]);
+    await expect.poll(withoutStatus).toEqual([]);
     for (const name of names) {
       expect(statuses.get(name), name).toEqual(
         expect.arrayContaining([expect.stringMatching(/^Accepted True/)]),
@@ -454,7 +454,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
   });
 
   test("the generator has warned that nobody can log in over HTTP, and not of programs", () => {
-    expect(gateway.notes).toContain("warning: nobody can log in to hub-frontend");
+    expect(gateway.notes).toContain("warning: users cannot log in to hub-frontend");
     expect(gateway.notes).not.toContain("programs");
     expect(ofKind(documents, "Gateway")[0]?.spec.listeners[0].protocol).toBe("HTTP");
   });

@@ -26,28 +26,28 @@ describe("a malformed file is refused at its place", () => {
   test.each([
     ["⟦", "the file is empty"],
     ["⟦# nothing\n", "the file is empty"],
-    ["⟦- a list\n", "here must be keys and values"],
+    ["⟦- a list\n", "expected keys and values"],
     ["⟦relationships: ''\n", "the file has no schema; add schema: or schemaFile:"],
-    ["schema: ⟦[a]\n", "here must be text"],
+    ["schema: ⟦[a]\n", "expected text"],
     ["schema: definition user {}\nschemaFile: ⟦a.zed\n", "remove one of them"],
-    [`${SCHEMA}⟦validation_tuples: []\n`, "write it as relationships"],
-    [`${SCHEMA}⟦namespace_configs: []\n`, "write it as schema"],
-    [`${SCHEMA}relationships:\n  ⟦- doc:a#view@user:b\n`, "here must be text"],
-    [`${SCHEMA}relationships: |\n  doc:a#view@user:b\n\n  ⟦doc:b\n`, "there is no @"],
+    [`${SCHEMA}⟦validation_tuples: []\n`, "is an obsolete key; write relationships"],
+    [`${SCHEMA}⟦namespace_configs: []\n`, "is an obsolete key; write schema"],
+    [`${SCHEMA}relationships:\n  ⟦- doc:a#view@user:b\n`, "expected text"],
+    [`${SCHEMA}relationships: |\n  doc:a#view@user:b\n\n  ⟦doc:b\n`, "it has no @"],
     [`${SCHEMA}relationships: |\n  // a comment\n    ⟦doc:b#view@user:a.b\n`, 'object id "a.b"'],
-    [`${SCHEMA}relationships: >-\n  doc:a#view@user:b\n\n  ⟦doc:b\n`, "there is no @"],
-    [`${SCHEMA}relationships: "⟦doc:b"\n`, "there is no @"],
+    [`${SCHEMA}relationships: >-\n  doc:a#view@user:b\n\n  ⟦doc:b\n`, "it has no @"],
+    [`${SCHEMA}relationships: "⟦doc:b"\n`, "it has no @"],
     [
       `${SCHEMA}relationships: |\n  doc:a#view@user:b\n  ⟦doc:a#view@user:b#...\n`,
-      "stands on line 3 already; remove one of them",
+      "is already on line 3; remove one of them",
     ],
-    [`${SCHEMA}assertions:\n  ⟦- a\n`, "here must be keys and values"],
-    [`${SCHEMA}assertions:\n  assertTrue: ⟦doc:a#view@user:b\n`, "here must be a list"],
-    [`${SCHEMA}assertions:\n  assertTrue:\n    - ⟦"doc:a#view"\n`, "there is no @"],
-    [`${SCHEMA}assertions:\n  assertTrue:\n    - ⟦{a: b}\n`, "here must be text"],
+    [`${SCHEMA}assertions:\n  ⟦- a\n`, "expected keys and values"],
+    [`${SCHEMA}assertions:\n  assertTrue: ⟦doc:a#view@user:b\n`, "expected a list"],
+    [`${SCHEMA}assertions:\n  assertTrue:\n    - ⟦"doc:a#view"\n`, "it has no @"],
+    [`${SCHEMA}assertions:\n  assertTrue:\n    - ⟦{a: b}\n`, "expected text"],
     [
       `${SCHEMA}assertions:\n  assertTrue:\n    - ⟦'doc:a#view@user:b with {"a"'\n`,
-      "is not JSON object",
+      "is not a JSON object",
     ],
     [`${SCHEMA}validation:\n  ⟦doc:a: []\n`, "is not a permission of an object"],
     [
@@ -118,8 +118,8 @@ describe("a well-formed file is read", () => {
   test("keys that mean nothing are noted", () => {
     const text = `${SCHEMA}relationship: x\nassertions:\n  assertTru: []\n`;
     expect(readValidationFile(text, "file.yaml").notes).toEqual([
-      'file.yaml:2:1: relationship means nothing here; did you mean "relationships"?',
-      'file.yaml:4:3: assertTru means nothing here; did you mean "assertTrue"?',
+      'file.yaml:2:1: relationship is not a known key; did you mean "relationships"?',
+      'file.yaml:4:3: assertTru is not a known key; did you mean "assertTrue"?',
     ]);
   });
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { fileName } from "../../../src/api/descriptors/code-generator-request.ts";
 import { readImage } from "../../../src/api/descriptors/image.ts";
-import { judgeBreaking } from "../../../src/compiler/judge-breaking.ts";
+import { checkBreaking } from "../../../src/compiler/check-breaking.ts";
 import { loadPlatform } from "../../../src/compiler/platform.ts";
 import { BREAKING_RULES } from "../../../src/rules/breaking/index.ts";
 import { Workspace } from "../../support/workspace.ts";
@@ -40,8 +40,8 @@ function cached(content: string | undefined) {
 
 async function found(before: string | undefined, now: string | undefined) {
   const platform = await loadPlatform({ folders: [] });
-  const judged = judgeBreaking(cached(before), cached(now), platform, BREAKING_RULES);
-  return judged.diagnostics.map(({ rule, message, file }) => {
+  const checked = checkBreaking(cached(before), cached(now), platform, BREAKING_RULES);
+  return checked.diagnostics.map(({ rule, message, file }) => {
     expect(file).toBe("acme.proto");
     return `${rule.replace("ACCESS_", "")}: ${message}`;
   });
@@ -53,9 +53,7 @@ describe("an exposure [COMP-5]", () => {
       for (const [to, now] of EXPOSURES.entries()) {
         const messages = await found(`exposure: ${before}`, `exposure: ${now}`);
         expect(messages, `${before} to ${now}`).toEqual(
-          to < from
-            ? [`EXPOSURE_NO_LAXER: Get was ${before}, and ${now} lets more callers in`]
-            : [],
+          to < from ? [`EXPOSURE_NO_LAXER: Get was ${before}, and ${now} allows more callers`] : [],
         );
       }
     }
@@ -66,7 +64,7 @@ describe("an exposure [COMP-5]", () => {
     ["of a policy that is gone", undefined],
   ])("%s", async (_, now) => {
     expect(await found("exposure: INTERNAL", now)).toEqual([
-      "EXPOSURE_NO_LAXER: Get was INTERNAL, and says no exposure that is known any more",
+      "EXPOSURE_NO_LAXER: Get was INTERNAL, and no longer has a known exposure",
     ]);
   });
 });
@@ -78,21 +76,25 @@ test.each<[string, string | undefined, string | undefined, string[]]>([
     "the permission",
     VIEW,
     AUTHORIZED("edit", "item:{id}"),
-    ['AUTHZ_SAME_CHECK: authz.action of Get was "view", and is "edit": others may call it'],
+    [
+      'AUTHZ_SAME_CHECK: authz.action of Get was "view", and is now "edit": other callers may be allowed',
+    ],
   ],
   [
     "the object",
     VIEW,
     AUTHORIZED("view", "item:{other}"),
     [
-      'AUTHZ_SAME_CHECK: authz.resource of Get was "item:{id}", and is "item:{other}": others may call it',
+      'AUTHZ_SAME_CHECK: authz.resource of Get was "item:{id}", and is now "item:{other}": other callers may be allowed',
     ],
   ],
   [
     "the audience",
     VIEW,
     AUTHORIZED("view", "item:{id}", 'audience: "service"'),
-    ['AUTHZ_SAME_CHECK: authz.audience of Get was "user", and is "service": others may call it'],
+    [
+      'AUTHZ_SAME_CHECK: authz.audience of Get was "user", and is now "service": other callers may be allowed',
+    ],
   ],
   [
     "the default audience, written out",
@@ -105,8 +107,8 @@ test.each<[string, string | undefined, string | undefined, string[]]>([
     VIEW,
     "exposure: AUTHORIZED",
     [
-      'AUTHZ_SAME_CHECK: authz.action of Get was "view", and is not given any more: others may call it',
-      'AUTHZ_SAME_CHECK: authz.resource of Get was "item:{id}", and is not given any more: others may call it',
+      'AUTHZ_SAME_CHECK: authz.action of Get was "view", and is no longer set: other callers may be allowed',
+      'AUTHZ_SAME_CHECK: authz.resource of Get was "item:{id}", and is no longer set: other callers may be allowed',
     ],
   ],
   ["a check where services only may call", VIEW, "exposure: INTERNAL", []],
@@ -114,27 +116,27 @@ test.each<[string, string | undefined, string | undefined, string[]]>([
     "the audit that is gone",
     audit("a.b"),
     "exposure: PUBLIC",
-    ['AUDIT_NO_DELETE: Get was audited as "a.b", and is not audited any more'],
+    ['AUDIT_NO_DELETE: Get was audited as "a.b", and is no longer audited'],
   ],
   [
     "the audit's event",
     audit("a.b"),
     audit("a.c"),
     [
-      'AUDIT_NO_DELETE: audit.event of Get was "a.b", and is "a.c": who looks for the former one misses calls',
+      'AUDIT_NO_DELETE: audit.event of Get was "a.b", and is now "a.c": searches for the former event miss its calls',
     ],
   ],
   [
     "a lower risk",
     audit("a.b", "risk_level: CRITICAL"),
     audit("a.b", "risk_level: HIGH"),
-    ["AUDIT_NO_DELETE: the risk level of Get was CRITICAL, and is HIGH"],
+    ["AUDIT_NO_DELETE: the risk level of Get was CRITICAL, and is now HIGH"],
   ],
   [
     "a risk that is gone",
     audit("a.b", "risk_level: MEDIUM"),
     audit("a.b"),
-    ["AUDIT_NO_DELETE: the risk level of Get was MEDIUM, and is LOW"],
+    ["AUDIT_NO_DELETE: the risk level of Get was MEDIUM, and is now LOW"],
   ],
   [
     "the same risk by its former name",
@@ -147,19 +149,19 @@ test.each<[string, string | undefined, string | undefined, string[]]>([
     "the limit that is gone",
     limit("qps: 5"),
     "exposure: PUBLIC",
-    ["RATE_LIMIT_NO_LAXER: Get had a rate limit of 5 qps, and has none any more"],
+    ["RATE_LIMIT_NO_LAXER: Get had a rate limit of 5 qps, and no longer has one"],
   ],
   [
     "more calls",
     limit("qps: 5"),
     limit("qps: 6"),
-    ["RATE_LIMIT_NO_LAXER: rate_limit.qps of Get was 5, and is 6"],
+    ["RATE_LIMIT_NO_LAXER: rate_limit.qps of Get was 5, and is now 6"],
   ],
   [
     "more at once",
     limit("qps: 5"),
     limit("qps: 5 burst: 9"),
-    ["RATE_LIMIT_NO_LAXER: rate_limit.burst of Get was 5, and is 9"],
+    ["RATE_LIMIT_NO_LAXER: rate_limit.burst of Get was 5, and is now 9"],
   ],
   ["fewer calls", limit("qps: 5 burst: 9"), limit("qps: 4 burst: 4"), []],
   ["the burst of the qps, written out", limit("qps: 5"), limit("qps: 5 burst: 5"), []],
@@ -167,13 +169,13 @@ test.each<[string, string | undefined, string | undefined, string[]]>([
     "the edge",
     "exposure: PUBLIC",
     "exposure: PUBLIC gateway: {publish: true}",
-    ["GATEWAY_NO_PUBLISH: Get was not published, and the edge routes to it now"],
+    ["GATEWAY_NO_PUBLISH: Get was not published, and now the edge routes to it"],
   ],
   [
     "the edge, which was refused",
     "exposure: PUBLIC gateway: {publish: false}",
     "exposure: PUBLIC gateway: {publish: true}",
-    ["GATEWAY_NO_PUBLISH: Get was not published, and the edge routes to it now"],
+    ["GATEWAY_NO_PUBLISH: Get was not published, and now the edge routes to it"],
   ],
   ["no edge any more", "exposure: PUBLIC gateway: {publish: true}", "exposure: PUBLIC", []],
 ])("what changes: %s [COMP-5]", async (_, before, now, messages) => {
@@ -183,7 +185,7 @@ test.each<[string, string | undefined, string | undefined, string[]]>([
 test("an RPC that is new, or has another name, is not a change of a policy", async () => {
   const platform = await loadPlatform({ folders: [] });
   const [before, now] = [imageOf(VIEW, "Get"), imageOf("exposure: PUBLIC", "Fetch")];
-  expect(judgeBreaking(before, now, platform, BREAKING_RULES).diagnostics).toEqual([]);
+  expect(checkBreaking(before, now, platform, BREAKING_RULES).diagnostics).toEqual([]);
 });
 
 test("a former annotation that cannot be believed is reported, and not compared", async () => {
@@ -191,7 +193,7 @@ test("a former annotation that cannot be believed is reported, and not compared"
   const forged = cached(VIEW).filter(
     ({ bytes }) => fileName(bytes) !== "svc/access/v1/policy.proto",
   );
-  const { notes, diagnostics } = judgeBreaking(
+  const { notes, diagnostics } = checkBreaking(
     forged,
     cached("exposure: PUBLIC"),
     platform,
@@ -199,8 +201,6 @@ test("a former annotation that cannot be believed is reported, and not compared"
   );
   expect(diagnostics).toEqual([]);
   expect(notes).toEqual([
-    expect.stringMatching(
-      /^the policies of 1 RPCs were not compared, such as that of acme.v1.S\/Get: /,
-    ),
+    expect.stringMatching(/^the policies of 1 RPCs were not compared; for acme.v1.S\/Get, /),
   ]);
 });

@@ -28,7 +28,7 @@ describe("deepFreeze", () => {
 
 describe("httpRoutes", () => {
   test.each([
-    ["", "the path is empty; write one such as /v1/things"],
+    ["", "the path is empty; write, for example, /v1/things"],
     ["v1", 'the path must start with "/" (character 1)'],
     ["/v1/{id", "(character 8)"],
   ])("refuses the path %j", (path, message) => {

@@ -26,7 +26,7 @@ describe("a file that is not a configuration", () => {
     ["of noise", Buffer.from([0x80, 0xff, 0x00, 0xc3]), "is not UTF-8 text"],
     ["of nothing", "", "the file is empty"],
     ["of a comment", "# later\n", "the file is empty"],
-    ["of a list", "- a\n", "the file must hold keys and values"],
+    ["of a list", "- a\n", "the file must contain keys and values"],
     ["of NUL", "service: \0\n", "service.yaml:1:"],
     ["of 5 MB", `service: ${"x".repeat(5 * 1024 * 1024)}`, "the file has more than 4 MB"],
   ])("%s is refused", (_, content, why) => {
@@ -242,7 +242,7 @@ describe("YAML is that of version 1.2", () => {
     ["log: !own {}", "unresolved tag"],
     ["log: {level: *level}", "unresolved alias"],
     ["log:\n\tlevel: info", "tabs are not allowed"],
-    ["---\nservice: other", "the file must hold one document"],
+    ["---\nservice: other", "the file must contain a single document"],
     ["? [log]\n: {}", "a key must be text"],
     ["${KEY}: {}", "${KEY} is not a key"],
     ["access_log: {skip_paths: '${PATHS}'}", "skip_paths must be a list, not text"],

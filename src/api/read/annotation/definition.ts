@@ -2,7 +2,7 @@ import { DescriptorError, type FileOutline } from "../../descriptors/file-outlin
 import { KINDS } from "../../descriptors/message-index.ts";
 import { eachField, MAX_NESTING, nameOf, WireType } from "../../descriptors/wire.ts";
 
-/** A field, as far as it says what an option's bytes mean. */
+/** The parts of a field that give the bytes of an option their meaning. */
 export interface DefinedField {
   readonly name: string;
   readonly number: number;
@@ -17,7 +17,7 @@ export interface DefinedMessage {
   readonly name: string;
   readonly syntax: string;
   readonly fields: readonly DefinedField[];
-  /** How many ranges of numbers it leaves to extensions. */
+  /** The number of its extension ranges. */
   readonly extensionRanges: number;
 }
 
@@ -30,21 +30,21 @@ export interface DefinedEnum {
 
 /** An extension of an options message. */
 export interface DefinedExtension {
-  /** The file that declares it; empty in the genuine definition, which may stand in any file. */
+  /** The file that declares it; empty in the genuine definition, which may be in any file. */
   readonly file: string;
   readonly extendee: string;
   /** Its `name` is the full name. */
   readonly field: DefinedField;
 }
 
-/** What gives an annotation its meaning: an extension, and all messages and enums below it. */
+/** The definition of the annotation: its extension, and all messages and enums below it. */
 export interface AnnotationDefinition {
   readonly extensions: readonly DefinedExtension[];
   readonly messages: readonly DefinedMessage[];
   readonly enums: readonly DefinedEnum[];
 }
 
-/** Reads a field. The `scope` stands before the name of an extension, which has a full name. */
+/** Reads a field. The name of an extension gets the `scope` as its prefix. */
 export function readDefinedField(
   bytes: Uint8Array,
   oneofs: readonly string[],
@@ -70,7 +70,7 @@ export function readDefinedField(
     return true;
   });
   const { name, extendee, number, typeName } = raw;
-  // A field without the marker of proto3 may still stand in a oneof that looks like one.
+  // A field without the proto3 marker may be in a oneof that looks like a synthetic one.
   const oneof = raw.oneof < 0 ? undefined : (oneofs[raw.oneof] ?? `${raw.oneof}`);
   const isOptional = isProto3Optional && (oneof === undefined || oneof === `_${name}`);
   const label =
@@ -83,12 +83,12 @@ export function readDefinedField(
 const LABELS: readonly (string | undefined)[] = [undefined, undefined, "required", "repeated"];
 const GROUP = 10;
 
-/** Reads a message of a file, by its encoded descriptor. */
+/** Reads a message from its encoded descriptor. */
 export function readDefinedMessage(bytes: Uint8Array, file: FileOutline): DefinedMessage {
   return readMessage(bytes, file, scopeOf(file)).message;
 }
 
-/** Reads an enum of a file, by its encoded descriptor. The `scope` stands before its name. */
+/** Reads an enum from its encoded descriptor. Its name gets the `scope` as its prefix. */
 export function readDefinedEnum(
   bytes: Uint8Array,
   file: FileOutline,
@@ -104,7 +104,7 @@ export function readDefinedEnum(
   return { name: scope + nameOf(bytes), syntax: syntaxOf(file), values };
 }
 
-/** All messages and enums of a file, those inside of messages too. */
+/** All messages and enums of a file, including nested ones. */
 export interface DefinedTypes {
   readonly messages: readonly DefinedMessage[];
   readonly enums: readonly DefinedEnum[];
@@ -176,12 +176,12 @@ function numberOf(bytes: Uint8Array): number {
   return value;
 }
 
-/** What stands before the names of what a file declares. */
+/** The prefix of the full names that a file declares. */
 export function scopeOf({ package: name }: FileOutline): string {
   return name === "" ? "" : `${name}.`;
 }
 
-/** Presence of fields and openness of enums depend on it. */
+/** The syntax of a file, which decides on field presence and open enums. */
 export function syntaxOf({ syntax }: FileOutline): string {
   return syntax === "" ? "proto2" : syntax;
 }

@@ -21,11 +21,11 @@ import {
 /** The full name of the annotation. */
 export const POLICY_NAME = "svc.access.v1.policy";
 const PACKAGE = "svc.access.v1";
-/** What options of RPCs extend. */
+/** The message that options of RPCs extend. */
 export const EXTENDEE = "google.protobuf.MethodOptions";
 
 /**
- * Finds what an input says of the annotation: each extension with its number
+ * Finds how an input defines the annotation: each extension with its number
  * or its name, and the messages and enums of its package.
  *
  * @param files - all files of one input, also those that are imported only
@@ -51,14 +51,14 @@ export function findDefinition(
   return { extensions, messages, enums };
 }
 
-/** The extensions that files declare, those inside of messages too. */
+/** The extensions that files declare, including nested ones. */
 export function declaredExtensions(files: Iterable<FileOutline>): DefinedExtension[] {
   const extensions: DefinedExtension[] = [];
   for (const file of files) readFrom(file, () => extensions.push(...extensionsOf(file)));
   return extensions;
 }
 
-/** Reads what is still encoded of a file, whose bytes may be damaged. */
+/** Runs a reader of bytes that may be damaged. */
 export function readFrom<T>(file: FileOutline, read: () => T): T {
   try {
     return read();
@@ -79,7 +79,7 @@ function extensionsOf(file: FileOutline): DefinedExtension[] {
   return extensions;
 }
 
-/** Whether an extension is declared inside a message, or a message in it: hardly any message has one. */
+/** Whether a message declares an extension, directly or in a nested message; hardly any message does. */
 function declaresExtension(message: Uint8Array): boolean {
   let isDeclared = false;
   const visit: VisitField = (number, wireType, reader) => {
@@ -96,7 +96,7 @@ function declaresExtension(message: Uint8Array): boolean {
 /** The number of `DescriptorProto.extension`. */
 const EXTENSION = 6;
 
-/** How deep messages nest is bounded where the outline is read. */
+/** The reader of outlines limits the nesting of messages. */
 function nestedExtensions(bytes: Uint8Array, file: FileOutline, scope: string): DefinedExtension[] {
   const inner = `${scope}${nameOf(bytes)}.`;
   const extensions: DefinedExtension[] = [];

@@ -1,20 +1,20 @@
 import { HTTP_EXTENSION } from "../../policy.ts";
 import type { DefinedField } from "./definition.ts";
 
-/** The public definition of an option of others, as far as it is read here. */
+/** The parts of a published third-party option that are read here. */
 export interface GenuineOption {
   readonly package: string;
-  /** The extension that the option is; absent where it is a field of the options message. */
+  /** The extension of the option; absent if the option is a field of the options message. */
   readonly extension?: DefinedField;
-  /** The fields that are read, by the message that has them. */
+  /** The fields that are read, by message. */
   readonly messages: ReadonlyMap<string, readonly DefinedField[]>;
-  /** The values that are read, by the enum that has them. */
+  /** The values that are read, by enum. */
   readonly enums: ReadonlyMap<string, readonly (readonly [name: string, number: number])[]>;
 }
 
 const PATTERN = "oneof pattern";
 
-/** `google.api.http`. Older versions lack some of it, and no version has it in another way. */
+/** `google.api.http`. Older versions lack some fields, but no version defines them differently. */
 export const HTTP_OPTION: GenuineOption = {
   package: "google.api",
   extension: field("google.api.http", HTTP_EXTENSION, "", "message google.api.HttpRule"),
@@ -39,7 +39,7 @@ export const HTTP_OPTION: GenuineOption = {
   enums: new Map(),
 };
 
-/** What is read of `google.protobuf.MethodOptions` itself, likewise. */
+/** The fields of `google.protobuf.MethodOptions` itself that are read. */
 export const METHOD_OPTIONS: GenuineOption = {
   package: "google.protobuf",
   messages: new Map([

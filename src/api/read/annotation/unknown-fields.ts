@@ -2,9 +2,9 @@ import { ANNOTATION } from "../../../gen/annotation.ts";
 import { eachField, WireType } from "../../descriptors/wire.ts";
 import type { DefinedField } from "./definition.ts";
 
-/** Something in an option that this version gives no meaning. */
+/** A field in an option that this version does not know. */
 export interface UnknownField {
-  /** What it is, such as `the field 7 of svc.access.v1.Audit`. */
+  /** The field in words: `the field 7 of svc.access.v1.Audit`. */
   readonly what: string;
   /** The field numbers that lead to it. */
   readonly path: readonly number[];
@@ -27,7 +27,7 @@ const ROOT = messageOf(ANNOTATION.extensions[0]?.field.type ?? "") ?? "";
 
 /**
  * The fields of an encoded policy that this version does not know, at any
- * depth: what a later version wrote may be what closes the RPC.
+ * depth: a field of a later version may restrict access to the RPC.
  *
  * @param occurrences - each occurrence of the option
  */

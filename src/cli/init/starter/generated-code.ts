@@ -1,39 +1,39 @@
 import { posix } from "node:path";
 import { UsageError } from "../../../diagnostics/usage-error.ts";
 
-/** Where the starter's own code is. */
+/** The folder of the starter's own code. */
 const SOURCE = "src";
 const TESTS = "test";
 
-/** Where a service finds the code that `buf generate` makes. */
+/** The location of the code that `buf generate` makes. */
 export interface GeneratedCode {
   /** Relative to the repository. */
   readonly folder: string;
-  /** As a file of `src` imports it. */
+  /** The import path in files of `src`. */
   readonly fromSource: string;
-  /** As a file of `test` imports it. */
+  /** The import path in files of `test`. */
   readonly fromTests: string;
 }
 
 /**
- * The code in the folder that `buf.gen.yaml` names.
+ * Locates the code in the output folder of `buf.gen.yaml`.
  *
- * @throws UsageError where the starter's own code would be in that folder, which buf may empty, or
- * where an import cannot name it
+ * @throws UsageError if the folder would contain the starter's own code, since buf may empty it,
+ * or if its path is not valid in an import
  */
 export function generatedCode(out: string): GeneratedCode {
   const folder = posix.normalize(out).replace(/(?<=.)\/$/, "");
   if (posix.isAbsolute(folder) || /["'`$\\\p{Cc}]/u.test(folder)) {
-    throw refused(out, "is not a folder that an import can name");
+    throw refused(out, "is not a valid path in an import");
   }
   const holds = (other: string): boolean => !posix.relative(folder, other).startsWith("..");
   if (holds(SOURCE) || holds(TESTS)) {
-    throw refused(out, `holds ${holds(SOURCE) ? SOURCE : TESTS}, which buf generate may empty`);
+    throw refused(out, `contains ${holds(SOURCE) ? SOURCE : TESTS}, which buf generate may empty`);
   }
   return { folder, fromSource: imported(SOURCE, folder), fromTests: imported(TESTS, folder) };
 }
 
-/** What a compiler looks at. */
+/** The folders that a compiler reads. */
 export function sourceFolders({ folder }: GeneratedCode, hasTests: boolean): readonly string[] {
   const own = hasTests ? [SOURCE, TESTS] : [SOURCE];
   return own.some((other) => folder.startsWith(`${other}/`)) ? own : [folder, ...own];
@@ -46,6 +46,6 @@ function imported(from: string, folder: string): string {
 
 function refused(out: string, why: string): UsageError {
   return new UsageError(
-    `out: ${out} of buf.gen.yaml ${why}: generate into a folder of its own, such as out: gen, then init again`,
+    `out: ${out} of buf.gen.yaml ${why}: generate into a separate folder, such as out: gen, then run init again`,
   );
 }

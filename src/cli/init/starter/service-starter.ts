@@ -9,13 +9,13 @@ import { handlersTestTs, serviceTestTs } from "./starter-tests.ts";
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /**
- * What `svc-access init --service NAME` writes beside the configuration of buf: a
- * service that runs, to be changed into one's own.
+ * The files that `svc-access init --service NAME` writes in addition to the buf
+ * configuration: a running service as a starting point.
  *
- * @param root the module of its proto
- * @param installed where this package is, relative to the repository
- * @param gen where the generated code is
- * @throws UsageError where the name is not valid
+ * @param root - the module of its proto
+ * @param installed - the path of this package, relative to the repository
+ * @param gen - the location of the generated code
+ * @throws UsageError if the name is not valid
  */
 export function serviceStarter(
   name: string,
@@ -25,7 +25,7 @@ export function serviceStarter(
 ): readonly OutputFile[] {
   if (!NAME.test(name)) {
     throw new UsageError(
-      `${name} is not a name of a service: take lower-case letters, digits and -`,
+      `${name} is not a valid service name: use lower-case letters, digits and -`,
     );
   }
   const word = name.replaceAll("-", "_");

@@ -3,7 +3,7 @@ export function svcAccessYaml(name: string, word: string, installed: string): st
   return `# yaml-language-server: $schema=${installed}/schemas/svc-access.schema.json
 environment: development
 
-# The authorization model: what an action is checked against.
+# The authorization model, which defines the permissions.
 model: model.zed
 
 services:
@@ -11,14 +11,14 @@ services:
     packages: [${word}.v1]
     ports: {http: 18010, grpc: 19010}
 
-# What is served and is not an RPC.
+# Paths that are not RPCs.
 paths:
   - {service: ${name}, path: /healthz, exposure: PUBLIC}
   - {service: ${name}, path: /readyz, exposure: PUBLIC}
 `;
 }
 
-/** Who holds what. */
+/** The authorization model. */
 export const MODEL = `definition user {}
 
 definition service {}
@@ -48,7 +48,7 @@ server:
 
 security:
   authn:
-    # In development this machine is trusted; elsewhere, list the gateway's addresses:
+    # In development, this machine is trusted; elsewhere, list the addresses of the gateway:
     # gateway: {trusted_peers: [10.42.0.0/16]}
     mode: gateway_trusted
   authz:

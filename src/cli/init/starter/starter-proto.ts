@@ -1,4 +1,4 @@
-/** The API: one RPC for anybody, one for whoever has logged in, one for the owner. */
+/** The API: one RPC for everyone, one for users who have logged in, one for the owner. */
 export function starterProto(name: string, word: string, title: string): string {
   return `syntax = "proto3";
 
@@ -9,7 +9,7 @@ import "svc/access/v1/policy.proto";
 
 // Items, each with an owner.
 service ${title}Service {
-  // Says which version runs.
+  // Returns the version of the service.
   rpc GetVersion(GetVersionRequest) returns (GetVersionResponse) {
     option (google.api.http) = {get: "/v1/${name}/version"};
     option (svc.access.v1.policy) = {
@@ -35,7 +35,7 @@ service ${title}Service {
     };
   }
 
-  // Makes or changes an item that the caller may write.
+  // Creates or changes an item that the caller may write.
   rpc SetItem(SetItemRequest) returns (SetItemResponse) {
     option (google.api.http) = {
       put: "/v1/${name}/items/{item_id}"
@@ -60,38 +60,38 @@ service ${title}Service {
   }
 }
 
-// Something with a text.
+// An item with a text.
 message Item {
   // The name of the item.
   string item_id = 1;
-  // What it says.
+  // The text of the item.
   string text = 2;
-  // Who changed it last.
+  // The user who changed it last.
   string changed_by = 3;
 }
 
-// Asks for the version.
+// The request for the version.
 message GetVersionRequest {}
 // The version.
 message GetVersionResponse {
   // The number of the version.
   string version = 1;
 }
-// Asks for all items.
+// The request for all items.
 message ListItemsRequest {}
 // The items that the caller may read.
 message ListItemsResponse {
-  // In the order of their names.
+  // The items, by name.
   repeated Item items = 1;
 }
-// What an item shall be.
+// The item to create or change.
 message SetItemRequest {
   // The name of the item.
   string item_id = 1;
-  // What it shall say; not empty.
+  // The new text of the item; not empty.
   string text = 2;
 }
-// The item as it is now.
+// The changed item.
 message SetItemResponse {
   // The item.
   Item item = 1;

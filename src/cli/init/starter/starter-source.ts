@@ -6,7 +6,7 @@ export function handlersTs(word: string, title: string, gen: GeneratedCode): str
 import { requirePrincipal, ServiceError } from "svc-access/runtime";
 import type { ${title}ServiceHandlers } from "${gen.fromSource}/${word}/v1/${word}_server.ts";
 
-/** What the service does. Who may call it is said in the proto, and checked before. */
+/** The handlers of the service. The runtime checks the access policies of the proto before each call. */
 export function handlers(engine: AuthorizationEngine): ${title}ServiceHandlers {
   const items = new Map<string, { itemId: string; text: string; changedBy: string }>();
   return {
@@ -51,7 +51,7 @@ await runServer(async () => {
   const configuration = loadServiceConfig(process.argv[2] ?? "service.yaml");
   const engine = await createAuthorizationEngine(configuration.config);
   if (configuration.config.environment === "development") {
-    // Somebody must be the first: without relationships nobody may write.
+    // Without relationships nobody may write, so make a first owner.
     const resource = { type: "item", id: "first" };
     const subject = { type: "user", id: "alice" };
     await engine.writeRelationships({

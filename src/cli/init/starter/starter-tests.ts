@@ -1,8 +1,8 @@
 import type { GeneratedCode } from "./generated-code.ts";
 
-/** The test of a handler: what it does, without a server. */
+/** The tests of the handlers, without a server. */
 export function handlersTestTs(word: string, gen: GeneratedCode): string {
-  return `/** Tests of handlers: nothing is checked before them here. */
+  return `/** Tests of handlers: no access policy is enforced here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
@@ -18,7 +18,7 @@ test("an item remembers who changed it", async () => {
   assert.equal(item?.changedBy, "alice");
 });
 
-test("an item without a text is refused", async () => {
+test("an item without a text is rejected", async () => {
   await using engine = await testEngine({ model: "model.zed" });
   const service = handlers(engine);
   const request = create(SetItemRequestSchema, { itemId: "first" });
@@ -29,14 +29,14 @@ test("an item without a text is refused", async () => {
 `;
 }
 
-/** The test of the whole service: what its policies let through. */
+/** The tests of the whole service and its policies. */
 export function serviceTestTs(
   name: string,
   word: string,
   title: string,
   gen: GeneratedCode,
 ): string {
-  return `/** Tests of the whole service: the server of production, on free ports, with stores of its own. */
+  return `/** Tests of the whole service: the production server, on free ports, with its own stores. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startTestServer } from "svc-access/testing";
@@ -52,7 +52,7 @@ const start = () =>
     services: ["alice"],
   });
 
-test("who owns an item changes it, others do not, and both are audited", async () => {
+test("the owner may change an item, others may not, and both calls are audited", async () => {
   await using server = await start();
   const alice = server.as({ user: "alice" }).grpc(${title}Service);
   const bob = server.as({ user: "bob" }).grpc(${title}Service);
@@ -66,7 +66,7 @@ test("who owns an item changes it, others do not, and both are audited", async (
     ["hello"],
   );
   assert.deepEqual((await bob.listItems({})).items, []);
-  // A service of the same name is somebody else.
+  // A service with the same name is another caller.
   const service = server.as({ service: "alice" }).grpc(${title}Service);
   assert.deepEqual((await service.listItems({})).items, []);
 
@@ -77,7 +77,7 @@ test("who owns an item changes it, others do not, and both are audited", async (
   );
 });
 
-test("over HTTP, anybody may ask for the version, and nobody lists without a login", async () => {
+test("over HTTP, everyone may get the version, and only logged-in users may list items", async () => {
   await using server = await start();
   const nobody = server.as("nobody");
   assert.deepEqual(await (await nobody.fetch("/v1/${name}/version")).json(), { version: "1.0.0" });

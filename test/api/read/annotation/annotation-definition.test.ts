@@ -29,7 +29,7 @@ const OURS = file_svc_access_v1_policy.proto;
 const PUBLIC = encode([1, EXPOSURES.indexOf("PUBLIC")], [4, encode([1, 1])]);
 
 /** What is made of an RPC whose option was compiled with these definitions. */
-function judge(definitions: readonly FileDescriptorProto[], option = PUBLIC) {
+function check(definitions: readonly FileDescriptorProto[], option = PUBLIC) {
   const method = { ...methodOf("Get", [POLICY_EXTENSION, option]) };
   const service = { name: "S", method: [method] };
   const inputs = [
@@ -48,7 +48,7 @@ function expectRefused(
   message: string,
   option = PUBLIC,
 ) {
-  const { rpc, errors } = judge(definitions, option);
+  const { rpc, errors } = check(definitions, option);
   expect(errors).toEqual([
     {
       rule: "ACCESS_ANNOTATION_GENUINE",
@@ -60,8 +60,8 @@ function expectRefused(
   if (rpc !== undefined) expect(() => resolvePolicy(rpc)).toThrow("has no exposure");
 }
 
-function expectBelieved(definitions: readonly FileDescriptorProto[]) {
-  const { rpc, errors } = judge(definitions);
+function expectAccepted(definitions: readonly FileDescriptorProto[]) {
+  const { rpc, errors } = check(definitions);
   expect(errors).toEqual([]);
   expect(rpc?.policy?.exposure).toBe("PUBLIC");
 }
@@ -73,7 +73,7 @@ function changed(change: (file: FileDescriptorProto) => void): FileDescriptorPro
 }
 
 describe("the definition that this version brings is believed [ANNO-1]", () => {
-  test("as it is", () => expectBelieved([OURS]));
+  test("as it is", () => expectAccepted([OURS]));
 
   test.each<[string, (file: FileDescriptorProto) => void]>([
     ["under another path", (file) => (file.name = "third_party/access.proto")],
@@ -95,7 +95,7 @@ describe("the definition that this version brings is believed [ANNO-1]", () => {
       "beside a message that it does not reach",
       (file) => file.messageType.push({ ...message("Policy"), name: "Note" } as DescriptorProto),
     ],
-  ])("%s", (_, change) => expectBelieved([changed(change)]));
+  ])("%s", (_, change) => expectAccepted([changed(change)]));
 
   test("split into two files", () => {
     const enums = changed((file) => {
@@ -103,7 +103,7 @@ describe("the definition that this version brings is believed [ANNO-1]", () => {
       file.messageType = [];
       file.extension = [];
     });
-    expectBelieved([changed((file) => (file.enumType = [])), enums]);
+    expectAccepted([changed((file) => (file.enumType = [])), enums]);
   });
 
   test("with an extension of the same number of another message", () => {
@@ -112,7 +112,7 @@ describe("the definition that this version brings is believed [ANNO-1]", () => {
       file.package = "x";
       (file.extension[0] as FieldDescriptorProto).extendee = ".google.protobuf.FileOptions";
     });
-    expectBelieved([OURS, other]);
+    expectAccepted([OURS, other]);
   });
 });
 
@@ -255,7 +255,7 @@ const MUTATIONS: readonly Mutation[] = [
 describe("a definition that is changed by one thing is not believed [ANNO-1]", () => {
   test.each(MUTATIONS)("$name", ({ change }) => {
     const file = changed(change);
-    const { rpc, errors } = judge([file]);
+    const { rpc, errors } = check([file]);
     expect(errors.map(({ rule }) => rule)).toEqual(["ACCESS_ANNOTATION_GENUINE"]);
     expect(rpc?.policy).toBeUndefined();
   });
@@ -279,7 +279,7 @@ describe("what else may stand in the place of the definition is refused at the R
   test("the first differences are named, and the fix", () => {
     expectRefused(
       [swapped],
-      "the access policy of Get is not read: svc.access.v1.policy of svc/access/v1/policy.proto is not that of svc-access: svc.access.v1.Exposure.PUBLIC is 2 instead of 0, svc.access.v1.Exposure.AUTHORIZED is 0 instead of 2; run npx svc-access init --update, or replace the file",
+      "the access policy of Get is not read: svc.access.v1.policy in svc/access/v1/policy.proto differs from that of svc-access: svc.access.v1.Exposure.PUBLIC is 2 instead of 0, svc.access.v1.Exposure.AUTHORIZED is 0 instead of 2; run npx svc-access init --update, or replace the file",
     );
   });
 

@@ -1,6 +1,6 @@
 /**
  * `google.api.http` and the fields of MethodOptions mean what their publishers say: an input that
- * defines them in another way is refused at its RPCs, and each version that was published is believed.
+ * defines them differently is rejected at its RPCs, and each published version is accepted.
  */
 import { clone, create } from "@bufbuild/protobuf";
 import {
@@ -31,7 +31,7 @@ const POLICY = [POLICY_EXTENSION, encode([1, 0], [4, encode([1, 1])])] as const;
 const GET = [HTTP_EXTENSION, encode([2, "/v1/things"])] as const;
 
 /** The errors at two RPCs, of which the first has an HTTP rule, and what is read of that. */
-function judge(definitions: readonly FileDescriptorProto[], withRule = true) {
+function check(definitions: readonly FileDescriptorProto[], withRule = true) {
   const method = [methodOf("A", POLICY, ...(withRule ? [GET] : [])), methodOf("B", POLICY)];
   const bytes = encodeFile({ name: "a.proto", package: "a.v1", service: [{ name: "S", method }] });
   const files = definitions.map((file) => ({ bytes: encodeFile(file), target: false }));
@@ -42,8 +42,8 @@ function judge(definitions: readonly FileDescriptorProto[], withRule = true) {
   return { rpc, errors: errors.map(({ rule, message }) => `${rule}: ${message}`) };
 }
 
-function expectBelieved(...definitions: readonly FileDescriptorProto[]): void {
-  const { rpc, errors } = judge(definitions);
+function expectAccepted(...definitions: readonly FileDescriptorProto[]): void {
+  const { rpc, errors } = check(definitions);
   expect(errors).toEqual([]);
   expect(rpc?.http[0]?.binding).toMatchObject({ method: "GET", path: "/v1/things" });
 }
@@ -67,7 +67,7 @@ function fieldOf(file: FileDescriptorProto, owner: string, name: string) {
 }
 
 describe("google.api.http is believed", () => {
-  test("as it is", () => expectBelieved(ANNOTATIONS, HTTP));
+  test("as it is", () => expectAccepted(ANNOTATIONS, HTTP));
 
   test.each<[string, (file: FileDescriptorProto) => void]>([
     ["older, without response_body", (file) => message(file, "HttpRule").field.pop()],
@@ -82,10 +82,10 @@ describe("google.api.http is believed", () => {
     ["in another order", (file) => file.messageType.reverse()],
     ["under another path", (file) => (file.name = "third_party/http.proto")],
     ["without options of the file", (file) => (file.options = undefined as never)],
-  ])("%s", (_, change) => expectBelieved(ANNOTATIONS, changed(HTTP, change)));
+  ])("%s", (_, change) => expectAccepted(ANNOTATIONS, changed(HTTP, change)));
 
   test("where it is not used, it need not be there", () => {
-    expect(judge([], false).errors).toEqual([]);
+    expect(check([], false).errors).toEqual([]);
   });
 });
 
@@ -121,16 +121,16 @@ describe("another google.api.http is refused at each RPC that has it", () => {
   );
 
   test.each([["get and delete swapped", swap], ...mutations] as const)("%s", (_, change) => {
-    const { rpc, errors } = judge([ANNOTATIONS, changed(HTTP, change)]);
+    const { rpc, errors } = check([ANNOTATIONS, changed(HTTP, change)]);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatch(
-      /^ACCESS_HTTP_RULE_VALID: google\.api\.http: the input defines it in another way/,
+      /^ACCESS_HTTP_RULE_VALID: google\.api\.http: the input defines it differently/,
     );
     expect(rpc?.http[0]?.binding).toBeUndefined();
   });
 
   test("the difference and the fix are named", () => {
-    expect(judge([ANNOTATIONS, changed(HTTP, swap)]).errors[0]).toContain(
+    expect(check([ANNOTATIONS, changed(HTTP, swap)]).errors[0]).toContain(
       "google.api.HttpRule of google/api/http.proto has oneof pattern string get = 5 instead of oneof pattern string get = 2",
     );
   });
@@ -140,7 +140,7 @@ describe("another google.api.http is refused at each RPC that has it", () => {
       swap(file);
       file.name = "z.proto";
     });
-    expect(judge([ANNOTATIONS, HTTP, forged]).errors).toHaveLength(1);
+    expect(check([ANNOTATIONS, HTTP, forged]).errors).toHaveLength(1);
   });
 
   test("in messages that stand for a part of its package", () => {
@@ -158,15 +158,15 @@ describe("another google.api.http is refused at each RPC that has it", () => {
       file.messageType = [create(DescriptorProtoSchema, google)];
     });
     for (const forged of [nested, ofNoPackage]) {
-      expect(judge([ANNOTATIONS, forged]).errors).toEqual([
+      expect(check([ANNOTATIONS, forged]).errors).toEqual([
         expect.stringContaining("string get = 5 instead of oneof pattern string get = 2"),
       ]);
     }
   });
 
   test("without the file of the rule, as an image that leaves out a forged one", () => {
-    expect(judge([ANNOTATIONS]).errors).toEqual([
-      expect.stringContaining("does not hold the definition"),
+    expect(check([ANNOTATIONS]).errors).toEqual([
+      expect.stringContaining("does not contain the definition"),
     ]);
   });
 
@@ -187,7 +187,7 @@ describe("another google.api.http is refused at each RPC that has it", () => {
       const rule = message(file, "HttpRule");
       rule.field = rule.field.filter(({ number }) => number !== 2);
     });
-    expect(judge([ANNOTATIONS, lacking, extending]).errors).toEqual([
+    expect(check([ANNOTATIONS, lacking, extending]).errors).toEqual([
       expect.stringContaining("x.X.remove of x.proto takes 2 of google.api.HttpRule"),
     ]);
   });
@@ -196,19 +196,19 @@ describe("another google.api.http is refused at each RPC that has it", () => {
     const renumbered = changed(ANNOTATIONS, ({ extension }) => {
       for (const one of extension) one.number = 72_295_729;
     });
-    expect(judge([renumbered, HTTP], false).errors).toHaveLength(2);
+    expect(check([renumbered, HTTP], false).errors).toHaveLength(2);
   });
 
   test("another extension under the number", () => {
     const other = changed(ANNOTATIONS, (file) =>
       Object.assign(file, { name: "x.proto", package: "x" }),
     );
-    expect(judge([other, HTTP]).errors).toHaveLength(1);
-    expect(judge([ANNOTATIONS, other, HTTP]).errors).toHaveLength(1);
+    expect(check([other, HTTP]).errors).toHaveLength(1);
+    expect(check([ANNOTATIONS, other, HTTP]).errors).toHaveLength(1);
   });
 
   test("no definition, as in an image without imports", () => {
-    expect(judge([]).errors[0]).toContain("build the input with its imports");
+    expect(check([]).errors[0]).toContain("build the input with its imports");
   });
 });
 
@@ -234,7 +234,7 @@ describe("google.protobuf.MethodOptions", () => {
       },
     ],
   ])("is believed %s", (_, change) => {
-    expectBelieved(ANNOTATIONS, HTTP, changed(DESCRIPTOR, change));
+    expectAccepted(ANNOTATIONS, HTTP, changed(DESCRIPTOR, change));
   });
 
   const SET =
@@ -267,14 +267,12 @@ describe("google.protobuf.MethodOptions", () => {
       (file) => (fieldOf(file, "MethodOptions", "idempotency_level").type = Type.INT32),
     ],
   ])("is refused at every RPC with %s", (_, change) => {
-    const { rpc, errors } = judge([ANNOTATIONS, HTTP, changed(DESCRIPTOR, change)]);
+    const { rpc, errors } = check([ANNOTATIONS, HTTP, changed(DESCRIPTOR, change)]);
     expect(errors.map((text) => text.split(":")[0])).toEqual([
       "ACCESS_ANNOTATION_GENUINE",
       "ACCESS_ANNOTATION_GENUINE",
     ]);
-    expect(errors[0]).toContain(
-      "google.protobuf.MethodOptions: the input defines it in another way",
-    );
+    expect(errors[0]).toContain("google.protobuf.MethodOptions: the input defines it differently");
     expect(rpc?.policy).toBeUndefined();
   });
 
@@ -283,11 +281,11 @@ describe("google.protobuf.MethodOptions", () => {
       Object.assign(file, { name: "x.proto", package: "x" });
       for (const one of file.extension) one.number = 34;
     });
-    expect(judge([ANNOTATIONS, HTTP, other]).errors).toHaveLength(2);
+    expect(check([ANNOTATIONS, HTTP, other]).errors).toHaveLength(2);
   });
 });
 
-test("a file of several inputs is judged by whatever is wrong in any of them", () => {
+test("a file of several inputs gets the problems of all of them", () => {
   const method = [methodOf("A", POLICY, GET)];
   const bytes = encodeFile({ name: "a.proto", package: "a.v1", service: [{ name: "S", method }] });
   const file = { bytes, target: true };

@@ -28,7 +28,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: readonly string[];
   readonly body: string;
-  /** What reached a backend; absent where the gateway answered. */
+  /** What reached a backend; absent if the gateway answered. */
   readonly seen?: {
     readonly method: string;
     readonly url: string;

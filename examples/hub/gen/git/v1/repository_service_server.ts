@@ -15,7 +15,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { RepositoryServicePolicies } from "./repository_service_access.ts";
 
-/** What serves git.v1.RepositoryService. A handler that is left out is a type error. */
+/** The handlers of git.v1.RepositoryService. A missing handler is a type error. */
 export interface RepositoryServiceHandlers {
   /** Creates a repository. One that exists is not an error. */
   createRepository: UnaryHandler<

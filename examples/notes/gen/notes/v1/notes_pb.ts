@@ -15,7 +15,7 @@ export const file_notes_v1_notes: GenFile = /*@__PURE__*/
   fileDesc("ChRub3Rlcy92MS9ub3Rlcy5wcm90bxIIbm90ZXMudjEiOQoESXRlbRIPCgdpdGVtX2lkGAEgASgJEgwKBHRleHQYAiABKAkSEgoKY2hhbmdlZF9ieRgDIAEoCSITChFHZXRWZXJzaW9uUmVxdWVzdCIlChJHZXRWZXJzaW9uUmVzcG9uc2USDwoHdmVyc2lvbhgBIAEoCSISChBMaXN0SXRlbXNSZXF1ZXN0IjIKEUxpc3RJdGVtc1Jlc3BvbnNlEh0KBWl0ZW1zGAEgAygLMg4ubm90ZXMudjEuSXRlbSIvCg5TZXRJdGVtUmVxdWVzdBIPCgdpdGVtX2lkGAEgASgJEgwKBHRleHQYAiABKAkiLwoPU2V0SXRlbVJlc3BvbnNlEhwKBGl0ZW0YASABKAsyDi5ub3Rlcy52MS5JdGVtMpUDCgxOb3Rlc1NlcnZpY2UScgoKR2V0VmVyc2lvbhIbLm5vdGVzLnYxLkdldFZlcnNpb25SZXF1ZXN0Ghwubm90ZXMudjEuR2V0VmVyc2lvblJlc3BvbnNlIinS5xgMCAAiBAgFEAoqAggBgtPkkwITEhEvdjEvbm90ZXMvdmVyc2lvbhJtCglMaXN0SXRlbXMSGi5ub3Rlcy52MS5MaXN0SXRlbXNSZXF1ZXN0Ghsubm90ZXMudjEuTGlzdEl0ZW1zUmVzcG9uc2UiJ9LnGAwIASIECDIQZCoCCAGC0+STAhESDy92MS9ub3Rlcy9pdGVtcxKhAQoHU2V0SXRlbRIYLm5vdGVzLnYxLlNldEl0ZW1SZXF1ZXN0Ghkubm90ZXMudjEuU2V0SXRlbVJlc3BvbnNlImHS5xg5CAISFwoFd3JpdGUSDml0ZW06e2l0ZW1faWR9GhIKDm5vdGVzLml0ZW0uc2V0EAAiBAgyEGQqAggBgtPkkwIeOgEqGhkvdjEvbm90ZXMvaXRlbXMve2l0ZW1faWR9YgZwcm90bzM", [file_google_api_annotations, file_svc_access_v1_policy]);
 
 /**
- * Something with a text.
+ * An item with a text.
  *
  * @generated from message notes.v1.Item
  */
@@ -28,14 +28,14 @@ export type Item = Message<"notes.v1.Item"> & {
   itemId: string;
 
   /**
-   * What it says.
+   * The text of the item.
    *
    * @generated from field: string text = 2;
    */
   text: string;
 
   /**
-   * Who changed it last.
+   * The user who changed it last.
    *
    * @generated from field: string changed_by = 3;
    */
@@ -50,7 +50,7 @@ export const ItemSchema: GenMessage<Item> = /*@__PURE__*/
   messageDesc(file_notes_v1_notes, 0);
 
 /**
- * Asks for the version.
+ * The request for the version.
  *
  * @generated from message notes.v1.GetVersionRequest
  */
@@ -86,7 +86,7 @@ export const GetVersionResponseSchema: GenMessage<GetVersionResponse> = /*@__PUR
   messageDesc(file_notes_v1_notes, 2);
 
 /**
- * Asks for all items.
+ * The request for all items.
  *
  * @generated from message notes.v1.ListItemsRequest
  */
@@ -107,7 +107,7 @@ export const ListItemsRequestSchema: GenMessage<ListItemsRequest> = /*@__PURE__*
  */
 export type ListItemsResponse = Message<"notes.v1.ListItemsResponse"> & {
   /**
-   * In the order of their names.
+   * The items, by name.
    *
    * @generated from field: repeated notes.v1.Item items = 1;
    */
@@ -122,7 +122,7 @@ export const ListItemsResponseSchema: GenMessage<ListItemsResponse> = /*@__PURE_
   messageDesc(file_notes_v1_notes, 4);
 
 /**
- * What an item shall be.
+ * The item to create or change.
  *
  * @generated from message notes.v1.SetItemRequest
  */
@@ -135,7 +135,7 @@ export type SetItemRequest = Message<"notes.v1.SetItemRequest"> & {
   itemId: string;
 
   /**
-   * What it shall say; not empty.
+   * The new text of the item; not empty.
    *
    * @generated from field: string text = 2;
    */
@@ -150,7 +150,7 @@ export const SetItemRequestSchema: GenMessage<SetItemRequest> = /*@__PURE__*/
   messageDesc(file_notes_v1_notes, 5);
 
 /**
- * The item as it is now.
+ * The changed item.
  *
  * @generated from message notes.v1.SetItemResponse
  */
@@ -177,7 +177,7 @@ export const SetItemResponseSchema: GenMessage<SetItemResponse> = /*@__PURE__*/
  */
 export const NotesService: GenService<{
   /**
-   * Says which version runs.
+   * Returns the version of the service.
    *
    * @generated from rpc notes.v1.NotesService.GetVersion
    */
@@ -197,7 +197,7 @@ export const NotesService: GenService<{
     output: typeof ListItemsResponseSchema;
   },
   /**
-   * Makes or changes an item that the caller may write.
+   * Creates or changes an item that the caller may write.
    *
    * @generated from rpc notes.v1.NotesService.SetItem
    */

@@ -15,13 +15,13 @@ import { NotesService } from "./notes_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { NotesServicePolicies } from "./notes_access.ts";
 
-/** What serves notes.v1.NotesService. A handler that is left out is a type error. */
+/** The handlers of notes.v1.NotesService. A missing handler is a type error. */
 export interface NotesServiceHandlers {
-  /** Says which version runs. */
+  /** Returns the version of the service. */
   getVersion: UnaryHandler<GetVersionRequest, MessageInitShape<typeof GetVersionResponseSchema>>;
   /** Lists the items that the caller may read. */
   listItems: UnaryHandler<ListItemsRequest, MessageInitShape<typeof ListItemsResponseSchema>>;
-  /** Makes or changes an item that the caller may write. */
+  /** Creates or changes an item that the caller may write. */
   setItem: UnaryHandler<SetItemRequest, MessageInitShape<typeof SetItemResponseSchema>>;
 }
 

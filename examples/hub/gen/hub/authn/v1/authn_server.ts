@@ -19,7 +19,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { AuthnServicePolicies } from "./authn_access.ts";
 
-/** What serves hub.authn.v1.AuthnService. A handler that is left out is a type error. */
+/** The handlers of hub.authn.v1.AuthnService. A missing handler is a type error. */
 export interface AuthnServiceHandlers {
   /** Lists the ways to log in, for the page before the login. */
   listLoginProviders: UnaryHandler<

@@ -21,7 +21,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { AuthzServicePolicies } from "./authz_access.ts";
 
-/** What serves hub.authz.v1.AuthzService. A handler that is left out is a type error. */
+/** The handlers of hub.authz.v1.AuthzService. A missing handler is a type error. */
 export interface AuthzServiceHandlers {
   /** Lists the roles and the permissions that each brings. */
   listRoles: UnaryHandler<ListRolesRequest, MessageInitShape<typeof ListRolesResponseSchema>>;

@@ -40,7 +40,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { ProjectServicePolicies, RunnerServicePolicies } from "./project_service_access.ts";
 
-/** What serves hub.projects.v1.ProjectService. A handler that is left out is a type error. */
+/** The handlers of hub.projects.v1.ProjectService. A missing handler is a type error. */
 export interface ProjectServiceHandlers {
   /**
    * Lists the projects that the caller may read. A caller who may read none at
@@ -159,7 +159,7 @@ export function bindProjectService(
   };
 }
 
-/** What serves hub.projects.v1.RunnerService. A handler that is left out is a type error. */
+/** The handlers of hub.projects.v1.RunnerService. A missing handler is a type error. */
 export interface RunnerServiceHandlers {
   /** Reports the lines that a run writes, as they come. */
   reportLog: ClientStreamingHandler<

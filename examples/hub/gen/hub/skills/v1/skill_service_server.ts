@@ -38,7 +38,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Empty, EmptySchema } from "@bufbuild/protobuf/wkt";
 import { SkillPackageServicePolicies, SkillServicePolicies } from "./skill_service_access.ts";
 
-/** What serves hub.skills.v1.SkillService. A handler that is left out is a type error. */
+/** The handlers of hub.skills.v1.SkillService. A missing handler is a type error. */
 export interface SkillServiceHandlers {
   /** Lists the skills that the platform features, for the start page. */
   listFeaturedSkills: UnaryHandler<
@@ -146,7 +146,7 @@ export function bindSkillService(
   };
 }
 
-/** What serves hub.skills.v1.SkillPackageService. A handler that is left out is a type error. */
+/** The handlers of hub.skills.v1.SkillPackageService. A missing handler is a type error. */
 export interface SkillPackageServiceHandlers {
   /**
    * Uploads the package of a new version, a chunk a message. The Git service

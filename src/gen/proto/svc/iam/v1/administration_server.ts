@@ -15,7 +15,7 @@ import { IAMAuthorizationService } from "./administration_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { IAMAuthorizationServicePolicies } from "./administration_access.ts";
 
-/** What serves svc.iam.v1.IAMAuthorizationService. A handler that is left out is a type error. */
+/** The handlers of svc.iam.v1.IAMAuthorizationService. A missing handler is a type error. */
 export interface IAMAuthorizationServiceHandlers {
   /**
    * Writes and deletes relationships, all or none.

@@ -27,7 +27,7 @@ import { IAMAuthService } from "./auth_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { IAMAuthServicePolicies } from "./auth_access.ts";
 
-/** What serves svc.iam.v1.IAMAuthService. A handler that is left out is a type error. */
+/** The handlers of svc.iam.v1.IAMAuthService. A missing handler is a type error. */
 export interface IAMAuthServiceHandlers {
   /** Builds the URL of the identity provider at which a browser logs in. */
   buildLoginURL: UnaryHandler<

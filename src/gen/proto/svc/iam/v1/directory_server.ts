@@ -17,7 +17,7 @@ import { IAMDirectoryService } from "./directory_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { IAMDirectoryServicePolicies } from "./directory_access.ts";
 
-/** What serves svc.iam.v1.IAMDirectoryService. A handler that is left out is a type error. */
+/** The handlers of svc.iam.v1.IAMDirectoryService. A missing handler is a type error. */
 export interface IAMDirectoryServiceHandlers {
   /**
    * Returns one user of an organization. A user of another organization is not

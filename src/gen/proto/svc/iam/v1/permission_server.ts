@@ -19,7 +19,7 @@ import { IAMPermissionService } from "./permission_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { IAMPermissionServicePolicies } from "./permission_access.ts";
 
-/** What serves svc.iam.v1.IAMPermissionService. A handler that is left out is a type error. */
+/** The handlers of svc.iam.v1.IAMPermissionService. A missing handler is a type error. */
 export interface IAMPermissionServiceHandlers {
   /** Says whether a subject holds a permission on a resource. */
   checkPermission: UnaryHandler<

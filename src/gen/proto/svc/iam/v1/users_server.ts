@@ -13,7 +13,7 @@ import { IAMLocalUserService } from "./users_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { IAMLocalUserServicePolicies } from "./users_access.ts";
 
-/** What serves svc.iam.v1.IAMLocalUserService. A handler that is left out is a type error. */
+/** The handlers of svc.iam.v1.IAMLocalUserService. A missing handler is a type error. */
 export interface IAMLocalUserServiceHandlers {
   /**
    * Lists the local users, by user name.

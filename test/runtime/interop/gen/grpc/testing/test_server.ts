@@ -23,7 +23,7 @@ import type {
 import { TestService, UnimplementedService } from "./test_pb.ts";
 import { TestServicePolicies, UnimplementedServicePolicies } from "./test_access.ts";
 
-/** What serves grpc.testing.TestService. A handler that is left out is a type error. */
+/** The handlers of grpc.testing.TestService. A missing handler is a type error. */
 export interface TestServiceHandlers {
   emptyCall: UnaryHandler<Empty, MessageInitShape<typeof EmptySchema>>;
   unaryCall: UnaryHandler<SimpleRequest, MessageInitShape<typeof SimpleResponseSchema>>;
@@ -62,7 +62,7 @@ export function bindTestService(
   };
 }
 
-/** What serves grpc.testing.UnimplementedService. A handler that is left out is a type error. */
+/** The handlers of grpc.testing.UnimplementedService. A missing handler is a type error. */
 export interface UnimplementedServiceHandlers {
   unimplementedCall: UnaryHandler<Empty, MessageInitShape<typeof EmptySchema>>;
 }

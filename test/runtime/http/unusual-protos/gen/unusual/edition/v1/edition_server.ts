@@ -8,7 +8,7 @@ import { EditionService } from "./edition_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { EditionServicePolicies } from "./edition_access.ts";
 
-/** What serves unusual.edition.v1.EditionService. A handler that is left out is a type error. */
+/** The handlers of unusual.edition.v1.EditionService. A missing handler is a type error. */
 export interface EditionServiceHandlers {
   save: UnaryHandler<New, MessageInitShape<typeof NewSchema>>;
   load: UnaryHandler<New, MessageInitShape<typeof NewSchema>>;

@@ -28,7 +28,7 @@ import type {
 } from "@bufbuild/protobuf/wkt";
 import { KindServicePolicies } from "./kinds_access.ts";
 
-/** What serves unusual.kinds.v1.KindService. A handler that is left out is a type error. */
+/** The handlers of unusual.kinds.v1.KindService. A missing handler is a type error. */
 export interface KindServiceHandlers {
   query: UnaryHandler<Flat, MessageInitShape<typeof FlatSchema>>;
   path: UnaryHandler<Flat, MessageInitShape<typeof FlatSchema>>;

@@ -8,7 +8,7 @@ import { LegacyService } from "./legacy_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { LegacyServicePolicies } from "./legacy_access.ts";
 
-/** What serves unusual.legacy.v1.LegacyService. A handler that is left out is a type error. */
+/** The handlers of unusual.legacy.v1.LegacyService. A missing handler is a type error. */
 export interface LegacyServiceHandlers {
   save: UnaryHandler<Old, MessageInitShape<typeof OldSchema>>;
   load: UnaryHandler<Old, MessageInitShape<typeof OldSchema>>;

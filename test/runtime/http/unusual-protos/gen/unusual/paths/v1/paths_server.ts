@@ -8,7 +8,7 @@ import { PathService } from "./paths_pb.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { PathServicePolicies } from "./paths_access.ts";
 
-/** What serves unusual.paths.v1.PathService. A handler that is left out is a type error. */
+/** The handlers of unusual.paths.v1.PathService. A missing handler is a type error. */
 export interface PathServiceHandlers {
   several: UnaryHandler<PathRequest, MessageInitShape<typeof PathRequestSchema>>;
   cancel: UnaryHandler<PathRequest, MessageInitShape<typeof PathRequestSchema>>;

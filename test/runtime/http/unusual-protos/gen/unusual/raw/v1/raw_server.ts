@@ -15,7 +15,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { HttpBody, HttpBodySchema } from "../../../google/api/httpbody_pb.ts";
 import { RawServicePolicies } from "./raw_access.ts";
 
-/** What serves unusual.raw.v1.RawService. A handler that is left out is a type error. */
+/** The handlers of unusual.raw.v1.RawService. A missing handler is a type error. */
 export interface RawServiceHandlers {
   download: UnaryHandler<DownloadRequest, MessageInitShape<typeof HttpBodySchema>>;
   follow: ServerStreamingHandler<DownloadRequest, MessageInitShape<typeof HttpBodySchema>>;

@@ -4,23 +4,23 @@ import { POLICY_EXTENSION } from "../../policy.ts";
 import type { AnnotationDefinition, DefinedExtension, DefinedField } from "./definition.ts";
 import { findDefinition, POLICY_NAME } from "./find-definition.ts";
 
-/** What is wrong with the definition by which an input's annotations were written. */
+/** Why the definition that the options of an input were compiled with cannot be trusted. */
 export interface DefinitionProblem {
-  /** What is wrong and how to fix it, the end of a sentence. */
+  /** The problem and its fix, as the end of a sentence. */
   readonly message: string;
-  /** Whether it also concerns RPCs without an option of the annotation's number. */
+  /** Whether it also affects RPCs without an option of the annotation's number. */
   readonly isRenumbered: boolean;
 }
 
 /**
- * Says why the annotations of an input cannot be believed: an option is bytes,
- * and the definition that its author compiled with says what they mean.
+ * Verifies that an input defines the annotation as this version does. An option is
+ * bytes, and only the definition that its author compiled with says what they mean.
  *
  * @param files - all files of one input, also those that are imported only
  * @param declared - the extensions that they declare
- * @returns undefined where the definition is that of this version
+ * @returns the problem; undefined if the definition is that of this version
  */
-export function judgeDefinition(
+export function verifyAnnotation(
   files: Iterable<FileOutline>,
   declared: readonly DefinedExtension[],
 ): DefinitionProblem | undefined {
@@ -29,14 +29,14 @@ export function judgeDefinition(
   const [first] = extensions;
   if (first === undefined) {
     return {
-      message: `the input does not hold the definition of the option ${POLICY_EXTENSION}, so nothing says what it means; build the input with its imports`,
+      message: `the input does not contain the definition of the option ${POLICY_EXTENSION}, so its meaning is unknown; build the input with its imports`,
       isRenumbered: false,
     };
   }
   const other = extensions.find(({ field }) => field.name !== POLICY_NAME);
   if (other !== undefined) {
     return {
-      message: `the option ${POLICY_EXTENSION} is ${quote(other.field.name)} of ${quote(other.file)}, and not ${POLICY_NAME}; give that extension another number`,
+      message: `the option ${POLICY_EXTENSION} is ${quote(other.field.name)} of ${quote(other.file)}, not ${POLICY_NAME}; give that extension another number`,
       isRenumbered: false,
     };
   }
@@ -44,12 +44,12 @@ export function judgeDefinition(
   if (differences.length === 0) return undefined;
   const names = [...new Set(extensions.map(({ file }) => quote(file)))].sort().join(" and ");
   return {
-    message: `${POLICY_NAME} of ${names} is not that of svc-access: ${enumerate(differences)}; run npx svc-access init --update, or replace the file with the one in svc-access/proto`,
+    message: `${POLICY_NAME} in ${names} differs from that of svc-access: ${enumerate(differences)}; run npx svc-access init --update, or replace the file with the one in svc-access/proto`,
     isRenumbered: !extensions.some(({ field }) => field.number === POLICY_EXTENSION),
   };
 }
 
-/** The most differences that a message names. */
+/** The maximum number of differences in a message. */
 const MAX_NAMED = 3;
 
 /** The first differences, and how many more there are. */
@@ -59,7 +59,7 @@ export function enumerate(differences: readonly string[]): string {
   return more > 0 ? `${named} and ${more} more` : named;
 }
 
-/** How a definition differs from that of this version, one difference an entry, in the order of ours. */
+/** The differences between a definition and that of this version, in the order of ours. */
 function differencesOf(found: AnnotationDefinition): string[] {
   const theirs = factsOf(found);
   const ours = factsOf(ANNOTATION);
@@ -70,7 +70,7 @@ function differencesOf(found: AnnotationDefinition): string[] {
     else if (other !== fact) differences.push(`${subject} is ${quote(other)} instead of ${fact}`);
     else if (others.length > 0) differences.push(`${subject} is declared more than once`);
   }
-  // What the annotation does not reach, such as a further message of the package, changes no meaning.
+  // An element that the annotation does not use, such as another message of the package, is harmless.
   const owners = new Set<string>(
     [...ANNOTATION.messages, ...ANNOTATION.enums].map(({ name }) => name),
   );
@@ -81,7 +81,7 @@ function differencesOf(found: AnnotationDefinition): string[] {
   return differences;
 }
 
-/** A definition as facts, each under the full name of what it is about. */
+/** A definition as facts, by the full name of the element. */
 function factsOf({ extensions, messages, enums }: AnnotationDefinition): Map<string, string[]> {
   const facts = new Map<string, string[]>();
   const add = (subject: string, fact: string) => {
@@ -107,7 +107,7 @@ function formatField({ label, type, number }: DefinedField): string {
   return `${label === "" ? "" : `${label} `}${type} = ${number}`;
 }
 
-/** A name out of the input; a made-up one may be of any length. */
+/** A name from the input for a message; a forged one may have any length. */
 export function quote(name: string): string {
   const text = name.length > 200 ? `${name.slice(0, 200)}…` : name;
   return /^[\w.=/ -]+$/.test(text) ? text : JSON.stringify(text);

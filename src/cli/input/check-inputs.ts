@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { Option } from "commander";
 import { note } from "../../common/note.ts";
-import { type Judgement, judge } from "../../compiler/judge.ts";
 import { loadPlatform, type Platform } from "../../compiler/platform.ts";
+import { type CheckedApi, readAndCheck } from "../../compiler/read-and-check.ts";
 import type { Rule } from "../../rules/rule.ts";
 import { type Input, readInputs } from "./inputs.ts";
 
-/** The options that say where the platform configuration and the model are. */
+/** The options for the platform configuration and the model. */
 export interface PlatformFlags {
   readonly config?: string;
   readonly model?: string;
@@ -17,30 +17,30 @@ export function platformFlags(): Option[] {
   return [
     new Option(
       "--config <file>",
-      "the platform configuration (default: svc-access.yaml of the input folder, or of the working folder where there are several inputs or it has none)",
+      "the platform configuration (default: svc-access.yaml of the input folder, or of the working directory if there are several inputs or the folder has none)",
     ),
     new Option(
       "--model <file>",
-      "the authorization model of all services (default: those that the configuration names)",
+      "the authorization model of all services (default: the models in the configuration)",
     ),
   ];
 }
 
-/** What a command has read and judged. */
-export interface Run {
+/** The inputs of a command, read and checked. */
+export interface CheckedInputs {
   readonly inputs: readonly Input[];
   readonly platform: Platform;
-  readonly judgement: Judgement;
+  readonly checked: CheckedApi;
 }
 
-/** Reads the inputs of a command and judges them. */
-export async function run(
+/** Reads the inputs of a command and checks them. */
+export async function checkInputs(
   names: readonly string[],
   flags: PlatformFlags,
   rules?: readonly Rule[],
-): Promise<Run> {
+): Promise<CheckedInputs> {
   const folders = names.filter((name) => statSync(name, { throwIfNoEntry: false })?.isDirectory());
-  // One service repository says itself what it is; what is made of several is said where they meet.
+  // A repository configures itself; several inputs are configured where the command runs.
   const places = names.length === 1 ? [...folders, "."] : [".", ...folders];
   const platform = await loadPlatform({ ...flags, folders: places });
   const { unread = [] } = platform;
@@ -50,15 +50,15 @@ export async function run(
     );
   }
   const inputs = readInputs(names, progress);
-  const judgement = judge(
+  const checked = readAndCheck(
     inputs.map(({ files }) => files),
     platform,
     rules,
   );
-  return { inputs, platform, judgement };
+  return { inputs, platform, checked };
 }
 
-/** Shows what takes time, where somebody watches. */
+/** Reports progress if a person is watching. */
 export function progress(line: string): void {
   if (process.stderr.isTTY) note(line);
 }

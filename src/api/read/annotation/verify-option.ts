@@ -10,18 +10,18 @@ import {
 } from "./definition.ts";
 import { EXTENDEE, readFrom } from "./find-definition.ts";
 import type { GenuineOption } from "./genuine-options.ts";
-import { type DefinitionProblem, enumerate, quote } from "./judge-definition.ts";
+import { type DefinitionProblem, enumerate, quote } from "./verify-annotation.ts";
 
 /**
- * Says why an option of others, such as `google.api.http`, cannot be believed: the input defines it in
- * another way than its publisher, so that its bytes mean something else than they are read as.
+ * Verifies that an input defines a third-party option, such as `google.api.http`, as its publisher
+ * does. Otherwise its bytes would be read with another meaning than they were written with.
  *
- * What a version lacks or adds changes nothing of what is read, and is believed.
+ * Versions may lack or add fields: that does not change the meaning of the fields that are read.
  *
  * @param files - all files of one input, also those that are imported only
  * @param extensions - the extensions of all options of RPCs that they declare
  */
-export function judgeOption(
+export function verifyOption(
   option: GenuineOption,
   files: readonly FileOutline[],
   extensions: readonly DefinedExtension[],
@@ -52,7 +52,7 @@ export function judgeOption(
   const isWhole = found.length > 0 && [...option.messages.keys()].every((name) => names.has(name));
   if (differences.length > 0 || isWhole) return problemOf(differences, isRenumbered);
   return {
-    message: `the input does not hold the definition of the option ${extension.number}, so nothing says what it means; build the input with its imports`,
+    message: `the input does not contain the definition of the option ${extension.number}, so its meaning is unknown; build the input with its imports`,
     isRenumbered,
   };
 }
@@ -63,12 +63,12 @@ function problemOf(
 ): DefinitionProblem | undefined {
   if (differences.length === 0) return undefined;
   return {
-    message: `the input defines it in another way than its publisher: ${enumerate(differences)}; take the file as it is published`,
+    message: `the input defines it differently from its publisher: ${enumerate(differences)}; use the published file`,
     isRenumbered,
   };
 }
 
-/** What a file declares of the messages and enums of an option, and others beside them. */
+/** The messages and enums that a file declares, those of an option among them. */
 interface DeclaredTypes {
   readonly file: string;
   readonly messages: readonly DefinedMessage[];
@@ -83,7 +83,7 @@ function declaredTypes(option: GenuineOption, files: readonly FileOutline[]): De
   );
 }
 
-/** Messages may stand for the rest of the package: `message api` of `google` makes the same full names. */
+/** A message can replace a part of the package: `message api` in `google` yields the same full names. */
 function mayDeclare(option: GenuineOption, file: FileOutline): boolean {
   if (file.package === option.package) return true;
   const scope = scopeOf(file);

@@ -6,33 +6,33 @@ import type { Rule } from "../rules/rule.ts";
 import { DEFAULT_CONFIG, type Platform } from "./platform.ts";
 import { type ReadApi, readApi } from "./read/read-api.ts";
 
-/** What was read and what the rules say of it. */
-export interface Judgement extends ReadApi {
-  /** All findings, also those of the model, in the order of the files. */
+/** An `Api` and what the rules found in it. */
+export interface CheckedApi extends ReadApi {
+  /** All findings, including those of the models, in the order of the files. */
   readonly diagnostics: readonly LocatedDiagnostic[];
-  /** What the user should know of the run itself, one line each. */
+  /** Notes for the user about the run itself, one line each. */
   readonly notes: readonly string[];
 }
 
 /**
- * Reads descriptors and judges them.
+ * Reads descriptors and checks them against the rules.
  *
- * @param rules - those to run; all where absent
- * @throws UsageError where the descriptors cannot be read.
+ * @param rules - the rules to run; the default is all
+ * @throws UsageError if the descriptors cannot be read.
  */
-export function judge(
+export function readAndCheck(
   inputs: readonly (readonly DescriptorFile[])[],
   platform: Platform,
   rules?: readonly Rule[],
-): Judgement {
+): CheckedApi {
   try {
     const read = readApi(inputs, platform.config);
-    const checked = checkApi(read.api, read.locator, platform.modelOf, rules);
-    const diagnostics = [...platform.modelDiagnostics, ...checked.diagnostics];
+    const result = checkApi(read.api, read.locator, platform.modelOf, rules);
+    const diagnostics = [...platform.modelDiagnostics, ...result.diagnostics];
     return {
       ...read,
       diagnostics: diagnostics.sort(compareDiagnostics),
-      notes: notesOf(platform, checked),
+      notes: notesOf(platform, result),
     };
   } catch (error) {
     if (error instanceof DescriptorError) throw new UsageError(error.message);

@@ -1,10 +1,10 @@
 import type { FileOutline } from "../../descriptors/file-outline.ts";
 import { declaredExtensions } from "./find-definition.ts";
 import { HTTP_OPTION, METHOD_OPTIONS } from "./genuine-options.ts";
-import { type DefinitionProblem, judgeDefinition } from "./judge-definition.ts";
-import { judgeOption } from "./judge-option.ts";
+import { type DefinitionProblem, verifyAnnotation } from "./verify-annotation.ts";
+import { verifyOption } from "./verify-option.ts";
 
-/** What is wrong with the definitions that the options of a file were written by. */
+/** The problems of the definitions that the options of a file were compiled with. */
 export interface InputProblems {
   /** Of the annotation. */
   readonly policy?: DefinitionProblem | undefined;
@@ -15,11 +15,11 @@ export interface InputProblems {
 }
 
 /**
- * Judges the definitions that each input brings, by which its own options were written.
+ * Verifies the definitions in each input, with which the options of that input were compiled.
  *
- * @returns what is wrong, by the name of each file with services
+ * @returns the problems, by the name of each file with services
  */
-export function judgeInputs(
+export function verifyDefinitions(
   inputs: readonly (readonly FileOutline[])[],
 ): ReadonlyMap<string, InputProblems> {
   const problems = new Map<string, InputProblems>();
@@ -27,12 +27,12 @@ export function judgeInputs(
     const targets = files.filter(({ target, services }) => target && services.length > 0);
     if (targets.length === 0) continue;
     const extensions = declaredExtensions(files);
-    const policy = judgeDefinition(files, extensions);
-    const http = judgeOption(HTTP_OPTION, files, extensions);
-    const options = judgeOption(METHOD_OPTIONS, files, extensions);
+    const policy = verifyAnnotation(files, extensions);
+    const http = verifyOption(HTTP_OPTION, files, extensions);
+    const options = verifyOption(METHOD_OPTIONS, files, extensions);
     if (policy === undefined && http === undefined && options === undefined) continue;
     for (const { name } of targets) {
-      // The same file of two inputs is judged by whatever is wrong in either.
+      // A file that is in two inputs gets the problems of both.
       const known = problems.get(name);
       problems.set(name, {
         policy: policy ?? known?.policy,

@@ -3,26 +3,26 @@ import type { LoadedConfig } from "../config/load-config.ts";
 import { compareDiagnostics, formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
-import type { Judgement } from "./judge.ts";
 import type { Platform } from "./platform.ts";
+import type { CheckedApi } from "./read-and-check.ts";
 import type { Target } from "./targets.ts";
 
 /**
- * Judges whether the input holds what the targets are made of.
+ * Checks that the input has the packages that the targets need.
  *
- * The `gateway` target is of a whole platform: where an image is forgotten, or a package misspelt, the
- * edge would lack routes. The other targets are as good for a part of it, so for these it is a note.
+ * The `gateway` target covers a whole platform: if an image is missing or a package is misspelt, the
+ * edge would lack routes. The other targets also work for a part of it, so for these it is a note.
  */
-export function judgeTargets(
-  judgement: Judgement,
+export function checkTargets(
+  checked: CheckedApi,
   { config }: Platform,
   targets: readonly Target[],
-): Judgement {
-  if (config === undefined) return judgement;
+): CheckedApi {
+  if (config === undefined) return checked;
   const isWhole = targets.includes("gateway") && config.config.edge !== undefined;
   const users = isWhole ? usersOf(config) : new Map<string, string>();
-  const read = new Set(judgement.files.flatMap((file) => (file.target ? [file.package] : [])));
-  const { services, unassigned, clients } = judgement.api;
+  const read = new Set(checked.files.flatMap((file) => (file.target ? [file.package] : [])));
+  const { services, unassigned, clients } = checked.api;
   const others = [...unassigned, ...clients].map((service) => service.package);
   const found = services.flatMap((service) =>
     service.configured
@@ -31,20 +31,20 @@ export function judgeTargets(
         )
       : [],
   );
-  found.push(...missingClients(judgement, config));
+  found.push(...missingClients(checked, config));
   const [errors, warnings] = ["error", "warning"].map((severity) =>
     found.filter((each) => each.severity === severity),
   ) as [LocatedDiagnostic[], LocatedDiagnostic[]];
   return {
-    ...judgement,
-    diagnostics: [...judgement.diagnostics, ...errors].sort(compareDiagnostics),
-    notes: [...judgement.notes, ...warnings.map(formatDiagnostic)],
+    ...checked,
+    diagnostics: [...checked.diagnostics, ...errors].sort(compareDiagnostics),
+    notes: [...checked.notes, ...warnings.map(formatDiagnostic)],
   };
 }
 
-/** Packages under `clients` that no file has, not even one that is only imported. */
+/** Packages under `clients` that no file has, not even an imported one. */
 function missingClients(
-  { api, files }: Judgement,
+  { api, files }: CheckedApi,
   { config, file, locate }: LoadedConfig,
 ): LocatedDiagnostic[] {
   const known = new Set(files.map((each) => each.package));
@@ -55,7 +55,7 @@ function missingClients(
       {
         rule: "CONFIG_PACKAGE",
         severity: "warning",
-        message: `clients: no file of the package ${name} is in the input, so no client of it is made; add the folder or the image that has it, or correct the name${didYouMean(name, unassigned)}`,
+        message: `clients: no file of the package ${name} is in the input, so no client for it is generated; add the folder or the image that has it, or correct the name${didYouMean(name, unassigned)}`,
         file,
         ...locate(["clients", index]),
       },
@@ -63,7 +63,7 @@ function missingClients(
   });
 }
 
-/** For each deployed service a frontend that calls it. */
+/** A frontend that calls each deployed service. */
 function usersOf({ config }: LoadedConfig): Map<string, string> {
   return new Map(
     Object.entries(config.frontends).flatMap(([name, { services }]) =>
@@ -72,10 +72,10 @@ function usersOf({ config }: LoadedConfig): Map<string, string> {
   );
 }
 
-/** Packages of a service that the input has no RPC of. */
+/** Packages of a service without an RPC in the input. */
 interface Missing {
   readonly packages: readonly string[];
-  /** The first of them in the configuration. */
+  /** The index of the first one in the configuration. */
   readonly index: number;
 }
 
@@ -93,7 +93,7 @@ function* missingPackages(
   }
 }
 
-/** @param frontend the one whose routes would be missing; absent where none would */
+/** @param frontend - the frontend that would lack routes; absent if there is none */
 function describe(
   { packages, index }: Missing,
   service: string,
@@ -104,7 +104,7 @@ function describe(
   const what = `no RPC of ${packages.join(", ")} is in the input`;
   const effect =
     frontend === undefined
-      ? `nothing is made of it for the service ${service}`
+      ? `nothing is generated from it for the service ${service}`
       : `the edge would lack routes of the service ${service}, which the frontend ${frontend} calls`;
   const [first = ""] = packages;
   const hint = didYouMean(first, others);

@@ -9,25 +9,25 @@ import type { LocatedDiagnostic } from "../rules/check-api.ts";
 import type { Platform } from "./platform.ts";
 import { readApi } from "./read/read-api.ts";
 
-/** What has become weaker, and what could not be compared. */
-export interface BreakingJudgement {
+/** The policies that have become weaker, and those that could not be compared. */
+export interface BreakingResult {
   /** In the order of the files. */
   readonly diagnostics: readonly LocatedDiagnostic[];
-  /** What the user should know of the run itself, one line each. */
+  /** Notes for the user about the run itself, one line each. */
   readonly notes: readonly string[];
 }
 
 /**
- * Judges what has become weaker between two versions of the same files.
+ * Finds what has become weaker between two versions of the same files.
  *
- * @throws UsageError where the descriptors cannot be read
+ * @throws UsageError if the descriptors cannot be read
  */
-export function judgeBreaking(
+export function checkBreaking(
   before: readonly DescriptorFile[],
   now: readonly DescriptorFile[],
   { config }: Platform,
   rules: readonly BreakingRule[],
-): BreakingJudgement {
+): BreakingResult {
   try {
     const former = readApi([before], config);
     const { api, locator } = readApi([now], config);
@@ -49,11 +49,11 @@ export function judgeBreaking(
 }
 
 function notesOf({ services }: Api): readonly string[] {
-  const disbelieved = [...eachRpc(services)].filter(({ rpc }) => rpc.policyProblems !== undefined);
-  const [first] = disbelieved;
+  const unreadable = [...eachRpc(services)].filter(({ rpc }) => rpc.policyProblems !== undefined);
+  const [first] = unreadable;
   if (first === undefined) return [];
   const { fullName, policyProblems = [] } = first.rpc;
   return [
-    `the policies of ${disbelieved.length} RPCs were not compared, such as that of ${fullName}: in the version that is compared with, ${policyProblems[0]?.message}`,
+    `the policies of ${unreadable.length} RPCs were not compared; for ${fullName}, in the former version, ${policyProblems[0]?.message}`,
   ];
 }
