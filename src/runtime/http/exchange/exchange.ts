@@ -51,7 +51,9 @@ export class Exchange implements OnConnection {
     this.connection = connection;
     state.connections.enter(connection, this);
     // The client is asked to send the rest on another connection.
-    this.#isLast = !connection.isMultiplexed && connection.active.size >= state.limits.maxPipelined;
+    this.#isLast =
+      !connection.isMultiplexed &&
+      (state.isDraining || connection.active.size >= state.limits.maxPipelined);
     if (this.#isLast) connection.isClosing = true;
   }
 
@@ -231,10 +233,12 @@ export class Exchange implements OnConnection {
     }
   }
 
-  /** Whether its connection is, and what was sent after it would not go with it. */
-  #isTooOld(): boolean {
+  /** Whether its connection is to end, and no request that came after it waits for its response. */
+  #endsConnection(): boolean {
     const { endsAt, newest } = this.connection;
-    return endsAt !== Number.POSITIVE_INFINITY && newest === this && performance.now() >= endsAt;
+    if (newest !== this) return false;
+    if (this.#state.isDraining) return true;
+    return endsAt !== Number.POSITIVE_INFINITY && performance.now() >= endsAt;
   }
 
   /** @throws Error where Node does not send them; nothing is left of them then */
@@ -252,7 +256,7 @@ export class Exchange implements OnConnection {
     const cors = this.#state.cors.responseHeaders(this.headers, this.exposed);
     if (cors.length > 0) addVarying(headers, cors);
     if (this.connection.isMultiplexed) return;
-    if (this.#state.isDraining || hasRest || this.#isLast || this.#isTooOld()) {
+    if (hasRest || this.#isLast || this.#endsConnection()) {
       headers.push("Connection", "close");
       this.connection.isClosing = true;
     }

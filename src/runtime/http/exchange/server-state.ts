@@ -8,7 +8,7 @@ export interface ServerState {
   readonly limits: TransportLimits;
   readonly turn: EventLoopTurn;
   readonly connections: Connections;
-  /** Whether the server is ending: each response is the last one of its connection. */
+  /** Whether the server is ending: no request that comes after those under way is served on its connection. */
   isDraining: boolean;
 }
 

@@ -466,6 +466,39 @@ describe("a server", () => {
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   });
 
+  it("drains: answers all that a client has sent at once, and ends the connection with the last", async () => {
+    const begun: string[] = [];
+    let letGo: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const { port, server } = await start({
+      methods: [
+        thingMethod("getThing", GET_THING, async ({ name }: Thing) => {
+          begun.push(name);
+          if (name !== "c") await held;
+          return { name };
+        }),
+      ],
+    });
+    const socket = connect(port, "127.0.0.1");
+    socket.write(["a", "b"].map((name) => get(`/v1/things/${name}`)).join(""));
+    const answer = readAll(socket, 1_000);
+    await expect.poll(() => begun).toEqual(["a", "b"]);
+    const drained = server.drain();
+    socket.write(["c", "d"].map((name) => get(`/v1/things/${name}`)).join(""));
+    await expect.poll(() => begun).toEqual(["a", "b", "c"]);
+    letGo();
+    const responses = (await answer).split(/(?=HTTP\/1\.1 )/);
+    expect(responses.map((response) => /"name":"(.)"/.exec(response)?.[1])).toEqual(begun);
+    expect(responses.map((response) => /^connection: close/im.test(response))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    await drained;
+  });
+
   it("ends at once, also what is under way", async () => {
     let reason: unknown;
     let isBegun = false;
