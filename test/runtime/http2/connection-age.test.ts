@@ -1,6 +1,6 @@
 /** How long the connections of a service last, by its configuration. */
 import { once } from "node:events";
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent, Server as HttpServer, type IncomingMessage, request } from "node:http";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -152,6 +152,19 @@ describe("a connection of HTTP/1.1", () => {
     vi.advanceTimersByTime(OLD - YOUNG);
     expect(await isLast(agent, vault.http)).toBe(true);
     expect(await isLast(agent, vault.http)).toBe(false);
+  });
+
+  test("counts from its beginning, not from its first request", async () => {
+    const { vault } = await started({ max_connection_age_ns: AGE * MS });
+    const socket = connectTcp(vault.http, "127.0.0.1");
+    closing.push(() => socket.destroy());
+    const emit = vi.spyOn(HttpServer.prototype, "emit");
+    closing.push(() => emit.mockRestore());
+    socket.write("GET /v1/notices/x HTTP/1.1\r\nHost: x\r\n");
+    while (!emit.mock.calls.some(([event]: string[]) => event === "connection")) await nextTurn();
+    vi.advanceTimersByTime(OLD);
+    socket.write("\r\n");
+    expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/);
   });
 
   test("answers all that a client has sent at once", async () => {

@@ -35,7 +35,7 @@ export interface Connection extends ConnectionMemory {
   isClosing: boolean;
 }
 
-/** The connections of a server, each known from its first request on. */
+/** The connections of a server; those of another server are known from their first request on. */
 export class Connections {
   readonly #known = new WeakMap<Socket, Connection>();
   readonly #budget: RequestBudget;
@@ -75,11 +75,6 @@ export class Connections {
       endsAt,
       isClosing: false,
     };
-  }
-
-  /** That of a socket which had a request; undefined otherwise. */
-  known(socket: Socket): Connection | undefined {
-    return this.#known.get(socket);
   }
 
   enter(connection: Connection, exchange: OnConnection): void {

@@ -138,7 +138,7 @@ class HttpServer implements HttpTransport {
     this.#http1 = createHttp1Server(limits, {
       onRequest: (request, response) => this.#dispatcher.dispatch(request, response),
       onMalformed: (error, socket) =>
-        answerMalformed(error, socket, this.#state.connections, onUnrouted),
+        answerMalformed(error, socket, this.#state.connections.of(socket), onUnrouted),
     });
     this.#serveStream = http2Requests((request, response, stream, connection) =>
       this.#dispatcher.dispatchStream(this.#multiplex(connection), request, response, stream),
@@ -159,8 +159,10 @@ class HttpServer implements HttpTransport {
       protocols: ["h2", "http/1.1"],
       beginMs: limits.headersTimeoutMs,
       accept: (socket, protocol) => {
-        if (protocol === "h2") this.#http2.accept(socket);
-        else this.#http1.emit("connection", socket);
+        if (protocol === "h2") return this.#http2.accept(socket);
+        // From now on it grows old, as one of HTTP/2 does.
+        this.#state.connections.of(socket);
+        this.#http1.emit("connection", socket);
       },
       logger: options.logger,
     });

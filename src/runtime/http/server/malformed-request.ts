@@ -3,8 +3,7 @@ import type { Socket } from "node:net";
 import { newRequestId } from "../../call/call-ids.ts";
 import type { UnroutedObserver } from "../../chain/call-stages.ts";
 import { ServiceError } from "../../error/service-error.ts";
-import { peerOfSocket } from "../../peer/peer.ts";
-import type { Connections } from "../exchange/connections.ts";
+import type { Connection } from "../exchange/connections.ts";
 import { errorBody } from "../exchange/error-body.ts";
 
 /**
@@ -14,12 +13,11 @@ import { errorBody } from "../exchange/error-body.ts";
 export function answerMalformed(
   error: NodeJS.ErrnoException,
   socket: Socket,
-  connections: Connections,
+  connection: Connection,
   onUnrouted: UnroutedObserver,
 ): void {
-  const connection = connections.known(socket);
-  const active = [...(connection?.active ?? [])];
-  const isAnswered = connection?.isClosing === true || connection?.unfinished?.complete === false;
+  const active = [...connection.active];
+  const isAnswered = connection.isClosing || connection.unfinished?.complete === false;
   if (isAnswered && active.length === 0) {
     // The last response was given: this is of a body that nobody reads.
     socket.end(() => socket.destroy());
@@ -34,8 +32,6 @@ export function answerMalformed(
     socket.destroy();
     return;
   }
-  // Before the answer: of a connection that has ended nobody can tell where it came from.
-  const peer = connection?.peer ?? peerOfSocket(socket);
   const answer = describe(error.code);
   const requestId = newRequestId();
   socket.end(format(answer, requestId), () => socket.destroy());
@@ -46,7 +42,7 @@ export function answerMalformed(
     status: answer.status,
     code: answer.code,
     requestId,
-    peer,
+    peer: connection.peer,
   });
 }
 
