@@ -39,11 +39,21 @@ export class MessageBudget {
    * @param account who takes them, for whom nobody gives way that began after it
    */
   take(bytes: number, account: MessageAccount): boolean {
-    const limit = bytes < COUNTED_FROM_BYTES ? this.#limit * (1 + SHARE_OF_SMALL) : this.#limit;
+    const limit = this.#limitFor(bytes);
     while (this.#taken + bytes > limit) if (!this.#endOldest(account)) return false;
     if (this.#parent?.take(bytes, account) === false) return false;
     this.#taken += bytes;
     return true;
+  }
+
+  /**
+   * Whether there is room for so many bytes where no other call holds any.
+   *
+   * @param held what the call itself has of them
+   */
+  fits(bytes: number, held: number): boolean {
+    if (held + bytes > this.#limitFor(bytes)) return false;
+    return this.#parent === undefined || this.#parent.fits(bytes, held);
   }
 
   give(bytes: number): void {
@@ -60,6 +70,10 @@ export class MessageBudget {
   leave(account: MessageAccount): void {
     this.#holders.delete(account);
     this.#parent?.leave(account);
+  }
+
+  #limitFor(bytes: number): number {
+    return bytes < COUNTED_FROM_BYTES ? this.#limit * (1 + SHARE_OF_SMALL) : this.#limit;
   }
 
   #endOldest(except: MessageAccount): boolean {
@@ -121,7 +135,7 @@ export type GiveWay = (reason: ServiceError) => void;
 export interface MessageMemory {
   /**
    * @param bytes what a message takes
-   * @throws ServiceError RESOURCE_EXHAUSTED where there are not so many
+   * @throws ServiceError RESOURCE_EXHAUSTED where there are not so many; PAYLOAD_TOO_LARGE where there never are
    */
   take(bytes: number): void;
 }
@@ -143,9 +157,12 @@ export class MessageAccount implements MessageMemory {
     this.#budget = budget;
   }
 
-  /** @throws ServiceError RESOURCE_EXHAUSTED where the budget does not have them; CANCELLED once it is closed */
+  /**
+   * @throws ServiceError RESOURCE_EXHAUSTED where the budget does not have them; PAYLOAD_TOO_LARGE where it never
+   *   does; CANCELLED once it is closed
+   */
   take(bytes: number): void {
-    this.#takeFromBudget(bytes);
+    this.#takeFromBudget(bytes, this.#held);
     this.#held += bytes;
     this.#order();
   }
@@ -160,8 +177,9 @@ export class MessageAccount implements MessageMemory {
     if (this.#isClosed) throw new ServiceError("CANCELLED");
     const counted = bytes < COUNTED_FROM_BYTES ? 0 : bytes;
     if (counted === this.#received) return;
-    if (counted > this.#received) this.#takeFromBudget(counted - this.#received);
-    else this.#budget.give(this.#received - counted);
+    if (counted > this.#received) {
+      this.#takeFromBudget(counted - this.#received, this.#received);
+    } else this.#budget.give(this.#received - counted);
     this.#received = counted;
     this.#giveWay ??= giveWay;
     this.#order();
@@ -199,8 +217,11 @@ export class MessageAccount implements MessageMemory {
     this.release();
   }
 
-  #takeFromBudget(bytes: number): void {
+  /** @param held what it has for the same message */
+  #takeFromBudget(bytes: number, held: number): void {
     if (this.#isClosed) throw new ServiceError("CANCELLED");
+    // Before others give way for what has no room without them either.
+    if (!this.#budget.fits(bytes, held)) throw tooHeavy();
     if (!this.#budget.take(bytes, this)) throw exhausted();
   }
 
@@ -212,6 +233,13 @@ export class MessageAccount implements MessageMemory {
     if (can) this.#budget.enter(this);
     else this.#budget.leave(this);
   }
+}
+
+function tooHeavy(): ServiceError {
+  return new ServiceError(
+    "PAYLOAD_TOO_LARGE",
+    "a message takes more memory than there is for the messages of a connection",
+  );
 }
 
 function exhausted(): ServiceError {

@@ -53,6 +53,35 @@ describe("memory for messages [TRANS-4]", () => {
     connection()("c").take(200);
   });
 
+  test("that no message may take is refused for good, and costs no other call its own", () => {
+    const { process, connection, ended } = memory();
+    const call = connection();
+    const [before, heavy] = [call("before"), call("heavy")];
+    before.receive(100);
+    const tooHeavy = expect.objectContaining({
+      code: "PAYLOAD_TOO_LARGE",
+      retryAfterSeconds: undefined,
+    });
+    expect(() => heavy.take(201)).toThrow(tooHeavy);
+    expect(() => heavy.receive(201)).toThrow(tooHeavy);
+    // Packed, and then unpacked.
+    heavy.take(50);
+    expect(() => heavy.take(151)).toThrow(tooHeavy);
+    expect(ended).toEqual([]);
+    expect(process.taken).toBe(150 * KIB);
+    heavy.take(150);
+    expect(ended).toEqual(["before"]);
+  });
+
+  test("of a piece that is small counts with those before it", () => {
+    const { connection } = memory();
+    const call = connection()("a");
+    call.receive(199);
+    call.receive(200);
+    expect(() => call.receive(201)).not.toThrow();
+    expect(() => call.receive(251)).toThrow(expect.objectContaining({ code: "PAYLOAD_TOO_LARGE" }));
+  });
+
   test("has a share that only small messages get", () => {
     const { process, connection } = memory();
     for (let index = 0; index < 2; index++) connection()("large").take(200);
