@@ -9,6 +9,9 @@ export type ResponseMetadata = ReadonlyMap<string, string | readonly string[]>;
  */
 export const MAX_METADATA_BYTES = 16 * 1024;
 
+/** The most values of all headers, or of all trailers: each takes some bytes beside its own. */
+export const MAX_METADATA_VALUES = 512;
+
 /** Names that Node sends over HTTP/2 with one value only, and that mean nothing with more. */
 const SINGLE: ReadonlySet<string> = new Set([
   "access-control-allow-credentials",
@@ -61,6 +64,7 @@ export class ResponseFields {
   readonly #what: "header" | "trailer";
   readonly #values = new Map<string, string | readonly string[]>();
   #bytes = 0;
+  #count = 0;
 
   constructor(transport: Transport, what: "header" | "trailer") {
     this.#transport = transport;
@@ -77,7 +81,8 @@ export class ResponseFields {
     this.#check(name, value);
     const lower = name.toLowerCase();
     const before = this.#values.get(lower);
-    this.#count(sizeOf(lower, value) - (before === undefined ? 0 : sizeOf(lower, before)));
+    if (before === undefined) this.#add(sizeOf(lower, value), 1);
+    else this.#add(sizeOf(lower, value) - sizeOf(lower, before), 1 - countOf(before));
     this.#values.set(lower, value);
   }
 
@@ -91,7 +96,7 @@ export class ResponseFields {
         `the response ${this.#what} ${lower} has a value already, and may have one only: set it instead`,
       );
     }
-    this.#count(sizeOf(lower, value));
+    this.#add(sizeOf(lower, value), 1);
     this.#values.set(lower, before === undefined ? value : [before, value].flat());
   }
 
@@ -106,14 +111,35 @@ export class ResponseFields {
     }
   }
 
-  #count(more: number): void {
-    if (this.#bytes + more > MAX_METADATA_BYTES) {
-      throw new TypeError(
-        `the response ${this.#what}s are larger than ${MAX_METADATA_BYTES} bytes: send what is that large in the message`,
-      );
-    }
-    this.#bytes += more;
+  #add(bytes: number, values: number): void {
+    checkFields(this.#what, this.#bytes + bytes, this.#count + values);
+    this.#bytes += bytes;
+    this.#count += values;
   }
+}
+
+/**
+ * Refuses headers, or trailers, that are more than clients and HTTP/2 take.
+ *
+ * @param bytes of all names and values
+ * @param values how many there are
+ * @throws TypeError
+ */
+export function checkFields(what: "header" | "trailer", bytes: number, values: number): void {
+  if (bytes > MAX_METADATA_BYTES) {
+    throw new TypeError(
+      `the response ${what}s are larger than ${MAX_METADATA_BYTES} bytes: send what is that large in the message`,
+    );
+  }
+  if (values > MAX_METADATA_VALUES) {
+    throw new TypeError(
+      `the response ${what}s have more than ${MAX_METADATA_VALUES} values: send what is that much in the message`,
+    );
+  }
+}
+
+function countOf(value: string | readonly string[]): number {
+  return typeof value === "string" ? 1 : value.length;
 }
 
 function sizeOf(name: string, value: string | readonly string[]): number {

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { MAX_METADATA_BYTES, ResponseFields } from "../../../src/runtime/call/response-fields.ts";
+import {
+  MAX_METADATA_BYTES,
+  MAX_METADATA_VALUES,
+  ResponseFields,
+} from "../../../src/runtime/call/response-fields.ts";
 
 describe.each(["http", "grpc"] as const)("over %s", (transport) => {
   test.each(["etag", "ETag", "retry-after", "location", "last-modified", "x-content-type-options"])(
@@ -31,6 +35,16 @@ describe.each(["http", "grpc"] as const)("over %s", (transport) => {
     expect(() => fields[how]("c", "")).toThrow(
       "the response trailers are larger than 16384 bytes: send what is that large in the message",
     );
+    expect(fields.values?.size).toBe(2);
+  });
+
+  test("there are only so many, also of those that are empty", () => {
+    const fields = new ResponseFields(transport, "header");
+    for (let count = 0; count < MAX_METADATA_VALUES; count++) fields.append("a", "");
+    expect(() => fields.append("a", "")).toThrow("the response headers have more than 512 values");
+    expect(() => fields.set("b", "")).toThrow("have more than 512 values");
+    fields.set("a", "");
+    fields.append("b", "");
     expect(fields.values?.size).toBe(2);
   });
 

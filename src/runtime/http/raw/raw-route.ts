@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { formatSegment, parsePathTemplate, plainPath } from "../../../api/path-template.ts";
 import type { BoundMethod } from "../../binding/bound-method.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
+import { checkFields } from "../../call/response-fields.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import { StartUpError } from "../../error/start-up-error.ts";
 import { callHeaders } from "../exchange/call-response-headers.ts";
@@ -72,6 +73,8 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
     }
     for (const one of typeof value === "string" ? [value] : value) headers.push(name, one);
   }
+  const bytes = headers.reduce((sum, text) => sum + text.length, 0);
+  checkFields("header", bytes, headers.length / 2);
   exchange.send(statusOf(answer), bodyOf(answer), headers);
 }
 

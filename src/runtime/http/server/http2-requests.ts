@@ -67,14 +67,49 @@ class Response extends Http2ServerResponse {
   override writeHead(status: number, ...given: unknown[]): this {
     const [list] = given;
     if (!Array.isArray(list) || !this.sendDate || this.headersSent || announcesTrailers(list)) {
+      checkBlock(blockSize([this.getHeaders(), ...given]));
       return super.writeHead(status, ...(given as [OutgoingHttpHeaders]));
     }
     const { stream } = this;
     if (stream.destroyed || stream.closed) return this;
+    const headers = { ...this.getHeaders(), ...headersOf(list), ":status": status };
+    checkBlock(blockSize(headers));
     this.statusCode = status;
-    stream.respond({ ...this.getHeaders(), ...headersOf(list), ":status": status });
+    stream.respond(headers);
     return this;
   }
+
+  /** What Node begins to end, and cannot, it ends by no other response either. */
+  override end(...given: unknown[]): this {
+    if (!this.headersSent) checkBlock(blockSize(this.getHeaders()));
+    return super.end(...(given as []));
+  }
+}
+
+/** Less than nghttp2 sends in one block of headers, 64 KiB: a larger one would end the whole connection. */
+const MAX_BLOCK = 60 * 1024;
+/** What it counts for a field beside its name and value. */
+const FIELD_BYTES = 12;
+
+/** @throws Error for headers that nobody could be sent; only raw handlers can have as many */
+function checkBlock(bytes: number): void {
+  if (bytes > MAX_BLOCK) {
+    throw new Error("the response headers are larger than HTTP/2 can send");
+  }
+}
+
+/** How large headers are at most, in whatever form `writeHead` takes them. */
+function blockSize(headers: unknown, name = 0): number {
+  if (typeof headers !== "object" || headers === null) {
+    return FIELD_BYTES + name + String(headers).length;
+  }
+  let bytes = 0;
+  if (Array.isArray(headers)) {
+    for (const each of headers) bytes += blockSize(each, name);
+  } else {
+    for (const key in headers) bytes += blockSize(headers[key as keyof object], key.length);
+  }
+  return bytes;
 }
 
 function announcesTrailers(list: readonly string[]): boolean {

@@ -25,6 +25,8 @@ test.each<[string, unknown]>([
   ["a status above 599", { status: 600 }],
   ["a status that is a text", { status: "200" }],
   ["a header that cannot be sent", { status: 200, headers: { "x-a": "中" } }],
+  ["headers that are too large", { status: 200, headers: { "x-a": "a".repeat(17_000) } }],
+  ["too many headers", { status: 200, headers: { "x-a": Array.from({ length: 513 }, () => "") } }],
   ["a header that is none", { status: 200, headers: { "x\ny": "1" } }],
 ])("%s is INTERNAL, told to the log, and costs nobody else their answer", async (_, answer) => {
   const { response, faults } = await answerTo(answer);

@@ -1,5 +1,6 @@
 /** The HTTP port over HTTP/2: the same answers as over HTTP/1.1, and gRPC. */
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import {
   type ClientHttp2Session,
   connect,
@@ -10,6 +11,7 @@ import {
 import { connect as connectTcp } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
+import type { RawHandler } from "../../../../src/runtime/http/raw/raw-handler.ts";
 import { PREFACE } from "../../../../src/runtime/port/port.ts";
 import { ThingSchema } from "../fixture/thing_pb.ts";
 import {
@@ -225,16 +227,16 @@ describe("calls [TRANS-2]", () => {
   });
 });
 
-describe("raw handlers", () => {
-  const path = {
-    path: "/raw",
-    match: "exact",
-    methods: ["GET", "POST"],
-    exposure: "PUBLIC",
-  } as const;
+const RAW = {
+  path: "/raw",
+  match: "exact",
+  methods: ["GET", "POST"],
+  exposure: "PUBLIC",
+} as const;
 
+describe("raw handlers", () => {
   test("answer with what they return, cookies one by one", async () => {
-    const raw = rawMethod(path, async (request) => ({
+    const raw = rawMethod(RAW, async (request) => ({
       status: 201,
       headers: { "set-cookie": ["a=1", "b=2"], "x-query": request.query.get("q") ?? "" },
       body: await request.body(),
@@ -251,7 +253,7 @@ describe("raw handlers", () => {
   });
 
   test("write to Node's response, and see Node's request", async () => {
-    const raw = rawMethod(path, ({ incoming, response }) => {
+    const raw = rawMethod(RAW, ({ incoming, response }) => {
       const { method, url, rawHeaders, headersDistinct } = incoming;
       response.statusCode = 202;
       response.setHeader("content-type", "application/json");
@@ -266,6 +268,75 @@ describe("raw handlers", () => {
       url: "/raw?q",
       headersDistinct: { "x-own": ["1"] },
     });
+  });
+});
+
+describe("headers of raw handlers that are too large", () => {
+  const LARGE = "v".repeat(70_000);
+  const MANY = Array.from({ length: 9_000 }, () => "");
+  const end = (response: ServerResponse, begin: () => void): undefined => {
+    begin();
+    response.end();
+  };
+
+  test.each<[string, RawHandler["handle"]]>([
+    ["returned", () => ({ status: 200, headers: { "x-large": LARGE } })],
+    [
+      "returned, larger than over HTTP/1.1",
+      () => ({ status: 200, headers: { x: "v".repeat(17_000) } }),
+    ],
+    ["returned, very many", () => ({ status: 200, headers: { a: MANY } })],
+    [
+      "appended, very many",
+      (_request, context) => {
+        for (const value of MANY) context.appendResponseHeader("a", value);
+        return { status: 200 };
+      },
+    ],
+    ["set", ({ response }) => end(response, () => response.setHeader("x-large", LARGE))],
+    ["set, very many", ({ response }) => end(response, () => response.setHeader("a", MANY))],
+    [
+      "written",
+      ({ response }) => end(response, () => response.writeHead(200, { "x-large": LARGE })),
+    ],
+    [
+      "written as a list",
+      ({ response }) => end(response, () => response.writeHead(200, ["x-large", LARGE])),
+    ],
+    [
+      "set, before others are written as a list",
+      ({ response }) =>
+        end(response, () => {
+          response.setHeader("x-large", LARGE);
+          response.writeHead(200, ["x-a", "b"]);
+        }),
+    ],
+  ])("%s are INTERNAL, and cost no other call its connection", async (_, handle) => {
+    const held = deferred<void>();
+    const slow = thingMethod("getThing", [httpRoute("GET /slow")], async () => {
+      await held.promise;
+      return {};
+    });
+    const { origin } = await start({ methods: [slow], rawMethods: [rawMethod(RAW, handle)] });
+    const session = open(origin);
+    const other = ask(session, { ":path": "/slow" });
+    const { headers, body, rstCode } = await ask(session, { ":path": "/raw" });
+    expect([headers[":status"], rstCode]).toEqual([500, 0]);
+    expect(JSON.parse(body)).toMatchObject({ code: "INTERNAL" });
+    held.resolve();
+    expect((await other).headers[":status"]).toBe(200);
+    expect((await ask(session, { ":path": "/slow" })).headers[":status"]).toBe(200);
+  });
+
+  test("that just fit arrive", async () => {
+    const handle: RawHandler["handle"] = ({ response }) => {
+      response.writeHead(200, { "x-large": "v".repeat(59_000), a: MANY.slice(0, 80) }).end();
+      return undefined;
+    };
+    const { origin } = await start({ rawMethods: [rawMethod(RAW, handle)] });
+    const session = open(origin);
+    expect((await ask(session, { ":path": "/raw" })).headers["x-large"]).toHaveLength(59_000);
+    expect((await ask(session, { ":path": "/raw" })).headers["x-large"]).toHaveLength(59_000);
   });
 });
 
