@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CallHeaders } from "../../call/call-headers.ts";
 import type { Transport } from "../../call/transports.ts";
-import type { ServiceError } from "../../error/service-error.ts";
+import { ServiceError } from "../../error/service-error.ts";
 import type { Exchange } from "../../http/exchange/exchange.ts";
 import { isBrokenOff } from "../../http/exchange/read-body.ts";
 import { drained } from "../../http/exchange/slow-clients.ts";
@@ -79,6 +79,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
   reader(decoder: MessageDecoder<unknown> = BYTES): RequestReader<unknown> {
     const { encodingHeader } = this.#form;
     const encoding = requestEncoding(encodingHeader, this.headers.all(encodingHeader));
+    requirePlainBody(this.headers, encodingHeader);
     const open = () => this.#open(decoder, encoding);
     return {
       single: () => open().single(),
@@ -180,5 +181,21 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
 
   #asText(bytes: Buffer): Buffer {
     return this.#form.text?.encode(bytes) ?? bytes;
+  }
+}
+
+/**
+ * Refuses a body that is compressed as a whole, which neither protocol has. Who read it on its way
+ * would have seen other messages than stand there.
+ *
+ * @throws ServiceError UNIMPLEMENTED
+ */
+function requirePlainBody(headers: CallHeaders, encodingHeader: string): void {
+  for (const coding of headers.all("content-encoding")) {
+    if (coding === "" || coding.toLowerCase() === "identity") continue;
+    throw new ServiceError(
+      "UNIMPLEMENTED",
+      `the body must not be compressed as a whole: compress its messages, and say so in ${encodingHeader}`,
+    );
   }
 }

@@ -215,6 +215,13 @@ const BAD_STREAMS: [name: string, headers: Headers, body: Uint8Array, code: numb
   ["an unknown compression", { encoding: "br" }, frame(bytesOf("a"), 1), 12],
 ];
 
+/** Bodies that say that they are compressed as a whole. */
+const CODED: [name: string, coding: string, body: Uint8Array][] = [
+  ["a body that is compressed as a whole", "gzip", gzipSync(frame(bytesOf("a")))],
+  ["a body that only says so", "gzip", frame(bytesOf("a"))],
+  ["a body that says so twice", "identity, gzip", frame(bytesOf("a"))],
+];
+
 const NAMES: Readonly<Record<number, string>> = {
   3: "invalid_argument",
   8: "resource_exhausted",
@@ -242,6 +249,23 @@ describe("streams of Connect refuse", () => {
       error: { code: "invalid_argument" },
     });
   });
+
+  it.each(CODED)("%s", async (_name, coding, body) => {
+    const answer = await send(EXPAND, { ...stream, "content-encoding": coding }, body);
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(endOf(answer.body, 2))).toMatchObject({
+      error: {
+        code: "unimplemented",
+        message: expect.stringContaining("say so in connect-content-encoding"),
+      },
+    });
+  });
+
+  it("but take a body that says that it is not compressed", async () => {
+    const headers = { ...stream, "content-encoding": "Identity" };
+    const answer = await send(EXPAND, headers, frame(bytesOf("a")));
+    expect(JSON.parse(endOf(answer.body, 2))).toEqual({ metadata: {} });
+  });
 });
 
 describe("gRPC-Web refuses", () => {
@@ -251,6 +275,12 @@ describe("gRPC-Web refuses", () => {
     expect(answer.status).toBe(200);
     expect(answer.headers["content-type"]).toBe("application/grpc-web+proto");
     expect(endOf(answer.body, 128)).toContain(`grpc-status: ${code}\r\n`);
+  });
+
+  it.each(CODED)("%s", async (_name, coding, body) => {
+    const answer = await send(ECHO, { ...web, "content-encoding": coding }, body);
+    expect(answer.status).toBe(200);
+    expect(endOf(answer.body, 128)).toContain("grpc-status: 12\r\n");
   });
 
   it.each<[name: string, headers: Headers, body: string]>([
