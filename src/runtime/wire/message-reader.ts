@@ -27,11 +27,20 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
+/** The messages of a stream, as they come. */
+export interface ComingMessages {
+  /** How many have come. */
+  readonly count: number;
+  /** Whether the next one is waited for; otherwise the client may be held back. */
+  readonly isAwaited: boolean;
+}
+
 /**
  * Reads the enveloped messages of a request, one for each time that one is asked for. Until then
  * flow control holds the client back.
  */
-export class MessageReader<Message> {
+export class MessageReader<Message> implements ComingMessages {
+  count = 0;
   readonly #source: Readable;
   readonly #settings: ReaderSettings<Message>;
   readonly #parser: EnvelopeParser;
@@ -83,11 +92,16 @@ export class MessageReader<Message> {
     for (let next = await this.#next(); next !== undefined; next = await this.#next()) {
       // What came before was for whoever has it to hold.
       this.#settings.account.release();
+      this.count++;
       const envelope = next;
       yield await new Promise<Message>((resolve, reject) =>
         this.#settle(envelope, resolve, reject),
       );
     }
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiter !== undefined;
   }
 
   /** Whether nothing is left that `cancel` would end: all has come, and nobody waits for it. */

@@ -8,6 +8,7 @@ import {
   type RequestBudget,
   requestBudget,
 } from "../../wire/message-budget.ts";
+import type { ComingMessages } from "../../wire/message-reader.ts";
 
 /** What must hear of the end of its connection. */
 export interface OnConnection {
@@ -17,6 +18,8 @@ export interface OnConnection {
   readonly isReceiving: boolean;
   /** Whether its response has begun. */
   readonly hasBegun: boolean;
+  /** Of a stream of requests: those that come. */
+  readonly messages: ComingMessages | undefined;
 }
 
 /** One connection, its peer, and what is under way on it: more than one where the client pipelines. */

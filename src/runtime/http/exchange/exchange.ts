@@ -3,6 +3,7 @@ import type { Call } from "../../call/call.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
 import { ServiceError, toldError } from "../../error/service-error.ts";
 import { MessageAccount } from "../../wire/message-budget.ts";
+import type { ComingMessages } from "../../wire/message-reader.ts";
 import type { EncodedResponse } from "../transcoding/response-encoder.ts";
 import { addVarying, callHeaders, discardHeaders, errorHeaders } from "./call-response-headers.ts";
 import type { Connection, OnConnection } from "./connections.ts";
@@ -26,6 +27,7 @@ export class Exchange implements OnConnection {
   isLost = false;
   /** Hears when it is, where it is not a call of a route. */
   onLost: (() => void) | undefined;
+  messages: ComingMessages | undefined;
   /** The names of further response headers that pages of allowed origins may read. */
   exposed: readonly string[] = NONE;
 

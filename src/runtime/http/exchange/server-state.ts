@@ -19,7 +19,7 @@ export interface TransportLimits {
   readonly maxHeaders: number;
   /** How long the headers of a request may take, in milliseconds (hostile input 40, slowloris). */
   readonly headersTimeoutMs: number;
-  /** How long a whole request may take to come in, whatever the call's own time. */
+  /** How long a whole request may take to come in, whatever the call's own time; of a stream of requests each message. */
   readonly requestTimeoutMs: number;
   /** How often the two above are looked after. */
   readonly checkingIntervalMs: number;

@@ -32,6 +32,7 @@ import { ForeignServerListener } from "./foreign-server-listener.ts";
 import { createHttp1Server } from "./http1-server.ts";
 import { http2Requests } from "./http2-requests.ts";
 import { answerMalformed } from "./malformed-request.ts";
+import { goesOn } from "./overdue-request.ts";
 import type { Probe } from "./probe.ts";
 import { routerEntries } from "./router-entries.ts";
 
@@ -137,8 +138,12 @@ class HttpServer implements HttpTransport {
     this.#foreign = new ForeignServerListener(this.#dispatcher);
     this.#http1 = createHttp1Server(limits, {
       onRequest: (request, response) => this.#dispatcher.dispatch(request, response),
-      onMalformed: (error, socket) =>
-        answerMalformed(error, socket, this.#state.connections.of(socket), onUnrouted),
+      onMalformed: (error, socket) => {
+        const connection = this.#state.connections.of(socket);
+        const answer = (): void => answerMalformed(error, socket, connection, onUnrouted);
+        const isOverdue = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+        if (!isOverdue || !goesOn(connection, limits.requestTimeoutMs, answer)) answer();
+      },
     });
     this.#serveStream = http2Requests((request, response, stream, connection) =>
       this.#dispatcher.dispatchStream(this.#multiplex(connection), request, response, stream),

@@ -83,7 +83,11 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     const open = () => this.#open(decoder, encoding);
     return {
       single: () => open().single(),
-      messages: () => open().messages(),
+      messages: () => {
+        const reader = open();
+        this.http.messages = reader;
+        return reader.messages();
+      },
     };
   }
 

@@ -1,0 +1,125 @@
+/** Streams of requests over HTTP/1.1 that take longer than other requests may. */
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { envelopeOf } from "../../../../src/runtime/wire/envelope.ts";
+import { readAll, statusOf } from "../../http/support.ts";
+import { startWebServer, type WebServerOptions } from "./support/web-server.ts";
+
+const TIMEOUT = 400;
+const LIMITS = { requestTimeoutMs: TIMEOUT, headersTimeoutMs: TIMEOUT, checkingIntervalMs: 20 };
+const TYPES = ["application/connect+proto", "application/grpc-web+proto"];
+const MESSAGE = envelopeOf(Buffer.from("\n\u0001a"));
+/** Of a message of 64 KiB. */
+const PREFIX = Buffer.of(0, 0, 1, 0, 0);
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+/** A server that counts the messages of a stream, and what came of its handler. */
+async function startCounting(given: WebServerOptions = {}, pauseMs = 0) {
+  const told: string[] = [];
+  const server = await startWebServer({
+    limits: LIMITS,
+    handlers: {
+      async collect(requests) {
+        let count = 0;
+        try {
+          for await (const _ of requests) {
+            count++;
+            if (pauseMs > 0) await sleep(pauseMs);
+          }
+          told.push(`end after ${count}`);
+        } catch (error) {
+          told.push((error as { code: string }).code);
+          throw error;
+        }
+        return { text: "all", count };
+      },
+    },
+    ...given,
+  });
+  opened.push(() => server.close());
+  return { ...server, told };
+}
+
+/** Begins a request in chunks. */
+function begin(port: number, type: string, rpc = "Collect") {
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+  opened.push(() => socket.destroy());
+  const head = [
+    `POST /fixture.v1.EchoService/${rpc} HTTP/1.1`,
+    ...["Host: x", `Content-Type: ${type}`, "Transfer-Encoding: chunked", "", ""],
+  ];
+  socket.write(head.join("\r\n"));
+  const send = (bytes: Uint8Array) => {
+    socket.write(`${bytes.length.toString(16)}\r\n`);
+    socket.write(bytes);
+    socket.write("\r\n");
+  };
+  return { send, end: () => socket.write("0\r\n\r\n"), answer: readAll(socket, 5 * TIMEOUT) };
+}
+
+test.each(TYPES)("%s goes on for as long as messages come", async (type) => {
+  const { port, told } = await startCounting();
+  const { send, end, answer } = begin(port, type);
+  const until = performance.now() + 4 * TIMEOUT;
+  let sent = 0;
+  while (performance.now() < until) {
+    send(MESSAGE);
+    sent++;
+    await sleep(TIMEOUT / 8);
+  }
+  end();
+  expect(statusOf(await answer)).toBe(200);
+  expect(await answer).toContain("all");
+  expect(told).toEqual([`end after ${sent}`]);
+});
+
+test.each(TYPES)("%s goes on while the handler takes its time for a message", async (type) => {
+  const { port, told } = await startCounting({}, 3 * TIMEOUT);
+  const { send, end, answer } = begin(port, type);
+  send(MESSAGE);
+  await sleep(2 * TIMEOUT);
+  send(MESSAGE);
+  end();
+  expect(statusOf(await answer)).toBe(200);
+  expect(told).toEqual(["end after 2"]);
+});
+
+test.each<[string, readonly Uint8Array[]]>([
+  ["sends nothing", []],
+  ["sends a byte of a message now and then", [PREFIX]],
+])("a client that %s gets 408 in time", async (_, drops) => {
+  const { port, told } = await startCounting();
+  const { send, answer } = begin(port, "application/connect+proto");
+  for (const drop of drops) send(drop);
+  const drip = setInterval(() => drops.length > 0 && send(Buffer.of(0)), 50);
+  opened.push(() => clearInterval(drip));
+  const begun = performance.now();
+  expect(statusOf(await answer)).toBe(408);
+  expect(performance.now() - begun).toBeLessThan(4 * TIMEOUT);
+  expect(told).toEqual(["CANCELLED"]);
+});
+
+test("a client that stops to send gets 408, though it has sent messages", async () => {
+  const { port, told, unrouted } = await startCounting();
+  const { send, answer } = begin(port, "application/connect+proto");
+  send(MESSAGE);
+  await sleep(TIMEOUT / 2);
+  send(MESSAGE);
+  expect(statusOf(await answer)).toBe(408);
+  expect(told).toEqual(["CANCELLED"]);
+  expect(unrouted.map(({ code }) => code)).toEqual(["REQUEST_TIMEOUT"]);
+});
+
+test("the one message of another request is given its time only", async () => {
+  const { port } = await startCounting();
+  const { send, answer } = begin(port, "application/connect+proto", "Expand");
+  send(PREFIX);
+  const drip = setInterval(() => send(Buffer.of(0)), 50);
+  opened.push(() => clearInterval(drip));
+  expect(statusOf(await answer)).toBe(408);
+});
