@@ -1,10 +1,11 @@
-import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import type { DescExtension, DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import { ServiceError } from "../error/service-error.ts";
 import type { Exchange } from "../http/exchange/exchange.ts";
 import type { RequestTarget } from "../http/routing/request-target.ts";
 import type { RpcProtocols } from "../http/routing/route-service.ts";
+import { messageRegistry } from "../json/json-text.ts";
 import type { CodecName, RpcExchange } from "../rpc/rpc-exchange.ts";
 import type { ServedRpc } from "../rpc/serve-call.ts";
 import { VERSION_HEADER } from "./connect/connect-error.ts";
@@ -32,7 +33,11 @@ export class WebProtocols implements RpcProtocols {
 
   constructor(options: WebProtocolsOptions) {
     this.#options = options;
-    this.#mayGet = new Set(options.methods.filter(mayGet).map(({ rpc }) => `/${rpc}`));
+    const { methods } = options;
+    let registry: Registry | undefined;
+    const known = () => (registry ??= messageRegistry(methods));
+    const readable = methods.filter((method) => mayGet(method, known));
+    this.#mayGet = new Set(readable.map(({ rpc }) => `/${rpc}`));
   }
 
   /** @throws ServiceError UNSUPPORTED_MEDIA_TYPE */
@@ -107,27 +112,53 @@ function otherKind({ name }: SpokenProtocol): ServiceError {
  * Whether an RPC may be called by GET with its request in the query, which logs and histories keep
  * (docs/requirements.md, TRANS-3): it changes nothing, has a route of GET, is for everybody, and no
  * field of its request is to be redacted.
+ *
+ * @param known what an Any may hold, and extensions
  */
-export function mayGet({ kind, descriptor, policy, routes }: BoundMethod): boolean {
+export function mayGet(
+  { kind, descriptor, policy, routes }: BoundMethod,
+  known: () => Registry,
+): boolean {
   return (
     kind === "unary" &&
     descriptor?.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS &&
     routes.some(({ method }) => method === "GET") &&
     policy.exposure !== "INTERNAL" &&
     policy.exposure !== "SYSTEM" &&
-    !isRedacted(descriptor.input, new Set())
+    !holdsRedacted(descriptor.input, known)
   );
 }
 
-/** Whether a message has a field that is to be redacted, at any depth. */
-function isRedacted(message: DescMessage, seen: Set<DescMessage>): boolean {
-  if (seen.has(message)) return false;
-  seen.add(message);
-  return message.fields.some(
-    (field: DescField) =>
-      field.proto.options?.debugRedact === true ||
-      (field.message !== undefined && isRedacted(field.message, seen)),
-  );
+/** Whether a message has, or may have, a field that is to be redacted, at any depth. */
+function holdsRedacted(request: DescMessage, known: () => Registry): boolean {
+  const messages = new Set([request]);
+  // Those that are added are gone through, too.
+  for (const message of messages) {
+    for (const field of fieldsOf(message, known)) {
+      if (field.proto.options?.debugRedact === true) return true;
+      if (field.message !== undefined) messages.add(field.message);
+    }
+  }
+  return false;
+}
+
+/** The fields that a message has or may have: an Any those of all messages, and the extensions of others count. */
+function fieldsOf(
+  message: DescMessage,
+  known: () => Registry,
+): readonly (DescField | DescExtension)[] {
+  if (message.typeName === "google.protobuf.Any") {
+    return [...known()].flatMap((type): readonly (DescField | DescExtension)[] => {
+      if (type.kind === "message") return type.fields;
+      return type.kind === "extension" ? [type] : [];
+    });
+  }
+  if (message.proto.extensionRange.length === 0) return message.fields;
+  const extensions = [...known()].filter((type) => type.kind === "extension");
+  return [
+    ...message.fields,
+    ...extensions.filter(({ extendee }) => extendee.typeName === message.typeName),
+  ];
 }
 
 /** What the content type of a request says of it. */

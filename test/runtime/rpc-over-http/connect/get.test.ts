@@ -1,8 +1,15 @@
 /** Connect by GET: where it may be, and what its query may be. */
 import { gzipSync } from "node:zlib";
+import { create, createFileRegistry } from "@bufbuild/protobuf";
+import {
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+  file_google_protobuf_any,
+} from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AccessPolicy } from "../../../../src/api/format/access-policy.ts";
 import type { BoundMethod } from "../../../../src/runtime/binding/bound-method.ts";
+import { messageRegistry } from "../../../../src/runtime/json/json-text.ts";
 import { mayGet } from "../../../../src/runtime/rpc-over-http/web-protocols.ts";
 import { boundMethods } from "../../grpc/support/echo-methods.ts";
 import { httpRoute } from "../../http/support.ts";
@@ -20,16 +27,57 @@ function readable(change: Partial<BoundMethod> = {}, idempotency = NO_SIDE_EFFEC
 
 const policy = (exposure: AccessPolicy["exposure"]) => ({ policy: { exposure, publish: false } });
 
-/** The request with a field that is to be redacted, within another message. */
-function redacted(): BoundMethod {
-  const method = readable();
-  const descriptor = method.descriptor as NonNullable<BoundMethod["descriptor"]>;
-  const secret = { proto: { options: { debugRedact: true } }, message: undefined };
-  const inner = { fields: [secret] };
-  const outer = { fields: [{ proto: {}, message: inner }] };
-  const input = { fields: [{ proto: {}, message: outer }] };
-  return { ...method, descriptor: Object.assign(Object.create(descriptor), { input }) };
+interface Field {
+  readonly name: string;
+  readonly type: number;
+  readonly label: number;
+  readonly typeName?: string;
+  readonly options?: { readonly debugRedact: boolean };
+  readonly number?: number;
+  readonly extendee?: string;
 }
+
+interface Declared {
+  readonly field?: readonly Field[];
+  /** The numbers of its extensions. */
+  readonly range?: { readonly start: number; readonly end: number };
+}
+
+const SECRET: Field = { name: "secret", type: 9, label: 1, options: { debugRedact: true } };
+const PLAIN: Field = { name: "plain", type: 9, label: 1 };
+const ANY: Field = { name: "any", type: 11, label: 1, typeName: ".google.protobuf.Any" };
+const INNER: Field = { name: "inner", type: 11, label: 1, typeName: ".t.Inner" };
+/** An extension of a message. */
+const extending = (extendee: string, field: Field): Field => ({
+  ...field,
+  number: 100,
+  extendee: `.t.${extendee}`,
+});
+const EXTENDABLE: Declared = { range: { start: 100, end: 200 } };
+
+/** Echo with another request: the message `Request`, beside which a file declares others, and extensions. */
+function asking(messages: Record<string, Declared>, extension: Field[] = []): BoundMethod {
+  const messageType = Object.entries(messages).map(([name, { field, range }]) => ({
+    name,
+    field: (field ?? []).map((each, index) => ({ ...each, number: index + 1 })),
+    extensionRange: range === undefined ? [] : [range],
+  }));
+  const file = create(FileDescriptorProtoSchema, {
+    ...{ name: "t.proto", package: "t", syntax: "proto2" },
+    ...{ dependency: ["google/protobuf/any.proto"], messageType, extension },
+  });
+  const registry = createFileRegistry(
+    create(FileDescriptorSetSchema, { file: [file_google_protobuf_any.proto, file] }),
+  );
+  const method = readable();
+  const descriptor = Object.assign(Object.create(method.descriptor as object), {
+    input: registry.getMessage("t.Request"),
+    parent: { file: registry.getFile("t.proto") },
+  });
+  return { ...method, descriptor };
+}
+
+const may = (method: BoundMethod) => mayGet(method, () => messageRegistry([method]));
 
 describe("an RPC may not be called by GET [TRANS-3]", () => {
   it.each<[name: string, method: BoundMethod]>([
@@ -40,14 +88,59 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
     ["with a stream", readable({ kind: "server_streaming" })],
     ["that is INTERNAL", readable(policy("INTERNAL"))],
     ["that is SYSTEM", readable(policy("SYSTEM"))],
-    ["with a field to be redacted", redacted()],
+    ["with a field to be redacted", asking({ Request: { field: [SECRET] } })],
+    [
+      "with such a field within another message",
+      asking({
+        Request: { field: [PLAIN, { ...INNER, typeName: ".t.Outer" }] },
+        Outer: { field: [{ ...INNER, label: 3 }] },
+        Inner: { field: [PLAIN, SECRET] },
+      }),
+    ],
+    [
+      "with an Any, which may hold such a field",
+      asking({
+        Request: { field: [INNER] },
+        Inner: { field: [ANY] },
+        Other: { field: [PLAIN, SECRET] },
+      }),
+    ],
+    [
+      "with an Any, which may hold such an extension",
+      asking({ Request: { field: [ANY] }, Other: EXTENDABLE }, [extending("Other", SECRET)]),
+    ],
+    [
+      "with such an extension",
+      asking({ Request: { field: [INNER] }, Inner: EXTENDABLE }, [extending("Inner", SECRET)]),
+    ],
+    [
+      "with an extension that has such a field",
+      asking({ Request: EXTENDABLE, Inner: { field: [SECRET] } }, [extending("Request", INNER)]),
+    ],
   ])("%s", (_name, method) => {
-    expect(mayGet(method)).toBe(false);
+    expect(may(method)).toBe(false);
   });
 
   it("but may otherwise", () => {
-    expect(mayGet(readable())).toBe(true);
-    expect(mayGet(readable(policy("AUTHENTICATED")))).toBe(true);
+    expect(may(readable())).toBe(true);
+    expect(may(readable(policy("AUTHENTICATED")))).toBe(true);
+  });
+
+  it.each([
+    ["an Any", asking({ Request: { field: [ANY] }, Other: { field: [PLAIN] } })],
+    [
+      "extensions",
+      asking({ Request: EXTENDABLE, Other: EXTENDABLE }, [
+        extending("Request", PLAIN),
+        { ...extending("Other", SECRET), number: 101 },
+      ]),
+    ],
+    [
+      "a message that holds itself",
+      asking({ Request: { field: [{ ...INNER, typeName: ".t.Request" }, PLAIN] } }),
+    ],
+  ])("also with %s, of which none is to be redacted", (_name, method) => {
+    expect(may(method)).toBe(true);
   });
 });
 
