@@ -76,6 +76,8 @@ export interface Rpc {
   readonly response: string;
   readonly idempotency: IdempotencyLevel;
   readonly deprecated: boolean;
+  /** Whether a field of the request has `debug_redact`; only read if Connect's GET could carry the request. */
+  readonly redactedRequest?: true;
   /** The annotation as written; absent if there is none or it cannot be trusted. */
   readonly policy?: DeclaredPolicy;
   /** Why the annotation cannot be trusted. */

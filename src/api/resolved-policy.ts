@@ -128,7 +128,7 @@ export function hostBindingsOf(
   const path = `/${rpc.fullName}`;
   return [
     ...published,
-    ...connectBindings(rpc).filter(
+    ...connectBindings(rpc, mayGet(rpc) && rpc.redactedRequest !== true).filter(
       ({ method }) => !published.some((each) => each.path === path && each.method === method),
     ),
   ];
@@ -136,17 +136,22 @@ export function hostBindingsOf(
 
 /** All bindings with which a request for an RPC can reach its service, published or not. */
 export function reachingBindingsOf(rpc: Rpc): readonly HttpBinding[] {
-  return [...bindingsOf(rpc), ...connectBindings(rpc)];
+  return [...bindingsOf(rpc), ...connectBindings(rpc, mayGet(rpc))];
 }
 
-/** POST, and also GET for an RPC without side effects that is bound to GET. */
-function connectBindings(rpc: Rpc): HttpBinding[] {
-  const post = implicitBinding(rpc);
-  const mayGet =
+/** Whether Connect's GET can call an RPC: it has no side effects, and is bound to GET. */
+export function mayGet(rpc: Rpc): boolean {
+  return (
     rpc.idempotency === "NO_SIDE_EFFECTS" &&
     rpc.stream === "unary" &&
-    bindingsOf(rpc).some(({ method }) => method === "GET");
-  if (!mayGet) return [post];
+    bindingsOf(rpc).some(({ method }) => method === "GET")
+  );
+}
+
+/** POST, and GET where that is asked for. */
+function connectBindings(rpc: Rpc, withGet: boolean): HttpBinding[] {
+  const post = implicitBinding(rpc);
+  if (!withGet) return [post];
   const { path, template } = post;
   return [post, { method: "GET", path, template, fields: [] }];
 }

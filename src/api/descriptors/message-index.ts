@@ -28,12 +28,16 @@ export const KINDS: readonly (FieldKind | undefined)[] = [
 ];
 
 const LABEL_REPEATED = 3;
+/** The number of `debug_redact` in `google.protobuf.FieldOptions`. */
+const DEBUG_REDACT = 16;
 
 interface Field {
   readonly kind: FieldKind;
   readonly repeated: boolean;
   /** The full name of the enum or message. */
   readonly type?: string;
+  /** Whether its option `debug_redact` is set. */
+  readonly isRedacted: boolean;
 }
 
 interface IndexedMessage {
@@ -74,13 +78,35 @@ export class MessageIndex {
         const unknown = { status: "unknown", segment, message: type } as const;
         return suggestion === undefined ? unknown : { ...unknown, suggestion };
       }
-      if (index === segments.length - 1) return { status: "found", ...field };
-      if (field.kind !== "message" || field.repeated || field.type === undefined) {
-        return { status: "not_a_message", segment, kind: field.kind, repeated: field.repeated };
+      const { kind, repeated, type: inner } = field;
+      if (index === segments.length - 1) {
+        return { status: "found", kind, repeated, ...(inner === undefined ? {} : { type: inner }) };
       }
-      type = field.type;
+      if (kind !== "message" || repeated || inner === undefined) {
+        return { status: "not_a_message", segment, kind, repeated };
+      }
+      type = inner;
     }
     return { status: "no_message", message };
+  }
+
+  /**
+   * Whether a message has a field with `debug_redact`, at any depth; true also where a part of it cannot be
+   * known. What an Any may hold, and extensions, are not looked at.
+   */
+  holdsRedacted(message: string): boolean {
+    const types = new Set([message]);
+    // Those that are added are gone through, too.
+    for (const type of types) {
+      if (this.#find(type)?.file.conflict !== undefined) return true;
+      const fields = this.#fieldsOf(type);
+      if (fields === undefined) return true;
+      for (const { isRedacted, kind, type: inner } of fields.values()) {
+        if (isRedacted) return true;
+        if (kind === "message" && inner !== undefined) types.add(inner);
+      }
+    }
+    return false;
   }
 
   /** The file that declares a message. */
@@ -166,16 +192,23 @@ function readField(encoded: FieldReader, into: Map<string, Field>): void {
   let label = 0;
   let kind: FieldKind | undefined;
   let type: string | undefined;
+  let isRedacted = false;
   encoded.message((number, wireType, reader) => {
     if (number === 1 && wireType === WireType.LengthDelimited) name = reader.string();
     else if (number === 4 && wireType === WireType.Varint) label = reader.int32();
     else if (number === 5 && wireType === WireType.Varint) kind = KINDS[reader.int32()];
     else if (number === 6 && wireType === WireType.LengthDelimited) type = reader.string();
-    else return false;
+    else if (number === 8 && wireType === WireType.LengthDelimited) {
+      reader.message((option, optionType, options) => {
+        if (option !== DEBUG_REDACT || optionType !== WireType.Varint) return false;
+        isRedacted = options.bool();
+        return true;
+      });
+    } else return false;
     return true;
   });
   if (kind === undefined) return;
-  const repeated = label === LABEL_REPEATED;
-  if (type === undefined) into.set(name, { kind, repeated });
-  else into.set(name, { kind, repeated, type: type.startsWith(".") ? type.slice(1) : type });
+  const field: Field = { kind, repeated: label === LABEL_REPEATED, isRedacted };
+  if (type === undefined) into.set(name, field);
+  else into.set(name, { ...field, type: type.startsWith(".") ? type.slice(1) : type });
 }

@@ -20,6 +20,7 @@ import { readHttpRules } from "../../api/read/http-reader.ts";
 import { type FileCopy, mergeInputs } from "../../api/read/merge-inputs.ts";
 import { readPolicy } from "../../api/read/policy-reader.ts";
 import { readResource } from "../../api/read/resource-reader.ts";
+import { mayGet } from "../../api/resolved-policy.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { deploy } from "./deploy.ts";
@@ -162,7 +163,7 @@ function readRpc(
   const resource = policy?.authz?.resource;
   const auditResource = policy?.audit?.resource;
   const scope = { request, http, messages };
-  return {
+  const rpc: Rpc = {
     name,
     fullName,
     stream,
@@ -177,6 +178,10 @@ function readRpc(
     ...(resource === undefined ? {} : { resource: readResource(resource, scope) }),
     ...(auditResource === undefined ? {} : { auditResource: readResource(auditResource, scope) }),
   };
+  const mayStandInQuery = policy?.gateway?.publish === true && mayGet(rpc);
+  return mayStandInQuery && messages.holdsRedacted(request)
+    ? { ...rpc, redactedRequest: true }
+    : rpc;
 }
 
 /** The HTTP rules of an RPC; a single rule with an error if the input gives them another meaning. */

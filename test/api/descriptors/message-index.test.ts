@@ -210,3 +210,52 @@ describe("a message", () => {
     expect(() => deep(5000).lookup(name(1), "id")).toThrow("nest more than 100 deep");
   });
 });
+
+describe("a field with debug_redact", () => {
+  const secret = { ...field("secret", Type.STRING), options: { debugRedact: true } };
+  const shown = { ...field("shown", Type.STRING), options: { debugRedact: false } };
+  const to = (type: string) => field("inner", Type.MESSAGE, `.${type}`);
+  const redacting = indexOf({
+    a: [
+      { name: "Direct", field: [shown, secret] },
+      { name: "Far", field: [field("id", Type.STRING), to("b.Middle")] },
+      {
+        name: "Map",
+        field: [field("map", Type.MESSAGE, ".a.Map.MapEntry", Label.REPEATED)],
+        nestedType: [
+          {
+            name: "MapEntry",
+            field: [field("key", Type.STRING), field("value", Type.MESSAGE, ".a.Direct")],
+            options: { mapEntry: true },
+          },
+        ],
+      },
+      { name: "Plain", field: [shown, to("a.Plain"), field("color", Type.ENUM, ".a.Direct")] },
+      { name: "Lost", field: [to("a.Nobody")] },
+    ],
+    b: [{ name: "Middle", field: [to("a.Far"), to("a.Direct")] }],
+  });
+
+  test.each([
+    ["a.Direct", true],
+    ["a.Far", true],
+    ["a.Map", true],
+    ["a.Plain", false],
+    // Nobody knows.
+    ["a.Lost", true],
+  ])("is found in %s: %s", (message, expected) => {
+    expect(redacting.holdsRedacted(message)).toBe(expected);
+  });
+
+  test("is found however long the way is", () => {
+    const messages = Array.from({ length: 20_000 }, (_, index) => ({
+      name: `M${index}`,
+      field: [index === 19_999 ? secret : to(`a.M${index + 1}`)],
+    }));
+    expect(indexOf({ a: messages }).holdsRedacted("a.M0")).toBe(true);
+  });
+
+  test("changes nothing of what a path leads to", () => {
+    expect(redacting.lookup("a.Direct", "secret")).toEqual(found("string"));
+  });
+});

@@ -2,6 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   CodeGeneratorRequestSchema,
   FieldDescriptorProto_Type,
+  FieldOptionsSchema,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
@@ -161,6 +162,22 @@ describe("a service", () => {
     });
     expect(upload).toMatchObject({ stream: "client_streaming", idempotency: "IDEMPOTENT" });
     expect(talk).toMatchObject({ stream: "bidi_streaming", policy: {} });
+  });
+
+  test("says that a field of a request is to be redacted, where a query could hold it [EDGE-20]", () => {
+    const set = fromBinary(FileDescriptorSetSchema, IMAGE);
+    const thing = set.file.find(({ name }) => name === "b/v1/b.proto")?.messageType[0];
+    Object.assign(thing?.field[0] as object, {
+      options: create(FieldOptionsSchema, { debugRedact: true }),
+    });
+    const rpcs = rpcsOf(readImage(toBinary(FileDescriptorSetSchema, set), "image"));
+    expect(rpcs.map(({ name, redactedRequest }) => [name, redactedRequest])).toEqual([
+      ["Get", true],
+      ["Watch", undefined],
+      ["Upload", undefined],
+      ["Talk", undefined],
+    ]);
+    expect(get).not.toHaveProperty("redactedRequest");
   });
 
   test("survives JSON", () => {

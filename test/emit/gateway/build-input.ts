@@ -24,6 +24,7 @@ export interface RpcSpec {
   readonly limit?: { readonly qps: number; readonly burst?: number };
   readonly stream?: StreamKind;
   readonly idempotency?: IdempotencyLevel;
+  readonly redactedRequest?: true;
 }
 
 /** An input of emitters, from a configuration as a user writes it and RPCs in short. */
@@ -58,6 +59,7 @@ function buildRpc(spec: RpcSpec): Rpc {
     response: "test.Response",
     idempotency: spec.idempotency ?? "IDEMPOTENCY_UNKNOWN",
     deprecated: false,
+    ...(spec.redactedRequest === undefined ? {} : { redactedRequest: true }),
     policy: {
       exposure,
       gateway: { publish, methods: [] },

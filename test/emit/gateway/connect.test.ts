@@ -14,6 +14,7 @@ const READ = { idempotency: "NO_SIDE_EFFECTS" } as const;
 const RPCS: readonly RpcSpec[] = [
   ...SAMPLE_RPCS,
   { rpc: "hub.skills.v1.A/Read", http: ["GET /v1/read"], ...READ },
+  { rpc: "hub.skills.v1.A/Secret", http: ["GET /v1/secret"], ...READ, redactedRequest: true },
   { rpc: "hub.skills.v1.A/ReadByPost", http: ["POST /v1/read-by-post"], ...READ },
   { rpc: "hub.skills.v1.A/Unsure", http: ["GET /v1/unsure"] },
   { rpc: "hub.skills.v1.A/Plain", exposure: "PUBLIC" },
@@ -44,6 +45,7 @@ describe("connect: true", () => {
       "POST /hub.skills.v1.A/Plain hub-web.hub.1.public",
       "POST /hub.skills.v1.A/Read hub-web.hub.1",
       "POST /hub.skills.v1.A/ReadByPost hub-web.hub.1",
+      "POST /hub.skills.v1.A/Secret hub-web.hub.1",
       "POST /hub.skills.v1.A/Unsure hub-web.hub.1",
       "POST /hub.skills.v1.SkillService/GetFeatured hub-web.hub.1.public",
       "POST /hub.skills.v1.SkillService/GetSkill hub-web.hub.1",
