@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { DatabaseKind } from "./database.ts";
 
-/** The types of columns, where they differ from one kind of database to the other. */
+/** Column types that differ between the kinds of databases. */
 export interface ColumnTypes {
   /** Text that is compared by its bytes. */
   readonly text: RawBuilder<unknown>;
@@ -12,6 +12,6 @@ export interface ColumnTypes {
 /** The types of columns of each kind of database. */
 export const COLUMN_TYPES: Readonly<Record<DatabaseKind, ColumnTypes>> = {
   sqlite: { text: sql`text`, whole: "integer" },
-  // Bytes compare faster than a language's order, and alike on every server.
+  // Comparing bytes is faster than collation by a language, and the same on every server.
   postgres: { text: sql`text collate "C"`, whole: "bigint" },
 };

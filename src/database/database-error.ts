@@ -1,14 +1,14 @@
-/** Why a database cannot be used, in the codes of gRPC. */
+/** Why a database cannot be used, as a gRPC code. */
 export type DatabaseErrorCode =
-  /** What is to be opened is not named rightly. */
+  /** The name of the database is not valid. */
   | "INVALID_ARGUMENT"
-  /** A person must change something first: a right, a file, the version of a program. */
+  /** A person must change something first: a privilege, a file, the version of a program. */
   | "FAILED_PRECONDITION"
-  /** It does not answer now; later it may. */
+  /** It does not answer; a later attempt may succeed. */
   | "UNAVAILABLE";
 
 /**
- * A database cannot be used. The message says how to fix it, and holds no secret.
+ * A database cannot be used. The message says how to fix it, and contains no secrets.
  *
  * @example
  * ```ts
@@ -22,12 +22,12 @@ export type DatabaseErrorCode =
  * ```
  */
 export class DatabaseError extends Error {
-  /** `DatabaseError`, or the name of one that says more. */
+  /** `DatabaseError`, or the name of a subclass. */
   override readonly name: string = "DatabaseError";
-  /** Why, for a program to decide on: whether trying again can help. */
+  /** The reason, with which a program can decide whether to try again. */
   readonly code: DatabaseErrorCode;
 
-  /** @param message what is wrong and how to fix it, without secrets */
+  /** @param message - the problem and its fix, without secrets */
   constructor(code: DatabaseErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;

@@ -6,12 +6,12 @@ export const DATABASE_KINDS = ["sqlite", "postgres"] as const;
 /** A kind of database. */
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
-/** `database` of a service's configuration, by the names of the file. */
+/** `database` of a service's configuration, with the names of the file. */
 export interface DatabaseSettings {
   readonly driver: DatabaseKind;
-  /** The file of SQLite. */
+  /** The SQLite file. */
   readonly file?: string | undefined;
-  /** The URL of PostgreSQL; holds a secret. */
+  /** The PostgreSQL URL; contains a secret. */
   readonly url?: string | undefined;
   readonly max_open_conns: number;
   readonly max_idle_conns: number;
@@ -23,32 +23,32 @@ export interface DatabaseSettings {
 export interface PoolStats {
   readonly open: number;
   readonly idle: number;
-  /** How many wait for a connection. */
+  /** The number of requests that wait for a connection. */
   readonly waiting: number;
   readonly max: number;
 }
 
 /**
- * An open database: the same for SQLite and PostgreSQL, for tables of any kind.
+ * An open database, with the same interface for SQLite and PostgreSQL and for all tables.
  *
- * @typeParam Tables - the tables, as Kysely has them
+ * @typeParam Tables - the tables, as Kysely types
  */
 export interface Database<Tables> {
   readonly kind: DatabaseKind;
   /** The schema of its tables in PostgreSQL. */
   readonly schema: string | undefined;
-  /** What it is called in messages: no secret. */
+  /** Its name in messages, without secrets. */
   readonly name: string;
   /**
-   * For queries. Each statement by itself is a transaction, and durable once it is
-   * acknowledged. SQLite has one connection: a transaction of many steps keeps all others waiting.
+   * For queries. Each statement is its own transaction, and durable once it is acknowledged. SQLite
+   * has one connection: a transaction of many steps blocks all other statements.
    */
   readonly kysely: Kysely<Tables>;
   /** The same database for other tables. */
   as<Others>(): Database<Others>;
-  /** Whether it answers now, and why not. */
+  /** Whether it answers now; otherwise, the reason. */
   ready(): Promise<{ readonly ready: boolean; readonly reason?: string }>;
-  /** Says what an error of a query means and how it is fixed; for the log, not for callers. */
+  /** Explains an error of a query and its fix; for the log, not for callers. */
   explain(error: unknown): Error;
   poolStats(): PoolStats;
   close(): Promise<void>;

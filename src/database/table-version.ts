@@ -1,20 +1,20 @@
 import { DatabaseError } from "./database-error.ts";
 
-/** The tables of a part of a program, as messages speak of them. */
+/** The version of the tables of a part of a program, for messages. */
 export interface TableVersion {
-  /** Of the database, such as `the store relationships.db`. */
+  /** The name of the database, such as `the store relationships.db`. */
   readonly name: string;
-  /** Whose tables, such as `audit`. */
+  /** The part of the program, such as `audit`. */
   readonly component: string;
-  /** What is in the database; 0 where nothing is. */
+  /** The version in the database; 0 if it has no tables. */
   readonly made: number;
-  /** What this program makes and knows. */
+  /** The version that this program makes and knows. */
   readonly known: number;
 }
 
 /**
- * Reads the version of tables, which is 0 where they were never made.
- * Whoever finds the one it needs asks for no right but to read it, and for no lock.
+ * Reads the version of tables, which is 0 if they do not exist.
+ * It needs only the privilege to read the version, and no lock.
  */
 export async function readVersion(
   query: () => Promise<{ readonly version: number | string | null }>,
@@ -28,9 +28,9 @@ export async function readVersion(
 }
 
 /**
- * Whether tables have still to be made or changed.
+ * Whether tables must be created or changed.
  *
- * @throws DatabaseError FAILED_PRECONDITION where a newer program made them: what its tables mean is not known here
+ * @throws DatabaseError FAILED_PRECONDITION if a newer program made them, since the meaning of its tables is unknown here
  */
 export function isOutdated({ name, component, made, known }: TableVersion): boolean {
   if (made <= known) return made < known;
@@ -40,7 +40,7 @@ export function isOutdated({ name, component, made, known }: TableVersion): bool
   );
 }
 
-/** Says more of a migration that failed because the user of the connection may not make tables. */
+/** Explains a migration that failed because the user of the connection may not create tables. */
 export function explainMigration(
   error: unknown,
   { name, component, made, known }: TableVersion,
@@ -50,7 +50,7 @@ export function explainMigration(
   const has = made === 0 ? "no" : `version ${made} of the`;
   return new DatabaseError(
     "FAILED_PRECONDITION",
-    `${name} has ${has} ${component} tables, this program needs version ${known}, and its user may not make them (${message}): run svc-access database migrate as their owner first`,
+    `${name} has ${has} ${component} tables, this program needs version ${known}, and its user may not create them (${message}): run svc-access database migrate as their owner first`,
     { cause: error },
   );
 }

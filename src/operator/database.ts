@@ -3,7 +3,7 @@ import { note } from "../common/note.ts";
 
 /** `svc-access database …`: the tables of a service. */
 export function databaseCommand(): Command {
-  const group = new Command("database").description("Makes the tables of a service.");
+  const group = new Command("database").description("Creates the tables of a service.");
   for (const command of [migrateCommand()]) group.addCommand(command);
   return group;
 }
@@ -12,7 +12,7 @@ export function databaseCommand(): Command {
 function migrateCommand(): Command {
   return new Command("migrate")
     .description(
-      "Makes the tables that a service of this version needs, or changes those that are there.",
+      "Creates the tables that a service of this version needs, or migrates existing ones.",
     )
     .requiredOption("--config <file>", "the configuration of the service, which names its database")
     .addHelpText(
@@ -21,9 +21,9 @@ function migrateCommand(): Command {
 Examples:
   DATABASE_URL=postgres://notes_owner@db/notes svc-access database migrate --config service.yaml
 
-For a role that owns the tables, before a service starts whose role only uses them. Where its role
-may make them, the service does the same by itself when it starts.
-Exit codes: 0 the tables are those of this version, 2 usage, or a database that refuses it.`,
+Run it as the role that owns the tables, before a service starts with a role that only uses them. If
+the role of the service may create tables, the service does the same when it starts.
+Exit codes: 0 the tables have this version, 2 usage, or a database that rejects it.`,
     )
     .action(async ({ config }: { config: string }) => {
       const [{ loadServiceConfig }, { migrateDatabase }] = await Promise.all([
@@ -31,6 +31,6 @@ Exit codes: 0 the tables are those of this version, 2 usage, or a database that 
         import("../runtime/server/migrate-database.ts"),
       ]);
       await migrateDatabase(loadServiceConfig(config).config);
-      note("the tables are those of this version");
+      note("the tables have this version");
     });
 }

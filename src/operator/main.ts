@@ -5,7 +5,7 @@ import { auditCommand } from "./audit/audit.ts";
 import { databaseCommand } from "./database.ts";
 import { relationshipCommand } from "./relationship/relationship.ts";
 
-/** What ends in a message, by the names of the errors: whoever reads it can do something about it. */
+/** The names of errors that the user can fix, which are reported as messages. */
 const EXPECTED: ReadonlySet<string> = new Set([
   "OperatorError",
   "AuthzError",
@@ -16,10 +16,10 @@ const EXPECTED: ReadonlySet<string> = new Set([
   "StartUpError",
 ]);
 
-/** The commands of `svc-access` that read what services store; `bin/svc-access` loads them apart from the compiler. */
+/** The commands of `svc-access` for the data of services; `bin/svc-access` loads them separately from the compiler. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
   const program = new Command("svc-access")
-    .description("Reads and changes what a service stores, and makes its tables.")
+    .description("Reads and changes the stored data of a service, and creates its tables.")
     .version(version);
   for (const command of [auditCommand(), databaseCommand(), relationshipCommand()]) {
     program.addCommand(command);
@@ -30,10 +30,10 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
 function messageOf(error: unknown): string | undefined {
   const { name, code, cause } = error as Error & { code?: string };
   if (code === "ERR_UNKNOWN_BUILTIN_MODULE") {
-    return `this command needs Node 24; this is Node ${process.versions.node}`;
+    return `this command needs Node.js 24; this is Node.js ${process.versions.node}`;
   }
   if (!EXPECTED.has(name)) return undefined;
-  // Callers of a service are not told why its database does not answer; its operator is.
+  // A service hides from its callers why its database does not answer, but operators must know.
   return name === "ServiceError" && cause instanceof Error
     ? cause.message
     : (error as Error).message;

@@ -251,7 +251,7 @@ describe("svc-access audit, of a service that runs", () => {
     [
       "two principals",
       ["list", "--store", file, "--principal", "user:a", "--principal-id", "a"],
-      /exclude/,
+      /cannot be combined/,
     ],
     ["a page that is too large", ["list", "--store", file, "--limit", "501"], /1 to 500/],
     [

@@ -119,8 +119,12 @@ describe("the first owner, in SQLite", () => {
 
   test.each<[what: string, args: string[], message: RegExp]>([
     ["no relationship", ["--config", config], /missing required argument/],
-    ["no engine", [OWNER], /give --config <file>, or --store/],
-    ["a store without its model", ["--store", store, OWNER], /what is written must fit the model/],
+    ["no engine", [OWNER], /set --config <file>, or --store/],
+    [
+      "a store without its model",
+      ["--store", store, OWNER],
+      /relationships must conform to the model/,
+    ],
     ["a model beside a configuration", ["--config", config, "--model", model, OWNER], /--model/],
     ["both", ["--config", config, "--store", store, OWNER], /cannot be used with/],
     ["no such store", ["--store", join(folder, "no.db"), "--model", model, OWNER], /not exist/],
@@ -157,7 +161,7 @@ await onPostgres("the tables and the first owner, in PostgreSQL", ({ url, query 
       expect(migrate()).toEqual({
         status: 0,
         stdout: "",
-        stderr: "svc-access: the tables are those of this version\n",
+        stderr: "svc-access: the tables have this version\n",
       });
     }
     expect(touch("--config", config, OWNER).status).toBe(0);

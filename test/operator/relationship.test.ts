@@ -233,7 +233,7 @@ database: {file: notes.db}
     expect(lines(misfits().stdout).map((line) => line.split(": ")[0])).toEqual(MISFITS);
     expect(misfits("--model", join(own, "old.zed"))).toMatchObject({ status: 0, stdout: "" });
     write("");
-    expect(misfits().stderr).toContain("names no model: give --model");
+    expect(misfits().stderr).toContain("names no model: set --model");
     write("model: new.zed");
     const removed = command(["delete", "--config", config, "--misfit", "--yes"]);
     expect(removed.stderr).toContain("3 relationships deleted");
@@ -266,20 +266,24 @@ database: {file: notes.db}
       ["list", "--config", join(folder, "no.yaml"), "--misfit"],
       /no\.yaml does not exist/,
     ],
-    ["--misfit without a model", ["list", "--store", file, "--misfit"], /go together/],
-    ["a model without --misfit", ["list", "--store", file, "--model", model], /go together/],
+    ["--misfit without a model", ["list", "--store", file, "--misfit"], /--misfit needs --model/],
+    ["a model without --misfit", ["list", "--store", file, "--model", model], /need each other/],
     ["a malformed resource", ["list", "--store", file, "--resource", "doc:a#x"], /use --relation/],
     [
       "a malformed subject",
       ["list", "--store", file, "--subject", "a b"],
       /--subject "a b" is not valid/,
     ],
-    ["a limit of 0", ["list", "--store", file, "--limit", "0"], /whole number from 1/],
+    ["a limit of 0", ["list", "--store", file, "--limit", "0"], /whole number of at least 1/],
     ["an unknown format", ["list", "--store", file, "--format", "xml"], /ndjson/],
     ["an unknown flag", ["list", "--sore", file], /unknown option '--sore'/],
     ["another database", ["list", "--store", model], /not? .*SQLite database/],
     ["nothing that says which", ["delete", "--store", file, "--yes"], /--all/],
-    ["all and a selection", ["delete", "--store", file, "--all", "--relation", "owner"], /exclude/],
+    [
+      "all and a selection",
+      ["delete", "--store", file, "--all", "--relation", "owner"],
+      /cannot be combined/,
+    ],
     [
       "more than one transaction takes",
       ["delete", "--store", file, "--all", "--limit", "100001"],

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
-/** What another process created in the moment since it was asked for. */
+/** The errors if another process has created the schema since the query. */
 const EXISTS = new Set(["42P06", "23505"]);
 
-/** Creates a schema; asks first, for `if not exists` needs the right to create also where it exists. */
+/** Creates a schema. It queries first, since `if not exists` needs the create privilege even if the schema exists. */
 export async function createSchema(
   // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
   kysely: Kysely<any>,

@@ -2,23 +2,23 @@ import type { ClientConfig } from "pg";
 import { Client } from "../../common/drivers/pg.ts";
 import { DatabaseError } from "../database-error.ts";
 
-/** How a PostgreSQL server is reached. */
+/** The address of a PostgreSQL server. */
 export interface PostgresAddress {
-  /** For `pg`; holds the password, so it is in no message. */
+  /** For `pg`; contains the password, so never print it. */
   readonly config: ClientConfig;
   /** For messages: `database at host:port`. */
   readonly place: string;
-  /** For messages too: a URL without the password. */
+  /** For messages, too: the URL without the password. */
   readonly url: string;
   readonly user: string;
 }
 
-/** How long a connection may take to be made, in milliseconds. */
+/** The time limit for making a connection, in milliseconds. */
 const CONNECT_TIMEOUT = 5000;
-/** After how long without an answer a server counts as lost, in milliseconds. */
+/** The time without an answer after which a server counts as lost, in milliseconds. */
 const QUERY_TIMEOUT = 30_000;
 
-/** Reads a URL (`postgres://user:password@host:port/database`) or the settings of `pg`; the environment fills in. */
+/** Reads a URL (`postgres://user:password@host:port/database`) or the settings of `pg`; the environment has the defaults. */
 export function postgresAddress(target: string | ClientConfig): PostgresAddress {
   const given = typeof target === "string" ? { connectionString: target } : target;
   const config: ClientConfig = {
@@ -31,7 +31,7 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
   };
   try {
     const url = config.connectionString;
-    // pg takes any other text for the name of a database on a host "base".
+    // pg parses any other text as the name of a database on a host "base".
     if (url !== undefined && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(url)) throw new TypeError();
     if (url !== undefined && isCutPassword(url)) throw new TypeError();
     const { host, port, database = "", user = "" } = new Client(config);
@@ -43,17 +43,17 @@ export function postgresAddress(target: string | ClientConfig): PostgresAddress 
       user,
     };
   } catch {
-    // The error of a URL may quote it, with its password.
+    // The error may quote the URL with its password.
     throw new DatabaseError(
       "FAILED_PRECONDITION",
-      "the URL of the PostgreSQL store cannot be read: write postgres://user:password@host:port/database, special characters in percent-encoding",
+      "the URL of the PostgreSQL database cannot be read: write postgres://user:password@host:port/database, with special characters percent-encoded",
     );
   }
 }
 
-/** Whether `/`, `?` or `#` in a password ends it early: the rest would be taken for the database, and shown. */
+/** Whether `/`, `?` or `#` ends a password early: the rest would count as the name of the database, and be printed. */
 function isCutPassword(url: string): boolean {
   const [, path = "", query = ""] = /^postgres(?:ql)?:\/\/[^/?#]*([^?#]*)(.*)$/s.exec(url) ?? [];
-  // The value of a parameter may hold it.
+  // The value of a parameter may contain `@`.
   return path.includes("@") || /^[^=]*@/.test(query) || /#.*@/s.test(query);
 }

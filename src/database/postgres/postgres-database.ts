@@ -7,10 +7,10 @@ import { explainPostgres } from "./postgres-errors.ts";
 import { kyselyOverPool, openPool } from "./postgres-pool.ts";
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000;
-/** How long the question whether the server answers may take, in milliseconds. */
+/** The time limit of a readiness check, in milliseconds. */
 const READY_TIMEOUT = 2000;
 
-/** A commit that is acknowledged is durable, whatever the server's default is. */
+/** Makes acknowledged commits durable, regardless of the server's default. */
 const DURABLE = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') = 'off'`;
 
@@ -24,7 +24,7 @@ export class PostgresDatabase<Tables> implements Database<Tables> {
   readonly #pool: Pool;
   readonly #settings: DatabaseSettings;
 
-  /** @throws DatabaseError FAILED_PRECONDITION where the URL cannot be read */
+  /** @throws DatabaseError FAILED_PRECONDITION if the URL cannot be read */
   constructor(settings: DatabaseSettings, schema: string, log: LogConfig) {
     this.schema = schema;
     this.#settings = settings;

@@ -2,7 +2,7 @@ import { DatabaseError } from "../database-error.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { quote } from "./postgres-rights.ts";
 
-/** Says what an error at a PostgreSQL store means and how it is fixed. */
+/** Explains an error of a PostgreSQL database and its fix. */
 export function explainPostgres(
   error: unknown,
   name: string,
@@ -14,12 +14,12 @@ export function explainPostgres(
   const refused = (text: string) => new DatabaseError("FAILED_PRECONDITION", text, options);
   const unavailable = (text: string) => new DatabaseError("UNAVAILABLE", text, options);
   if (message.startsWith("SASL") && message.includes("password")) {
-    return refused(`${name} asks for a password: give one for user ${address.user}`);
+    return refused(`${name} requires a password: set one for user ${address.user}`);
   }
   switch (code) {
     case "28P01":
     case "28000":
-      return refused(`${name} refuses the login of user ${address.user}: correct the credentials`);
+      return refused(`${name} rejects the login of user ${address.user}: correct the credentials`);
     case "3D000":
       return refused(`${name} does not exist: create the database`);
     case "42501":
@@ -29,7 +29,7 @@ export function explainPostgres(
     case "25006":
       return unavailable(`${name} is read-only: name the primary server`);
     case "53100":
-      return unavailable(`the disk of ${name} is full: free some space`);
+      return unavailable(`the disk of ${name} is full: free disk space`);
     case "53300":
       return unavailable(`${name} has no connection left: raise max_connections`);
     default:
@@ -39,12 +39,12 @@ export function explainPostgres(
   }
   if (message === "Query read timeout") {
     return unavailable(
-      `${name} did not answer a statement in time: see what it waits for, or raise query_timeout (milliseconds) in the URL`,
+      `${name} did not answer a statement in time: check what it waits for, or raise query_timeout (milliseconds) in the URL`,
     );
   }
   const why = oneLine(message) || code;
   return unavailable(
-    `${name} cannot be reached (${why}): see that it runs and that the address is right`,
+    `${name} cannot be reached (${why}): check that it runs and that the address is correct`,
   );
 }
 
@@ -53,7 +53,7 @@ interface PostgresProblem {
   readonly detail?: string;
 }
 
-/** How a right is given that the server names; of a table it does not say which. */
+/** The statement that grants the missing privilege, which the server does not name for tables. */
 function grantOf(
   { message = "", detail = "" }: PostgresProblem,
   { user }: PostgresAddress,
@@ -67,16 +67,16 @@ function grantOf(
   if (kind === "database") {
     return `run svc-access database migrate as the owner of the database, or let them run grant create ${to}`;
   }
-  return "grant it the right, or connect as the owner";
+  return "grant the privilege, or connect as the owner";
 }
 
-/** Whether a connection is of no use after an error: before `pg` itself sees it end. */
+/** Whether a connection is unusable after an error, even before `pg` detects its end. */
 export function breaksConnection(error: unknown): boolean {
   const { code = "", severity } = error as { code?: string; severity?: string };
   return severity === "FATAL" || !isOfStatement(code);
 }
 
-/** A class of two characters and three more is the server's; all others are of the way to it. */
+/** The server's codes have five characters; all other codes are from the network. */
 function isOfStatement(code: string): boolean {
   return /^[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code) && !code.startsWith("E");
 }

@@ -9,24 +9,24 @@ import type { ClientBase, ClientConfig, PoolConfig } from "pg";
 import { Pool } from "../../common/drivers/pg.ts";
 import { breaksConnection } from "./postgres-errors.ts";
 
-/** How a pool differs from those of `pg`'s defaults. */
+/** The settings of a pool that differ from the defaults of `pg`. */
 export interface PoolLimits extends Pick<PoolConfig, "onConnect"> {
-  /** The most connections. */
+  /** The maximum number of connections. */
   readonly max: number;
-  /** How long a connection is used. */
+  /** The lifetime of a connection. */
   readonly lifetimeSeconds: number;
 }
 
-/** How queries of a pool are made. */
+/** The settings for queries on a pool. */
 export interface PoolQueries {
   /** The schema of the tables. */
   readonly schema: string;
-  /** The most connections that are kept while they are idle, which `pg` itself does not bound. */
+  /** The maximum number of idle connections, which `pg` itself does not limit. */
   readonly maxIdle: number;
   readonly log?: LogConfig;
 }
 
-/** Makes a pool of connections, which is empty until one is needed. */
+/** Opens a pool, which makes connections when they are needed. */
 export function openPool(
   config: ClientConfig,
   { max, lifetimeSeconds, onConnect }: PoolLimits,
@@ -35,13 +35,13 @@ export function openPool(
     ...config,
     max,
     maxLifetimeSeconds: lifetimeSeconds,
-    // How many are idle is bounded when they are given back; time closes none.
+    // `maxIdle` limits idle connections when they are released; no timeout closes them.
     idleTimeoutMillis: 0,
     allowExitOnIdle: true,
     ...(onConnect === undefined ? {} : { onConnect }),
   });
-  // A connection that breaks is replaced when one is needed; without listeners, one for idle
-  // ones and one for those in use, it would end the process.
+  // A broken connection is replaced when one is needed. Without listeners for idle and for used
+  // connections, its error would end the process.
   const ignore = () => undefined;
   pool.on("error", ignore);
   pool.on("connect", (client) => void client.on("error", ignore));
@@ -87,7 +87,7 @@ function kyselyOver<Tables>(
   connect: PostgresPool["connect"],
   log?: LogConfig,
 ): Kysely<Tables> {
-  // Whoever made the connections ends them.
+  // The owner of the connection closes it.
   const pool: PostgresPool = { options: {}, end: async () => undefined, connect };
   const dialect = new PostgresDialect({ pool });
   return new Kysely<Tables>({ dialect, ...(log === undefined ? {} : { log }) }).withSchema(schema);

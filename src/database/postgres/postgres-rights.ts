@@ -1,26 +1,26 @@
 import { type Kysely, sql } from "kysely";
 import { DatabaseError } from "../database-error.ts";
 
-/** What a program does with a table. */
+/** A privilege on a table. */
 export type TableRight = "select" | "insert" | "update" | "delete";
 
-/** What a program does with each of its tables. */
+/** The privileges that a program needs on each of its tables. */
 export type TableRights = Readonly<Record<string, readonly TableRight[]>>;
 
 interface Lack {
   readonly user: string;
-  /** Undefined if the schema itself may not be used. */
+  /** Null if the user may not use the schema itself. */
   readonly table: string | null;
   readonly missing: readonly string[];
 }
 
 /**
- * Sees that the user of a connection may do with its tables what the program does, so that
- * a right that is missing stops the start, and not the calls hours later. Tables that are not
- * there yet are passed over. The catalog is asked, which everybody may read.
+ * Checks that the user of a connection has all privileges that the program needs, so that a missing
+ * one stops the start, and does not fail calls hours later. Tables that do not exist yet are skipped.
+ * It queries the catalog, which every user may read.
  *
- * @param name of the database, for messages
- * @throws DatabaseError FAILED_PRECONDITION with all rights that are missing, and the statements that grant them
+ * @param name - the name of the database, for messages
+ * @throws DatabaseError FAILED_PRECONDITION with all missing privileges, and the statements that grant them
  */
 export async function assertRights(
   // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
@@ -57,7 +57,7 @@ export async function assertRights(
   );
 }
 
-/** Rights that are missing, with the statements that grant them. */
+/** Missing privileges, with the statements that grant them. */
 export class MissingRightsError extends DatabaseError {
   readonly #intro: string;
   readonly #grants: readonly string[];
@@ -68,13 +68,13 @@ export class MissingRightsError extends DatabaseError {
     this.#grants = grants;
   }
 
-  /** The same with the rights that another part lacks on the same database. */
+  /** Adds the missing privileges of another part on the same database. */
   and(other: MissingRightsError): MissingRightsError {
     return new MissingRightsError(this.#intro, [...new Set([...this.#grants, ...other.#grants])]);
   }
 }
 
-/** A name as SQL takes it, in quotes only where it needs them. */
+/** A name in SQL, with quotes only if necessary. */
 export function quote(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }

@@ -6,15 +6,15 @@ import { assertRights, type TableRights } from "../postgres/postgres-rights.ts";
 import { explainMigration, isOutdated, readVersion, type TableVersion } from "../table-version.ts";
 
 /** One step from an empty database to the tables of this program. */
-// biome-ignore lint/suspicious/noExplicitAny: a migration makes the tables that a type would name
+// biome-ignore lint/suspicious/noExplicitAny: a migration creates the tables that a type would name
 export type Migration = (connection: Kysely<any>, kind: DatabaseKind) => Promise<void>;
 
-/** The tables of one part of a program, by the steps that make them; steps are only ever appended. */
+/** The migrations of one part of a program; new ones are only ever appended. */
 export interface MigrationSet {
-  /** Such as `audit`. */
+  /** The name of the part, such as `audit`. */
   readonly component: string;
   readonly steps: readonly Migration[];
-  /** What the program does with the tables; a user of PostgreSQL that may not does not start it. */
+  /** The privileges that the program needs on the tables in PostgreSQL; without them it does not start. */
   readonly rights?: TableRights;
 }
 
@@ -27,12 +27,12 @@ interface MigrationTables {
 }
 
 /**
- * Brings the tables of a component to the version of this program, all or nothing.
- * Of several processes that start at once one does it, and the others wait. Where the tables
- * are of this version already, the user of the connection needs no right to make any.
+ * Migrates the tables of a component to the version of this program, atomically.
+ * If several processes start at once, one of them migrates, and the others wait. If the tables
+ * already have this version, the user of the connection needs no privilege to create tables.
  *
- * @throws DatabaseError FAILED_PRECONDITION where a newer program made the tables or the user lacks
- * a right, UNAVAILABLE where the database is down
+ * @throws DatabaseError FAILED_PRECONDITION if a newer program made the tables or the user lacks a
+ * privilege, UNAVAILABLE if the database is down
  */
 export async function migrate(
   // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
@@ -52,9 +52,9 @@ export async function migrate(
 }
 
 /**
- * Sees that the user of the connection may do what a component does with its tables.
+ * Checks that the user of the connection has the privileges that a component needs.
  *
- * @throws MissingRightsError that names the statements which grant it
+ * @throws MissingRightsError with the statements that grant missing privileges
  */
 export async function assertAllRights(
   // biome-ignore lint/suspicious/noExplicitAny: tables of any kind
@@ -97,7 +97,7 @@ async function makeTables(
         .addColumn("time", "text", (column) => column.notNull())
         .addPrimaryKeyConstraint("component_migrations_key", ["component", "version"])
         .execute();
-      // Another process may have been at it while this one waited.
+      // Another process may have migrated while this one waited.
       const now = await tableVersion(target, set, connection);
       if (!isOutdated(now)) return;
       const { component, steps } = set;
@@ -113,7 +113,7 @@ async function makeTables(
   }
 }
 
-/** How a transaction begins that no other process is in at the same time. */
+/** The statements that begin an exclusive transaction. */
 const LOCKS: Readonly<
   Record<DatabaseKind, { readonly begin: string; readonly lock?: RawBuilder<unknown> }>
 > = {
@@ -121,7 +121,7 @@ const LOCKS: Readonly<
   postgres: { begin: "begin", lock: sql`select pg_advisory_xact_lock(${lockKey()})` },
 };
 
-/** Runs work in a transaction that no other process is in at the same time. */
+/** Runs work in a transaction that excludes other processes. */
 function locked(
   { kysely, kind }: Database<MigrationTables>,
   work: (connection: Kysely<MigrationTables>) => Promise<void>,
@@ -140,7 +140,7 @@ function locked(
   });
 }
 
-/** One for all components and schemas: migrations are short. */
+/** The lock key, the same for all components and schemas, since migrations are short. */
 function lockKey(): string {
   return String(createHash("sha256").update("svc-access migrations").digest().readBigInt64BE());
 }

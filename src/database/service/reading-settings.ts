@@ -2,7 +2,7 @@ import type { DatabaseSettings } from "../database.ts";
 
 const NS_PER_MINUTE = 60_000_000_000;
 
-/** The connections of what only reads: few, and none of its statements is slow. */
+/** The settings for read-only use: few connections, and no log of slow statements. */
 export function readingSettings(
   place: Pick<DatabaseSettings, "driver" | "url" | "file">,
 ): DatabaseSettings {

@@ -4,7 +4,7 @@ import type { Logger } from "../../common/logger.ts";
 const NANOSECONDS = 1_000_000;
 const SHOWN = 500;
 
-/** Logs the statements that take longer than the threshold; never their parameters. */
+/** Logs statements that take longer than the threshold, without their parameters. */
 export function slowQueries(logger: Logger, thresholdNanoseconds: number): QueryLogger {
   const threshold = thresholdNanoseconds / NANOSECONDS;
   return ({ level, query, queryDurationMillis }) => {

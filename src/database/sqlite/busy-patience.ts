@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long a statement waits for another program's lock, in milliseconds: less than any call may take. */
+/** The time that a statement waits for another program's lock, in milliseconds: less than the time limit of calls. */
 export const BUSY_LIMIT_MS = 1500;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
 const SQLITE_BUSY = 5;
 
 /**
- * Waits for the lock of another program without keeping the process: SQLite's own wait would
- * stop everything else. All statements of a connection share the time: where it is up, those that come
- * later fail at once, until the lock is free again.
+ * Waits for the lock of another program without blocking the process, which SQLite's own wait would
+ * do. All statements of a connection share the time limit: after it, later statements fail at once,
+ * until the lock is free again.
  */
 export class BusyPatience {
-  /** When the lock was found first, and last; undefined if it is free. */
+  /** The times at which the lock was first and last found; undefined if it is free. */
   #busy: { readonly since: number; last: number } | undefined;
 
   /**
-   * Does work that left nothing behind where it found the file locked; again until it does not.
+   * Runs work again until the file is not locked. Work that finds a lock must have no effect.
    *
-   * @param isWrite whether what came of it shows that the lock is free: it may be read all the time
+   * @param isWrite - whether the result shows that the lock is free, which a read does not
    */
   async run<Result>(
     work: () => Result | Promise<Result>,
@@ -41,7 +41,7 @@ export class BusyPatience {
 
   #waits(): boolean {
     const now = performance.now();
-    // What was not asked for a while may be another lock.
+    // After a while without statements, it may be another lock.
     if (this.#busy === undefined || now - this.#busy.last > BUSY_LIMIT_MS) {
       this.#busy = { since: now, last: now };
     }
@@ -50,9 +50,9 @@ export class BusyPatience {
   }
 }
 
-/** Whether another program has the file locked, so that a second attempt may succeed. */
+/** Whether another program has locked the file, so that a second attempt may succeed. */
 export function isBusy(error: unknown): boolean {
   const { errcode, cause } = (error ?? {}) as { errcode?: number; cause?: unknown };
-  // Its extended codes, such as of a snapshot that is too old, mean that the transaction must begin again.
+  // Extended codes, such as that of an outdated snapshot, mean that the transaction must start again.
   return errcode === SQLITE_BUSY || (cause !== undefined && isBusy(cause));
 }

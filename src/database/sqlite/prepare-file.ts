@@ -1,20 +1,20 @@
 import { DatabaseError } from "../database-error.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 
-/** A file of ours. */
+/** A file that belongs to this program. */
 export interface OwnFile {
-  /** As its user names it. */
+  /** The path, as the user wrote it. */
   readonly file: string;
-  /** Marks the files of one purpose, so that another program's database is never written to. */
+  /** Marks the files of one purpose, so that databases of other programs are never written to. */
   readonly applicationId: number;
-  /** What it is for, in messages. */
+  /** The purpose of the file, for messages. */
   readonly purpose: "store" | "database";
 }
 
 /**
- * Marks a new file as ours, and makes each commit durable: WAL, and every one is synced.
+ * Marks a new file as ours, and makes each commit durable: WAL mode, with a sync per commit.
  *
- * @throws DatabaseError FAILED_PRECONDITION where the file belongs to another program, or cannot have a WAL
+ * @throws DatabaseError FAILED_PRECONDITION if the file belongs to another program, or cannot use WAL mode
  */
 export function prepareFile(
   connection: Pick<SqliteConnection<unknown>, "value" | "execute">,
@@ -24,7 +24,7 @@ export function prepareFile(
     if (connection.value("select 1 from sqlite_schema limit 1") !== undefined) {
       throw new DatabaseError(
         "FAILED_PRECONDITION",
-        `${file} is a database of another program: name a file of its own for the ${purpose}`,
+        `${file} is a database of another program: use a separate file for the ${purpose}`,
       );
     }
     connection.execute(`pragma application_id = ${applicationId}`);
@@ -33,7 +33,7 @@ export function prepareFile(
   if (connection.value("pragma journal_mode") !== "wal") {
     throw new DatabaseError(
       "FAILED_PRECONDITION",
-      `${file} lies on a file system without shared memory for WAL: use a local disk`,
+      `${file} is on a file system without shared memory, which WAL mode needs: use a local disk`,
     );
   }
 }

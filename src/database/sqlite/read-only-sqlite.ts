@@ -6,7 +6,7 @@ import { PatientSqliteDialect, SqliteConnection } from "./sqlite-connection.ts";
 import { explainSqlite } from "./sqlite-errors.ts";
 import { OpenedFile } from "./sqlite-file.ts";
 
-/** The database of a service that may be running, in an SQLite file: read, never written, and without a lock. */
+/** Read-only access, without a lock, to the SQLite database of a service that may be running. */
 export class ReadOnlySqlite<Tables> implements Database<Tables> {
   readonly kind = "sqlite";
   readonly schema = undefined;
@@ -15,7 +15,7 @@ export class ReadOnlySqlite<Tables> implements Database<Tables> {
   readonly #file: string;
   readonly #connection: SqliteConnection<Tables>;
 
-  /** @throws DatabaseError that says how to fix it */
+  /** @throws DatabaseError with the fix */
   constructor(file: string) {
     this.#file = file;
     this.name = `the database ${file}`;
@@ -26,11 +26,11 @@ export class ReadOnlySqlite<Tables> implements Database<Tables> {
       throw this.explain(error);
     }
     const opened = new OpenedFile(file);
-    // Readers of a WAL wait only where the file is repaired after a crash.
+    // In WAL mode, readers wait only while the file is recovered after a crash.
     this.kysely = new Kysely({
       dialect: new PatientSqliteDialect({ database: this.#connection }, undefined, () => {
         const problem = opened.problem();
-        // Nobody writes to it any more: whoever waits for changes would wait for ever.
+        // The file gets no more writes, so waiting for changes would never end.
         if (problem !== undefined) throw new DatabaseError("FAILED_PRECONDITION", problem);
       }),
     });
@@ -51,11 +51,11 @@ export class ReadOnlySqlite<Tables> implements Database<Tables> {
 
   explain(error: unknown): Error {
     const { errcode = 0 } = error as { errcode?: number };
-    // SQLITE_READONLY, SQLITE_CANTOPEN: not even a reader of a WAL does without its index.
+    // SQLITE_READONLY, SQLITE_CANTOPEN: in WAL mode, readers need the index, too.
     if ([8, 14].includes(errcode & 0xff)) {
       return new DatabaseError(
         "FAILED_PRECONDITION",
-        `${this.name} cannot be read by user ${process.getuid?.()}: run as the user of the service, or copy a database that is not in use into a folder of your own: who reads needs the files -wal and -shm too, which are made where they are not there`,
+        `user ${process.getuid?.()} cannot read ${this.name}: run as the user of the service, or copy a database that is not in use into your own folder; a reader must be able to open or create the files -wal and -shm, too`,
         { cause: error },
       );
     }

@@ -12,30 +12,30 @@ import {
 import { BusyPatience } from "./busy-patience.ts";
 
 /**
- * An open SQLite file: `node:sqlite` as Kysely's SQLite dialect asks for it.
+ * An open SQLite file: `node:sqlite` with the interface of Kysely's SQLite dialect.
  *
  * @typeParam Tables - the tables of `kysely`
  */
 export class SqliteConnection<Tables> implements SqliteDatabase {
-  /** Not to be destroyed: that leaves a file open which was not used yet. */
+  /** Do not destroy it: that would leave an unused file open. */
   readonly kysely: Kysely<Tables>;
   readonly #database: DatabaseSync;
   /** Statements are prepared once. */
   readonly #statements = new Map<string, SqliteStatement>();
 
-  /** @param patience how statements of `kysely` wait for another program's lock; all others fail at once */
+  /** @param patience - makes statements of `kysely` wait for another program's lock; all others fail at once */
   constructor(file: string, options: DatabaseSyncOptions = {}, patience?: BusyPatience) {
-    // A wait of SQLite itself would stop the whole process.
+    // SQLite's own wait would block the whole process.
     this.#database = new DatabaseSync(file, { ...options, timeout: 0 });
     this.kysely = new Kysely({ dialect: new PatientSqliteDialect({ database: this }, patience) });
   }
 
-  /** Runs statements that change settings. */
+  /** Runs statements without results. */
   execute(sql: string): void {
     this.#database.exec(sql);
   }
 
-  /** The first value that a statement gives. */
+  /** The first value in the result of a statement. */
   value(sql: string): unknown {
     return Object.values(this.#database.prepare(sql).get() ?? {})[0];
   }
@@ -63,13 +63,13 @@ export class SqliteConnection<Tables> implements SqliteDatabase {
   }
 }
 
-/** Kysely's dialect of SQLite, whose statements wait for another program's lock without keeping the process. */
+/** Kysely's SQLite dialect, whose statements wait for another program's lock without blocking the process. */
 export class PatientSqliteDialect extends SqliteDialect {
   readonly #patience: BusyPatience;
 
   readonly #assertUsable: () => void;
 
-  /** @param assertUsable throws where a statement must not be made now */
+  /** @param assertUsable - throws if statements are not allowed now */
   constructor(
     config: SqliteDialectConfig,
     patience = new BusyPatience(),
@@ -106,7 +106,7 @@ export class PatientSqliteDialect extends SqliteDialect {
   }
 }
 
-/** Only statements that give no rows tell how many they changed. */
+/** Only statements without rows report the number of changes. */
 function isWrite({ numAffectedRows }: QueryResult<unknown>): boolean {
   return numAffectedRows !== undefined;
 }

@@ -9,10 +9,10 @@ import { explainSqlite } from "./sqlite-errors.ts";
 import { OpenedFile } from "./sqlite-file.ts";
 import { createPrivately } from "./sqlite-lock.ts";
 
-/** Marks the files that are ours ("svcd"), so that another program's database is never written to. */
+/** Marks our files ("svcd"), so that databases of other programs are never written to. */
 const APPLICATION_ID = 0x73766364;
 
-/** A database in an SQLite file: WAL, and each commit is synced. */
+/** A database in an SQLite file, in WAL mode, with a sync per commit. */
 export class SqliteDatabase<Tables> implements Database<Tables> {
   readonly kind = "sqlite";
   readonly schema = undefined;
@@ -22,7 +22,7 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
   readonly #connection: SqliteConnection<Tables>;
   readonly #opened: OpenedFile;
 
-  /** @throws DatabaseError FAILED_PRECONDITION or UNAVAILABLE, which says the fix */
+  /** @throws DatabaseError FAILED_PRECONDITION or UNAVAILABLE, with the fix */
   constructor(file: string, log: LogConfig) {
     this.#file = file;
     this.name = `the database ${file}`;
@@ -43,7 +43,7 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
     this.kysely = new Kysely({
       dialect: new PatientSqliteDialect({ database: this.#connection }, undefined, () => {
         const problem = this.#opened.problem();
-        // What would be acknowledged would be gone with the file.
+        // An acknowledged write would be lost with the file.
         if (problem !== undefined) throw new DatabaseError("UNAVAILABLE", problem);
       }),
       log,
@@ -56,8 +56,8 @@ export class SqliteDatabase<Tables> implements Database<Tables> {
 
   async ready(): Promise<{ ready: boolean; reason?: string }> {
     try {
-      // Not by Kysely: there it would wait after a write that waits for another program's lock, which
-      // keeps no reader out.
+      // Not through Kysely, where it would queue behind a write that waits for another program's lock.
+      // That lock does not block readers.
       this.#connection.value("select 1 from sqlite_schema limit 1");
       const reason = this.#opened.problem();
       return reason === undefined ? { ready: true } : { ready: false, reason };

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { DatabaseError } from "../database-error.ts";
 
-/** Says what an error at an SQLite store means and how it is fixed. */
+/** Explains an error of an SQLite file and its fix. */
 export function explainSqlite(error: unknown, file: string): DatabaseError {
   if (error instanceof DatabaseError) return error;
   const { code, errcode, message } = error as NodeJS.ErrnoException & { errcode?: number };
@@ -16,14 +16,14 @@ export function explainSqlite(error: unknown, file: string): DatabaseError {
     case "EPERM":
     case "EROFS":
       return refused(
-        `the store ${file} cannot be written to by user ${process.getuid?.()}: give it write access to the file and its folder`,
+        `user ${process.getuid?.()} cannot write to the store ${file}: give them write access to the file and its folder`,
       );
     case "ENOSPC":
     case "EDQUOT":
-      return unavailable(`the disk of the store ${file} is full: free some space`);
+      return unavailable(`the disk of the store ${file} is full: free disk space`);
     default:
   }
-  // The low byte is the kind of the error, the rest its detail.
+  // The low byte is the primary error code, the rest is a detail.
   switch ((errcode ?? 0) & 0xff) {
     case 5: // SQLITE_BUSY
       return unavailable(`the store ${file} is locked by another program: close it there`);
@@ -33,7 +33,7 @@ export function explainSqlite(error: unknown, file: string): DatabaseError {
     case 11: // SQLITE_CORRUPT
       return refused(`the store ${file} is damaged: restore it from a backup`);
     case 13: // SQLITE_FULL
-      return unavailable(`the disk of the store ${file} is full: free some space`);
+      return unavailable(`the disk of the store ${file} is full: free disk space`);
     case 26: // SQLITE_NOTADB
       return refused(`${file} is not an SQLite database: name another file for the store`);
     default:
@@ -41,10 +41,10 @@ export function explainSqlite(error: unknown, file: string): DatabaseError {
   }
 }
 
-/** What SQLite and the lock keep beside a file. */
+/** The endings of the files of SQLite and of the lock that belong to a database file. */
 const BESIDE = ["-lock", "-lock-journal", "-wal", "-shm"];
 
-/** Names the file that is meant: SQLite does not say which of them it could not open. */
+/** Finds the file that could not be opened, which SQLite does not name. */
 function unwritable(file: string): string {
   const user = process.getuid?.();
   const beside = BESIDE.map((end) => `${file}${end}`).find(
@@ -52,7 +52,7 @@ function unwritable(file: string): string {
   );
   return beside === undefined || !isWritable(file)
     ? `the store ${file} cannot be opened for writing: give user ${user} write access to the file and its folder`
-    : `the store ${file} cannot be opened, for ${beside} belongs to another user: make user ${user} its owner`;
+    : `the store ${file} cannot be opened, as ${beside} belongs to another user: make user ${user} its owner`;
 }
 
 function isWritable(path: string): boolean {

@@ -1,26 +1,26 @@
 import { statSync } from "node:fs";
 
-/** Why a text does not name a file for a database: it means something else to SQLite, or to whoever wrote it. */
+/** Why a text is not the path of a database file: SQLite or the user gives it another meaning. */
 export function sqliteFileProblem(file: string): string | undefined {
-  if (file.trim() === "") return "must name a file, and is empty";
-  if (file.includes("\0")) return "must name a file, without NUL";
+  if (file.trim() === "") return "must not be empty: name a file";
+  if (file.includes("\0")) return "must be the path of a file, without NUL";
   if (/^:memory:/i.test(file)) {
-    return "must name a file: what :memory: holds would be gone with the process";
+    return "must name a file: data in :memory: would be lost with the process";
   }
   if (/^file:/i.test(file))
-    return "must be the path of a file, not a URI: leave out file: and what follows ?";
+    return "must be the path of a file, not a URI: leave out file: and everything after ?";
   return undefined;
 }
 
-/** The file that is open by a name, which may come to be another one than that of the name. */
+/** An open file, whose name may later refer to another file. */
 export class OpenedFile {
   readonly #path: string;
   #opened: string;
   readonly #mayCome: boolean;
 
   /**
-   * @param path of a file that is open: until it is closed, no other one has its number
-   * @param mayCome whether the file may be made later, by what is open already
+   * @param path - the path of an open file: until it is closed, no other file gets its inode number
+   * @param mayCome - whether the open connection may create the file later
    */
   constructor(path: string, mayCome = false) {
     this.#path = path;
@@ -28,7 +28,7 @@ export class OpenedFile {
     this.#mayCome = mayCome;
   }
 
-  /** Why what is written will not last: SQLite goes on with what has no name any more, and all of it is gone when it is closed. */
+  /** Why writes would be lost: SQLite continues with a deleted file, whose content is gone when it is closed. */
   problem(): string | undefined {
     const number = numberOf(this.#path);
     if (number === this.#opened && number !== "") return undefined;

@@ -5,8 +5,8 @@ import { OpenedFile } from "./sqlite-file.ts";
 
 /**
  * The exclusive lock of a store: a transaction that stays open on an empty
- * database beside it. The kernel drops it with the process, also on `kill -9`,
- * and the store itself can still be read and backed up by other programs.
+ * database next to it. The kernel releases it with the process, even after
+ * `kill -9`, and other programs can still read and back up the store.
  */
 export class SqliteLock {
   readonly #database: DatabaseSync;
@@ -17,12 +17,12 @@ export class SqliteLock {
     this.#opened = new OpenedFile(file);
   }
 
-  /** Why it keeps nobody out; undefined if it does. */
+  /** Why it no longer excludes others; undefined if it does. */
   problem(): string | undefined {
     return this.#opened.problem();
   }
 
-  /** Takes the lock in a file beside a store; undefined if another holds it. */
+  /** Takes the lock in a file next to a store; undefined if another process holds it. */
   static take(file: string, store: string): SqliteLock | undefined {
     createPrivately(file, store);
     const database = new DatabaseSync(file);
@@ -44,11 +44,11 @@ export class SqliteLock {
 const BUSY = 5;
 
 /**
- * Creates a file that only its owner reads; SQLite gives its journals the same
- * mode and owner. An existing file is not opened: closing it again would drop the
+ * Creates a file that only its owner can read; SQLite gives its journals the same
+ * mode and owner. An existing file is not opened: closing it would release the
  * locks that SQLite has on it in this process.
  *
- * @param beside the file whose owner it gets from root, such as an operator; where there is none, that of the folder
+ * @param beside - if root, such as an operator, creates the file, it gets the owner of this file or else of the folder
  */
 export function createPrivately(file: string, beside = file): void {
   const like = beside !== file && existsSync(beside) ? beside : dirname(file);
@@ -64,12 +64,12 @@ export function createPrivately(file: string, beside = file): void {
   }
 }
 
-/** Else the service could not open it: it is seldom root. */
+/** Otherwise, the service could not open it: it rarely runs as root. */
 function giveTo(like: string, created: number): void {
   const { uid, gid } = statSync(like);
   try {
     if (uid !== 0) fchownSync(created, uid, gid);
   } catch {
-    // A root that may give nothing away, as in some containers: whoever cannot open it names the file.
+    // In some containers, root may not change owners. Then a process that cannot open the file reports it.
   }
 }

@@ -9,21 +9,21 @@ interface ExportFlags extends FilterFlags {
   readonly format: "text" | "json" | "ndjson";
 }
 
-/** After how many events a terminal is shown how far it is. */
+/** The number of events between progress reports on a terminal. */
 const PROGRESS = 10_000;
 
 /** `svc-access audit export`. */
 export function exportCommand(): Command {
   return withFilter(
-    new Command("export").description("Writes all audit events that match to standard output."),
+    new Command("export").description("Writes all matching audit events to standard output."),
   )
     .addOption(
-      new Option("--order <order>", "which come first")
+      new Option("--order <order>", "the order of the events")
         .choices(["oldest", "newest"])
         .default("oldest"),
     )
     .addOption(
-      new Option("--format <format>", "how they are written")
+      new Option("--format <format>", "the output format")
         .choices(["ndjson", "json", "text"])
         .default("ndjson"),
     )
@@ -34,8 +34,8 @@ Examples:
   svc-access audit export --store notes.db --from 2026-11-01 --to 2026-12-01 > november.ndjson
   svc-access audit export --config service.yaml --decision denied --order newest --format text
 
-The service may run: what is stored when the export begins is in it.
-Exit codes: 0 all of them were written, 1 it was interrupted, 2 usage, or a database that cannot be
+The service may run. The export has all events that are stored when it begins.
+Exit codes: 0 all events were written, 1 interrupted, 2 usage, or a database that cannot be
 read.`,
     )
     .action(exportAll);
@@ -59,8 +59,6 @@ async function exportAll({ order, format, ...flags }: ExportFlags): Promise<void
   } finally {
     await log.close();
   }
-  note(
-    `${count} event${count === 1 ? "" : "s"}${signal.aborted ? ", and it was interrupted" : ""}`,
-  );
+  note(`${count} event${count === 1 ? "" : "s"}${signal.aborted ? ", then interrupted" : ""}`);
   process.exitCode = signal.aborted ? 1 : 0;
 }

@@ -27,19 +27,23 @@ export function withFilter(command: Command): Command {
     ...storeFlags("the database file of the service"),
     new Option(
       "--from <time>",
-      "from this time on: 2026-11-22T10:00:00Z, or how long ago: 15m, 24h, 7d",
+      "from this time on: 2026-11-22T10:00:00Z, or a time ago: 15m, 24h, 7d",
     ),
-    new Option("--to <time>", "before this time, written likewise"),
+    new Option("--to <time>", "before this time, in the same format"),
     new Option("--event <type>", "of this type, such as item.set"),
     new Option("--rpc <name>", "of this RPC: package.Service/Method"),
     new Option("--principal <type:id>", "of this caller, such as user:alice"),
     new Option("--principal-id <id>", "of callers with this id"),
     new Option("--organization <id>", "of callers of this organization"),
     new Option("--resource <type:id>", "about this object"),
-    new Option("--decision <decision>", "what was decided").choices(["allowed", "denied", "none"]),
+    new Option("--decision <decision>", "with this decision").choices([
+      "allowed",
+      "denied",
+      "none",
+    ]),
     new Option("--risk-level <level>", "how grave").choices(RISK_LEVELS),
-    new Option("--state <state>", "how far known").choices(["pending", "completed", "unknown"]),
-    new Option("--code <code>", "what was answered, such as OK or FORBIDDEN"),
+    new Option("--state <state>", "in this state").choices(["pending", "completed", "unknown"]),
+    new Option("--code <code>", "with this response code, such as OK or FORBIDDEN"),
     new Option("--request-id <id>", "of this request"),
     new Option("--trace-id <id>", "of this trace"),
   ];
@@ -47,13 +51,13 @@ export function withFilter(command: Command): Command {
   return command;
 }
 
-/** The filter that the flags say. @throws OperatorError that says which one is wrong */
+/** The filter of the flags. @throws OperatorError that names the wrong flag */
 export function filterOf(flags: FilterFlags, now = Date.now()): AuditFilter {
   const { from, to, event, principal, principalId } = flags;
   const { rpc, organization, resource, decision, riskLevel, state, code, requestId, traceId } =
     flags;
   if (principal !== undefined && principalId !== undefined) {
-    throw new OperatorError("--principal and --principal-id exclude each other");
+    throw new OperatorError("--principal and --principal-id cannot be combined");
   }
   const [, principalType, id] = /^([^:]+):(.+)$/s.exec(principal ?? "") ?? [];
   if (principal !== undefined && id === undefined) {
@@ -63,7 +67,7 @@ export function filterOf(flags: FilterFlags, now = Date.now()): AuditFilter {
   }
   if (rpc !== undefined && !rpc.includes("/")) {
     throw new OperatorError(
-      `--rpc ${JSON.stringify(rpc)} is not the full name of an RPC: write package.Service/Method, as the events have it`,
+      `--rpc ${JSON.stringify(rpc)} is not the full name of an RPC: write package.Service/Method, as in the events`,
     );
   }
   const fields = {
@@ -91,6 +95,6 @@ function timeOf(flag: string, text: string, now: number): number {
   const time = DATE.test(text) ? Date.parse(text) : Number.NaN;
   if (time >= 0) return time;
   throw new OperatorError(
-    `${flag} ${JSON.stringify(text)} is not a time: write 2026-11-22, 2026-11-22T10:00:00Z, or how long ago: 15m, 24h, 7d`,
+    `${flag} ${JSON.stringify(text)} is not a time: write 2026-11-22, 2026-11-22T10:00:00Z, or a time ago: 15m, 24h, 7d`,
   );
 }

@@ -16,20 +16,20 @@ interface FollowFlags extends FilterFlags {
   readonly format: "text" | "ndjson";
 }
 
-/** How long it waits where the database is away, in milliseconds. */
+/** The pause while the database does not answer, in milliseconds. */
 const PAUSE = 2000;
 
 /** `svc-access audit follow`. */
 export function followCommand(): Command {
   return withFilter(
     new Command("follow").description(
-      "Prints audit events as they are stored and completed, until it is interrupted.",
+      "Prints audit events as they are stored and completed, until interrupted.",
     ),
   )
-    .option("--from-start", "begin with the first event that is kept, not with the next one")
-    .option("--position-file <file>", "go on after the position in this file, and keep it there")
+    .option("--from-start", "start with the first event that is kept, not with the next one")
+    .option("--position-file <file>", "continue after the position in this file, and update it")
     .addOption(
-      new Option("--format <format>", "how they are printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "ndjson"])
         .default("text"),
     )
@@ -40,10 +40,10 @@ Examples:
   svc-access audit follow --config service.yaml --risk-level CRITICAL
   svc-access audit follow --store notes.db --from-start --position-file archive.position --format ndjson >> archive.ndjson
 
-With --from it begins with what is stored since that time, or goes on after the position.
-An event comes when it is stored and again when it is completed, under one id. Where the database is
-away it waits. With a position file nothing is missed; what was printed in the moment of a crash may come again.
-Exit codes: 0 interrupted, 2 usage, or a database that cannot be read when it begins.`,
+With --from, it starts with the events since that time, or continues after the position. It prints an
+event when it is stored and again, with the same id, when it is completed. It waits while the database
+does not answer. With a position file it misses no events, but may repeat some after a crash.
+Exit codes: 0 interrupted, 2 usage, or a database that cannot be read at the start.`,
     )
     .action(follow);
 }
@@ -54,19 +54,19 @@ async function follow({ fromStart, positionFile, format, ...flags }: FollowFlags
   const after = positions?.read();
   if (fromStart && after !== undefined) {
     throw new OperatorError(
-      `--from-start and the position in ${positionFile} exclude each other: remove one of them`,
+      `--from-start cannot be combined with the position in ${positionFile}: remove one of them`,
     );
   }
   const { openLog, interrupted } = await import("./open-log.ts");
   const signal = interrupted();
   const log = await openLog(flags);
   try {
-    // The filter leaves out what was before that time.
+    // The filter excludes events before that time.
     const isFromStart = fromStart || (after === undefined && flags.from !== undefined);
     const start: Start = isFromStart
       ? { from: "start" }
       : { after: after ?? (await log.position()) };
-    // Also where nothing happens before it ends.
+    // The position is stored even if no event follows.
     if ("after" in start) positions?.keep(start.after);
     const print: Print = format === "text" ? printText : printLine;
     await followOn(log, filter, { start, signal, positions, print });
@@ -86,7 +86,7 @@ interface Following {
   readonly print: Print;
 }
 
-/** Goes on from the last position where the database was away. */
+/** Follows the events, and continues from the last position after the database was unavailable. */
 async function followOn(
   log: OpenedAuditLog,
   filter: AuditFilter,
@@ -104,7 +104,7 @@ async function followOn(
       }
     } catch (error) {
       const { code, cause } = error as { code?: string; cause?: { code?: string } };
-      // That does not end by itself: the file was replaced, or may not be read any more.
+      // This state is permanent: the file was replaced, or can no longer be read.
       if (cause?.code === "FAILED_PRECONDITION") throw cause;
       if (code !== "UNAVAILABLE") throw positions?.explain(error) ?? error;
       if (!isAway) note("the database does not answer; waiting for it");

@@ -1,7 +1,7 @@
 import { printable } from "../../common/printable.ts";
 import type { AuditEvent } from "../../runtime/audit/event/audit-event.ts";
 
-/** An event on a line for people: when, what came of it, how grave, what, who, on which object. */
+/** An event as a line of text: time, result, risk, type, caller, object. */
 export function formatEvent({ time, type, data }: AuditEvent): string {
   const { state, risk_level, principal, rpc, resource, decision, code, duration_ms, repeats } =
     data;

@@ -14,11 +14,16 @@ interface ListFlags extends FilterFlags {
 
 /** `svc-access audit list`. */
 export function listCommand(): Command {
-  return withFilter(new Command("list").description("Lists audit events, the newest first."))
-    .option("--limit <count>", `at most so many (at most ${MAX_AUDIT_PAGE})`, wholeNumber, 50)
-    .option("--cursor <cursor>", "the events after a listing of the same filter")
+  return withFilter(new Command("list").description("Lists audit events, newest first."))
+    .option(
+      "--limit <count>",
+      `the maximum number of events (at most ${MAX_AUDIT_PAGE})`,
+      wholeNumber,
+      50,
+    )
+    .option("--cursor <cursor>", "continue a listing with the same filter")
     .addOption(
-      new Option("--format <format>", "how they are printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "json", "ndjson"])
         .default("text"),
     )
@@ -30,8 +35,8 @@ Examples:
   svc-access audit list --store notes.db --principal user:alice --resource item:first
   SVC_ACCESS_STORE=postgres://… svc-access audit list --risk-level CRITICAL --format json
 
-The service may run. The environment variable keeps a password out of the list of processes.
-Exit codes: 0 listed, also where there are none, 2 usage, or a database that cannot be read.`,
+The service may run. Use the environment variable to keep a password out of the process list.
+Exit codes: 0 listed (even if there are none), 2 usage, or a database that cannot be read.`,
     )
     .action(list);
 }

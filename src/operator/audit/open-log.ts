@@ -1,7 +1,7 @@
 import { type OpenedAuditLog, openAuditLog } from "../../runtime/audit/log/open-audit-log.ts";
 import { placeOf, type StoreFlags } from "../command/flags.ts";
 
-/** Opens the log that the flags name, which the service goes on writing. */
+/** Opens the log in the flags, to which the service may still write. */
 export async function openLog(flags: StoreFlags): Promise<OpenedAuditLog> {
   const place = await placeOf(flags, (file) => file);
   switch (place.driver) {
@@ -14,7 +14,7 @@ export async function openLog(flags: StoreFlags): Promise<OpenedAuditLog> {
   }
 }
 
-/** Aborts on SIGINT and SIGTERM: whoever follows ends so. */
+/** A signal that aborts on SIGINT and SIGTERM. */
 export function interrupted(): AbortSignal {
   const end = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => end.abort());

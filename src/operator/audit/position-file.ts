@@ -2,12 +2,12 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync
 import { dirname } from "node:path";
 import { OperatorError } from "../command/flags.ts";
 
-/** How often a position is written at most, in milliseconds. */
+/** The minimum time between writes of a position, in milliseconds. */
 const INTERVAL = 1000;
 const RESTART =
-  "delete the file and start again, with --from-start for every event that is kept, without it for what comes next";
+  "delete the file and start again, with --from-start for all events that are kept, or without it for new events only";
 
-/** A file that keeps how far a follower has come; never half of a position. */
+/** A file with the position of a follower, which is replaced atomically. */
 export class PositionFile {
   readonly #file: string;
   #kept: string | undefined;
@@ -18,7 +18,7 @@ export class PositionFile {
     this.#file = file;
   }
 
-  /** The position in it; undefined if it is yet to be made. */
+  /** The position in it; undefined if the file does not exist. */
   read(): string | undefined {
     let text: string;
     try {
@@ -32,7 +32,7 @@ export class PositionFile {
     throw new OperatorError(`the position file ${this.#file} is empty: ${RESTART}`);
   }
 
-  /** The error of a position that cannot be gone on from, with the file that holds it; else undefined. */
+  /** Adds the name of the file to the error of an unusable position; undefined for other errors. */
   explain(error: unknown): OperatorError | undefined {
     const { code, message } = error as { code?: string; message?: string };
     if (code !== "INVALID_ARGUMENT" || !message?.startsWith("the position is")) return undefined;
@@ -44,14 +44,14 @@ export class PositionFile {
     if (performance.now() - this.#writtenAt >= INTERVAL) this.flush();
   }
 
-  /** Writes what is kept. */
+  /** Writes the pending position. */
   flush(): void {
     if (this.#kept === undefined || this.#kept === this.#written) return;
     try {
       const next = `${this.#file}.next`;
       writeFileSync(next, `${this.#kept}\n`, { flush: true });
       renameSync(next, this.#file);
-      // Else the machine may come up again with an earlier file, or none.
+      // Otherwise, after a crash of the machine, the file may be older or missing.
       syncFolder(dirname(this.#file));
     } catch (error) {
       throw new OperatorError(

@@ -1,19 +1,19 @@
 import { existsSync, statSync } from "node:fs";
 import { InvalidArgumentError, Option } from "commander";
 
-/** What a person must fix: a flag, a file, a store that is held. The message says how. */
+/** An error that the user must fix: a flag, a file, a locked store. The message says how. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
 }
 
-/** Which database is meant. */
+/** The flags that select a database. */
 export interface StoreFlags {
   readonly store?: string;
   readonly config?: string;
   readonly schema?: string;
 }
 
-/** A file of SQLite, or a URL of PostgreSQL. */
+/** An SQLite file, or a PostgreSQL URL. */
 export type StorePlace =
   | { readonly driver: "sqlite"; readonly file: string }
   | { readonly driver: "postgres"; readonly url: string };
@@ -33,9 +33,9 @@ export function storeFlags(file: string): Option[] {
 }
 
 /**
- * The database that the flags name.
+ * The database that the flags select.
  *
- * @param fileOf the file that is meant beside the database of a configuration
+ * @param fileOf - finds the requested file from the database file of a configuration
  */
 export async function placeOf(
   { store, config }: StoreFlags,
@@ -46,10 +46,10 @@ export async function placeOf(
     throw new OperatorError("name the database with --store <file or URL> or --config <file>");
   }
   if (/^(postgres(ql)?:\/\/|socket:)/.test(store)) return { driver: "postgres", url: store };
-  // Not quoted: what was meant as a URL, or as settings of a client, may hold a password.
+  // Not quoted: a URL or the settings of a client may contain a password.
   if (store.includes("://") || (/[@:=]/.test(store) && !existsSync(store))) {
     throw new OperatorError(
-      "--store does not name a file that exists: name one, or a URL that begins with postgres://",
+      "--store does not name an existing file: name one, or a URL that begins with postgres://",
     );
   }
   return existing({ driver: "sqlite", file: store });
@@ -69,7 +69,7 @@ async function configured(file: string, fileOf: (file: string) => string): Promi
   }
 }
 
-/** To open a file that is not there would make it. */
+/** Rejects a file that does not exist, which opening it would create. */
 function existing(place: StorePlace): StorePlace {
   if (!("file" in place)) return place;
   const { file } = place;
@@ -79,9 +79,9 @@ function existing(place: StorePlace): StorePlace {
   return place;
 }
 
-/** A flag that is a whole number from 1 on. */
+/** Parses a flag that is a whole number of at least 1. */
 export function wholeNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
-    throw new InvalidArgumentError("write a whole number from 1 on");
+    throw new InvalidArgumentError("write a whole number of at least 1");
   return Number(text);
 }

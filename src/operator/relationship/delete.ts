@@ -14,21 +14,25 @@ interface DeleteFlags extends SelectionFlags {
   readonly limit?: number;
 }
 
-/** The most relationships of one transaction: they are held in memory. */
+/** The maximum number of relationships in one transaction, which are kept in memory. */
 const MAX_DELETED = 100_000;
-/** The updates of one change, as the engine itself makes them at most. */
+/** The number of updates in one change, which is the maximum of the engine. */
 const CHANGE = 1000;
 
 /** `svc-access relationship delete`. */
 export function deleteCommand(): Command {
   return withSelection(
     new Command("delete").description(
-      "Deletes stored relationships, all of those that are selected or none; the service must be stopped.",
+      "Deletes all selected relationships, or none; the service must be stopped.",
     ),
   )
-    .option("--all", "every relationship of the store, where nothing else selects")
-    .option("--limit <count>", `at most so many (at most ${MAX_DELETED})`, wholeNumber)
-    .option("--dry-run", "show what would be deleted, and delete nothing")
+    .option("--all", "all relationships of the store, without any other selection")
+    .option(
+      "--limit <count>",
+      `the maximum number of relationships (at most ${MAX_DELETED})`,
+      wholeNumber,
+    )
+    .option("--dry-run", "only show the relationships that would be deleted")
     .option("--yes", "delete it")
     .addHelpText(
       "after",
@@ -38,8 +42,8 @@ Examples:
   svc-access relationship delete --store notes.relationships.db --subject user:alice --yes
   svc-access relationship delete --config service.yaml --misfit --yes
 
-It prints what it deletes. Watchers are notified of it as of any write.
-Exit codes: 0 deleted, or nothing to delete, 1 nothing was deleted for want of --yes, 2 usage, or a
+It prints the deleted relationships. Watchers are notified as of any write.
+Exit codes: 0 deleted, or nothing to delete, 1 not deleted, as --yes is missing, 2 usage, or a
 store that cannot be opened.`,
     )
     .action(remove);
@@ -50,8 +54,8 @@ async function remove(flags: DeleteFlags): Promise<void> {
   if (selection.isAll !== (flags.all === true)) {
     throw new OperatorError(
       selection.isAll
-        ? "nothing says which relationships are meant: select them, or give --all"
-        : "--all and a selection exclude each other",
+        ? "no relationships are selected: select some, or set --all"
+        : "--all and a selection cannot be combined",
     );
   }
   if (flags.limit !== undefined && flags.limit > MAX_DELETED) {
@@ -76,7 +80,7 @@ async function removeFrom(
   const updates = await selected(store, selection, limit ?? MAX_DELETED + 1);
   if (updates.length > MAX_DELETED) {
     throw new OperatorError(
-      `more than ${MAX_DELETED} relationships are selected, and one transaction deletes no more: give --limit ${MAX_DELETED} and run the command again for the rest`,
+      `more than ${MAX_DELETED} relationships are selected, more than one transaction can delete: set --limit ${MAX_DELETED} and run the command again for the rest`,
     );
   }
   for (const { relationship } of updates) await print(printable(formatRelationship(relationship)));
@@ -86,7 +90,7 @@ async function removeFrom(
     return;
   }
   if (!yes) {
-    note(`${count} would be deleted; nothing was: give --yes to delete them`);
+    note(`${count} would be deleted, but none was: set --yes to delete them`);
     process.exitCode = 1;
     return;
   }

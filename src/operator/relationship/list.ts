@@ -16,9 +16,9 @@ export function listCommand(): Command {
   return withSelection(
     new Command("list").description("Lists stored relationships; the service must be stopped."),
   )
-    .option("--limit <count>", "at most so many", wholeNumber)
+    .option("--limit <count>", "the maximum number of relationships", wholeNumber)
     .addOption(
-      new Option("--format <format>", "how they are printed")
+      new Option("--format <format>", "the output format")
         .choices(["text", "json", "ndjson"])
         .default("text"),
     )
@@ -30,8 +30,8 @@ Examples:
   svc-access relationship list --config service.yaml --subject user:alice --format ndjson
   SVC_ACCESS_STORE=postgres://… svc-access relationship list --model model.zed --misfit
 
-The environment variable keeps a password out of the list of processes.
-Exit codes: 0 listed, 1 --misfit found some, 2 usage, or a store that cannot be opened.`,
+Use the environment variable to keep a password out of the process list.
+Exit codes: 0 listed, 1 --misfit found relationships, 2 usage, or a store that cannot be opened.`,
     )
     .action(list);
 }

@@ -6,23 +6,25 @@ import { OperatorError, type StoreFlags } from "../command/flags.ts";
 import { openStore } from "./open-store.ts";
 import { readModel } from "./selection.ts";
 
-/** What names the engine: a configuration, or a store and its model. */
+/** The flags that select the engine: a configuration, or a store and its model. */
 export interface EngineFlags extends StoreFlags {
   readonly model?: string;
 }
 
-/** Opens the engine that the flags name; the embedded one holds its store. */
+/** Opens the engine in the flags; the embedded engine locks its store. */
 export async function openEngine(flags: EngineFlags): Promise<AuthorizationEngine> {
   const { config, model: file } = flags;
   if (config !== undefined) {
     if (file !== undefined || flags.schema !== undefined) {
-      throw new OperatorError("--model and --schema go with --store: the configuration names both");
+      throw new OperatorError(
+        "--model and --schema need --store: the configuration already names both",
+      );
     }
     return createAuthorizationEngine(loadServiceConfig(config).config);
   }
   if (file === undefined) {
     throw new OperatorError(
-      "give --config <file>, or --store <file or URL> with --model <file>: what is written must fit the model",
+      "set --config <file>, or --store <file or URL> with --model <file>: relationships must conform to the model",
     );
   }
   const model = readModel(file);

@@ -9,7 +9,7 @@ import { openDatabase } from "../../database/service/open-database.ts";
 import { readingSettings } from "../../database/service/reading-settings.ts";
 import { OperatorError, placeOf, type StoreFlags } from "../command/flags.ts";
 
-/** To open a store that is not there would make it. @throws OperatorError if there is none */
+/** Checks that a store exists, since opening it would create it. @throws OperatorError if it does not */
 async function requirePostgresStore(url: string, schema = "svc_access"): Promise<void> {
   const settings = readingSettings({ driver: "postgres", url });
   const database = await openDatabase(settings, { logger: SILENT, schema });
@@ -28,9 +28,9 @@ async function requirePostgresStore(url: string, schema = "svc_access"): Promise
 }
 
 /**
- * Opens the store that the flags name, and holds it: the service must be stopped.
+ * Opens the store in the flags and locks it: the service must be stopped.
  *
- * @throws AuthzError that names the process which holds it
+ * @throws AuthzError that names the process with the lock
  */
 export async function openStore(flags: StoreFlags): Promise<RelationshipStore> {
   const place = await placeOf(flags, relationshipsFile);

@@ -6,7 +6,7 @@ import { touchCommand } from "./touch.ts";
 /** `svc-access relationship …`: the stored relationships of the embedded engine. */
 export function relationshipCommand(): Command {
   const group = new Command("relationship")
-    .description("Lists, writes and deletes the stored relationships of a service that is stopped.")
+    .description("Lists, writes and deletes the stored relationships of a stopped service.")
     .addHelpText(
       "after",
       `

@@ -10,7 +10,7 @@ import type { Relationship } from "../../model/relationship.ts";
 import { type Reference, readReference } from "../../model/relationship-text.ts";
 import { OperatorError, type StoreFlags, storeFlags } from "../command/flags.ts";
 
-/** The flags that both commands have. */
+/** The flags of both commands. */
 export interface SelectionFlags extends StoreFlags {
   readonly resource?: string;
   readonly relation?: string;
@@ -19,15 +19,15 @@ export interface SelectionFlags extends StoreFlags {
   readonly misfit?: boolean;
 }
 
-/** A relationship that is meant; `reason` where it does not fit the model. */
+/** A selected relationship; `reason` says why the model does not allow it. */
 export interface Selected {
   readonly relationship: Relationship;
   readonly reason?: string;
 }
 
-/** Which relationships are meant. */
+/** A selection of relationships. */
 export interface Selection {
-  /** Whether all of them are, since no flag narrows it. */
+  /** Whether it selects all relationships, since no flag limits it. */
   readonly isAll: boolean;
   select(relationship: Relationship): Selected | undefined;
 }
@@ -41,15 +41,15 @@ export function withSelection(command: Command): Command {
     new Option("--subject <type[:id][#relation]>", "of this type, object or userset"),
     new Option(
       "--model <file>",
-      "the authorization model, for --misfit (default: that of the configuration)",
+      "the authorization model, for --misfit (default: the model in the configuration)",
     ),
-    new Option("--misfit", "those that the model does not allow"),
+    new Option("--misfit", "only relationships that the model does not allow"),
   ];
   for (const option of options) command.addOption(option);
   return command;
 }
 
-/** Reads the flags. @throws OperatorError that says which one is wrong */
+/** Reads the flags. @throws OperatorError that names the wrong flag */
 export async function readSelection(flags: SelectionFlags): Promise<Selection> {
   const { resource, relation, subject, misfit = false } = flags;
   const tests: ((of: Relationship) => boolean)[] = [];
@@ -60,12 +60,13 @@ export async function readSelection(flags: SelectionFlags): Promise<Selection> {
     tests.push((of) => of.resource.type === type && (id === undefined || of.resource.id === id));
   }
   if (relation !== undefined) {
-    if (!/^\w+$/.test(relation)) throw new OperatorError("--relation is the name of a relation");
+    if (!/^\w+$/.test(relation))
+      throw new OperatorError("--relation must be the name of a relation");
     tests.push((of) => of.relation === relation);
   }
   if (subject !== undefined) tests.push(subjectTest(partsOf("--subject", subject)));
   if (!misfit && flags.model !== undefined) {
-    throw new OperatorError("--misfit and --model go together: give both");
+    throw new OperatorError("--misfit and --model need each other: set both");
   }
   const model = misfit ? await modelOf(flags) : undefined;
   const why = model === undefined ? undefined : misfits(model);
@@ -78,18 +79,16 @@ export async function readSelection(flags: SelectionFlags): Promise<Selection> {
   };
 }
 
-/** The file of the model that relationships must fit. */
+/** The file of the model that relationships must conform to. */
 async function modelOf({ model, config }: SelectionFlags): Promise<string> {
   if (model !== undefined) return model;
   if (config === undefined) {
-    throw new OperatorError(
-      "--misfit and --model go together: give both, or --config, which names the model",
-    );
+    throw new OperatorError("--misfit needs --model, or --config, which names the model");
   }
   const { loadServiceConfig } = await import("../../runtime/configuration/load-service-config.ts");
   const configured = loadServiceConfig(config).config.security.authz.model;
   if (configured !== undefined) return configured;
-  throw new OperatorError(`${config} names no model: give --model`);
+  throw new OperatorError(`${config} names no model: set --model`);
 }
 
 function subjectTest({ type, id, relation }: Reference) {
@@ -112,7 +111,7 @@ function misfits(file: string): (relationship: Relationship) => DisallowedRelati
   return (relationship) => disallowedRelationship(validator, relationship);
 }
 
-/** Reads a model. @throws OperatorError with all that is wrong with it */
+/** Reads a model. @throws OperatorError with all its errors */
 export function readModel(file: string): Model {
   const { model, problems } = readModelFile(file);
   if (problems === undefined) return model;

@@ -7,16 +7,16 @@ import { formatRelationship, readRelationship } from "../../model/relationship-t
 import { OperatorError, storeFlags } from "../command/flags.ts";
 import type { EngineFlags } from "./open-engine.ts";
 
-/** The relationships of one write. */
+/** The maximum number of relationships in one write. */
 const MOST = 1000;
 
 /** `svc-access relationship touch`. */
 export function touchCommand(): Command {
   const command = new Command("touch")
     .description(
-      "Writes relationships that the model allows, all of them or none; with the embedded engine the service must be stopped.",
+      "Writes relationships that the model allows, either all or none; with the embedded engine, the service must be stopped.",
     )
-    .argument("<relationship...>", "such as item:first#owner@user:alice");
+    .argument("<relationship...>", "relationships, such as item:first#owner@user:alice");
   const options = [
     ...storeFlags("the file of the relationships"),
     new Option("--model <file>", "the authorization model, with --store"),
@@ -31,15 +31,15 @@ Examples:
   svc-access relationship touch --config service.yaml 'group:staff#member@user:bob' 'item:first#viewer@group:staff#member'
   svc-access relationship touch --store notes.relationships.db --model model.zed item:first#owner@user:alice
 
-With --config the engine of the service is used: the embedded one, whose store is made where it
-does not exist yet, or SpiceDB. What exists already stays as it is.
-Exit codes: 0 written, 2 usage, what the model does not allow, or a store that cannot be opened.`,
+With --config it uses the engine of the service: SpiceDB, or the embedded engine, whose store it
+creates if necessary. Existing relationships stay unchanged.
+Exit codes: 0 written, 2 usage, a relationship that the model does not allow, or a store that cannot be opened.`,
     )
     .action(touch);
 }
 
 async function touch(texts: readonly string[], flags: EngineFlags): Promise<void> {
-  if (texts.length > MOST) throw new OperatorError(`at most ${MOST} relationships a write`);
+  if (texts.length > MOST) throw new OperatorError(`one write has at most ${MOST} relationships`);
   const relationships = texts.map(parse);
   const { openEngine } = await import("./open-engine.ts");
   const engine = await openEngine(flags);

@@ -181,10 +181,10 @@ if (server === undefined) {
         const as = (password: string) => url.replace("postgres@", `guarded:${password}@`);
         const wrong = openPostgresStore({ url: as("s3cret") });
         await expect(wrong).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
-        await expect(wrong).rejects.toThrow(/refuses the login of user guarded: correct/);
+        await expect(wrong).rejects.toThrow(/rejects the login of user guarded: correct/);
         await expect(wrong).rejects.not.toThrow(/s3cret/);
         const none = openPostgresStore({ url: url.replace("postgres@", "guarded@") });
-        await expect(none).rejects.toThrow(/asks for a password: give one for user guarded/);
+        await expect(none).rejects.toThrow(/requires a password: set one for user guarded/);
         const powerless = openPostgresStore({ url: as("right") });
         await expect(powerless).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
         await expect(powerless).rejects.toThrow(

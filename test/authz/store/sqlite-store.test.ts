@@ -176,7 +176,7 @@ describe("a store in SQLite", () => {
     const { value } = await child.lines.next();
     child.process.kill();
     rmSync(closed, { recursive: true });
-    expect(value).toMatch(/^error FAILED_PRECONDITION .* give it write access to the file/);
+    expect(value).toMatch(/^error FAILED_PRECONDITION .* give them write access to the file/);
   });
 });
 
@@ -188,7 +188,7 @@ async function fill(store: Awaited<ReturnType<typeof openSqliteStore>>): Promise
       await store.commit([updates]);
     } catch (error) {
       expect(error).toMatchObject({ code: "UNAVAILABLE" });
-      expect((error as Error).message).toMatch(/is full: free some space|disk I\/O error/);
+      expect((error as Error).message).toMatch(/is full: free disk space|disk I\/O error/);
       return write - 1;
     }
   }
@@ -230,7 +230,7 @@ describe("files of another user", () => {
     const file = await storeOfNobody();
     writeFileSync(`${file}${end}`, "", { mode: 0o600 });
     expect(await openAsNobody(file)).toContain(
-      `cannot be opened, for ${file}${end} belongs to another user: make user ${NOBODY} its owner`,
+      `cannot be opened, as ${file}${end} belongs to another user: make user ${NOBODY} its owner`,
     );
   });
 });

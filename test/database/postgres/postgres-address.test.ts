@@ -16,7 +16,7 @@ describe("a URL whose password ends early is refused, and not quoted", () => {
     } catch (error) {
       ({ message } = error as Error);
     }
-    expect(message).toContain("special characters in percent-encoding");
+    expect(message).toContain("with special characters percent-encoded");
     expect(message).not.toContain("s3cret");
   });
 });

@@ -43,11 +43,11 @@ test.each<[string, string, string]>([
     (file): [string, string, string] => [
       `a database that is not a file, ${file}`,
       MINIMAL.replace("hub.db", file),
-      "would be gone with the process",
+      "would be lost with the process",
     ],
   ),
   ["a URI for a file", MINIMAL.replace("hub.db", "'file:hub.db?mode=rw'"), "not a URI"],
-  ["white space for a file", MINIMAL.replace("hub.db", "' '"), "must name a file, and is empty"],
+  ["white space for a file", MINIMAL.replace("hub.db", "' '"), "must not be empty: name a file"],
   ["no database", MINIMAL.replace(/^database.*$/m, ""), "database is missing"],
   ["no SpiceDB", authz("provider: spicedb, model: m"), "security.authz.spicedb is missing"],
   [

@@ -106,13 +106,13 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     const noTables = start(user);
     await expect(noTables).rejects.toMatchObject(denied);
     await expect(noTables).rejects.toThrow(
-      /has no relationship tables, this program needs version \d, and its user may not make them .*: run svc-access database migrate as their owner first$/,
+      /has no relationship tables, this program needs version \d, and its user may not create them .*: run svc-access database migrate as their owner first$/,
     );
     await migrate(owner);
     // As if the program were newer than the tables.
     await asOwner("delete from svc_access.component_migrations where component = 'audit'");
     await expect(start(user)).rejects.toThrow(
-      /has no audit tables, .* its user may not make them \(permission denied for schema svc_access\): run svc-access database migrate/,
+      /has no audit tables, .* its user may not create them \(permission denied for schema svc_access\): run svc-access database migrate/,
     );
     await expect(migrate(user)).rejects.toMatchObject(denied);
   });

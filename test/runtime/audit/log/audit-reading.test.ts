@@ -116,7 +116,7 @@ describe("reading the audit in SQLite", () => {
       const database = new ReadOnlySqlite(file);
       const { message } = database.explain(Object.assign(new Error(), { errcode }));
       await database.close();
-      expect(message).toMatch(/cannot be read by user .*: run as the user of the service, or copy/);
+      expect(message).toMatch(/user \d+ cannot read .*: run as the user of the service, or copy/);
     },
   );
 
