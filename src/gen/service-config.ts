@@ -5,7 +5,7 @@
  * `_ns` is in nanoseconds, in `_seconds` in seconds, in `_days` in days, in `_bytes` in bytes.
  */
 export interface ServiceConfig {
-  /** The environment, as route-registry keys carry it; only development and test take what is for development, and development trusts this machine. */
+  /** The environment, as in the keys of the route registry; only development and test allow settings for development, and development trusts this machine. */
   environment: string;
   /** The name of the deployed service. */
   service: string;
@@ -23,14 +23,14 @@ export interface ServiceConfig {
       cors: {
         /** The origins whose pages may call with credentials, such as https://app.example.com. */
         allowed_origins: string[];
-        /** How long browsers keep the answer to a preflight. */
+        /** How long browsers cache the response to a preflight. */
         max_age_seconds: number;
       };
-      /** After how long without a call a connection ends; longer than load balancers keep theirs. */
+      /** How long a connection without a call stays open; longer than the idle time of load balancers. */
       max_connection_idle_ns: number;
-      /** After how long a connection takes no further calls, a tenth more or less, so that clients spread over the replicas; absent, never. */
+      /** The age at which a connection accepts no further calls, plus or minus a tenth, so that clients spread over the replicas; absent, no limit. */
       max_connection_age_ns?: number | undefined;
-      /** How long the calls of an HTTP/2 connection that is too old may still take; absent, as long as they like. */
+      /** How long the calls of an HTTP/2 connection that is too old may still take; absent, no limit. */
       max_connection_age_grace_ns?: number | undefined;
       /** The server's certificate; absent, plain text. */
       tls?: {
@@ -38,7 +38,7 @@ export interface ServiceConfig {
         certificate_file: string;
         /** The private key, PEM. */
         key_file: string;
-        /** Who signs client certificates, PEM; present, clients must show one (mTLS). */
+        /** The CA certificates that clients are verified with, PEM; if set, clients must present a certificate (mTLS). */
         client_ca_file?: string | undefined;
       } | undefined;
     } | undefined;
@@ -52,11 +52,11 @@ export interface ServiceConfig {
       max_message_bytes: number;
       /** Whether responses from 16 KiB on are compressed for clients that accept gzip. */
       compression: boolean;
-      /** After how long without a call a connection ends; absent, never. */
+      /** How long a connection without a call stays open; absent, no limit. */
       max_connection_idle_ns?: number | undefined;
-      /** After how long a connection takes no further calls, a tenth more or less, so that clients spread over the replicas; absent, never. */
+      /** The age at which a connection accepts no further calls, plus or minus a tenth, so that clients spread over the replicas; absent, no limit. */
       max_connection_age_ns?: number | undefined;
-      /** How long the calls of an HTTP/2 connection that is too old may still take; absent, as long as they like. */
+      /** How long the calls of an HTTP/2 connection that is too old may still take; absent, no limit. */
       max_connection_age_grace_ns?: number | undefined;
       /** Whether server reflection is served; absent, in development and test only. */
       reflection?: boolean | undefined;
@@ -66,7 +66,7 @@ export interface ServiceConfig {
         certificate_file: string;
         /** The private key, PEM. */
         key_file: string;
-        /** Who signs client certificates, PEM; present, clients must show one (mTLS). */
+        /** The CA certificates that clients are verified with, PEM; if set, clients must present a certificate (mTLS). */
         client_ca_file?: string | undefined;
       } | undefined;
     } | undefined;
@@ -77,7 +77,7 @@ export interface ServiceConfig {
       /** The path of the metrics. */
       path: string;
     } | undefined;
-    /** The largest message of a response over gRPC; absent, as large as that of a request. */
+    /** The largest response message over gRPC; absent, the limit of request messages. */
     max_response_bytes?: number | undefined;
     /** Whether gRPC errors carry their code and details in a google.rpc.ErrorInfo; without it, clients get the status and message only. */
     error_info: boolean;
@@ -100,11 +100,11 @@ export interface ServiceConfig {
       provider?: "embedded" | "oidc" | "casdoor" | undefined;
       /** How long a verified token is remembered. */
       cache_ttl_ns: number;
-      /** Whose identity headers count. */
+      /** From which peers identity headers are accepted. */
       gateway: {
-        /** Whose identity headers count: CIDRs, IP addresses, or names of mTLS certificates. */
+        /** The peers whose identity headers are accepted: CIDRs, IP addresses, or names of mTLS certificates. */
         trusted_peers: string[];
-        /** Must be true beside a list of peers that holds every address. */
+        /** Must be true if the list of peers contains every address. */
         allow_any_peer: boolean;
       };
       /** How tokens are verified; needed with idp_jwt and hybrid. */
@@ -158,7 +158,7 @@ export interface ServiceConfig {
         })[] | undefined;
         /** Instead of token, the file that holds it; read again when it changes. */
         token_file?: string | undefined;
-        /** The token of SYSTEM calls, or a list of tokens while they rotate, of which empty ones are skipped; absent, nobody makes them. Give it as ${VAR}. */
+        /** The token of SYSTEM calls, or a list of tokens while they rotate; empty ones are skipped. If absent, SYSTEM calls are refused. Give it as ${VAR}. */
         system_token?: string | (string | "")[] | undefined;
         /** The file that holds the token of SYSTEM calls, or a list of files while it rotates, also beside system_token; read again when they change. */
         system_token_file?: string | string[] | undefined;
@@ -172,7 +172,7 @@ export interface ServiceConfig {
       provider: "embedded" | "spicedb";
       /** Whether every check allows; for development only. */
       dev_allow_all: boolean;
-      /** The file of the authorization model; needed where calls are checked. */
+      /** The file of the authorization model; needed if calls are checked. */
       model?: string | undefined;
       /** The SpiceDB; needed with that provider. */
       spicedb?: {
@@ -186,7 +186,7 @@ export interface ServiceConfig {
         transport: "grpc";
         /** Whether it is called without TLS. */
         insecure: boolean;
-        /** Who signs its certificate, PEM; absent, the public authorities. */
+        /** The CA certificates that it is verified with, PEM; absent, the public CAs. */
         ca_file?: string | undefined;
       } | undefined;
     };
@@ -201,13 +201,13 @@ export interface ServiceConfig {
     url?: string | undefined;
     /** The file that holds the password of PostgreSQL, which is then not in url; read at the start. */
     password_file?: string | undefined;
-    /** The most connections. */
+    /** The maximum number of connections. */
     max_open_conns: number;
-    /** The most connections that are kept without work. */
+    /** The maximum number of idle connections. */
     max_idle_conns: number;
     /** How long a connection is used. */
     conn_max_lifetime_ns: number;
-    /** From when on a query is logged. */
+    /** The duration from which a query is logged. */
     slow_query_threshold_ns: number;
   } | undefined;
   /** The log. */
@@ -221,12 +221,12 @@ export interface ServiceConfig {
     enabled: boolean;
     /** The paths that are not logged. */
     skip_paths: string[];
-    /** From when on a call is logged as slow. */
+    /** The duration from which a call is logged as slow. */
     slow_threshold_ns: number;
   };
   /** The audit events. */
   audit: {
-    /** How long audit events are kept; absent, for ever. */
+    /** How long audit events are kept; absent, indefinitely. */
     retention_days?: number | undefined;
   };
   /** The route registry; absent, routes are not published. */
@@ -241,9 +241,9 @@ export interface ServiceConfig {
       password?: string | undefined;
       /** Instead of password, the file that holds it; read at the start. */
       password_file?: string | undefined;
-      /** Who signs its certificate, PEM; absent, the public authorities. */
+      /** The CA certificates that it is verified with, PEM; absent, the public CAs. */
       ca_file?: string | undefined;
-      /** The client certificate that etcd is shown, PEM; needs key_file. */
+      /** The client certificate for etcd, PEM; needs key_file. */
       certificate_file?: string | undefined;
       /** The key of the client certificate, PEM. */
       key_file?: string | undefined;

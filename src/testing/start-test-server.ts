@@ -160,9 +160,7 @@ function bindingsOf(
 
 function needed(engine: AuthorizationEngine | undefined): AuthorizationEngine {
   if (engine !== undefined) return engine;
-  throw new TypeError(
-    "startTestServer: without a model there is no engine: give model or modelText",
-  );
+  throw new TypeError("startTestServer: the engine needs a model: set model or modelText");
 }
 
 function passedOn(options: TestServerOptions): PassedOn {

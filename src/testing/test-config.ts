@@ -88,7 +88,7 @@ function newToken(): string {
 function modelFile({ folder, model, modelText }: TestConfigParts): string | undefined {
   if (modelText === undefined) return model;
   if (model !== undefined) {
-    throw new TypeError("startTestServer: name a model, or give its modelText, not both");
+    throw new TypeError("startTestServer: set model or modelText, not both");
   }
   const file = join(folder, "model.zed");
   writeFileSync(file, modelText);

@@ -126,7 +126,7 @@ function append(metadata: Map<string, string>, name: string, value: string): voi
 function callerOf({ principal, user, service, ...claims }: TestContextOptions) {
   const given = [principal, user, service].filter((one) => one !== undefined);
   if (given.length > 1) {
-    throw new TypeError("testContext: one of user, service and principal calls, not several");
+    throw new TypeError("testContext: set only one of user, service and principal");
   }
   if (user !== undefined) return principalOf({ user, ...claims });
   return service === undefined ? principal : principalOf({ service });

@@ -61,7 +61,7 @@ export type TestEngine = AuthorizationEngine & AsyncDisposable;
 export async function testEngine(options: TestEngineOptions): Promise<TestEngine> {
   const { model: file, modelText } = options;
   if ((file === undefined) === (modelText === undefined)) {
-    throw new TypeError("testEngine: name a model, or give its modelText");
+    throw new TypeError("testEngine: set model or modelText");
   }
   const { model, problems } =
     modelText === undefined ? readModelFile(file as string) : readModel(modelText, "modelText");

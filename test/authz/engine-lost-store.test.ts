@@ -104,7 +104,7 @@ test("who writes without taking the store is seen by its head", async () => {
   database.exec("delete from relationships");
   database.exec("insert into changes select 2, updates, time from changes");
   database.close();
-  await expectFailed(/no longer this process's own/);
+  await expectFailed(/this process no longer owns/);
 });
 
 describe("a file that was", () => {

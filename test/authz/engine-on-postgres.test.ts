@@ -92,7 +92,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     await expect(writePair(engine, "after")).rejects.toMatchObject(UNAVAILABLE);
     const { ready, reason } = await engine.ready();
     expect(ready).toBe(false);
-    expect(reason).toMatch(/no longer this process's own/);
+    expect(reason).toMatch(/this process no longer owns/);
     await other.client.end();
     const child = startChild({ postgres: options }, "hold");
     expect(await child.lines.next()).toMatchObject({ value: "open 1" });

@@ -210,6 +210,6 @@ test("without a database nothing is migrated, and it is said", () => {
   const { status, stderr } = runSvcAccess(["database", "migrate", "--config", config]);
   expect({ status, stderr }).toEqual({
     status: 2,
-    stderr: expect.stringContaining("database is missing: name the one"),
+    stderr: expect.stringContaining("database is missing: name the database"),
   });
 });

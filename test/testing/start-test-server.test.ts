@@ -202,7 +202,7 @@ test("a server that cannot be made leaves no engine open", async () => {
 
 test("handlers that want an engine are notified that there is no model", async () => {
   await expect(startTestServer(() => bindVaultService(vaultHandlers()))).rejects.toThrow(
-    "give model or modelText",
+    "set model or modelText",
   );
 });
 
@@ -239,7 +239,7 @@ test("an engine for handlers alone", async () => {
     subject: { type: "user", id: "alice" },
   });
   expect(found.items).toEqual(["first"]);
-  await expect(testEngine({})).rejects.toThrow("name a model");
+  await expect(testEngine({})).rejects.toThrow("set model or modelText");
 });
 
 function folders(): ReadonlySet<string> {

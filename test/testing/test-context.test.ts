@@ -30,7 +30,7 @@ test("a service calls, or nobody does", () => {
 });
 
 test("two callers are refused", () => {
-  expect(() => testContext({ user: "alice", service: "hub" })).toThrow("not several");
+  expect(() => testContext({ user: "alice", service: "hub" })).toThrow("set only one of");
 });
 
 test("headers, trailers and the end of the call are seen", () => {

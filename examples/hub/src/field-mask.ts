@@ -22,7 +22,7 @@ export function applyMask<Schema extends DescMessage>(
   for (const path of paths) {
     const field = from.fields.find(({ name }) => name === path);
     if (field === undefined) {
-      throw new ServiceError("INVALID_ARGUMENT", `update_mask names ${path}, which there is not`);
+      throw new ServiceError("INVALID_ARGUMENT", `update_mask names the unknown field ${path}`);
     }
     if (fixed.includes(path)) {
       if (mask === undefined) continue;

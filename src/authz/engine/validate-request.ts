@@ -69,7 +69,7 @@ export class RequestValidator {
       this.relationship(relationship);
       if (updates.length === 1) continue;
       const text = formatRelationship(relationship);
-      if (seen.has(text)) throw invalid(`${text} is in the write twice`);
+      if (seen.has(text)) throw invalid(`the write contains ${text} twice`);
       seen.add(text);
     }
     for (const { kind, filter } of preconditions) {
@@ -117,7 +117,7 @@ export class RequestValidator {
     }
     const accepted = declared.subjects.map(formatSubject).join(", ");
     throw invalid(
-      `${formatRelationship(relationship)}: the relation does not allow such a subject; it allows ${accepted}`,
+      `${formatRelationship(relationship)}: the relation does not allow this subject; it allows ${accepted}`,
     );
   }
 

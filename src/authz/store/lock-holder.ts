@@ -34,7 +34,7 @@ export function heldError(store: string, holder: LockHolder | undefined): AuthzE
       : `by process ${holder.pid} on ${holder.host} since ${holder.since}`;
   return new AuthzError(
     "FAILED_PRECONDITION",
-    `${store} is held ${by}: stop that process first; one process holds a store`,
+    `${store} is held ${by}: stop that process first; only one process can hold a store`,
   );
 }
 

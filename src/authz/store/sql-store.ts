@@ -48,7 +48,7 @@ export class SqlStore implements RelationshipStore {
   /** Opens the store in a database: takes its lock and makes or migrates its tables. */
   static async open(database: StoreDatabase, retention = DEFAULT_RETENTION): Promise<SqlStore> {
     if (!Number.isSafeInteger(retention) || retention < 1) {
-      throw new AuthzError("INVALID_ARGUMENT", "retention is a whole number from 1 on");
+      throw new AuthzError("INVALID_ARGUMENT", "retention must be a whole number of at least 1");
     }
     try {
       await database.connect();
@@ -220,7 +220,7 @@ export class SqlStore implements RelationshipStore {
     if (this.#closed) return;
     this.#broken ??= new AuthzError(
       "UNAVAILABLE",
-      `it is not known whether ${this.#database.name} is still this process's own`,
+      `it is unknown whether this process still owns ${this.#database.name}`,
     );
     this.#onInterrupted();
   }

@@ -61,7 +61,7 @@ function whyDifferent(
 ): string | undefined {
   if (subject === undefined) return "the line names no subject; write it in brackets, as [type:id]";
   const name = formatSubjectReference(subject);
-  if (caveated) return "a subject under a caveat is not supported: this engine has no caveats";
+  if (caveated) return "subjects with caveats are not supported: this engine has no caveats";
   if (found === undefined) return `${name} is not found in ${member}`;
   const expected = paths.map(formatMember).sort();
   const computed = [...found.paths].sort();

@@ -124,7 +124,7 @@ export async function writeRelationships(
 
 function unsupportedTrait({ caveat, expiration }: PlacedRelationship): string | undefined {
   if (caveat !== undefined) return `the caveat ${caveat} is not supported: this engine has none`;
-  if (expiration !== undefined) return "a time of expiration is not supported by this engine";
+  if (expiration !== undefined) return "expiration times are not supported by this engine";
   return undefined;
 }
 

@@ -54,7 +54,7 @@ export function auditProblems(
   const others = audited.length === 1 ? "" : ` and ${audited.length - 1} more`;
   return [
     ...unclear,
-    `${first.rpc}${others} must be audited and there is no database: configure database, such as {driver: sqlite, file: …}`,
+    `${first.rpc}${others} must be audited, but there is no database: configure database, such as {driver: sqlite, file: …}`,
   ];
 }
 

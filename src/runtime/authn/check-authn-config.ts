@@ -33,14 +33,11 @@ export function authnWarnings(config: ServiceConfig): string[] {
   if (trust.holdsEverybody) {
     warn(
       "gateway.trusted_peers",
-      "holds every address, so any client that reaches the service can claim any identity",
+      "contains every address, so any client that reaches the service can claim any identity",
     );
   }
   if (trust.needsCertificates && !asksForCertificates(config)) {
-    warn(
-      "gateway.trusted_peers",
-      "has names of certificates, but no server has tls.client_ca_file",
-    );
+    warn("gateway.trusted_peers", "has certificate names, but no server has tls.client_ca_file");
   }
   const sources = tokenSources(authn.internal_call);
   if (!authn.internal_call.enabled && sources.length > 0) {
@@ -49,7 +46,10 @@ export function authnWarnings(config: ServiceConfig): string[] {
   const known = new Set(sources.map(({ caller }) => caller));
   for (const { index, service } of emptyTokens(authn.internal_call)) {
     if (known.has(service)) continue;
-    warn(`internal_call.token[${index}]`, `is empty, and ${service} has no other: it cannot call`);
+    warn(
+      `internal_call.token[${index}]`,
+      `is empty, and ${service} has no other token: it cannot call`,
+    );
   }
   return warnings;
 }
@@ -83,7 +83,7 @@ function* checkTrustedPeers(config: ServiceConfig): Iterable<ConfigProblem> {
   if (trust.holdsEverybody && !allowsAny) {
     yield problem(
       at,
-      `${key} holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true`,
+      `${key} contains every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true`,
     );
   }
 }

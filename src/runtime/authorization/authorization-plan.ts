@@ -23,7 +23,7 @@ export interface PlannedCheck {
 export function planAuthorization(method: BoundMethod): AuthorizationPlan {
   const { exposure, authz } = method.policy;
   if (exposure !== "AUTHORIZED") return { exposure, check: undefined };
-  if (authz === undefined) throw new Error("it is AUTHORIZED and has no authz");
+  if (authz === undefined) throw new Error("it is AUTHORIZED but has no authz");
   const { action, audience, resource } = authz;
   // No message of a stream is the one that says which object is meant.
   const input = streamsRequest(method.kind) ? undefined : method.descriptor?.input;

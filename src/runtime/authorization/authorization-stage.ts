@@ -55,10 +55,11 @@ export function createAuthorization(options: AuthorizationOptions): Stage {
       case "AUTHORIZED":
         if (!enabled) return undefined;
         if (devAllowAll || plan.check === undefined) return decide(call, devAllowAll, events);
-        if (engine === undefined) throw new Error(`${call.rpc} is AUTHORIZED and has no engine`);
+        if (engine === undefined)
+          throw new Error(`${call.rpc} is AUTHORIZED, but there is no engine`);
         return checked(call, call.principal, plan.check, engine, events);
       default:
-        throw new Error(`${call.rpc} has no exposure that is known`);
+        throw new Error(`${call.rpc} has an unknown exposure`);
     }
   };
 }

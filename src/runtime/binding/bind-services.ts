@@ -24,7 +24,8 @@ export function bindServices(bindings: readonly ServiceBinding[]): BoundServices
   const problems: string[] = [];
   const rpcs = new Set<string>();
   const bound = new Set<string>();
-  if (bindings.length === 0) problems.push("no service is bound: pass what bind… functions return");
+  if (bindings.length === 0)
+    problems.push("no service is bound: pass the results of bind… functions");
   for (const binding of bindings) {
     const { service } = binding;
     for (const method of service?.methods ?? []) rpcs.add(nameOf(service, method));
@@ -87,10 +88,10 @@ function mismatches(binding: ServiceBinding): string[] {
 function policyProblems(rpc: string, policy: AccessPolicy): string[] {
   const problems: string[] = [];
   if (!EXPOSURES.has(policy.exposure)) {
-    problems.push(`${rpc} has the exposure ${String(policy.exposure)}, which there is not`);
+    problems.push(`${rpc} has the unknown exposure ${String(policy.exposure)}`);
   }
   if ((policy.exposure === "AUTHORIZED") !== (policy.authz !== undefined)) {
-    problems.push(`${rpc} must have authz with AUTHORIZED, and only then`);
+    problems.push(`${rpc} must have authz if, and only if, it is AUTHORIZED`);
   }
   const { rateLimit } = policy;
   if (rateLimit !== undefined && !(rateLimit.qps >= 1 && rateLimit.burst >= rateLimit.qps)) {

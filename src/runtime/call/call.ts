@@ -194,14 +194,14 @@ export class Call implements CallContext {
 
   #headersToSet(name: string): ResponseFields {
     if (this.#responseBegun) {
-      throw new Error(`the header ${name} comes too late: the response was begun`);
+      throw new Error(`the header ${name} was set too late: the response has begun`);
     }
     return (this.#responseHeaders ??= new ResponseFields(this.transport, "header"));
   }
 
   #trailersToSet(name: string): ResponseFields {
     if (this.#responseEnded) {
-      throw new Error(`the trailer ${name} comes too late: the response was ended`);
+      throw new Error(`the trailer ${name} was set too late: the response has ended`);
     }
     return (this.#responseTrailers ??= new ResponseFields(this.transport, "trailer"));
   }

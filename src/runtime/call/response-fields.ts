@@ -93,7 +93,7 @@ export class ResponseFields {
     const before = this.#values.get(lower);
     if (before !== undefined && SINGLE.has(lower)) {
       throw new TypeError(
-        `the response ${this.#what} ${lower} has a value already, and may have one only: set it instead`,
+        `the response ${this.#what} ${lower} already has a value and can have only one: set it instead`,
       );
     }
     this.#add(sizeOf(lower, value), 1);
@@ -128,7 +128,7 @@ export class ResponseFields {
 export function checkFields(what: "header" | "trailer", bytes: number, values: number): void {
   if (bytes > MAX_METADATA_BYTES) {
     throw new TypeError(
-      `the response ${what}s are larger than ${MAX_METADATA_BYTES} bytes: send what is that large in the message`,
+      `the response ${what}s are larger than ${MAX_METADATA_BYTES} bytes: send large values in the message`,
     );
   }
   if (values > MAX_METADATA_VALUES) {

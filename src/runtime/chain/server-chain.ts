@@ -139,7 +139,7 @@ export class ServerChain {
     // What the handler has read of it is gone: it would take the rest for the whole.
     if (progress.isHandled && streamsRequest(call.method.kind)) {
       throw new Error(
-        `an interceptor called next again for ${call.rpc}, whose stream of requests comes only once: call next once`,
+        `an interceptor called next again for ${call.rpc}, whose request stream can be read only once: call next once`,
       );
     }
     progress.isHandled = true;

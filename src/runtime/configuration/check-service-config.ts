@@ -55,7 +55,7 @@ function* checkServers({ server }: ServiceConfig): Iterable<ServiceConfigProblem
     if (grace === undefined || age !== undefined) continue;
     yield {
       path: ["server", name, "max_connection_age_grace_ns"],
-      message: `server.${name}.max_connection_age_grace_ns needs max_connection_age_ns: without it, no connection grows too old`,
+      message: `server.${name}.max_connection_age_grace_ns needs max_connection_age_ns: without it, connections have no age limit`,
     };
   }
   if (server.metrics?.path === "/healthz") {
@@ -70,7 +70,7 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
   const { authz } = config.security;
   const at = (...keys: string[]) => ["security", "authz", ...keys];
   for (const [key, isOff, what] of [
-    ["enabled", !authz.enabled, "is false: AUTHORIZED calls are let in without a check"],
+    ["enabled", !authz.enabled, "is false: AUTHORIZED calls are allowed without a check"],
     ["dev_allow_all", authz.dev_allow_all, "is true: every permission check allows"],
   ] as const) {
     if (!isOff) continue;
@@ -98,7 +98,7 @@ const ENGINE_CHECKS: Readonly<Record<EngineKind, ServiceConfigCheck>> = {
     if (authz.model === undefined || database !== undefined) return;
     yield {
       path: ["security", "authz"],
-      message: "database is missing: the embedded engine keeps its relationships there",
+      message: "database is missing: the embedded engine stores its relationships there",
     };
   },
   *spicedb(config) {
@@ -129,13 +129,13 @@ function* checkDatabase({ database }: ServiceConfig): Iterable<ServiceConfigProb
   if (why !== undefined) {
     yield {
       path: ["database", "file"],
-      message: `database.file ${why}; name one, for a trial in a folder that you throw away`,
+      message: `database.file ${why}; name a file, in a temporary folder for a trial`,
     };
   }
   if (database?.password_file !== undefined && holdsPassword(database.url)) {
     yield {
       path: ["database", "password_file"],
-      message: "database.password_file must be left out where url has the password",
+      message: "database.password_file must be absent if url has the password",
     };
   }
   if (database === undefined || database.max_idle_conns <= database.max_open_conns) return;
@@ -170,8 +170,7 @@ function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProb
   } else if ((password !== undefined || file !== undefined) && secure[0] !== true) {
     yield {
       path: at("endpoints"),
-      message:
-        "registry.etcd.endpoints are called in plain text, and the password with them; use https",
+      message: "registry.etcd.endpoints get the password in plain text; use https",
       severity: "warning",
     };
   }
@@ -191,7 +190,7 @@ export function* checkDefaults(
     const { variable } = part;
     yield {
       path,
-      message: `${formatPath(path)} has the default of ${variable}, which everyone who reads the file knows; set ${variable}, and write \${${variable}} without a default (environment ${config.environment}; only development and test take one)`,
+      message: `${formatPath(path)} has the default of ${variable}, which everyone who can read the file knows; set ${variable}, and write \${${variable}} without a default (environment ${config.environment}; only development and test allow one)`,
     };
   }
 }

@@ -5,7 +5,7 @@ import { didYouMean } from "../../diagnostics/nearest.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
 import { serviceConfigSchema } from "./service-config.ts";
 
-const MERGED = ": YAML 1.2 merges nothing; write out the keys";
+const MERGED = ": YAML 1.2 has no merge keys; write the keys out";
 
 /** What an issue of the schema means to a user. Values are never in it: they may be secrets. */
 export function describeProblem(issue: z.core.$ZodIssue): ServiceConfigProblem[] {
@@ -14,7 +14,7 @@ export function describeProblem(issue: z.core.$ZodIssue): ServiceConfigProblem[]
     const known = knownKeys(serviceConfigSchema, path);
     return issue.keys.map((key) => {
       const hint =
-        key === "<<" ? MERGED : didYouMean(key, known) || `; known are ${known.join(", ")}`;
+        key === "<<" ? MERGED : didYouMean(key, known) || `; known keys are ${known.join(", ")}`;
       return { path: [...path, key], message: `${formatPath([...path, key])} is not a key${hint}` };
     });
   }
@@ -65,7 +65,7 @@ const KINDS: Readonly<Record<string, string>> = {
   number: "a whole number",
   boolean: "true or false",
   array: "a list",
-  object: "a part with keys below it",
+  object: "a section with keys",
 };
 
 /**
@@ -87,14 +87,14 @@ function describeValue(issue: z.core.$ZodIssue): string {
     case "too_big":
       return `must ${bound(issue.origin, "at most", Number(issue.maximum))}`;
     default:
-      return "is not what it must be";
+      return "is not valid";
   }
 }
 
 function describeType({ expected, input }: z.core.$ZodIssueInvalidType): string {
   const kind = KINDS[expected] ?? expected;
-  if (input === null) return `is empty; it must be ${kind}, or left out`;
-  if (input === "") return `must be ${kind}, and is empty text`;
+  if (input === null) return `is empty; it must be ${kind}, or absent`;
+  if (input === "") return `must be ${kind}, not empty text`;
   // Digits, and `true`, are not text unless they are quoted.
   const isPlain = typeof input === "number" || typeof input === "boolean";
   if (expected === "string" && isPlain) return 'must be text; write it in quotes, as in "${VAR}"';

@@ -144,7 +144,7 @@ function readText(file: string): string {
     const { code } = error as NodeJS.ErrnoException;
     const why =
       code === "ENOENT"
-        ? `does not exist${isAbsolute(file) ? "" : ` in ${process.cwd()}`}; name the file of the configuration`
+        ? `does not exist${isAbsolute(file) ? "" : ` in ${process.cwd()}`}; name the configuration file`
         : `cannot be read (${code})`;
     throw new ConfigurationError(file, [`${file} ${why}`], { cause: error });
   }
@@ -201,7 +201,7 @@ function withoutSource({ rule, message }: DocumentProblem): string {
   if (/^unresolved alias/.test(said)) return `${said}; text that starts with * must be quoted`;
   if (/^unresolved tag/.test(said)) return `${said}; text that starts with ! must be quoted`;
   if (/^unexpected flow-map-start/.test(said)) {
-    return `${said}; inside { } and [ ] a reference stands in quotes, as in "\${VAR}"`;
+    return `${said}; inside { } and [ ] a reference must be in quotes, as in "\${VAR}"`;
   }
   if (/call stack/.test(said)) return "the file is nested too deeply";
   return said;

@@ -20,14 +20,14 @@ const ALGORITHMS = ["RS256", "RS512", "ES256", "ES512"] as const;
 
 const gateway = z.strictObject({
   trusted_peers: documented(
-    "Whose identity headers count: CIDRs, IP addresses, or names of mTLS certificates.",
+    "The peers whose identity headers are accepted: CIDRs, IP addresses, or names of mTLS certificates.",
     z._default(
       z.array(z.string().check(z.minLength(1), z.maxLength(253))).check(z.maxLength(1024)),
       [],
     ),
   ),
   allow_any_peer: documented(
-    "Must be true beside a list of peers that holds every address.",
+    "Must be true if the list of peers contains every address.",
     z._default(z.boolean(), false),
   ),
 });
@@ -118,7 +118,7 @@ const internalCall = z.strictObject({
     z.optional(file()),
   ),
   system_token: documented(
-    "The token of SYSTEM calls, or a list of tokens while they rotate, of which empty ones are skipped; absent, nobody makes them. Give it as ${VAR}.",
+    "The token of SYSTEM calls, or a list of tokens while they rotate; empty ones are skipped. If absent, SYSTEM calls are refused. Give it as ${VAR}.",
     z.optional(
       z.union([
         headerSecret(MIN_TOKEN),
@@ -144,7 +144,7 @@ export const authn = z.strictObject({
     z.optional(z.enum(["embedded", "oidc", "casdoor"])),
   ),
   cache_ttl_ns: documented("How long a verified token is remembered.", duration(300 * SECOND_NS)),
-  gateway: documented("Whose identity headers count.", z.prefault(gateway, {})),
+  gateway: documented("From which peers identity headers are accepted.", z.prefault(gateway, {})),
   oidc: documented("How tokens are verified; needed with idp_jwt and hybrid.", z.optional(oidc)),
   casdoor: documented("The management API of Casdoor.", z.optional(casdoor)),
   internal_call: documented("Calls between services.", z.prefault(internalCall, {})),
@@ -164,7 +164,7 @@ const spicedb = z
     transport: documented("How it is called.", z._default(z.enum(["grpc"]), "grpc")),
     insecure: documented("Whether it is called without TLS.", z._default(z.boolean(), false)),
     ca_file: documented(
-      "Who signs its certificate, PEM; absent, the public authorities.",
+      "The CA certificates that it is verified with, PEM; absent, the public CAs.",
       z.optional(file()),
     ),
   })
@@ -189,7 +189,7 @@ export const authz = z.strictObject({
     z._default(z.boolean(), false),
   ),
   model: documented(
-    "The file of the authorization model; needed where calls are checked.",
+    "The file of the authorization model; needed if calls are checked.",
     z.optional(file()),
   ),
   spicedb: documented("The SpiceDB; needed with that provider.", z.optional(spicedb)),

@@ -21,7 +21,7 @@ const tls = () =>
     certificate_file: documented("The certificate chain, PEM.", file()),
     key_file: documented("The private key, PEM.", file()),
     client_ca_file: documented(
-      "Who signs client certificates, PEM; present, clients must show one (mTLS).",
+      "The CA certificates that clients are verified with, PEM; if set, clients must present a certificate (mTLS).",
       z.optional(file()),
     ),
   });
@@ -29,11 +29,11 @@ const tls = () =>
 /** How long the connections of a port last. */
 const connectionTimes = () => ({
   max_connection_age_ns: documented(
-    "After how long a connection takes no further calls, a tenth more or less, so that clients spread over the replicas; absent, never.",
+    "The age at which a connection accepts no further calls, plus or minus a tenth, so that clients spread over the replicas; absent, no limit.",
     z.optional(durationOf()),
   ),
   max_connection_age_grace_ns: documented(
-    "How long the calls of an HTTP/2 connection that is too old may still take; absent, as long as they like.",
+    "How long the calls of an HTTP/2 connection that is too old may still take; absent, no limit.",
     z.optional(durationOf()),
   ),
 });
@@ -44,7 +44,7 @@ const cors = z.strictObject({
     z._default(z.array(origin()).check(z.maxLength(256)), []),
   ),
   max_age_seconds: documented(
-    "How long browsers keep the answer to a preflight.",
+    "How long browsers cache the response to a preflight.",
     z._default(z.int().check(z.minimum(0), z.maximum(86_400)), 3600),
   ),
 });
@@ -55,7 +55,7 @@ const http = z.strictObject({
   max_body_bytes: documented("The largest request body.", size(4 * MIB)),
   cors: documented("Which other origins may call.", z.prefault(cors, {})),
   max_connection_idle_ns: documented(
-    "After how long without a call a connection ends; longer than load balancers keep theirs.",
+    "How long a connection without a call stays open; longer than the idle time of load balancers.",
     duration(75 * SECOND_NS),
   ),
   ...connectionTimes(),
@@ -71,7 +71,7 @@ const grpc = z.strictObject({
     z._default(z.boolean(), true),
   ),
   max_connection_idle_ns: documented(
-    "After how long without a call a connection ends; absent, never.",
+    "How long a connection without a call stays open; absent, no limit.",
     z.optional(durationOf()),
   ),
   ...connectionTimes(),
@@ -96,7 +96,7 @@ export const server = z.strictObject({
     z.optional(metrics),
   ),
   max_response_bytes: documented(
-    "The largest message of a response over gRPC; absent, as large as that of a request.",
+    "The largest response message over gRPC; absent, the limit of request messages.",
     z.optional(sizeOf()),
   ),
   error_info: documented(

@@ -77,7 +77,7 @@ const secretText = (minLength: number) =>
           ? "must not be empty; give it as ${VAR}"
           : `must have ${minLength} characters at least; give it as \${VAR}`,
       ),
-      z.maxLength(4096, "must have 4096 characters at most"),
+      z.maxLength(4096, "must have at most 4096 characters"),
     );
 
 /** A secret that a credential carries. */
@@ -109,7 +109,7 @@ const urlText = (pattern: RegExp, error: string, ...checks: z.core.$ZodCheck<str
   const text = z
     .string()
     .check(
-      z.maxLength(2048, "must have 2048 characters at most"),
+      z.maxLength(2048, "must have at most 2048 characters"),
       z.regex(pattern, error),
       ...checks,
     );
@@ -121,7 +121,7 @@ export const endpointUrl = () =>
   urlText(
     /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\][^\s\\]*$/,
     "must be an http or https URL, such as https://example.com",
-    z.regex(/^[^/]*\/\/[^/?#@]*([/?#]|$)/, "must not hold a user or a password"),
+    z.regex(/^[^/]*\/\/[^/?#@]*([/?#]|$)/, "must not contain a user or a password"),
   );
 
 /** A URL of PostgreSQL; it may hold the password. */

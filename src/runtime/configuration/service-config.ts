@@ -27,15 +27,18 @@ const database = z
       z.optional(file()),
     ),
     max_open_conns: documented(
-      "The most connections.",
+      "The maximum number of connections.",
       z._default(z.int().check(z.minimum(1), z.maximum(1000)), 20),
     ),
     max_idle_conns: documented(
-      "The most connections that are kept without work.",
+      "The maximum number of idle connections.",
       z._default(z.int().check(z.minimum(0), z.maximum(1000)), 10),
     ),
     conn_max_lifetime_ns: documented("How long a connection is used.", duration(1800 * SECOND_NS)),
-    slow_query_threshold_ns: documented("From when on a query is logged.", duration(SECOND_NS / 5)),
+    slow_query_threshold_ns: documented(
+      "The duration from which a query is logged.",
+      duration(SECOND_NS / 5),
+    ),
   })
   .check(
     z.refine((value) => (value.driver === "sqlite") === (value.file !== undefined), {
@@ -78,12 +81,15 @@ const accessLog = z.strictObject({
     "The paths that are not logged.",
     z._default(z.array(path()).check(z.maxLength(256)), ["/healthz", "/readyz", "/metrics"]),
   ),
-  slow_threshold_ns: documented("From when on a call is logged as slow.", duration(SECOND_NS)),
+  slow_threshold_ns: documented(
+    "The duration from which a call is logged as slow.",
+    duration(SECOND_NS),
+  ),
 });
 
 const audit = z.strictObject({
   retention_days: documented(
-    "How long audit events are kept; absent, for ever.",
+    "How long audit events are kept; absent, indefinitely.",
     z.optional(z.int().check(z.minimum(1), z.maximum(36_500))),
   ),
 });
@@ -101,11 +107,11 @@ const etcd = z
       z.optional(file()),
     ),
     ca_file: documented(
-      "Who signs its certificate, PEM; absent, the public authorities.",
+      "The CA certificates that it is verified with, PEM; absent, the public CAs.",
       z.optional(file()),
     ),
     certificate_file: documented(
-      "The client certificate that etcd is shown, PEM; needs key_file.",
+      "The client certificate for etcd, PEM; needs key_file.",
       z.optional(file()),
     ),
     key_file: documented("The key of the client certificate, PEM.", z.optional(file())),
@@ -149,7 +155,7 @@ const registryName = (characters: RegExp, such: string) =>
 /** The schema of a service's configuration. Its names are those of the file. */
 export const serviceConfigSchema = z.strictObject({
   environment: documented(
-    "The environment, as route-registry keys carry it; only development and test take what is for development, and development trusts this machine.",
+    "The environment, as in the keys of the route registry; only development and test allow settings for development, and development trusts this machine.",
     registryName(
       /^[a-z0-9]([-a-z0-9_]*[a-z0-9])?$/,
       "must be a name, such as development or production",
@@ -197,5 +203,5 @@ export function isForDevelopment({ environment }: { readonly environment: string
 
 /** Why something is refused outside development, as said after what it is. */
 export function refusedIn({ environment }: { readonly environment: string }): string {
-  return `refused in environment ${environment}: only development and test take it`;
+  return `refused in environment ${environment}: only development and test allow it`;
 }

@@ -64,7 +64,7 @@ class GrpcServer implements ListeningServer {
   }
 
   async listen(): Promise<ListeningAddress> {
-    if (this.#port.server.listening) throw new Error("the gRPC server listens already");
+    if (this.#port.server.listening) throw new Error("the gRPC server is already listening");
     const { config, logger } = this.#options;
     const { address } = config;
     const { port } = await listen(this.#port.server, {

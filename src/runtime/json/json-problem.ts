@@ -38,7 +38,7 @@ export function describeJsonProblem(
   limits: MessageLimits,
 ): string {
   const search = new Search({ registry, elements: new ElementBudget(limits, TRIES) });
-  return search.message(message, json, "") ?? "the body does not fit the fields it is for";
+  return search.message(message, json, "") ?? "the body does not match the fields of the request";
 }
 
 class Search {

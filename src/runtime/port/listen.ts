@@ -50,7 +50,7 @@ export interface ListenOptions {
 const TOLD_EVERY_MS = 10_000;
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "the address is in use by another process: end that one, or choose another port",
+  EADDRINUSE: "the address is in use by another process: stop it, or choose another port",
   EACCES:
     "the port needs more rights than this process has: choose one from 1024 on, or grant CAP_NET_BIND_SERVICE",
   EADDRNOTAVAIL: "this machine does not have the address: choose one that it has",

@@ -51,7 +51,7 @@ export function givenRouteDocument(document: RouteDocument): RouteDocument {
   } catch (error) {
     throw new StartUpError(
       [
-        `the routes cannot be used: ${(error as Error).message}: pass what readRouteDocument gives for the routes/<service>.json of buf generate`,
+        `the routes cannot be used: ${(error as Error).message}: pass the result of readRouteDocument for the routes/<service>.json of buf generate`,
       ],
       { cause: error },
     );

@@ -102,7 +102,7 @@ export function parseRouteEntry(value: string): RouteEntry {
  * ```
  */
 export function parseRouteDocument(text: string): RouteDocument {
-  return read(documentSchema, text, "the document of routes") as unknown as RouteDocument;
+  return read(documentSchema, text, "the route document") as unknown as RouteDocument;
 }
 
 /**
@@ -111,7 +111,7 @@ export function parseRouteDocument(text: string): RouteDocument {
  * @throws RouteEntryError where it is none
  */
 export function checkRouteDocument(document: unknown): RouteDocument {
-  return check(documentSchema, document, "the document of routes") as unknown as RouteDocument;
+  return check(documentSchema, document, "the route document") as unknown as RouteDocument;
 }
 
 function read(schema: z.ZodMiniType, text: string, what: string): unknown {

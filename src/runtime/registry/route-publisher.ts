@@ -109,8 +109,8 @@ export class RoutePublisher {
   #lost(error: unknown, wasEstablished: boolean): void {
     this.#events.registry(wasEstablished ? "lost" : "failed");
     const message = wasEstablished
-      ? "the route registry was lost; the routes are published again"
-      : "the routes cannot be published; it is tried again";
+      ? "the route registry was lost; publishing the routes again"
+      : "the routes cannot be published; retrying";
     this.#options.logger?.warn({ reason: (error as Error).message }, message);
   }
 

@@ -128,10 +128,7 @@ export class RouteWatch {
       return this.#table.put(place, { instance: named.instance, entry, text });
     } catch (error) {
       const why = (error as Error).message;
-      this.#options.logger?.warn(
-        { key: place, why },
-        "an entry of the route registry is passed over",
-      );
+      this.#options.logger?.warn({ key: place, why }, "an entry of the route registry is skipped");
       this.#options.onBadEntry?.(place, why);
       // What it was before is not what is published now.
       return this.#table.delete(place);

@@ -89,7 +89,7 @@ function formatterOf(field: DescField, path: string): (value: unknown) => string
       if (name !== undefined) return name;
       throw new ServiceError(
         "INVALID_ARGUMENT",
-        `the field ${path} has the number ${String(value)}, which ${field.enum.typeName} does not know`,
+        `the field ${path} has the number ${String(value)}, which ${field.enum.typeName} does not define`,
       );
     };
   }
@@ -110,7 +110,7 @@ function plainNumber(value: unknown, path: string): string {
   if (typeof value !== "string" || PLAIN_NUMBER.test(text)) return text;
   throw new ServiceError(
     "INVALID_ARGUMENT",
-    `the field ${path} must be a number without zeros in front`,
+    `the field ${path} must be a number without leading zeros`,
   );
 }
 

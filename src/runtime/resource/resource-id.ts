@@ -53,7 +53,7 @@ export function resourceId(
       // id. Also a part of the separator at the end moves it: "x:" and "::" are "x" and ":::".
       if (separator !== undefined && (text + separator).indexOf(separator) < text.length) {
         throw piece.refuse(
-          `must not hold ${JSON.stringify(separator)}, which ends it in the object id`,
+          `must not contain ${JSON.stringify(separator)}, the separator that follows it in the object id`,
         );
       }
       id += text;
@@ -152,7 +152,7 @@ const PLAIN = /^[\x21\x22\x24-\x29\x2b-\x7e]{1,256}$/;
 
 function assertId(id: string, blamed: Piece): string {
   if (PLAIN.test(id) || OBJECT_IDS.allows(id)) return id;
-  throw blamed.refuse(`makes no object id: it must be ${OBJECT_IDS.description}`);
+  throw blamed.refuse(`makes an invalid object id: it must be ${OBJECT_IDS.description}`);
 }
 
 /** Reads a field of the caller; empty where the caller has none. */
@@ -173,6 +173,6 @@ function principalField(name: string): PrincipalReader {
   const reader = READERS.get(name);
   if (reader !== undefined) return reader;
   throw new Error(
-    `{principal.${name}} is not a field of the principal that a placeholder can name; known are ${[...READERS.keys()].join(", ")}`,
+    `{principal.${name}} is not a field of the principal that a placeholder can name; known fields are ${[...READERS.keys()].join(", ")}`,
   );
 }

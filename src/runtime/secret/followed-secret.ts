@@ -18,7 +18,7 @@ export const LOOK_EVERY_MS = 5000;
 const SETTLED_AFTER_MS = 100;
 const UNSETTLED: SecretReading = {
   problem:
-    "changes while it is read; write the secret into another file and rename that, so that no part of it counts",
+    "changed while it was read; write the secret to another file and rename that, so that a partial secret is never used",
 };
 
 /** What a secret in a file is followed with. */
@@ -78,7 +78,8 @@ export class FollowedSecret {
     if (problem !== undefined) {
       this.#events.secretFile("failed");
       // Once, not each time that it is read.
-      if (problem !== this.#problem) logger?.error({}, `${name} ${problem}; the former one counts`);
+      if (problem !== this.#problem)
+        logger?.error({}, `${name} ${problem}; the previous one stays valid`);
       this.#problem = problem;
       return;
     }
@@ -91,7 +92,7 @@ export class FollowedSecret {
     this.#text = text;
     this.#events.secretFile("changed");
     onChange?.(text);
-    logger?.info({}, `${name} has changed, and the new one counts`);
+    logger?.info({}, `${name} has changed, and the new one is valid`);
   }
 
   /** Reads the file; a new content twice, so that the beginning of one which is still written never counts. */

@@ -92,7 +92,7 @@ export function readSecretText(
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return { problem: "is not UTF-8 text; write the secret alone into it" };
+    return { problem: "is not UTF-8 text; write only the secret into it" };
   }
   text = text.replace(/\r?\n$/, "");
   if (text === "") return { problem: "is empty; write the secret into it" };
@@ -100,7 +100,7 @@ export function readSecretText(
   if (inHeader && !/^[\x21-\x7e]+$/.test(text)) {
     return {
       problem:
-        "has characters that a header does not carry; write one secret of printable ASCII without spaces, with at most one line end after it",
+        "has characters that a header cannot carry; write one secret of printable ASCII without spaces, with at most one line end after it",
     };
   }
   if (/[\p{Cc}\p{Zl}\p{Zp}\ufeff]/u.test(text)) {

@@ -36,7 +36,7 @@ export function bindRawHandlers(
     if (paths.length === 0) {
       const known = declared.map((one) => one.path).join(", ") || "none";
       problems.push(
-        `the raw handler of ${name} has no declared path: add it to paths in svc-access.yaml and generate; declared are: ${known}`,
+        `the raw handler of ${name} has no declared path: add it to paths in svc-access.yaml and generate; declared paths: ${known}`,
       );
     } else if (closed !== undefined) {
       problems.push(

@@ -19,10 +19,7 @@ export class Cleanup {
       try {
         const rest = Math.max(0, end - performance.now());
         await within(Promise.resolve(task()), rest, () =>
-          logger.error(
-            { limit_ms: LIMIT_MS },
-            "a part was not closed in time and is left as it is",
-          ),
+          logger.error({ limit_ms: LIMIT_MS }, "a part was not closed in time and is abandoned"),
         );
       } catch (error) {
         logger.error({ error }, "a part could not be closed");

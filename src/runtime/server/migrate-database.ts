@@ -24,7 +24,7 @@ import { StartUpError } from "../error/start-up-error.ts";
 export async function migrateDatabase(config: ServiceConfig): Promise<void> {
   const settings = config.database;
   if (settings === undefined) {
-    throw new StartUpError(["database is missing: name the one whose tables are to be made"]);
+    throw new StartUpError(["database is missing: name the database whose tables to create"]);
   }
   // A step of a release says that it failed, and nothing else: how long a statement took is not
   // an incident of a service that is not there yet.

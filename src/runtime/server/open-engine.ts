@@ -44,7 +44,7 @@ function problemsOfKind({ security: { authz }, database }: ServiceConfig): strin
         : [];
     case "embedded":
       return database === undefined
-        ? ["database is missing: the embedded engine keeps its relationships there"]
+        ? ["database is missing: the embedded engine stores its relationships there"]
         : [];
   }
 }

@@ -55,7 +55,7 @@ export function planServer(
     // A service without AUTHORIZED RPCs needs no engine.
     ...(needsEngine && options.engine === undefined
       ? engineProblems(config).map(
-          (lack) => `${firstAndMore(authorized)} must be authorized, and ${lack}`,
+          (lack) => `${firstAndMore(authorized)} must be authorized, but ${lack}`,
         )
       : []),
     ...(needsEngine ? modelProblems(methods, config) : []),
@@ -120,7 +120,7 @@ function routeProblems(
   const problems: string[] = [];
   if (document.service !== service) {
     problems.push(
-      `the routes are those of ${document.service}, and the configuration is of ${service}: correct "service" there, or give the routes of ${service}`,
+      `the routes belong to ${document.service}, but the configuration to ${service}: correct "service" there, or pass the routes of ${service}`,
     );
   }
   const bound = new Map(methods.map((method) => [method.rpc, method]));
@@ -131,7 +131,7 @@ function routeProblems(
       problems.push(`the routes name ${entry.rpc}, which is not bound: bind its service`);
     } else if (method.policy.exposure !== entry.exposure) {
       problems.push(
-        `the routes say that ${entry.rpc} is ${entry.exposure}, and its binding ${method.policy.exposure}: run buf generate again`,
+        `the routes say that ${entry.rpc} is ${entry.exposure}, but its binding is ${method.policy.exposure}: run buf generate again`,
       );
     }
     bound.delete(entry.rpc);
@@ -141,7 +141,7 @@ function routeProblems(
   for (const method of bound.values()) {
     const name = packageOf(method.rpc);
     if (routed.has(name)) {
-      problems.push(`${method.rpc} is bound and is not in the routes: run buf generate again`);
+      problems.push(`${method.rpc} is bound, but not in the routes: run buf generate again`);
     } else {
       const siblings = unlisted.get(name);
       if (siblings === undefined) unlisted.set(name, [method]);
@@ -150,7 +150,7 @@ function routeProblems(
   }
   for (const [name, methods] of unlisted) {
     problems.push(
-      `${firstAndMore(methods)} is bound and is not in the routes, which have nothing of the package ${name}: list it under services.${service}.packages in svc-access.yaml, and run buf generate`,
+      `${firstAndMore(methods)} is bound, but not in the routes, which have nothing of the package ${name}: list it under services.${service}.packages in svc-access.yaml, and run buf generate`,
     );
   }
   return problems;
@@ -169,7 +169,7 @@ function transportProblems({ configuration, rawHandlers = [] }: ServerOptions): 
   }
   const problems: string[] = [];
   if (http === undefined && rawHandlers.length > 0) {
-    problems.push("there are raw handlers and no server.http to serve them");
+    problems.push("there are raw handlers, but no server.http to serve them");
   }
   return problems;
 }

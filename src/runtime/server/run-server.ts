@@ -109,7 +109,7 @@ class ProcessEnd {
   #signal(signal: string): void {
     if (this.#isEnding) process.exit(1);
     if (this.#serving !== undefined) return this.#end();
-    process.stderr.write(`${signal} ends the process before the server was made\n`);
+    process.stderr.write(`${signal} ends the process before the server was created\n`);
     process.exit(0);
   }
 

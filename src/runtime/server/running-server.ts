@@ -97,7 +97,8 @@ export class RunningServer implements Server {
 
   async start(): Promise<ServerAddresses> {
     const { transports, readiness, logger } = this.#parts;
-    if (this.#isStarted) throw new StartUpError(["it was started before: create another one"]);
+    if (this.#isStarted)
+      throw new StartUpError(["the server was already started: create another one"]);
     this.#isStarted = true;
     let addresses: ServerAddresses;
     try {
@@ -122,7 +123,7 @@ export class RunningServer implements Server {
 
   #refuseStopped(): void {
     if (this.#stopping !== undefined)
-      throw new StartUpError(["it was stopped: create another one"]);
+      throw new StartUpError(["the server was stopped: create another one"]);
   }
 
   /** Publishing goes on in the background; readiness waits for the first time. */

@@ -28,8 +28,8 @@ export function readCertificates(pem: Buffer): CertificateList {
   if (first !== undefined) return { certificates: [first, ...others] };
   return {
     problem: ANY_KEY.test(text)
-      ? "holds a private key and no certificate; give the certificate there"
-      : "holds no PEM certificate; one begins with -----BEGIN CERTIFICATE-----, and DER becomes one by: openssl x509 -inform der",
+      ? "contains a private key, but no certificate; put the certificate there"
+      : "contains no PEM certificate, which begins with -----BEGIN CERTIFICATE-----; convert DER with: openssl x509 -inform der",
   };
 }
 
@@ -43,7 +43,7 @@ export function validityProblems(certificates: readonly X509Certificate[]): stri
         : `holds certificate ${index + 1} of ${certificates.length}, which `;
     const [from, to] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
     if (to < now) return [`${what}has expired on ${timeOf(to)}; renew it`];
-    if (from > now) return [`${what}is not valid before ${timeOf(from)}; look at the clock`];
+    if (from > now) return [`${what}is not valid before ${timeOf(from)}; check the clock`];
     return [];
   });
 }
@@ -64,7 +64,7 @@ export function readPrivateKey(pem: Buffer): PrivateKeyReading {
   if (ENCRYPTED.test(text)) {
     return {
       problem:
-        "is encrypted, and nobody is asked for the passphrase; decrypt it by: openssl pkey -in FILE -out FILE, and guard the file by its rights",
+        "is encrypted, which is not supported; decrypt it with: openssl pkey -in FILE -out FILE, and restrict access to the file",
     };
   }
   try {
@@ -72,8 +72,8 @@ export function readPrivateKey(pem: Buffer): PrivateKeyReading {
   } catch {
     return {
       problem: text.includes("-----BEGIN CERTIFICATE-----")
-        ? "holds a certificate and no private key; give the key there"
-        : "holds no PEM private key; one begins with -----BEGIN PRIVATE KEY-----, and DER becomes one by: openssl pkey -inform der",
+        ? "contains a certificate, but no private key; put the key there"
+        : "contains no PEM private key, which begins with -----BEGIN PRIVATE KEY-----; convert DER with: openssl pkey -inform der",
     };
   }
 }

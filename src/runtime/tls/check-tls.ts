@@ -78,7 +78,7 @@ function pairProblem(
   if (own === 0) return undefined;
   return own > 0
     ? `${at}.certificate_file must begin with the server's own certificate; it is number ${own + 1} in it, so put it first`
-    : `${at} has no certificate and key that fit: key_file is not the key of the certificate in certificate_file; name files that were issued together`;
+    : `${at} has a certificate and key that do not match: key_file is not the key of the certificate in certificate_file; name files that were issued together`;
 }
 
 function contextOf({ certificate_file, key_file, client_ca_file }: TlsFiles): SecureContextOptions {

@@ -73,7 +73,7 @@ export class ServerTls {
       isLooking = true;
       this.#look(apply)
         .catch((error: unknown) => {
-          this.#logger?.error({ error, key: this.#at }, "the certificates could not be looked at");
+          this.#logger?.error({ error, key: this.#at }, "the certificates could not be checked");
         })
         .finally(() => {
           isLooking = false;
@@ -90,7 +90,10 @@ export class ServerTls {
     // Told the second time: files that are just being written one after the other do not fit yet.
     if (wrong !== "" && wrong === this.#wrong && !this.#told.has(wrong)) {
       this.#told.add(wrong);
-      this.#logger?.error({ problems }, "new certificates cannot be served; the former ones are");
+      this.#logger?.error(
+        { problems },
+        "new certificates cannot be served; the previous ones stay in use",
+      );
     }
     this.#wrong = wrong;
     if (context === undefined) return;

@@ -63,7 +63,7 @@ export function unreadable(key: string, path: string, error: unknown): string {
       return `${key} cannot be read: there is no ${path}; name a file that exists`;
     case "EACCES":
     case "EPERM":
-      return `${key} cannot be read: this process has no right to read ${path}; give it that`;
+      return `${key} cannot be read: this process has no right to read ${path}; grant it`;
     case "EISDIR":
       return `${key} cannot be read: ${path} is a folder; name the file in it`;
     default:

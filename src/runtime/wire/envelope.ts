@@ -67,7 +67,10 @@ export class EnvelopeParser {
     const flags = bytes[0] as number;
     if (this.#needed === 0) {
       if (flags > flag.COMPRESSED) {
-        throw new ServiceError("INVALID_ARGUMENT", "a message has flags that no request may have");
+        throw new ServiceError(
+          "INVALID_ARGUMENT",
+          "a message has flags that are not allowed in a request",
+        );
       }
       const length = bytes.readUInt32BE(1);
       if (length > this.#limit) throw requestTooLarge(this.#limit);

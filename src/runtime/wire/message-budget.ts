@@ -246,7 +246,7 @@ function exhausted(): ServiceError {
   return ServiceError.of(
     429,
     "RESOURCE_EXHAUSTED",
-    "the messages of the calls under way take all the memory that there is for them; try again later",
+    "the messages of the calls under way use all the memory available for them; try again later",
     { retryAfterSeconds: 1 },
   );
 }

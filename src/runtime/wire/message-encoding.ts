@@ -175,7 +175,7 @@ function tooMany(): ServiceError {
   return ServiceError.of(
     429,
     "RESOURCE_EXHAUSTED",
-    "too many compressed messages wait to be unpacked; try again later",
+    "too many compressed messages wait for decompression; try again later",
     { retryAfterSeconds: 1 },
   );
 }

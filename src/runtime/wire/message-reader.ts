@@ -254,7 +254,7 @@ export class MessageReader<Message> implements ComingMessages {
 function notSaid(): ServiceError {
   return new ServiceError(
     "INVALID_ARGUMENT",
-    "a message is compressed, and the request does not say how",
+    "a message is compressed, but the request does not name the encoding",
     { grpcStatus: status.INTERNAL },
   );
 }

@@ -79,7 +79,7 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
   ],
   [
     "the same one twice",
-    /document:b-w#viewer@user:x is in the write twice/,
+    /the write contains document:b-w#viewer@user:x twice/,
     touching("document:b-w#viewer@user:x", "document:b-w#viewer@user:x"),
   ],
   [

@@ -77,7 +77,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
       expect(await engine.ready()).toEqual({
         ready: false,
         reason: expect.stringMatching(
-          /^the schema in SpiceDB does not contain the service's model: it lacks .*; write there the model of all services that use it, which svc-access model merge makes$/,
+          /^the schema in SpiceDB does not contain the service's model: it lacks .*; write the model of all services that use it to SpiceDB; svc-access model merge makes it$/,
         ),
       });
       await expect(engine.check(asked)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });

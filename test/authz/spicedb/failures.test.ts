@@ -162,10 +162,10 @@ test.each([
   [{ endpoint: "a b:1" }, /host:port/],
   [{ token: "" }, /printable ASCII/],
   [{ token: "secret\nkey" }, /printable ASCII/],
-  [{ ca: "pem" }, /insecure or has a CA/],
-  [{ deadlineMs: 0 }, /deadline is 1 to/],
-  [{ deadlineMs: Number.NaN }, /deadline is 1 to/],
-  [{ deadlineMs: 2 ** 31 }, /deadline is 1 to/],
+  [{ ca: "pem" }, /insecure or a CA/],
+  [{ deadlineMs: 0 }, /deadline must be 1 to/],
+  [{ deadlineMs: Number.NaN }, /deadline must be 1 to/],
+  [{ deadlineMs: 2 ** 31 }, /deadline must be 1 to/],
 ])("options that cannot connect are refused: %j", async (wrong, message) => {
   const options = { endpoint: "localhost:1", token: KEY, insecure: true, model: modelOf(SCHEMA) };
   const error = await createSpicedbEngine({ ...options, ...wrong }).catch((error) => error);

@@ -24,11 +24,11 @@ const OTHER_HEADERS = [
 ];
 
 const refusedIn = (environment: string) =>
-  `refused in environment ${environment}: only development and test take it`;
+  `refused in environment ${environment}: only development and test allow it`;
 const MISSING_PEERS = (mode: string) =>
   `security.authn.gateway.trusted_peers is missing: the mode ${mode} needs the addresses of the gateway, such as 10.1.2.0/24, or the names of its certificate`;
 const EVERYBODY =
-  "security.authn.gateway.trusted_peers holds every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true";
+  "security.authn.gateway.trusted_peers contains every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true";
 
 describe("what keeps a service from starting [AUTHN-12]", () => {
   test.each<[string, object, string, string[]]>([
@@ -131,8 +131,8 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       "staging",
       [
         "security.authn.internal_call.token[3].service must have no white space, # or *, in ASCII",
-        "security.authn.internal_call.token[2].token is that of hub as well; each service needs its own",
-        "security.authn.internal_call.token[4].token is that of hub as well; each service needs its own",
+        "security.authn.internal_call.token[2].token is that of hub too; each service needs its own",
+        "security.authn.internal_call.token[4].token is that of hub too; each service needs its own",
       ],
     ],
     [
@@ -143,7 +143,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       },
       "staging",
       [
-        "security.authn.internal_call.token[0].service: system is who makes SYSTEM calls; give the service another name",
+        "security.authn.internal_call.token[0].service: system is reserved for SYSTEM calls; give the service another name",
       ],
     ],
     [
@@ -151,7 +151,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       { ...trusted, internal_call: { header: "User-Agent" } },
       "staging",
       [
-        "security.authn.internal_call.header: User-Agent means something else; take X-Svc-Internal-Token",
+        "security.authn.internal_call.header: User-Agent has another meaning; use X-Svc-Internal-Token",
       ],
     ],
     [
@@ -159,7 +159,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       { ...trusted, internal_call: { header: "X-Svc-User-Id" } },
       "staging",
       [
-        "security.authn.internal_call.header: X-Svc-User-Id means something else; take X-Svc-Internal-Token",
+        "security.authn.internal_call.header: X-Svc-User-Id has another meaning; use X-Svc-Internal-Token",
       ],
     ],
   ])("%s", (_name, authn, environment, expected) => {
@@ -236,9 +236,9 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
     const empty = { service: "hub", token: "" };
     const full = { service: "hub", token: INTERNAL_TOKEN };
     const ALL_EMPTY =
-      "security.authn.internal_call.token is missing: all tokens are empty; give one that is not";
+      "security.authn.internal_call.token is missing: all tokens are empty; set one";
     const NO_SYSTEM =
-      "security.authn.internal_call.system_token is missing: all tokens are empty; give one that is not";
+      "security.authn.internal_call.system_token is missing: all tokens are empty; set one";
     test.each<[string, object, string[], string[]]>([
       ["all of one", { token: [empty] }, [ALL_EMPTY], ["hub"]],
       ["all of two", { token: [empty, empty] }, [ALL_EMPTY], ["hub", "hub"]],
@@ -293,7 +293,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
     ],
   ])("%s", (_name, internal_call) => {
     expect(problems({ ...trusted, internal_call })).toEqual([
-      expect.stringContaining("_file must be left out where"),
+      expect.stringContaining("_file must be absent if"),
     ]);
   });
 
@@ -368,7 +368,7 @@ describe("warnings at each start [AUTHN-12]", () => {
       { gateway: { trusted_peers: ["::/0"], allow_any_peer: true } },
       "staging",
       [
-        "security.authn.gateway.trusted_peers holds every address, so any client that reaches the service can claim any identity",
+        "security.authn.gateway.trusted_peers contains every address, so any client that reaches the service can claim any identity",
       ],
     ],
     [
@@ -376,7 +376,7 @@ describe("warnings at each start [AUTHN-12]", () => {
       { gateway: { trusted_peers: ["gateway.internal"] } },
       "staging",
       [
-        "security.authn.gateway.trusted_peers has names of certificates, but no server has tls.client_ca_file",
+        "security.authn.gateway.trusted_peers has certificate names, but no server has tls.client_ca_file",
       ],
     ],
     [
@@ -384,7 +384,7 @@ describe("warnings at each start [AUTHN-12]", () => {
       { gateway: { trusted_peers: ["*.edge.internal"] } },
       "staging",
       [
-        "security.authn.gateway.trusted_peers has names of certificates, but no server has tls.client_ca_file",
+        "security.authn.gateway.trusted_peers has certificate names, but no server has tls.client_ca_file",
       ],
     ],
     [

@@ -72,12 +72,12 @@ describe("a server does not start with [EXP-6]", () => {
     [
       "an exposure that there is not",
       [withPolicy({ exposure: "OPEN" as "PUBLIC", publish: true })],
-      "has the exposure OPEN",
+      "has the unknown exposure OPEN",
     ],
     [
       "AUTHORIZED without authz",
       [withPolicy({ exposure: "AUTHORIZED", publish: true })],
-      "must have authz with AUTHORIZED",
+      "must have authz if, and only if",
     ],
     [
       "a rate limit of nothing",
@@ -97,7 +97,7 @@ describe("a server does not start with [EXP-6]", () => {
     [
       "authz without AUTHORIZED",
       [withPolicy({ ...authorizedPolicy(), exposure: "AUTHENTICATED" })],
-      "must have authz with AUTHORIZED, and only then",
+      "must have authz if, and only if, it is AUTHORIZED",
     ],
     [
       "a handler that every object has",

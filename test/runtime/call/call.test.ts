@@ -116,11 +116,11 @@ describe("a header of the response, and a trailer,", () => {
   test("comes too late once the response was begun, or ended", () => {
     const call = callOf();
     call.beginResponse();
-    expect(() => call.setResponseHeader("a", "v")).toThrow("comes too late");
-    expect(() => call.appendResponseHeader("a", "v")).toThrow("comes too late");
+    expect(() => call.setResponseHeader("a", "v")).toThrow("was set too late");
+    expect(() => call.appendResponseHeader("a", "v")).toThrow("was set too late");
     call.setResponseTrailer("a", "v");
     call.endResponse();
-    expect(() => call.setResponseTrailer("a", "v")).toThrow("comes too late");
-    expect(() => call.appendResponseTrailer("a", "v")).toThrow("comes too late");
+    expect(() => call.setResponseTrailer("a", "v")).toThrow("was set too late");
+    expect(() => call.appendResponseTrailer("a", "v")).toThrow("was set too late");
   });
 });

@@ -12,7 +12,7 @@ describe.each(["http", "grpc"] as const)("over %s", (transport) => {
       const fields = new ResponseFields(transport, "header");
       fields.append(name, "a");
       expect(() => fields.append(name, "b")).toThrow(
-        `the response header ${name.toLowerCase()} has a value already, and may have one only: set it instead`,
+        `the response header ${name.toLowerCase()} already has a value and can have only one: set it instead`,
       );
       expect([...(fields.values ?? [])]).toEqual([[name.toLowerCase(), "a"]]);
     },
@@ -33,7 +33,7 @@ describe.each(["http", "grpc"] as const)("over %s", (transport) => {
     fields[how]("a", "v".repeat(most / 2 - 1));
     fields[how]("b", "v".repeat(most / 2 - 1));
     expect(() => fields[how]("c", "")).toThrow(
-      "the response trailers are larger than 16384 bytes: send what is that large in the message",
+      "the response trailers are larger than 16384 bytes: send large values in the message",
     );
     expect(fields.values?.size).toBe(2);
   });

@@ -144,7 +144,7 @@ describe("a server that is not ours", () => {
       body: frame(
         toBinary(EchoResponseSchema, create(EchoResponseSchema, { data: new Uint8Array(5000) })),
       ),
-      message: /larger than this client takes/,
+      message: /larger than the limit of this client/,
     },
   ])("a response that is $name", async ({ body, message }) => {
     const { target } = await foreignServer((stream) => {

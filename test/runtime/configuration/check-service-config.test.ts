@@ -61,7 +61,7 @@ test.each<[string, string, string]>([
         [
           `${off} in ${name}`,
           inEnvironment(name, authz(off)),
-          `refused in environment ${name}: only development and test take it`,
+          `refused in environment ${name}: only development and test allow it`,
         ] as [string, string, string],
     ),
   ),
@@ -125,7 +125,7 @@ test.each([
   [
     "etcd in plain text",
     `${MINIMAL}registry: {etcd: {endpoints: [http://a], username: u, password: p}}\n`,
-    ["registry.etcd.endpoints are called in plain text"],
+    ["registry.etcd.endpoints get the password in plain text"],
   ],
   ["any free port, twice", server("http: {address: 'a:0'}, grpc: {address: 'a:0'}"), []],
   ["one port on two addresses", server("http: {address: 'a:1'}, grpc: {address: 'b:1'}"), []],

@@ -37,10 +37,10 @@ describe("a file that is not a configuration", () => {
 
   test("is named where it does not exist, or is a folder", () => {
     expect(() => loadServiceConfig("/no/such.yaml")).toThrow(
-      "/no/such.yaml does not exist; name the file of the configuration",
+      "/no/such.yaml does not exist; name the configuration file",
     );
     expect(() => loadServiceConfig("such.yaml")).toThrow(
-      `such.yaml does not exist in ${process.cwd()}; name the file`,
+      `such.yaml does not exist in ${process.cwd()}; name the configuration file`,
     );
     expect(() => loadServiceConfig(folder)).toThrow("cannot be read (EISDIR)");
   });
@@ -69,7 +69,7 @@ describe("a file that is not a configuration", () => {
 
   test("with a reference in braces without quotes is refused, and says what is missing", () => {
     expect(problemsOf(`${MINIMAL}log: {level: \${LEVEL}}\n`)[0]).toBe(
-      '6:15 unexpected flow-map-start at node end; inside { } and [ ] a reference stands in quotes, as in "${VAR}"',
+      '6:15 unexpected flow-map-start at node end; inside { } and [ ] a reference must be in quotes, as in "${VAR}"',
     );
   });
 
@@ -80,7 +80,7 @@ describe("a file that is not a configuration", () => {
     ["constructor: {prototype: {polluted: true}}\n", "constructor is not a key"],
     ["prototype: 1\n", "prototype is not a key"],
     ["toString: 1\n", "toString is not a key"],
-    ["<<: {service: x}\n", "<< is not a key: YAML 1.2 merges nothing"],
+    ["<<: {service: x}\n", "<< is not a key: YAML 1.2 has no merge keys"],
   ])("with the key of %j is refused", (line, why) => {
     const text = line.includes("server") ? line : `${line}${MINIMAL}`;
     expect(problemsOf(text).join("\n")).toContain(why);
@@ -100,7 +100,7 @@ describe("a value", () => {
     ["service", undefined, "service is missing"],
     ["service", "hub/x", "service must be a name"],
     ["server", undefined, "server is missing"],
-    ["server", null, "server is empty; it must be a part with keys below it, or left out"],
+    ["server", null, "server is empty; it must be a section with keys, or absent"],
     ["server.htp", {}, 'server.htp is not a key; did you mean "http"?'],
     ["server.http.address", "18080", "server.http.address must be host:port"],
     ["server.http.address", ":18080", "server.http.address must be host:port"],
@@ -139,7 +139,7 @@ describe("a value", () => {
     ],
     ["security.authn.oidc.issuer", "id.example.com", "must be an http or https URL"],
     ["security.authn.oidc.issuer", "javascript:alert(1)", "must be an http or https URL"],
-    ["security.authn.oidc.issuer", "https://u:p@id", "must not hold a user or a password"],
+    ["security.authn.oidc.issuer", "https://u:p@id", "must not contain a user or a password"],
     ["security.authn.oidc.audience", [], "security.authn.oidc.audience must have at least 1 item"],
     ["security.authn.oidc.audience", "x", "security.authn.oidc.audience must be a list, not text"],
     ["security.authn.oidc.allowed_algs", ["HS256"], "allowed_algs[0] must be one of RS256"],
@@ -178,9 +178,9 @@ describe("a value", () => {
     [
       "access_log.enabled",
       null,
-      "access_log.enabled is empty; it must be true or false, or left out",
+      "access_log.enabled is empty; it must be true or false, or absent",
     ],
-    ["access_log.slow_threshold_ns", "", "must be a whole number, and is empty text"],
+    ["access_log.slow_threshold_ns", "", "must be a whole number, not empty text"],
     ["registry.etcd.password", "", "registry.etcd.password must not be empty; give it as ${VAR}"],
     [
       "registry.etcd.username",
@@ -191,7 +191,11 @@ describe("a value", () => {
     ["access_log.skip_path", [], 'did you mean "skip_paths"?'],
     ["registry.etcd.endpoints", [], "registry.etcd.endpoints must have at least 1 item"],
     ["registry.etcd.endpoints", ["etcd:2379"], "must be an http or https URL"],
-    ["registry.etcd.endpoints", ["http://u:SECRET-x@etcd"], "must not hold a user or a password"],
+    [
+      "registry.etcd.endpoints",
+      ["http://u:SECRET-x@etcd"],
+      "must not contain a user or a password",
+    ],
     ["registry.etcd.lease_ttl_seconds", 1, "lease_ttl_seconds must be at least 5"],
   ])("of %s that is %j is refused", (place, value, why) => {
     const problems = problemsOf(serviceWith(place, value));
@@ -238,7 +242,7 @@ describe("YAML is that of version 1.2", () => {
     ["access_log: {enabled: no}", "access_log.enabled must be true or false, not text"],
     ["access_log: {enabled: off}", "access_log.enabled must be true or false, not text"],
     ["access_log: {slow_threshold_ns: 1_000_000}", "must be a whole number, not text"],
-    ["log:", "log is empty; it must be a part with keys below it, or left out"],
+    ["log:", "log is empty; it must be a section with keys, or absent"],
     ["log: !own {}", "unresolved tag"],
     ["log: {level: *level}", "unresolved alias"],
     ["log:\n\tlevel: info", "tabs are not allowed"],

@@ -194,7 +194,7 @@ describe("secrets that are read of files at the start [CONF-2]", () => {
     ["security.authz.spicedb.token_file", "token", "must have either token or token_file"],
     ["security.authz.spicedb.token", undefined, "must have either token or token_file"],
     ["registry.etcd.password_file", "good", "must have password or password_file, and not both"],
-    ["database.password_file", "good", "must be left out where url has the password"],
+    ["database.password_file", "good", "must be absent if url has the password"],
     [
       "security.authn.internal_call.token[0].token_file",
       "token",
@@ -214,7 +214,7 @@ describe("secrets that are read of files at the start [CONF-2]", () => {
     ["nowhere", "does not exist"],
     [".", "is not a file"],
     ["token", "has 15 characters; a secret needs at least 16"],
-    ["good", "has characters that a header does not carry"],
+    ["good", "has characters that a header cannot carry"],
   ])("an internal token in %s keeps the service from starting", (file, why) => {
     const text = `environment: production
 service: hub

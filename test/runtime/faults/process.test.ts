@@ -98,7 +98,7 @@ describe("a signal while the process starts ends it with 0", () => {
     await child.line("loading");
     child.process.kill(signal);
     expect(await child.ended).toBe(0);
-    expect(child.errors).toBe(`${signal} ends the process before the server was made\n`);
+    expect(child.errors).toBe(`${signal} ends the process before the server was created\n`);
   });
 
   test("while a database does not answer", async () => {
@@ -167,5 +167,5 @@ test("what never closes does not keep the process", async () => {
   await child.httpPort();
   child.process.kill("SIGTERM");
   expect(await child.ended).toBe(0);
-  await child.line("a part was not closed in time and is left as it is");
+  await child.line("a part was not closed in time and is abandoned");
 });

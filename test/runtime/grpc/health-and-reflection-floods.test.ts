@@ -92,7 +92,7 @@ function filesOf(answer: Uint8Array): string[] {
   return files;
 }
 
-describe("watchers of health", () => {
+describe("health watchers", () => {
   test("have one timer between them, and one look at readiness", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
     let looks = 0;
@@ -344,6 +344,6 @@ describe("reflection", () => {
     const answers = new ReflectionAnswers(new ReflectionIndex([SkillService]));
     const query = text(4, "no.Symbol");
     for (let count = 0; count < 20_000; count++) answers.to(query);
-    expect(() => answers.to(query)).toThrow("20000 times");
+    expect(() => answers.to(query)).toThrow("20000 requests");
   });
 });

@@ -99,14 +99,14 @@ const hostile: readonly Hostile[] = [
     body: frame(gzipSync(hello), 1),
     status: 13,
     reason: "INVALID_ARGUMENT",
-    message: /^a message is compressed, and the request does not say how$/,
+    message: /^a message is compressed, but the request does not name the encoding$/,
   },
   {
     name: "a flag byte that means nothing",
     body: frame(hello, 2),
     status: 3,
     reason: "INVALID_ARGUMENT",
-    message: /flags that no request may have/,
+    message: /flags that are not allowed in a request/,
   },
   {
     name: "a stream that ends within a message",

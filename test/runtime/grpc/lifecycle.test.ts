@@ -239,12 +239,12 @@ describe("TLS", () => {
     {
       name: "a key that does not fit",
       tls: { certificate_file: "server.pem", key_file: "client.key" },
-      why: /no certificate and key that fit/,
+      why: /a certificate and key that do not match/,
     },
     {
       name: "no certificate",
       tls: { certificate_file: "junk", key_file: "server.key" },
-      why: /certificate_file \(.*junk\) holds no PEM certificate/,
+      why: /certificate_file \(.*junk\) contains no PEM certificate/,
     },
   ])("$name", async ({ tls, why }) => {
     const config = {

@@ -182,7 +182,7 @@ describe("a number or an enum in an object id [ANNO-6]", () => {
       if (message !== undefined) expect(reader(message)).toBe("BOOK");
     }
     const unknown = create(REQUEST, { kind: 99 } as never);
-    expect(() => reader(unknown)).toThrow(/which a.v1.Kind does not know/);
+    expect(() => reader(unknown)).toThrow(/which a.v1.Kind does not define/);
     expect(reader(create(REQUEST))).toBeUndefined();
   });
 

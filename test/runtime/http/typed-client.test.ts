@@ -58,7 +58,7 @@ describe("what has no place in a request is not sent", () => {
     await using client = clientOf(KindService, "Query", route);
     await expect(client.query({ text: "\ud800" })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: "a text of the request is not Unicode",
+      message: "a string of the request is not valid Unicode",
     });
     expect(lines).toEqual([]);
   });

@@ -109,6 +109,6 @@ test("what is wrong only together has no place of its own", () => {
   const twice = (count: number) =>
     `{"datas":{${repeat(count, (index) => `"${index + 1}":""`)},"+1":""}}`;
   for (const count of [2, 300]) {
-    expect(told(AllSchema, twice(count))).toBe("the body does not fit the fields it is for");
+    expect(told(AllSchema, twice(count))).toBe("the body does not match the fields of the request");
   }
 });

@@ -48,7 +48,7 @@ describe.each(TRANSPORTS)("the %s server says the key, the address and the fix",
     const problems = await problemsAt(name, address);
     taken.close();
     expect(problems).toEqual([
-      `${what} cannot listen on ${address} (server.${name}.address): the address is in use by another process: end that one, or choose another port`,
+      `${what} cannot listen on ${address} (server.${name}.address): the address is in use by another process: stop it, or choose another port`,
     ]);
   });
 

@@ -114,7 +114,7 @@ test.each([
   ],
 ])("a document with %j is refused", (change, at) => {
   const text = JSON.stringify({ ...documentOf(entry), ...change });
-  expect(() => parseRouteDocument(text)).toThrow(`the document of routes is wrong at ${at}`);
+  expect(() => parseRouteDocument(text)).toThrow(`the route document is wrong at ${at}`);
 });
 
 test("the generated document of the example is read", () => {
@@ -135,7 +135,7 @@ test.each([
   [new URL(".", import.meta.url).pathname, /cannot be read \(EISDIR\): run buf generate, and name/],
   [
     new URL("documents.ts", import.meta.url).pathname,
-    /the document of routes is not JSON: run buf generate with/,
+    /the route document is not JSON: run buf generate with/,
   ],
 ])("the document %s is for a person to fix: it is named, and what makes it", (file, why) => {
   let error: unknown;

@@ -108,7 +108,7 @@ test.each(["01", "-0", "+1", "1e3", " 1", "1.0", "0x1", ""])(
     expect(() => requestField(schema, "text_big")(request)).toThrow(
       expect.objectContaining({
         code: "INVALID_ARGUMENT",
-        message: "the field text_big must be a number without zeros in front",
+        message: "the field text_big must be a number without leading zeros",
       }),
     );
   },
@@ -120,7 +120,7 @@ test("an enum number that has no name is the caller's mistake", () => {
   expect(() => requestField(schema, "kind")(request)).toThrow(
     expect.objectContaining({
       code: "INVALID_ARGUMENT",
-      message: "the field kind has the number 99, which a.v1.Kind does not know",
+      message: "the field kind has the number 99, which a.v1.Kind does not define",
     }),
   );
 });

@@ -66,7 +66,7 @@ test("with a new id a restored store refuses every revision of before", async ()
   store.close();
   const renamed = await start({ driver: "sqlite", file: join(kept, "vault.db") });
   for (const revision of [known, lost]) {
-    await expect(checkAt(renamed, revision)).rejects.toThrow("of another store");
+    await expect(checkAt(renamed, revision)).rejects.toThrow("belongs to another store");
   }
   await expect(checkAt(renamed, await grant(renamed, "dora"))).resolves.toMatchObject({
     allowed: true,

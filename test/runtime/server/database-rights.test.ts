@@ -25,7 +25,7 @@ const RIGHTS = [...PAGE.matchAll(/^\| ((?:`\w+`(?:, )?)+) \| (.*(?:select|insert
 test("without a database there are no tables to make, and it is said", async () => {
   const { config } = vaultConfiguration("/nowhere", {}, {});
   const without = { ...config, database: undefined };
-  await expect(migrateDatabase(without)).rejects.toThrow("database is missing: name the one");
+  await expect(migrateDatabase(without)).rejects.toThrow("database is missing: name the database");
 });
 
 await onPostgres("roles of PostgreSQL", ({ url, query }) => {

@@ -139,7 +139,7 @@ describe("a server is", () => {
   test("started once", async () => {
     const server = await vault();
     const { http } = await server.start();
-    expect(await problemsOf(server.start())).toEqual([expect.stringMatching(/started before/)]);
+    expect(await problemsOf(server.start())).toEqual([expect.stringMatching(/already started/)]);
     // The first start stands.
     expect(await isOpen(http?.port ?? 0)).toBe(true);
     await server.stop();
@@ -149,7 +149,7 @@ describe("a server is", () => {
     const server = await vault();
     const { http } = await server.start();
     await server.stop();
-    expect(await problemsOf(server.start())).toEqual([expect.stringMatching(/started before/)]);
+    expect(await problemsOf(server.start())).toEqual([expect.stringMatching(/already started/)]);
     expect(await isOpen(http?.port ?? 0)).toBe(false);
   });
 

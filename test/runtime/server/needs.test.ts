@@ -113,8 +113,8 @@ test("with an AUTHORIZED RPC all that its engine lacks is reported at once, with
   expect(error).toBeInstanceOf(StartUpError);
   expect((error as StartUpError).problems).toEqual([
     expect.stringMatching(
-      /^fixture\.v1\.EchoService\/\w+.* must be authorized, and security\.authz\.model is missing/,
+      /^fixture\.v1\.EchoService\/\w+.* must be authorized, but security\.authz\.model is missing/,
     ),
-    expect.stringMatching(/must be authorized, and database is missing: the embedded engine/),
+    expect.stringMatching(/must be authorized, but database is missing: the embedded engine/),
   ]);
 });

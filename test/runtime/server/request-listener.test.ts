@@ -146,7 +146,7 @@ describe("a request of a server of one's own", () => {
       body: '{"text":"new"}',
     });
     expect(answer.status).toBe(500);
-    expect(answer.body).toContain("let no body parser run before it");
+    expect(answer.body).toContain("do not run a body parser before it");
   });
 
   test("that somebody else has answered is left alone", async () => {

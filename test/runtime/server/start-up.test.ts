@@ -45,7 +45,7 @@ describe("a server does not start where", () => {
   test("the routes are of another service", async () => {
     const problems = await problemsOf({ routes: { ...routes, service: "hub" } });
     expect(problems.join("\n")).toMatch(
-      /the routes are those of hub, and .* of (\w+): correct "service" there, or give the routes of \1$/m,
+      /the routes belong to hub, but .* to (\w+): correct "service" there, or pass the routes of \1$/m,
     );
   });
 
@@ -69,7 +69,7 @@ describe("a server does not start where", () => {
     ],
     ["has paths that are none", { ...routes, paths: [{ path: "x" }] }, "paths.0"],
     ["has no routes", { ...routes, routes: undefined }, "routes"],
-  ])("the document of routes %s, and what is open is closed", async (_, given, place) => {
+  ])("the route document %s, and what is open is closed", async (_, given, place) => {
     let closed = 0;
     const problems = await problemsOf({
       routes: given as NonNullable<ServerOptions["routes"]>,
@@ -87,7 +87,7 @@ describe("a server does not start where", () => {
     const problems = await problemsOf({ routes: { ...routes, routes: [stray, ...others] } });
     expect(problems).toEqual([
       expect.stringContaining("VaultService/Other, which is not bound"),
-      expect.stringContaining("GetNotice is bound and is not in the routes"),
+      expect.stringContaining("GetNotice is bound, but not in the routes"),
     ]);
   });
 
@@ -95,7 +95,7 @@ describe("a server does not start where", () => {
     const problems = await problemsOf({ routes: { ...routes, routes: [] } });
     expect(problems).toEqual([
       expect.stringMatching(
-        /^acme\.vault\.v1\.VaultService\/\w+ and \d+ more is bound and is not in the routes, which have nothing of the package acme\.vault\.v1: list it under services\.vault\.packages in svc-access\.yaml, and run buf generate$/,
+        /^acme\.vault\.v1\.VaultService\/\w+ and \d+ more is bound, but not in the routes, which have nothing of the package acme\.vault\.v1: list it under services\.vault\.packages in svc-access\.yaml, and run buf generate$/,
       ),
     ]);
   });
@@ -124,7 +124,9 @@ describe("a server does not start where", () => {
       return { key, entry: { ...entry, exposure: "PUBLIC" as const } };
     });
     const problems = await problemsOf({ routes: { ...routes, routes: changed } });
-    expect(problems).toContainEqual(expect.stringMatching(/is PUBLIC, and its binding AUTHORIZED/));
+    expect(problems).toContainEqual(
+      expect.stringMatching(/is PUBLIC, but its binding is AUTHORIZED/),
+    );
   });
 
   test("a raw handler has no declared path", async () => {
@@ -150,7 +152,9 @@ describe("a server does not start where", () => {
   test("a raw handler is there and nothing is declared", async () => {
     const handler = { path: "/pages", handle: () => ({ status: 200 }) };
     const problems = await problemsOf({ rawHandlers: [handler] });
-    expect(problems).toEqual([expect.stringMatching(/\/pages has no declared path.*are: none$/)]);
+    expect(problems).toEqual([
+      expect.stringMatching(/\/pages has no declared path.*declared paths: none$/),
+    ]);
   });
 
   test("a path is declared that no router can hold, or a raw handler serves what an RPC does", async () => {
@@ -182,7 +186,7 @@ describe("a server does not start where", () => {
     const problems = await problemsOf({ engine, configuration: { ...loaded, config } });
     await stop();
     expect(problems).toEqual([
-      expect.stringMatching(/ must be audited and there is no database: /),
+      expect.stringMatching(/ must be audited, but there is no database: /),
     ]);
   });
 
@@ -195,7 +199,7 @@ describe("a server does not start where", () => {
     [
       "there is no HTTP server for raw handlers",
       ({ server: { http: _, ...server }, ...config }) => ({ ...config, server }),
-      /^there are raw handlers and no server\.http to serve them$/,
+      /^there are raw handlers, but no server\.http to serve them$/,
     ],
     [
       "its engine is SpiceDB, and nothing says where that is",
@@ -203,7 +207,7 @@ describe("a server does not start where", () => {
         const { spicedb: _, ...authz } = security.authz;
         return { ...config, security: { ...security, authz: { ...authz, provider: "spicedb" } } };
       },
-      /must be authorized, and security\.authz\.spicedb is missing: the provider is spicedb$/,
+      /must be authorized, but security\.authz\.spicedb is missing: the provider is spicedb$/,
     ],
   ])("%s", async (_, change, problem) => {
     const loaded = vaultConfiguration(folder, {}, {});

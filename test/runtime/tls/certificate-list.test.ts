@@ -22,14 +22,14 @@ test.each<[string, readonly X509Certificate[], readonly string[]]>([
   [
     "one that is not valid yet",
     [early],
-    ["is not valid before 2998-01-01T00:00:00Z; look at the clock"],
+    ["is not valid before 2998-01-01T00:00:00Z; check the clock"],
   ],
   [
     "some among others",
     [good, old, early],
     [
       "holds certificate 2 of 3, which has expired on 2020-02-03T04:05:06Z; renew it",
-      "holds certificate 3 of 3, which is not valid before 2998-01-01T00:00:00Z; look at the clock",
+      "holds certificate 3 of 3, which is not valid before 2998-01-01T00:00:00Z; check the clock",
     ],
   ],
 ])("of the times of %s is shown what is wrong", (_, certificates, told) => {
@@ -39,8 +39,8 @@ test.each<[string, readonly X509Certificate[], readonly string[]]>([
 test.each([
   ["", "is empty; put the certificates into it"],
   [" \n\t\n", "is empty; put the certificates into it"],
-  ["junk", "holds no PEM certificate"],
-  ["-----BEGIN EC PRIVATE KEY-----\n", "holds a private key and no certificate"],
+  ["junk", "contains no PEM certificate"],
+  ["-----BEGIN EC PRIVATE KEY-----\n", "contains a private key, but no certificate"],
   ["-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----", "is damaged: certificate 1"],
 ])("the certificates %j are refused: %s", (pem, problem) => {
   expect(readCertificates(Buffer.from(pem))).toEqual({
@@ -51,10 +51,13 @@ test.each([
 test.each([
   ["", "is empty; put the private key into it"],
   [" \n\t\n", "is empty; put the private key into it"],
-  ["junk", "holds no PEM private key"],
-  ["-----BEGIN CERTIFICATE-----\n", "holds a certificate and no private key"],
-  ["-----BEGIN ENCRYPTED PRIVATE KEY-----\n", "is encrypted, and nobody is asked"],
-  ["-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n", "is encrypted, and nobody is asked"],
+  ["junk", "contains no PEM private key"],
+  ["-----BEGIN CERTIFICATE-----\n", "contains a certificate, but no private key"],
+  ["-----BEGIN ENCRYPTED PRIVATE KEY-----\n", "is encrypted, which is not supported"],
+  [
+    "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n",
+    "is encrypted, which is not supported",
+  ],
 ])("the key %j is refused: %s", (pem, problem) => {
   expect(readPrivateKey(Buffer.from(pem))).toEqual({ problem: expect.stringContaining(problem) });
 });

@@ -21,11 +21,11 @@ interface ClientTls {
 }
 
 const UNTRUSTED =
-  "the server's certificate is not signed by whom this client trusts: give the CA that has signed it as tls.ca";
+  "the server's certificate is not signed by a CA that this client trusts: set tls.ca to the CA that signed it";
 const WANTED =
-  "the server asks for a client certificate: give one that it trusts as tls.certificate and tls.key";
+  "the server requires a client certificate: set tls.certificate and tls.key to one that it trusts";
 const NO_CERTIFICATE =
-  "holds no PEM certificate; one begins with -----BEGIN CERTIFICATE-----, and DER becomes one by: openssl x509 -inform der";
+  "contains no PEM certificate, which begins with -----BEGIN CERTIFICATE-----; convert DER with: openssl x509 -inform der";
 
 describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
   let certificates: Certificates;
@@ -145,7 +145,8 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
       const vault = await start({ http: undefined });
       expect(await called(transport, vault[transport], { ca: ca.certificate })).toMatchObject({
         code: "UNAVAILABLE",
-        message: "the server does not speak TLS there: look at its address, or call it without TLS",
+        message:
+          "the server does not use TLS at this address: check the address, or call it without TLS",
       });
     });
 
@@ -174,12 +175,12 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
       [
         "a certificate without its key",
         () => ({ certificate: client.certificate }),
-        "tls.certificate and tls.key go together: give both, or neither",
+        "tls.certificate and tls.key belong together: set both, or neither",
       ],
       [
         "a key without its certificate",
         () => ({ key: client.key }),
-        "tls.certificate and tls.key go together: give both, or neither",
+        "tls.certificate and tls.key belong together: set both, or neither",
       ],
       ["no CA", () => ({ ca: Buffer.from("ca.pem") }), `tls.ca ${NO_CERTIFICATE}`],
       [
@@ -190,12 +191,12 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
       [
         "certificate and key interchanged",
         () => ({ certificate: client.key, key: client.certificate }),
-        "tls.certificate holds a private key and no certificate; give the certificate there\ntls.key holds a certificate and no private key; give the key there",
+        "tls.certificate contains a private key, but no certificate; put the certificate there\ntls.key contains a certificate, but no private key; put the key there",
       ],
       [
         "the key of another certificate",
         () => ({ certificate: client.certificate, key: server.key }),
-        "tls.key is not the key of tls.certificate: give those issued together",
+        "tls.key does not match tls.certificate: use a key and certificate that were issued together",
       ],
     ])("is not made with %s", (_what, make, message) => {
       expect(() => clientOf(transport, 1, make())).toThrow(new TypeError(message));
@@ -205,7 +206,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
   test("is not made for plain HTTP: nobody would look at the certificates", () => {
     const options = { baseUrl: "http://localhost:1", tls: { ca: ca.certificate } };
     expect(() => createHttpClient(VaultService, VaultServiceRoutes, options)).toThrow(
-      new TypeError("tls is given, and the base URL is not https: http://localhost:1"),
+      new TypeError("tls is set, but the base URL is not https: http://localhost:1"),
     );
   });
 

@@ -128,7 +128,7 @@ describe.skipIf(etcdIsAbsent() || opensslIsAbsent())("the route registry over TL
         certificateFile: client.keyFile,
         keyFile: client.certificateFile,
       }),
-      /ca_file .* holds a private key and no certificate.*certificate_file .* holds a private key and no certificate.*key_file .* holds a certificate and no private key/,
+      /ca_file .* contains a private key, but no certificate.*certificate_file .* contains a private key, but no certificate.*key_file .* contains a certificate, but no private key/,
     ],
     [
       "with a certificate without its key",

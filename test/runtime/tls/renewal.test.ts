@@ -236,10 +236,10 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
       await looked(() => lines.length > 0);
       await look();
       const problems = [
-        "server.http.tls has no certificate and key that fit: key_file is not the key of the certificate in certificate_file; name files that were issued together",
+        "server.http.tls has a certificate and key that do not match: key_file is not the key of the certificate in certificate_file; name files that were issued together",
       ];
       expect(lines).toEqual([
-        ["error", { problems }, "new certificates cannot be served; the former ones are"],
+        ["error", { problems }, "new certificates cannot be served; the previous ones stay in use"],
       ]);
       copyFileSync(second.keyFile, path("tls.key"));
       await looked(() => applied.length > 0);

@@ -73,15 +73,15 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
     );
   };
   const NO_CERTIFICATE =
-    "holds no PEM certificate; one begins with -----BEGIN CERTIFICATE-----, and DER becomes one by: openssl x509 -inform der";
+    "contains no PEM certificate, which begins with -----BEGIN CERTIFICATE-----; convert DER with: openssl x509 -inform der";
   const NO_KEY =
-    "holds no PEM private key; one begins with -----BEGIN PRIVATE KEY-----, and DER becomes one by: openssl pkey -inform der";
+    "contains no PEM private key, which begins with -----BEGIN PRIVATE KEY-----; convert DER with: openssl pkey -inform der";
   const ENCRYPTED =
-    "is encrypted, and nobody is asked for the passphrase; decrypt it by: openssl pkey -in FILE -out FILE, and guard the file by its rights";
+    "is encrypted, which is not supported; decrypt it with: openssl pkey -in FILE -out FILE, and restrict access to the file";
   const KEYS = ["server.key", "ca.key", "encrypted.key", "damaged.key"];
   const EMPTY = "is empty; put the certificates into it, as PEM";
   const MISMATCH =
-    "AT has no certificate and key that fit: key_file is not the key of the certificate in certificate_file; name files that were issued together";
+    "AT has a certificate and key that do not match: key_file is not the key of the certificate in certificate_file; name files that were issued together";
 
   describe.each(TRANSPORTS)("of %s", (transport) => {
     test.each<[string, Record<string, string>, string[]]>([
@@ -126,9 +126,9 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
         "that are interchanged",
         { certificate_file: "server.key", key_file: "server.pem", client_ca_file: "ca.key" },
         [
-          "AT.certificate_file (server.key) holds a private key and no certificate; give the certificate there",
-          "AT.client_ca_file (ca.key) holds a private key and no certificate; give the certificate there",
-          "AT.key_file (server.pem) holds a certificate and no private key; give the key there",
+          "AT.certificate_file (server.key) contains a private key, but no certificate; put the certificate there",
+          "AT.client_ca_file (ca.key) contains a private key, but no certificate; put the certificate there",
+          "AT.key_file (server.pem) contains a certificate, but no private key; put the key there",
         ],
       ],
       [
@@ -191,7 +191,7 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
       try {
         const tls = { certificate_file: "other.pem", key_file: "other.key" };
         expect(await problems(transport, tls)).toEqual([
-          "AT.key_file cannot be read: this process has no right to read other.key; give it that",
+          "AT.key_file cannot be read: this process has no right to read other.key; grant it",
         ]);
       } finally {
         chmodSync(other.keyFile, 0o600);

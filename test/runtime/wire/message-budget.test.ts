@@ -34,7 +34,7 @@ describe("memory for messages [TRANS-4]", () => {
     const [first, second, third] = [connection()("a"), connection()("b"), connection()("c")];
     first.take(200);
     second.take(200);
-    expect(() => third.take(20)).toThrow("take all the memory");
+    expect(() => third.take(20)).toThrow("use all the memory");
     first.account.close();
     third.take(20);
     second.account.release();
@@ -49,7 +49,7 @@ describe("memory for messages [TRANS-4]", () => {
     const { connection } = memory();
     const call = connection();
     call("a").take(200);
-    expect(() => call("b").take(20)).toThrow("take all the memory");
+    expect(() => call("b").take(20)).toThrow("use all the memory");
     connection()("c").take(200);
   });
 
@@ -88,7 +88,7 @@ describe("memory for messages [TRANS-4]", () => {
     const small = connection()("small");
     for (let index = 0; index < 50; index++) small.take(1);
     expect(() => small.take(15.99)).not.toThrow();
-    expect(() => connection()("large").take(16)).toThrow("take all the memory");
+    expect(() => connection()("large").take(16)).toThrow("use all the memory");
     expect(process.taken).toBeGreaterThan(400 * KIB);
   });
 
@@ -116,7 +116,7 @@ describe("memory for messages [TRANS-4]", () => {
     const [first, second] = [call("a"), call("b")];
     first.receive(100);
     second.receive(100);
-    expect(() => first.receive(120)).toThrow("take all the memory");
+    expect(() => first.receive(120)).toThrow("use all the memory");
     expect(ended).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe("memory for messages [TRANS-4]", () => {
     stream.lasts();
     connection()("other").take(100);
     expect(ended).toEqual(["stream"]);
-    expect(() => connection()("third").take(200)).toThrow("take all the memory");
+    expect(() => connection()("third").take(200)).toThrow("use all the memory");
     expect(ended).toEqual(["stream"]);
   });
 
@@ -138,7 +138,7 @@ describe("memory for messages [TRANS-4]", () => {
     stream.lasts();
     stream.take(15);
     for (let index = 0; index < 2; index++) connection()("large").take(190);
-    expect(() => connection()("large").take(50)).toThrow("take all the memory");
+    expect(() => connection()("large").take(50)).toThrow("use all the memory");
     expect(ended).toEqual([]);
   });
 

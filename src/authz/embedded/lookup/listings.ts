@@ -47,7 +47,7 @@ export class Listings {
     if (cursor !== undefined && cursor.sequence !== state.sequence) {
       throw new AuthzError(
         "OUT_OF_RANGE",
-        "relationships were written since the page before, and the state it listed is not kept; list again from the first page",
+        "relationships were written after the previous page, and its state is no longer available; list again from the first page",
       );
     }
     // The request says what its items are.
@@ -92,7 +92,7 @@ export class Listings {
 
 /** The refusal of a listing that is too long to hold. */
 export function tooManyResults(most: number): AuthzError {
-  return new AuthzError("RESOURCE_EXHAUSTED", `there are more than ${most} results; ask for less`);
+  return new AuthzError("RESOURCE_EXHAUSTED", `there are more than ${most} results; request fewer`);
 }
 
 /** The index of the first item whose key is greater. */
@@ -144,7 +144,7 @@ export function parseCursor(listing: string, cursor: string): PageCursor {
     throw new AuthzError("INVALID_ARGUMENT", "the cursor is malformed");
   }
   if (of !== listing) {
-    throw new AuthzError("INVALID_ARGUMENT", "the cursor is of another request");
+    throw new AuthzError("INVALID_ARGUMENT", "the cursor belongs to another request");
   }
   return { sequence: sequence as number, after };
 }

@@ -48,7 +48,7 @@ export class Committer {
     if (performance.now() - this.#interruptedAt < doubtLimitMs) return undefined;
     return new AuthzError(
       "UNAVAILABLE",
-      "it cannot be found out whether the store is still this process's own, so its relationships may have changed",
+      "it is unknown whether this process still owns the store, so its relationships may have changed",
     );
   }
 
@@ -122,7 +122,7 @@ export class Committer {
     if (this.#failure !== undefined) return this.#failure;
     this.#failure = new AuthzError(
       "UNAVAILABLE",
-      `the store is no longer this process's own, so its relationships may have changed; restart the process${why}`,
+      `this process no longer owns the store, so its relationships may have changed; restart the process${why}`,
       { cause },
     );
     this.#onFailed(this.#failure);

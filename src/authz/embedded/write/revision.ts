@@ -25,7 +25,7 @@ export function parseRevision(storeId: string, revision: Revision): number {
     throw new AuthzError("INVALID_ARGUMENT", "the revision token is malformed");
   }
   if (rest.join(":") !== storeId) {
-    throw new AuthzError("INVALID_ARGUMENT", "the revision token is of another store");
+    throw new AuthzError("INVALID_ARGUMENT", "the revision token belongs to another store");
   }
   return sequence;
 }

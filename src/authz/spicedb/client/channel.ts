@@ -79,16 +79,16 @@ function client(
 export function checkConnectionOptions(options: ConnectionOptions): void {
   const { endpoint, token, insecure, ca, deadlineMs = DEADLINE_MS } = options;
   if (typeof endpoint !== "string" || !/^\S+:\d+$/.test(endpoint)) {
-    throw invalid(`the endpoint of SpiceDB is host:port, not ${JSON.stringify(endpoint)}`);
+    throw invalid(`the endpoint of SpiceDB must be host:port, not ${JSON.stringify(endpoint)}`);
   }
   // grpc-js would say what it does not accept, secret and all.
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
-    throw invalid("the preshared key of SpiceDB is printable ASCII without blanks");
+    throw invalid("the preshared key of SpiceDB must be printable ASCII without spaces");
   }
   if (insecure && ca !== undefined) {
-    throw invalid("a connection to SpiceDB is insecure or has a CA certificate, not both");
+    throw invalid("set insecure or a CA certificate for SpiceDB, not both");
   }
   if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > MAX_TIMER_MS) {
-    throw invalid(`the deadline is 1 to ${MAX_TIMER_MS} milliseconds, not ${deadlineMs}`);
+    throw invalid(`the deadline must be 1 to ${MAX_TIMER_MS} milliseconds, not ${deadlineMs}`);
   }
 }

@@ -35,7 +35,7 @@ export async function askChecks(
   );
   const { pairs, checkedAt } = response;
   if (pairs.length !== requests.length) {
-    throw new AuthzError("INTERNAL", "SpiceDB answered another number of checks than it was asked");
+    throw new AuthzError("INTERNAL", "SpiceDB returned another number of results than checks");
   }
   return { items: pairs.map(toItem), zedToken: checkedAt?.token ?? "" };
 }
@@ -45,6 +45,6 @@ function toItem({ response }: v1.CheckBulkPermissionsPair): BulkCheckItem {
     case "item":
       return { allowed: isAllowed(response.item.permissionship) };
     default:
-      return { error: new AuthzError("INTERNAL", "SpiceDB answered no decision") };
+      return { error: new AuthzError("INTERNAL", "SpiceDB returned no decision") };
   }
 }

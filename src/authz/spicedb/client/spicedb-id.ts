@@ -39,7 +39,7 @@ export function decodeSpicedbId(encoded: string): string {
   if (decoded === undefined || encodeSpicedbId(decoded) !== encoded) {
     throw new AuthzError(
       "FAILED_PRECONDITION",
-      `SpiceDB holds the object id "${encoded}", which this program does not write`,
+      `SpiceDB has the object id "${encoded}", which this program never writes`,
     );
   }
   return decoded;

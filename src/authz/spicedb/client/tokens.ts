@@ -66,7 +66,7 @@ export function parseCursor(listing: readonly unknown[], cursor: string): PageCu
   if (parts === undefined) throw new AuthzError("INVALID_ARGUMENT", "the cursor is malformed");
   const [, of, zedToken, after] = parts;
   if (of !== digest(listing)) {
-    throw new AuthzError("INVALID_ARGUMENT", "the cursor is of another request");
+    throw new AuthzError("INVALID_ARGUMENT", "the cursor belongs to another request");
   }
   return { zedToken: zedToken as string, after: after as string };
 }

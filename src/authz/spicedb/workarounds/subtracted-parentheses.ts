@@ -26,7 +26,7 @@ export function refuseSubtractedParentheses(model: Model): void {
   const named = [...misread.slice(0, NAMED), ...(more > 0 ? [`and ${more} more`] : [])];
   throw new AuthzError(
     "INVALID_ARGUMENT",
-    `SpiceDB misreads parentheses after a minus, also where they are not written (a - b + c is a - (b + c)); give what is subtracted a permission of its own and subtract that, as in "permission excluded = banned + muted" and "permission view = viewer - excluded": ${named.join("; ")}`,
+    `SpiceDB misreads parentheses after a minus, including implicit ones (a - b + c is a - (b + c)); define a permission for the subtracted part and subtract that, as in "permission excluded = banned + muted" and "permission view = viewer - excluded": ${named.join("; ")}`,
   );
 }
 

@@ -23,7 +23,7 @@ export function refuseAmongWildcards(
     if (!subjects.some(({ wildcard, type }) => wildcard && type === subject.type)) continue;
     throw new AuthzError(
       "UNIMPLEMENTED",
-      `SpiceDB would take ${subject.type}#${subject.relation} for one of ${subject.type}:*, which ${member} accepts; ask about objects`,
+      `SpiceDB would take ${subject.type}#${subject.relation} for one of ${subject.type}:*, which ${member} accepts; check objects instead`,
     );
   }
 }

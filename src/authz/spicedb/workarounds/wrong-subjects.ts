@@ -131,6 +131,6 @@ interface Place {
 function unknown({ resource, permission }: LookupSubjectsRequest): AuthzError {
   return new AuthzError(
     "UNIMPLEMENTED",
-    `SpiceDB cannot look up the subjects of ${resource.type}#${permission}: it misreads the "self", or the ".all" over a type without the permission, that they depend on; check subjects, or write the model without it`,
+    `SpiceDB cannot look up the subjects of ${resource.type}#${permission}: it misreads "self", and ".all" over a type without the permission; check the subjects one by one, or avoid these in the model`,
   );
 }

@@ -101,7 +101,7 @@ async function walk(model: Model, edge: Node, read: ReadSubjects): Promise<strin
       if (seen.size > MAX_NODES) {
         throw new AuthzError(
           "RESOURCE_EXHAUSTED",
-          `more than ${MAX_NODES} objects to walk, to see whether the write closes a cycle`,
+          `more than ${MAX_NODES} objects to visit to find out whether the write closes a cycle`,
         );
       }
     }

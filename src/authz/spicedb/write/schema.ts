@@ -95,7 +95,7 @@ function whyNotContained(schema: string, model: Model): string | undefined {
   }
   const gaps = findGaps(stored.model, model);
   if (gaps.length > 0) {
-    return `the schema in SpiceDB does not contain the service's model: ${formatGaps(gaps)}; write there the model of all services that use it, which svc-access model merge makes`;
+    return `the schema in SpiceDB does not contain the service's model: ${formatGaps(gaps)}; write the model of all services that use it to SpiceDB; svc-access model merge makes it`;
   }
   try {
     // Of two texts with one meaning, SpiceDB may decide one wrongly.

@@ -52,7 +52,7 @@ async function requireAnswer(
   } catch (error) {
     const late = error instanceof AuthzError && error.code === "DEADLINE_EXCEEDED";
     if (!late || caller?.aborted) throw error;
-    throw new AuthzError("UNAVAILABLE", "SpiceDB: no answer while it was watched");
+    throw new AuthzError("UNAVAILABLE", "SpiceDB: no response during the watch");
   }
 }
 

@@ -32,7 +32,7 @@ export function checkObject(resource: unknown): asserts resource is string {
 /** @throws TypeError that says what is wrong with an event of a handler */
 export function checkRecord(record: AuditRecord): Details | undefined {
   if (typeof record !== "object" || record === null)
-    throw new TypeError("an audit event is an object");
+    throw new TypeError("an audit event must be an object");
   const { event, riskLevel, resource, details } = record;
   const stranger = Object.keys(record).find((key) => !KEYS.has(key));
   if (stranger !== undefined)
@@ -45,11 +45,11 @@ export function checkRecord(record: AuditRecord): Details | undefined {
     !AUDIT_EVENT_NAME.test(event)
   ) {
     throw new TypeError(
-      `the event of an audit event is lower-case words joined by dots, such as session.revoke, of at most ${MAX_AUDIT_EVENT_NAME} characters`,
+      `the event of an audit event must be lower-case words joined by dots, such as session.revoke, of at most ${MAX_AUDIT_EVENT_NAME} characters`,
     );
   }
   if (riskLevel !== undefined && !RISK_LEVELS.includes(riskLevel)) {
-    throw new TypeError(`riskLevel is one of ${RISK_LEVELS.join(", ")}`);
+    throw new TypeError(`riskLevel must be one of ${RISK_LEVELS.join(", ")}`);
   }
   if (resource !== undefined) checkObject(resource);
   return details === undefined ? undefined : safeDetails(details);
@@ -57,11 +57,13 @@ export function checkRecord(record: AuditRecord): Details | undefined {
 
 function safeDetails(details: unknown): Details {
   if (typeof details !== "object" || details === null || Array.isArray(details)) {
-    throw new TypeError("details is an object");
+    throw new TypeError("details must be an object");
   }
   const entries = Object.entries(details as Record<string, unknown>);
   if (entries.length > MAX_DETAILS) {
-    throw new TypeError(`details has ${entries.length} facts; ${MAX_DETAILS} are the most`);
+    throw new TypeError(
+      `details has ${entries.length} entries; at most ${MAX_DETAILS} are allowed`,
+    );
   }
   return Object.fromEntries(
     entries.map(([name, value]) => [checkedName(name), safeFact(name, value)]),
@@ -77,7 +79,7 @@ function checkedName(name: string): string {
 
 function safeFact(name: string, value: unknown): string | number | boolean {
   const isFact = typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
-  if (!isFact) throw new TypeError(`details.${name} is a string, a number or a boolean`);
+  if (!isFact) throw new TypeError(`details.${name} must be a string, a number or a boolean`);
   if (isSecretKey(name)) return REDACTED;
   return typeof value === "string" ? redactText(value) : (value as number | boolean);
 }

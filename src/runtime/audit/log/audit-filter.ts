@@ -84,7 +84,7 @@ export function checkFilter(filter: AuditFilter): void {
   for (const name of ["from", "to"] as const) {
     const time = filter[name];
     if (time === undefined || (Number.isSafeInteger(time) && time >= 0)) continue;
-    throw invalid(`${name} is a time in whole milliseconds since the epoch`);
+    throw invalid(`${name} must be a time in whole milliseconds since the epoch`);
   }
   if (filter.from !== undefined && filter.to !== undefined && filter.from > filter.to) {
     throw invalid("from is later than to");

@@ -49,7 +49,7 @@ export function parseCursor(filter: string, cursor: string): AuditCursor {
     typeof id === "string" &&
     EVENT_ID.test(id);
   if (!isWhole) throw invalid("the cursor is malformed");
-  if (of !== filter) throw invalid("the cursor is of another request");
+  if (of !== filter) throw invalid("the cursor belongs to another request");
   return { time: time as number, id };
 }
 

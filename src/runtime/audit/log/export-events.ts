@@ -33,7 +33,7 @@ export async function* exportEvents(
   { order = "oldest", signal }: AuditExportOptions,
 ): AsyncGenerator<AuditEvent, void, undefined> {
   checkFilter(filter);
-  if (order !== "oldest" && order !== "newest") throw invalid("order is one of oldest, newest");
+  if (order !== "oldest" && order !== "newest") throw invalid("order must be oldest or newest");
   const isOver = () => signal?.aborted === true;
   const direction = order === "oldest" ? "asc" : "desc";
   const page = (by: "asc" | "desc", limit: number) =>

@@ -91,7 +91,7 @@ async function begin(
   { database, now }: FollowContext,
   { after, from = "end" }: AuditFollowOptions,
 ): Promise<AuditPosition> {
-  if (from !== "start" && from !== "end") throw invalid("from is one of start, end");
+  if (from !== "start" && from !== "end") throw invalid("from must be start or end");
   if (after === undefined && from === "start")
     return { change: -1, id: LAST, expired: 0, expiredId: "" };
   const change = await answered(database, () => visibleHead(database));

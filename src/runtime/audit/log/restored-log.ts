@@ -55,6 +55,6 @@ export async function isRestored(
 /** The refusal of a position that is of another history. */
 export function restored() {
   return invalid(
-    "the position is of another state of this database: the database was restored or replaced; follow from start or end",
+    "the position belongs to another state of this database: the database was restored or replaced; follow from start or end",
   );
 }

@@ -122,7 +122,8 @@ export class StoredTime {
         this.#last = { ran: state.ran, at };
         return { state, clock };
       }
-      if (attempt === ATTEMPTS) throw new Error("the time of retention is stored by others");
+      if (attempt === ATTEMPTS)
+        throw new Error("other processes keep changing the time of retention");
     }
   }
 

@@ -169,8 +169,8 @@ export class Retention {
     this.#logger.warn(
       { days },
       found === "ahead"
-        ? `${clock} is ${days} days ahead of the time that this service counts. No audit event is removed by that until the clock has shown it for ${BELIEVED_AFTER_HOURS} hours of running. If it is wrong, correct it (NTP) before; if the service was switched off for as long, nothing is to be done`
-        : `${clock} went back by ${days} days. If it was ahead and has been corrected, nothing is to be done; if it is wrong now, correct it (NTP). Audit events are kept for longer meanwhile`,
+        ? `${clock} is ${days} days ahead of the time that this service has measured. No audit event is removed because of it until the clock has stayed ahead for ${BELIEVED_AFTER_HOURS} hours of running time. If it is wrong, correct it (NTP) before then; if the service was switched off for as long, no action is needed`
+        : `${clock} went back by ${days} days. If it was ahead and has been corrected, no action is needed; if it is wrong now, correct it (NTP). Audit events are kept longer until then`,
     );
   }
 }

@@ -178,7 +178,7 @@ export class EventQueue {
     const { save, explain, logger } = this.#options;
     try {
       await within(save(latest(rows)), this.#timeout, () => {
-        throw new Error(`the database gave no answer in ${this.#timeout} ms`);
+        throw new Error(`the database did not answer within ${this.#timeout} ms`);
       });
       if (this.#failures > 0) logger.info({}, "audit events are stored again");
       this.#failures = 0;

@@ -135,7 +135,7 @@ export class StoredAuditTrail implements AuditTrail {
     const begun = this.#eventOf(call);
     if (begun.records === MAX_RECORDS) {
       throw new RangeError(
-        `${call.rpc} recorded ${MAX_RECORDS} audit events of one call, the most`,
+        `${call.rpc} has recorded ${MAX_RECORDS} audit events in one call, which is the maximum`,
       );
     }
     begun.records++;

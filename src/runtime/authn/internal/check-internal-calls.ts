@@ -52,7 +52,7 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
   if (TAKEN_HEADERS.has(header.toLowerCase())) {
     yield problem(
       ["header"],
-      `${KEY}.header: ${header} means something else; take X-Svc-Internal-Token`,
+      `${KEY}.header: ${header} has another meaning; use X-Svc-Internal-Token`,
     );
   }
   yield* checkForms(config);
@@ -69,7 +69,7 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
     if (service === SYSTEM_CALLER) {
       yield problem(
         at,
-        `${keyOf(at)}: ${SYSTEM_CALLER} is who makes SYSTEM calls; give the service another name`,
+        `${keyOf(at)}: ${SYSTEM_CALLER} is reserved for SYSTEM calls; give the service another name`,
       );
     }
   }
@@ -84,7 +84,7 @@ function* checkLists(config: InternalCallConfig): Iterable<ConfigProblem> {
     const list = config[key];
     if (!Array.isArray(list) || !list.every(isEmpty)) continue;
     if (key === "system_token" && config.system_token_file !== undefined) continue;
-    yield problem([key], `${KEY}.${key} is missing: all tokens are empty; give one that is not`);
+    yield problem([key], `${KEY}.${key} is missing: all tokens are empty; set one`);
   }
 }
 
@@ -102,7 +102,7 @@ function* checkForms(config: InternalCallConfig): Iterable<ConfigProblem> {
     if (config[key] === "") yield problem([key], `${KEY}.${key} must not be empty`);
   }
   if (config.token !== undefined && config.token_file !== undefined) {
-    yield problem(["token_file"], `${KEY}.token_file must be left out where token is given`);
+    yield problem(["token_file"], `${KEY}.token_file must be absent if token is set`);
   }
 }
 
@@ -122,7 +122,7 @@ function* checkTokens(sources: readonly TokenSource[]): Iterable<ConfigProblem> 
         path,
         caller === SYSTEM_CALLER
           ? `${keyOf(path)} is an internal token, too; SYSTEM calls need a token of their own`
-          : `${keyOf(path)} is that of ${other} as well; each service needs its own`,
+          : `${keyOf(path)} is that of ${other} too; each service needs its own`,
       );
     }
     callers.set(token, other ?? caller);

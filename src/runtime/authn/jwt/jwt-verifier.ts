@@ -39,7 +39,7 @@ export async function verifyJwt(
 ): Promise<VerifiedToken> {
   const header = checkTokenHeader(readTokenHeader(token), rules.algorithms);
   const key = await keys.find(header.keyId, header.algorithm);
-  if (key === undefined) throw invalidToken("its key is not known");
+  if (key === undefined) throw invalidToken("its key is unknown");
   const payload = await verifySignature(token, key, header.algorithm);
   const claims = readJsonObject(payload);
   const checked = checkClaims(claims, header.isAccessToken, rules, now());
@@ -70,7 +70,7 @@ const NONE: readonly string[] = Object.freeze([]);
  * kept and given to many calls, so nobody may change it.
  *
  * @param subjectId the claim `sub`, checked
- * @throws ServiceError UNAUTHORIZED where a claim is not what it must be
+ * @throws ServiceError UNAUTHORIZED where a claim is not valid
  */
 export function principalOfClaims(claims: JsonObject, subjectId: string): Principal {
   const name = displayText(claims["name"]);

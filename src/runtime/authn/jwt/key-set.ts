@@ -130,7 +130,7 @@ export class KeySet {
         keys.map((key) => [key.fingerprint, known.get(key.fingerprint) ?? key] as const),
       );
       this.#age.succeed(now());
-      if (keys.length === 0) logger.warn({}, "the provider has no key that could be used");
+      if (keys.length === 0) logger.warn({}, "the provider has no usable key");
     } catch (error) {
       this.#age.fail();
       logger.warn({ err: error }, "the keys of the provider cannot be read");

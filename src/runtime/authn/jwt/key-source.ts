@@ -39,7 +39,7 @@ async function discoverKeySet({ issuer, discoveryUrl }: KeySourceOptions): Promi
   const document = await fetchJsonObject(url);
   if (document["issuer"] !== issuer) {
     throw new Error(
-      `the discovery document ${url} is of the issuer ${JSON.stringify(document["issuer"])}, not ${issuer}`,
+      `the discovery document ${url} has the issuer ${JSON.stringify(document["issuer"])}, not ${issuer}`,
     );
   }
   const keySet = document["jwks_uri"];
@@ -70,11 +70,11 @@ async function fetchJsonObject(url: string): Promise<JsonObject> {
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new Error(`it answered ${response.status}`);
+      throw new Error(`it returned the status ${response.status}`);
     }
     const value = parseUniqueJson(await readText(response));
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new Error("it answered no JSON object");
+      throw new Error("the response is not a JSON object");
     }
     return value as JsonObject;
   } catch (error) {
@@ -88,7 +88,7 @@ async function readText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
     // Leaving the loop ends the connection.
-    if (size > MAX_BYTES) throw new Error(`it answered more than ${MAX_BYTES} bytes`);
+    if (size > MAX_BYTES) throw new Error(`the response has more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));

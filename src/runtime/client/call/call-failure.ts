@@ -46,29 +46,32 @@ const FAILURES: readonly (readonly [RegExp, string])[] = [
   [/certificate has expired/, "the server's certificate has expired: renew it"],
   [
     /certificate is not yet valid/,
-    "the server's certificate is not valid yet: look at the clocks of both sides",
+    "the server's certificate is not valid yet: check the clocks of both sides",
   ],
   [
     /unable to verify the first certificate|self[- ]signed certificate|unable to get (local )?issuer certificate|certificate signature failure|unsuitable certificate purpose|unsupported certificate purpose|invalid CA certificate/,
-    "the server's certificate is not signed by whom this client trusts: give the CA that has signed it as tls.ca",
+    "the server's certificate is not signed by a CA that this client trusts: set tls.ca to the CA that signed it",
   ],
   [
     /alert certificate required/,
-    "the server asks for a client certificate: give one that it trusts as tls.certificate and tls.key",
+    "the server requires a client certificate: set tls.certificate and tls.key to one that it trusts",
   ],
   [
     /alert (unknown ca|bad certificate|certificate (expired|revoked|unknown)|unsupported certificate)/,
-    "the server does not accept this client's certificate: give one that it trusts as tls.certificate and tls.key",
+    "the server does not accept this client's certificate: set tls.certificate and tls.key to one that it trusts",
   ],
   [
     /wrong version number/,
-    "the server does not speak TLS there: look at its address, or call it without TLS",
+    "the server does not use TLS at this address: check the address, or call it without TLS",
   ],
   [
     /alert (protocol version|handshake failure)|unsupported protocol/,
-    "client and server share no version or cipher of TLS: it must be TLS 1.2 or later",
+    "client and server have no TLS version or cipher in common: TLS 1.2 or later is required",
   ],
-  [/no application protocol/, "the server does not speak this protocol there: look at its address"],
+  [
+    /no application protocol/,
+    "the server does not support this protocol at this address: check the address",
+  ],
 ];
 
 /** What to do about a connection that could not be secured; undefined where it is of another kind. */

@@ -18,7 +18,7 @@ export interface ClientTls {
 export function checkClientTls({ ca, certificate, key }: ClientTls): void {
   const problems: string[] = [];
   if ((certificate === undefined) !== (key === undefined)) {
-    problems.push("tls.certificate and tls.key go together: give both, or neither");
+    problems.push("tls.certificate and tls.key belong together: set both, or neither");
   }
   for (const [name, pem] of [
     ["ca", ca],
@@ -33,6 +33,8 @@ export function checkClientTls({ ca, certificate, key }: ClientTls): void {
   if (certificate === undefined || reading === undefined || !("key" in reading)) return;
   const list = readCertificates(Buffer.from(certificate));
   if ("certificates" in list && !list.certificates[0].checkPrivateKey(reading.key)) {
-    throw new TypeError("tls.key is not the key of tls.certificate: give those issued together");
+    throw new TypeError(
+      "tls.key does not match tls.certificate: use a key and certificate that were issued together",
+    );
   }
 }

@@ -58,7 +58,7 @@ export function metadata(options: ClientOptions): ClientInterceptor {
 function checkSendable(transport: "http" | "grpc", name: string, value: string): void {
   if (SENDABLE[transport].test(value)) return;
   const what = `the header ${name} has characters that cannot be sent`;
-  const cause = new Error(`${what}; where it was read of a file, trim what was read`);
+  const cause = new Error(`${what}; if it was read from a file, trim it`);
   throw new ServiceError("INTERNAL", undefined, { cause });
 }
 

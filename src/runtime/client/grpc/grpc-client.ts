@@ -49,7 +49,7 @@ class GrpcTransport implements ClientTransport {
 
   /** @throws TypeError where the target is empty, or the certificates are none */
   constructor(options: GrpcClientOptions) {
-    if (options.target === "") throw new TypeError('target is empty: give it as "host:port"');
+    if (options.target === "") throw new TypeError('target is empty: set it to "host:port"');
     if (options.tls !== undefined) checkClientTls(options.tls);
     this.#options = options;
   }

@@ -11,7 +11,7 @@ import { CODE_OF_STATUS, markUnsent, tlsFailure } from "../call/call-failure.ts"
 /** What grpc-js says where a message is over the limit: it has no code of its own. */
 const TOO_LARGE = /^Received message (larger than|that decompresses)/;
 const UNREADABLE =
-  "the response is compressed in a way that this client does not read, or does not say in which";
+  "the response has an encoding that this client does not support, or does not name its encoding";
 /** What grpc-js says itself where no server answered. */
 const UNANSWERED =
   /^(No connection established|Connection dropped$|Name resolution failed|Deadline exceeded after \d|(connect|read|write) E[A-Z]+)/;
@@ -33,7 +33,11 @@ export function toClientError(error: Error & StatusObject, wasSent: boolean): Se
   }
   const code = codeOf(error.code, info);
   if (info?.reason === undefined && TOO_LARGE.test(error.details)) {
-    return new ServiceError("INTERNAL", "the response is larger than this client takes", options);
+    return new ServiceError(
+      "INTERNAL",
+      "the response is larger than the limit of this client",
+      options,
+    );
   }
   if (code in ERROR_CODES) {
     // What grpc-js says itself of a network failure names addresses; it is the cause.

@@ -118,5 +118,5 @@ export async function* readPieces(response: IncomingMessage): AsyncGenerator<Buf
 }
 
 function responseTooLarge(): ServiceError {
-  return new ServiceError("INTERNAL", "the response is larger than this client takes");
+  return new ServiceError("INTERNAL", "the response is larger than the limit of this client");
 }

@@ -54,7 +54,7 @@ export class HttpTransport implements ClientTransport {
     if (options.tls !== undefined) {
       // In plain text the server would be anybody, and the internal token everybody's.
       if (this.#base.protocol === "http:") {
-        throw new TypeError(`tls is given, and the base URL is not https: ${options.baseUrl}`);
+        throw new TypeError(`tls is set, but the base URL is not https: ${options.baseUrl}`);
       }
       checkClientTls(options.tls);
     }
@@ -200,7 +200,7 @@ export class HttpTransport implements ClientTransport {
   #require(type: RegExp, response: IncomingMessage): void {
     if (type.test(typeOf(response))) return;
     response.destroy();
-    throw new ServiceError("INTERNAL", "the response is not of the type that was asked for");
+    throw new ServiceError("INTERNAL", "the response does not have the requested Content-Type");
   }
 
   async #orAborted(call: ClientCall, body: Promise<Buffer>): Promise<Buffer> {

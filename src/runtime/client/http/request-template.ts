@@ -53,7 +53,7 @@ export function httpRequestOf(
   }
   throw (
     problem ??
-    new ServiceError("UNIMPLEMENTED", `${method.name} has no route that brings its response`)
+    new ServiceError("UNIMPLEMENTED", `${method.name} has no route that returns its response`)
   );
 }
 
@@ -81,7 +81,9 @@ function partsOf(
     };
   } catch (cause) {
     if (!(cause instanceof URIError)) throw cause;
-    throw new ServiceError("INVALID_ARGUMENT", "a text of the request is not Unicode", { cause });
+    throw new ServiceError("INVALID_ARGUMENT", "a string of the request is not valid Unicode", {
+      cause,
+    });
   }
 }
 

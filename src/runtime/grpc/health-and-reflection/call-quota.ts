@@ -4,7 +4,7 @@ import type { Peer } from "../../peer/peer.ts";
 
 /** What is the same for all calls of a quota. */
 export interface CallQuotaOptions {
-  /** For messages, such as `watchers of health`. */
+  /** For messages, such as `health watchers`. */
   readonly what: string;
   readonly most: number;
   readonly mostOfConnection: number;
@@ -31,8 +31,8 @@ export class CallQuota {
     const { what, most, mostOfConnection, milliseconds, silenceMs } = options;
     this.#most = most;
     this.#mostOfConnection = mostOfConnection;
-    this.#isFull = full(`there are ${most} ${what}`);
-    this.#connectionIsFull = full(`this connection has ${mostOfConnection} ${what}`);
+    this.#isFull = full(`${most} ${what} are under way`);
+    this.#connectionIsFull = full(`${mostOfConnection} ${what} of this connection are under way`);
     this.milliseconds = milliseconds;
     this.time = new Deadlines(milliseconds);
     this.silence = silenceMs === undefined ? undefined : new Deadlines(silenceMs);
@@ -66,5 +66,5 @@ export class CallQuota {
 }
 
 function full(what: string): ServiceError {
-  return Object.freeze(new ServiceError("RATE_LIMITED", `${what}, the most there may be`));
+  return Object.freeze(new ServiceError("RATE_LIMITED", `${what}, which is the limit`));
 }

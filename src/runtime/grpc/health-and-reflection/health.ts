@@ -43,7 +43,7 @@ export function healthMethods(
     {
       path: "/grpc.health.v1.Health/Watch",
       quota: new CallQuota({
-        what: "watchers of health",
+        what: "health watchers",
         most: limits.watchers,
         mostOfConnection: limits.watchersOfConnection,
         milliseconds: limits.streamMs,

@@ -34,20 +34,20 @@ export class ReflectionAnswers {
    */
   to(query: Uint8Array): Uint8Array {
     if (++this.#queries > MAX_QUERIES) {
-      throw exhausted(`a call may ask ${MAX_QUERIES} times`);
+      throw exhausted(`a call may send ${MAX_QUERIES} requests`);
     }
     const before = this.#sent.size;
     const answer = encodeAnswer(query, decodeQuery(query), this.#index, this.#sent);
     if (this.#sent.size === before) this.#repeatedBytes += answer.length;
     if (this.#repeatedBytes > MAX_REPEATED_BYTES) {
-      throw exhausted(`a call may ask again for ${MAX_REPEATED_BYTES} bytes`);
+      throw exhausted(`a call may repeat responses of ${MAX_REPEATED_BYTES} bytes in all`);
     }
     return answer;
   }
 }
 
 function exhausted(what: string): ServiceError {
-  return new ServiceError("RATE_LIMITED", `${what}; keep what was answered, or call again`);
+  return new ServiceError("RATE_LIMITED", `${what}; cache the responses, or make a new call`);
 }
 
 /** What is read of a `ServerReflectionRequest`. */
@@ -154,7 +154,7 @@ function encodeAnswer(
       }
       return writer.join().finish();
     default:
-      return writeError(writer, status.UNIMPLEMENTED, "the question is not known");
+      return writeError(writer, status.UNIMPLEMENTED, "the request is unknown");
   }
 }
 

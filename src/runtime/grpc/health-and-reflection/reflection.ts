@@ -30,7 +30,7 @@ export function reflectionMethods(
     return new ReflectionIndex([...services, ...builtInServices()]);
   });
   const quota = new CallQuota({
-    what: "calls of reflection",
+    what: "reflection calls",
     most: limits.reflections,
     mostOfConnection: limits.reflectionsOfConnection,
     milliseconds: Math.min(limits.reflectionMs, limits.streamMs),

@@ -138,7 +138,7 @@ class ArrivedRawRequest implements RawRequest {
     requireIdentity(this.headers);
     if (this.incoming.readableDidRead) {
       throw new ServiceError("INTERNAL", undefined, {
-        cause: new Error("the body was read already"),
+        cause: new Error("the body was already read"),
       });
     }
     const { exchange } = this.#routed;

@@ -42,7 +42,7 @@ export function parseTarget(target: string): RequestTarget {
 
 function checkPath(path: string): void {
   if (FORBIDDEN.test(path)) {
-    throw invalidArgument("the path holds a character that no path may hold");
+    throw invalidArgument("the path has a character that is not allowed in a path");
   }
   const segments = path.slice(1).split("/");
   for (const [index, segment] of segments.entries()) {
@@ -51,7 +51,7 @@ function checkPath(path: string): void {
     }
     const text = decodeSegment(segment);
     if (text === undefined) {
-      throw invalidArgument("the path has an escape that is malformed or stands for no text");
+      throw invalidArgument("the path has an escape that is malformed or not UTF-8");
     }
     if (text.split(/[/\\]/).some((piece) => piece === "." || piece === "..")) {
       throw invalidArgument("the path has a dot segment");

@@ -37,7 +37,7 @@ export function compileRpcRoute(
 ): RouteService {
   if (!KNOWN_METHODS.has(route.method)) {
     throw new StartUpError([
-      `${route.method} ${route.path} of ${route.rpc}: this server can read no request with that method; choose one such as POST`,
+      `${route.method} ${route.path} of ${route.rpc}: this server cannot read requests with that method; choose one such as POST`,
     ]);
   }
   const { path } = route;
@@ -70,7 +70,7 @@ function withoutHttpForm(method: BoundMethod, path: string): RouteService {
   const refuse = (): never => {
     throw new ServiceError(
       "UNIMPLEMENTED",
-      `${method.rpc} takes a stream, which HTTP and JSON have no form for: call it by gRPC, or as application/connect+json`,
+      `${method.rpc} takes a request stream, which routes do not support: call it over gRPC, or as application/connect+json`,
     );
   };
   return { method, path, read: refuse, write: refuse };

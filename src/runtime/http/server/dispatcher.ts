@@ -95,7 +95,7 @@ export class Dispatcher {
     const method = incoming.method as string;
     if (method === "OPTIONS" && state.cors.isPreflight(method, headers)) {
       const cors = state.cors.preflightHeaders(headers);
-      if (cors === undefined) throw new ServiceError("FORBIDDEN", "the origin may not call");
+      if (cors === undefined) throw new ServiceError("FORBIDDEN", "the origin is not allowed");
       return this.#answer(exchange, cors);
     }
     if (method === "OPTIONS" && incoming.url === "*") {
@@ -219,7 +219,7 @@ export class Dispatcher {
 function notSpoken(): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_MEDIA_TYPE",
-    "no protocol that this RPC is served by has this Content-Type",
+    "no protocol of this RPC has this Content-Type",
   );
 }
 

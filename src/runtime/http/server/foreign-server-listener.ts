@@ -47,7 +47,7 @@ export class ForeignServerListener {
     return ServiceError.of(
       500,
       "BODY_ALREADY_READ",
-      "the body was read before the request listener got the request: let no body parser run before it",
+      "the body was read before the request listener got the request: do not run a body parser before it",
     );
   }
 }

@@ -53,7 +53,7 @@ function describe(code: string | undefined): ServiceError {
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
       return new ServiceError("PAYLOAD_TOO_LARGE", "the chunk extensions are too large");
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return ServiceError.of(408, "REQUEST_TIMEOUT", "the request took too long to come in");
+      return ServiceError.of(408, "REQUEST_TIMEOUT", "the request took too long to arrive");
     default:
       return new ServiceError("INVALID_ARGUMENT", "the request is malformed");
   }

@@ -51,6 +51,6 @@ function checkTransferEncoding({ headers, httpVersion }: IncomingMessage): void 
   if (encoding === undefined) return;
   if (httpVersion === "1.0") throw invalidArgument("HTTP/1.0 has no Transfer-Encoding");
   if (encoding.trim().toLowerCase() !== "chunked") {
-    throw invalidArgument("the only Transfer-Encoding known is chunked");
+    throw invalidArgument("the only supported Transfer-Encoding is chunked");
   }
 }

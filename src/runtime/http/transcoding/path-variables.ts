@@ -41,7 +41,7 @@ function compileVariable(
   const { parents, field } = resolve(route, variable, input);
   const set = fieldSetter(field, what);
   if (set === undefined)
-    throw new StartUpError([`${route.path}: ${what} names a field that no path holds`]);
+    throw new StartUpError([`${route.path}: ${what} names a field that a path cannot contain`]);
   const read = compileText(route, variable);
   // Only a body can have set the field before.
   const mayBeSet = route.body !== undefined;
@@ -55,7 +55,7 @@ function compileVariable(
     if (before !== undefined) clearField(message, field);
     set(message, text);
     if (before !== undefined && !isSame(field, before, valueOf(message, field))) {
-      throw invalidArgument(`the body gives "${variable.field}" another value than the path`);
+      throw invalidArgument(`the body has another value for "${variable.field}" than the path`);
     }
   };
 }
@@ -76,7 +76,7 @@ function resolve(
     if (index === names.length - 1) return { parents, field };
     if (field.fieldKind !== "message" || hasOwnJsonForm(field.message)) {
       throw new StartUpError([
-        `${route.path}: "${variable.field}" goes through a field without fields`,
+        `${route.path}: "${variable.field}" goes through a field that is not a message with fields`,
       ]);
     }
     parents.push(field as MessageField);

@@ -88,7 +88,7 @@ function setParameter(request: Message, input: DescMessage, parameter: Parameter
     if (set === undefined) throw invalidArgument(`${what} cannot be given in the query`);
     const taken = parameter.bound.find((other) => isWithin(path, other) || isWithin(other, path));
     if (taken !== undefined) {
-      throw invalidArgument(`${what} is given by the path or the body already`);
+      throw invalidArgument(`${what} is already given by the path or the body`);
     }
     if (field.fieldKind !== "list" && parameter.seen.has(path)) {
       throw invalidArgument(`${what} is given twice`);

@@ -76,7 +76,7 @@ export function compileRequest(
 /** A body of no bytes is none, also where its length was not announced. */
 async function refuseBody(parts: RequestParts): Promise<void> {
   const bytes = await parts.readBody();
-  if (bytes.length > 0) throw invalidArgument("the request takes no body");
+  if (bytes.length > 0) throw invalidArgument("this request takes no body");
 }
 
 function compileBody(

@@ -11,7 +11,7 @@ export interface AccessLogOptions {
   /** Where false, only calls that failed inside are logged. */
   readonly enabled: boolean;
   readonly skipPaths: readonly string[];
-  /** From when on a call is logged as slow; streams never are. */
+  /** The duration from which a call is logged as slow; streams never are. */
   readonly slowThresholdMs: number;
 }
 

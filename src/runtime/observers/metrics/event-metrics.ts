@@ -36,28 +36,33 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
   );
   const authentications = counter(
     "authentications",
-    "What authenticators found.",
+    "Authentications by outcome.",
     ["authenticator", "outcome"],
     AUTHENTICATIONS,
   );
   const authorizations = counter(
     "authorizations",
-    "What authorization came to.",
+    "Authorization checks by outcome.",
     ["outcome"],
     AUTHORIZATIONS,
   );
   const limited = counter("rate_limited", "Calls that the rate limit refused.", ["rpc"]);
   const audits = counter("audit_events", "Audit events.", ["outcome"], AUDITS);
-  const caches = counter("cache_requests", "What caches were asked.", ["cache", "outcome"], CACHES);
+  const caches = counter(
+    "cache_requests",
+    "Cache lookups by outcome.",
+    ["cache", "outcome"],
+    CACHES,
+  );
   const registries = counter(
     "registry_events",
-    "What became of the route registry.",
+    "Events of the route registry.",
     ["outcome"],
     REGISTRIES,
   );
   const secretFiles = counter(
     "secret_files",
-    "Files of secrets that were read again and had changed, or could not be used.",
+    "Secret files that were read again because they changed, or that could not be used.",
     ["outcome"],
     SECRET_FILES,
   );

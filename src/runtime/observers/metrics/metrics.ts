@@ -38,7 +38,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
   const unrouted = new Counter(
     registry,
     "rpc_server_unrouted_requests_total",
-    "Requests that were answered before they were calls.",
+    "Requests that were answered without a call.",
     ["transport", "code"],
   );
   const pools = new Map<string, () => PoolState>();
@@ -46,7 +46,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     registry,
     "gauge",
     "db_client_connections",
-    "Connections of a pool; those that wait have none yet.",
+    "Connections of a pool; waiting requests have none yet.",
     function* () {
       for (const [pool, state] of pools) {
         for (const [kind, value] of Object.entries(state())) {
@@ -60,7 +60,7 @@ export function createMetrics(options: { readonly process?: boolean } = {}): Met
     registry,
     "gauge",
     "svc_access_audit_clock_ahead_seconds",
-    "How far the clock is ahead of the time that the service has seen pass: audit events are kept for as long beyond their age.",
+    "How far the clock is ahead of the service's own measurement of time: audit events are kept longer by that time.",
     function* () {
       if (clockAhead !== undefined) yield { labels: {}, value: clockAhead / 1000 };
     },

@@ -98,7 +98,7 @@ export class UnaryReader<Message> implements RequestReader<Message> {
 
 /** What nobody may ask of a call with one message each way. */
 export function manyMessages(): never {
-  throw new Error("this call has one message each way");
+  throw new Error("this call is unary");
 }
 
 /** What a request of Connect by GET has in its query; what else stands there is for nobody. */
@@ -140,8 +140,7 @@ function messageOf(given: ReadonlyMap<string, readonly string[]>, maxBytes: numb
   const text = given.get("message")?.[0];
   if (text === undefined) throw invalid("the query has no message");
   const base64 = given.get("base64")?.[0];
-  if (base64 !== undefined && base64 !== "1")
-    throw invalid('base64 must be "1", where it is given');
+  if (base64 !== undefined && base64 !== "1") throw invalid('base64 must be "1" if it is given');
   const encoding = requestEncoding("compression", given.get("compression") ?? []);
   const data = base64 === undefined ? unescaped(text) : fromBase64(unescaped(text));
   if (data.length > maxBytes) throw requestTooLarge(maxBytes);

@@ -64,7 +64,7 @@ describe("a write is refused", () => {
     [
       "a type not allowed",
       "INVALID_ARGUMENT",
-      /does not allow such a subject; it allows user$/,
+      /does not allow this subject; it allows user$/,
       write("doc:a#owner@group:x"),
     ],
     [

@@ -68,7 +68,7 @@ describe("a model that subtracts parentheses", () => {
       schemaOf("view = viewer - (banned + muted)", "look = viewer", "edit = muted - viewer & look"),
     );
     expect(() => refuseSubtractedParentheses(model)).toThrow(
-      /give what is subtracted a permission of its own and subtract that, .*: folder#view = viewer - \(banned \+ muted\); folder#edit = muted - \(viewer & look\)$/,
+      /define a permission for the subtracted part and subtract that, .*: folder#view = viewer - \(banned \+ muted\); folder#edit = muted - \(viewer & look\)$/,
     );
     const many = Array.from({ length: 7 }, (_, at) => `view${at} = viewer - (banned + muted)`);
     expect(() => refuseSubtractedParentheses(modelOf(schemaOf(...many)))).toThrow(

@@ -295,14 +295,14 @@ export function auditReadingContract(
       [{ after: "" }, /position is malformed/],
       [{ after: altered }, /position is malformed/],
       [{ after: "💥" }, /position is malformed/],
-      [{ from: "middle" as "end" }, /one of start, end/],
+      [{ from: "middle" as "end" }, /must be start or end/],
     ];
     for (const [options, message] of wrong) {
       await expect(log.follow({}, options).next()).rejects.toThrow(message);
     }
-    await expect(log.follow({ from: -1 }).next()).rejects.toThrow("from is a time");
+    await expect(log.follow({ from: -1 }).next()).rejects.toThrow("from must be a time");
     await expect(log.export({}, { order: "x" as "oldest" }).next()).rejects.toThrow(
-      "order is one of",
+      "order must be",
     );
     // An earlier state of the database was restored.
     await tables.kysely.deleteFrom("audit_marks").execute();

@@ -123,7 +123,7 @@ describe("a cursor", () => {
     expect(await log.list(of, { cursor: forged })).toEqual({ events: [] });
     await expect(log.list(filter, { cursor: forged })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: "the cursor is of another request",
+      message: "the cursor belongs to another request",
     });
   });
 
@@ -170,10 +170,10 @@ test("an RPC that must be audited needs a database", async () => {
   expect(auditProblems([plain], undefined)).toEqual([]);
   expect(auditProblems([plain, method], database)).toEqual([]);
   expect(auditProblems([plain, method], undefined)).toEqual([
-    expect.stringMatching(/^a\.v1\.Service\/Method must be audited and there is no database: /),
+    expect.stringMatching(/^a\.v1\.Service\/Method must be audited, but there is no database: /),
   ]);
   expect(auditProblems([plain, method, method], undefined)).toEqual([
-    "a.v1.Service/Method and 1 more must be audited and there is no database: configure database, such as {driver: sqlite, file: …}",
+    "a.v1.Service/Method and 1 more must be audited, but there is no database: configure database, such as {driver: sqlite, file: …}",
   ]);
   const options = { ...logOf([]), service: "hub", database: undefined };
   await expect(openAudit({ ...options, methods: [method] })).rejects.toThrow("no database");

@@ -203,7 +203,7 @@ describe("retention", () => {
     expect(world.warnings).toEqual([
       expect.stringMatching(/is 40 days ahead .*correct it \(NTP\)/),
       expect.stringMatching(
-        /went back by 40 days\. If it was ahead and has been corrected, nothing/,
+        /went back by 40 days\. If it was ahead and has been corrected, no action/,
       ),
     ]);
     for (const warning of world.warnings) expect(redactText(warning)).toBe(warning);

@@ -128,7 +128,10 @@ describe("a token in a file", () => {
     writeFileSync(at("hub"), NEW);
     await pass(5000, () => stages.told.includes("secretFile changed"));
     expect(log).toEqual([
-      { level: "info", message: `the token file ${at("hub")} has changed, and the new one counts` },
+      {
+        level: "info",
+        message: `the token file ${at("hub")} has changed, and the new one is valid`,
+      },
     ]);
     vi.advanceTimersByTime(REMOVED_WITHIN - 5000);
     expect(await stages.outcome(call(OLD))).toBe(WRONG);
@@ -181,7 +184,7 @@ describe("a token in a file", () => {
       await pass(5000, () => failures() >= 2);
       expect(log).toEqual([{ level: "error", message: expect.stringMatching(why) }]);
       expect(log[0]?.message).toContain(at("hub"));
-      expect(log[0]?.message).toMatch(/; the former one counts$/);
+      expect(log[0]?.message).toMatch(/; the previous one stays valid$/);
       expect(log[0]?.message).not.toContain(NEW);
       // One look, whose end is waited for: the next one is to see another file.
       await pass(10 * REMOVED_WITHIN, () => failures() === 3);

@@ -213,9 +213,9 @@ const REFUSED: Record<string, () => string> = {
 const REASONS: Record<string, RegExp> = {
   "16": /(its algorithm is not accepted|it is not a JWT)/,
   "17": /its algorithm is not accepted/,
-  "18": /(its algorithm is not accepted|its key is not known)/,
+  "18": /(its algorithm is not accepted|its key is unknown)/,
   "19": /(its header is not accepted)/,
-  "20": /(its key is not known|its key id is not valid|its signature is wrong)/,
+  "20": /(its key is unknown|its key id is not valid|its signature is wrong)/,
   "22": /(its times are not valid|it has expired|it is not valid yet)/,
   "23": /its (issuer|audience) is not accepted/,
   "24": /(it is not an access token|its type is not accepted)/,
@@ -357,7 +357,7 @@ describe("tokens that are accepted", () => {
   });
 
   test("a token without kid, where several keys fit, is refused", async () => {
-    expect(await world.outcome(world.token({}, { kid: ABSENT }))).toContain("key is not known");
+    expect(await world.outcome(world.token({}, { kid: ABSENT }))).toContain("key is unknown");
   });
 
   test("the principal has what the claims say [AUTHN-9]", async () => {

@@ -12,7 +12,7 @@ import { JwtWorld, SHARED_KEY } from "./jwt-world.ts";
 import { ecKey, rsaKey, signToken } from "./tokens.ts";
 
 const UNAVAILABLE = "503 UNAVAILABLE: unavailable";
-const UNKNOWN = "401 UNAUTHORIZED: invalid token: its key is not known";
+const UNKNOWN = "401 UNAUTHORIZED: invalid token: its key is unknown";
 const SECOND = 1000;
 const YEAR = 365 * 86_400 * SECOND;
 

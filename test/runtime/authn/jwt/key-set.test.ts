@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const UNAVAILABLE = "503 UNAVAILABLE: unavailable";
-const UNKNOWN = "401 UNAUTHORIZED: invalid token: its key is not known";
+const UNKNOWN = "401 UNAUTHORIZED: invalid token: its key is unknown";
 
 describe("the provider's keys", () => {
   test("are read once, when the first token comes, for all calls that wait", async () => {
@@ -164,17 +164,17 @@ describe("the provider's keys", () => {
     [
       "comes with 500",
       (own) => (own.server.answer = (response) => response.writeHead(500).end(keys)),
-      "it answered 500",
+      "it returned the status 500",
     ],
     [
       "comes with 404",
       (own) => (own.server.answer = (response) => response.writeHead(404).end(keys)),
-      "it answered 404",
+      "it returned the status 404",
     ],
     [
       "comes with 206",
       (own) => (own.server.answer = (response) => response.writeHead(206).end(keys)),
-      "it answered 206",
+      "it returned the status 206",
     ],
     [
       "is not all UTF-8",
@@ -214,7 +214,7 @@ describe("the provider's keys", () => {
         [
           `is ${body}`,
           (own: JwtWorld) => (own.server.answer = (response) => response.end(body)),
-          "it answered no JSON object",
+          "the response is not a JSON object",
         ] as [string, (world: JwtWorld) => void, string],
     ),
     [
@@ -237,12 +237,12 @@ describe("the provider's keys", () => {
     [
       "is of another issuer",
       (own) => (own.server.document = { issuer: "https://evil.example" }),
-      'is of the issuer "https://evil.example", not ',
+      'has the issuer "https://evil.example", not ',
     ],
     [
       "is of nearly the issuer",
       (own) => (own.server.document = { issuer: `${own.server.url}/` }),
-      "is of the issuer ",
+      "has the issuer ",
     ],
     [
       "leads to a file",

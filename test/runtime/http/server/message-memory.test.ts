@@ -147,6 +147,6 @@ test("there is room for four of the largest messages, and on one connection for 
   const account = new MessageAccount(process);
   account.take(4000 * MIB);
   const other = new MessageAccount(process);
-  expect(() => other.take(16 * KIB)).toThrow("take all the memory");
+  expect(() => other.take(16 * KIB)).toThrow("use all the memory");
   account.close();
 });

@@ -89,7 +89,7 @@ describe("methods", () => {
   it.each(["BREW", "CONNECT"])("refuses to start with %s, which it could not read", (method) => {
     const route = httpRoute(`${method} /v1/things/{name}`);
     const started = start({ methods: [thingMethod("getThing", [route], async () => ({}))] });
-    return expect(started).rejects.toThrow(`no request with that method`);
+    return expect(started).rejects.toThrow(`cannot read requests with that method`);
   });
 
   it("answers HEAD as GET, without the body", async () => {

@@ -83,7 +83,7 @@ describe("a request that does not fit", () => {
     ["GET /v1/things/a?__proto__=1", 'the parameter "__proto__" is not known'],
     ["GET /v1/things/a?constructor.name=1", 'the parameter "constructor.name" is not known'],
     ["GET /v1/things/a?=1", 'the parameter "" is not known'],
-    ["GET /v1/things/a?name=b", 'the parameter "name" is given by the path or the body already'],
+    ["GET /v1/things/a?name=b", 'the parameter "name" is already given by the path or the body'],
     ["GET /v1/things/a?parts=1", 'the parameter "parts" cannot be given in the query'],
     ["GET /v1/things/a?part=1", 'the parameter "part" cannot be given in the query'],
     ["GET /v1/things/a?labels=1", 'the parameter "labels" cannot be given in the query'],
@@ -197,22 +197,26 @@ describe("a request that does not fit", () => {
     [
       "PUT /v1/things/a",
       '{"part":{"partId":"b"}}',
-      'the body gives "part.part_id" another value than the path',
+      'the body has another value for "part.part_id" than the path',
     ],
     [
       "PATCH /v1/whole/2026-01-31T12:00:00Z",
       '{"time":"2026-01-31T12:00:01Z"}',
-      'the body gives "time" another value than the path',
+      'the body has another value for "time" than the path',
     ],
-    ["PATCH /v1/box/a", '{"name":"b"}', 'the body gives "thing.name" another value than the path'],
+    [
+      "PATCH /v1/box/a",
+      '{"name":"b"}',
+      'the body has another value for "thing.name" than the path',
+    ],
     [
       "PATCH /v1/box/a?thing.small=1",
       "{}",
-      'the parameter "thing.small" is given by the path or the body already',
+      'the parameter "thing.small" is already given by the path or the body',
     ],
     ["POST /v1/box/tags", '{"a":1}', 'the field "tags" must be a list'],
     ["POST /v1/box/number", '"x"', 'the field "number" must be an int64'],
-    ["DELETE /v1/things/a", "{}", "the request takes no body"],
+    ["DELETE /v1/things/a", "{}", "this request takes no body"],
   ])("%s %s", async (request, body, message) => {
     const { status, json } = await call(request, body);
     expect(json["message"]).toMatch(message);
