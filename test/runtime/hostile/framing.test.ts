@@ -197,6 +197,19 @@ describe("40 other versions, and offers of them", () => {
     expect(responses.map((one) => one.status)).toEqual([200, 401, 200]);
   });
 
+  test.each([
+    ["40 the client says that it is the last", "HTTP/1.1", "Connection: close"],
+    ["40 it is of HTTP/1.0", "HTTP/1.0", "X-A: b"],
+  ])("what follows a request is not served where %s", async (_title, version, field) => {
+    const first = get(`GET /v1/profile ${version}`, "Host: vault", field);
+    for (const rest of [smuggled, "\0junk", smuggled.repeat(100)]) {
+      world.handled.length = 0;
+      const responses = await send(first + rest);
+      expect(responses.map((one) => one.status)).toEqual([200]);
+      expect(handled()).toEqual(["GetProfile"]);
+    }
+  });
+
   test("40 a request in the middle that is none ends all after it", async () => {
     const text = get("GET /v1/profile HTTP/1.1", "Host: vault");
     const responses = await send(`${text}GET /v1/pro file HTTP/1.1\r\n\r\n${smuggled}`);

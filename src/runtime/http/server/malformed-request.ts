@@ -16,6 +16,9 @@ export function answerMalformed(
   connection: Connection,
   onUnrouted: UnroutedObserver,
 ): void {
+  // The client has said that its last request is the last. What follows is ignored, and Node closes the
+  // connection after the response (RFC 9112, section 9.6).
+  if (error.code === "HPE_CLOSED_CONNECTION") return;
   const active = [...connection.active];
   const isAnswered = connection.isClosing || connection.unfinished?.complete === false;
   if (isAnswered && active.length === 0) {
