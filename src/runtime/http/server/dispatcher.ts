@@ -111,7 +111,7 @@ export class Dispatcher {
     const service = router.find(method, segments);
     if (service !== undefined) return this.#call(exchange, service, target, segments);
     const others = protocols?.methods(target.path);
-    if (others?.includes(method) === true) throw notSpoken();
+    if (others?.includes(method === "HEAD" ? "GET" : method) === true) throw notSpoken();
     const allow = router.allow(segments, others);
     if (allow === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "no route has this path");
     this.#methodMissing(exchange, method, allow);

@@ -197,6 +197,10 @@ describe("a query", () => {
     expect(Buffer.from(await response.arrayBuffer()).toString("latin1")).toContain("a b");
   });
 
+  it("is refused to HEAD as it is to GET", async () => {
+    for (const method of ["GET", "HEAD"]) expect((await ask("", method)).status).toBe(415);
+  });
+
   it("is answered without a body to HEAD", async () => {
     const response = await ask("connect=v1&encoding=json&message={}", "HEAD");
     expect(response.status).toBe(200);
