@@ -8,7 +8,7 @@ import type { EncodedResponse } from "../transcoding/response-encoder.ts";
 import { addVarying, callHeaders, discardHeaders, errorHeaders } from "./call-response-headers.ts";
 import type { Connection, OnConnection } from "./connections.ts";
 import { errorBody } from "./error-body.ts";
-import { hasRestToRead } from "./read-body.ts";
+import { asksToClose, hasRestToRead } from "./read-body.ts";
 import type { ServerState } from "./server-state.ts";
 import { boundSending, boundSendingOnceEnded, cutOffConnection, linger } from "./slow-clients.ts";
 
@@ -146,13 +146,18 @@ export class Exchange implements OnConnection {
   close(last?: string | Uint8Array): void {
     const { response, incoming, connection } = this;
     const { limits } = this.#state;
-    if (last === undefined) response.end();
-    else response.end(last);
-    if (!response.writableFinished) this.#guard(last?.length ?? 0);
     // A stream of HTTP/2 is ended by itself.
-    if (!connection.isMultiplexed && !incoming.complete) {
+    const hasRest = !connection.isMultiplexed && !incoming.complete;
+    // With its end Node closes the connection, if that is not kept.
+    const endsLater = hasRest && (connection.isClosing || asksToClose(incoming));
+    if (!endsLater) response.end(last);
+    else if (last === undefined) response.flushHeaders();
+    else response.write(last);
+    if (!response.writableFinished) this.#guard(last?.length ?? 0);
+    if (hasRest) {
       linger(incoming, limits, () => {
-        if (!incoming.complete) incoming.destroy();
+        if (endsLater) response.end();
+        else if (!incoming.complete) incoming.destroy();
       });
     }
     this.leave();

@@ -35,6 +35,14 @@ export function hasRestToRead(incoming: IncomingMessage): boolean {
   return length > SHORT_REST || incoming.readableDidRead || incoming.headers.expect !== undefined;
 }
 
+/** Whether the client of HTTP/1 asks for the connection to be closed after the response. */
+export function asksToClose({ headers, httpVersion }: IncomingMessage): boolean {
+  const { connection = "" } = headers;
+  return httpVersion === "1.0"
+    ? !/\bkeep-alive\b/i.test(connection)
+    : /\bclose\b/i.test(connection);
+}
+
 /** Whether the client has gone, or the request was broken off: Node tells the end of such a stream of HTTP/2, too. */
 export function isBrokenOff(incoming: IncomingMessage): boolean {
   const { stream } = incoming as Partial<Pick<Http2ServerRequest, "stream">>;

@@ -35,6 +35,7 @@ export interface TransportLimits {
   readonly sendTimeoutMs: number;
   /** How much of an unread body is swallowed so that the error before it is heard. */
   readonly lingerBytes: number;
+  /** How long the client has, in milliseconds, before the connection is closed. */
   readonly lingerMs: number;
 }
 

@@ -68,7 +68,9 @@ export function linger(
   };
   const onData = (chunk: Buffer): void => {
     left -= chunk.length;
-    if (left < 0) finish();
+    if (left >= 0) return;
+    // Flow control holds the client back, which has the rest of the time to read the response.
+    incoming.off("data", onData).pause();
   };
   const timer = setTimeout(finish, lingerMs);
   incoming.on("error", () => undefined);

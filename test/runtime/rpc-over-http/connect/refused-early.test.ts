@@ -1,0 +1,81 @@
+/** Messages that are refused before all of them has come: the client gets the reason all the same. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { Worker } from "node:worker_threads";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startWebServer, type WebServer } from "./support/web-server.ts";
+
+const MIB = 1024 * 1024;
+const LINGER = 300;
+
+let server: WebServer;
+beforeAll(async () => {
+  server = await startWebServer({ maxBytes: MIB, limits: { lingerMs: LINGER } });
+});
+afterAll(() => server.close());
+
+/** A message that is larger than the limit by its announced length. */
+const message = Buffer.alloc(8 * MIB);
+message.writeUInt32BE(message.length - 5, 1);
+
+/** A client in a thread of its own, which writes while the server answers: the outcomes of its requests. */
+const CLIENT = `
+  const { request } = require("node:http");
+  const { parentPort, workerData: { options, body, times } } = require("node:worker_threads");
+  const send = () => new Promise((resolve) => {
+    const call = request(options, (response) =>
+      response.resume().on("error", ({ code }) => resolve(code)).on("end", () => resolve(response.statusCode)));
+    call.on("error", ({ code }) => resolve(code));
+    call.end(body);
+  });
+  (async () => {
+    const outcomes = new Set();
+    for (let time = 0; time < times; time++) outcomes.add(await send());
+    parentPort.postMessage([...outcomes]);
+  })();
+`;
+
+/** The statuses of responses, and the codes of errors where none arrives as a whole. */
+async function send(type: string, connection: string, body: string | Uint8Array) {
+  const options = {
+    ...{ host: "127.0.0.1", port: server.port, method: "POST", agent: false },
+    ...{ path: "/fixture.v1.EchoService/Echo", headers: { "content-type": type, connection } },
+  };
+  const client = new Worker(CLIENT, { eval: true, workerData: { options, body, times: 15 } });
+  const [outcomes] = await once(client, "message");
+  return outcomes as unknown[];
+}
+
+test.each([
+  ["application/grpc-web", 200, message],
+  ["application/grpc-web-text", 200, message.toString("base64")],
+  ["application/proto", 429, message],
+])("%s", async (type, status, body) => {
+  for (const connection of ["keep-alive", "close"]) {
+    expect(await send(type, connection, body)).toEqual([status]);
+  }
+});
+
+test("a client that sends on and on is cut off in time", async () => {
+  const socket = connect(server.port, "127.0.0.1");
+  const closed = new Promise((resolve) => socket.on("close", resolve));
+  socket.on("error", () => undefined).resume();
+  socket.write(
+    "POST /fixture.v1.EchoService/Echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n",
+  );
+  socket.write("Content-Type: application/grpc-web\r\n\r\n");
+  socket.write(message.subarray(0, 5));
+  let sent = 0;
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(message)) sent += message.length;
+  };
+  socket.on("drain", () => {
+    sent += message.length;
+    more();
+  });
+  more();
+  const begun = performance.now();
+  await closed;
+  expect(performance.now() - begun).toBeLessThan(20 * LINGER);
+  expect(sent).toBeLessThan(64 * MIB);
+});
