@@ -1,11 +1,11 @@
 /**
- * Fails where the committed code of protos, `src/gen/proto` and `gen` of the examples, is not what
- * `buf generate` would make by these sources; nothing has to be built before.
+ * Fails where the committed code of protos, `src/gen/proto` and `gen` of the examples and services, is
+ * not what `buf generate` would make by these sources; nothing has to be built before.
  */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 
@@ -22,13 +22,21 @@ const OURS = "protoc-gen-svc-access";
 const SOURCE = [process.execPath, join(root, "scripts/generate/protoc-plugin.ts")];
 
 /** Where a template is, what it makes, and how that is made again. */
-const TREES = [
-  { folder: "", out: "src/gen/proto", again: "npm run build && npm run generate:iam" },
-  { folder: "examples/hub", out: "gen", again: "npm run build && npm start" },
-  { folder: "examples/notes", out: "gen", again: "npm run build && npm start" },
-] as const;
+interface Tree {
+  readonly folder: string;
+  readonly out: string;
+  readonly again: string;
+}
 
-type Tree = (typeof TREES)[number];
+/** The IAM API, and each example and service. */
+const TREES: readonly Tree[] = [
+  { folder: "", out: "src/gen/proto", again: "npm run generate:iam" },
+  ...globSync("{examples,services}/*/buf.gen.yaml", { cwd: root }).map((template) => ({
+    folder: dirname(template),
+    out: "gen",
+    again: `npx buf generate in ${dirname(template)}`,
+  })),
+];
 
 const temporary = mkdtempSync(join(tmpdir(), "svc-access-generated-"));
 try {
@@ -60,7 +68,9 @@ async function check(tree: Tree, index: number): Promise<string[]> {
   const names = [...new Set([...expected.keys(), ...committed.keys()])].sort();
   const drifted = names.filter((name) => expected.get(name) !== committed.get(name));
   if (drifted.length === 0) return [];
-  return [`${join(folder, out)} drifted (${drifted.join(", ")}); ${again}, and commit`];
+  return [
+    `${join(folder, out)} drifted (${drifted.join(", ")}); npm run build, ${again}, and commit`,
+  ];
 }
 
 function contentsOf(folder: string): ReadonlyMap<string, string> {
