@@ -57,7 +57,7 @@ export function identityHeadersOf(user: TestUser): Record<string, string> {
     ...text("x-svc-external-display-name", user.name),
     ...text("x-svc-external-email", user.email),
     ...text("x-svc-external-owner", user.organizationId),
-    // Explicit lists count beside this header only.
+    // Explicit lists are only accepted together with this header.
     ...(given.length === 0 ? {} : { "x-svc-auth-verified": "true" }),
     ...Object.fromEntries(given.map(([name, values]) => [`x-svc-${name}`, asciiJson(values)])),
   };
@@ -69,7 +69,7 @@ function text(name: string, value: string | undefined): Record<string, string> {
   return bytes === "" ? {} : { [name]: bytes };
 }
 
-/** Headers are ASCII; JSON can be. */
+/** Headers must be ASCII; JSON can be written in ASCII. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

@@ -20,19 +20,22 @@ import { type TestConfig, testConfig } from "./test-config.ts";
 import { engineWith, type TestRelationship, writeAll } from "./test-engine.ts";
 import { readAll, type TestServer } from "./test-server.ts";
 
-/** What generated `bind…` functions give, or a function that makes it with the server's engine. */
+/**
+ * The results of generated `bind…` functions, or a function that creates them with the server's
+ * engine.
+ */
 export type TestBindings =
   | ServiceBinding
   | readonly ServiceBinding[]
   | ((engine: AuthorizationEngine) => ServiceBinding | readonly ServiceBinding[]);
 
-/** What of a server may be given to a test as well as to `runServer`. */
+/** The options that a test server has in common with `runServer`. */
 type PassedOn = Pick<
   ServerOptions,
   "rawHandlers" | "authenticators" | "revocations" | "before" | "after" | "admission" | "readiness"
 >;
 
-/** What a test server is made of, beside its bindings. */
+/** The options of a test server, besides its bindings. */
 export interface TestServerOptions extends PassedOn {
   /** The file of the authorization model, which AUTHORIZED RPCs need. */
   readonly model?: string;
@@ -46,7 +49,10 @@ export interface TestServerOptions extends PassedOn {
   readonly service?: string;
   /** The services that may call with an internal token; `internal` where absent. */
   readonly services?: readonly string[];
-  /** What is unlike the usual configuration, with the names of `service.yaml`. Maps are merged, `null` removes. */
+  /**
+   * Settings that replace the defaults, with the names of `service.yaml`. Maps are merged, `null`
+   * removes a key.
+   */
   readonly config?: TestConfig;
 }
 
@@ -73,7 +79,7 @@ export async function startTestServer(
   options: TestServerOptions = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-testing-"));
-  // A test that fails does not always close what it has opened.
+  // A failing test may not close what it opened.
   const remove = () => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
   try {
@@ -88,7 +94,7 @@ export async function startTestServer(
   }
 }
 
-/** Older lines of a log that a test lets grow are dropped. */
+/** The oldest lines of a growing log are dropped. */
 const MAX_LINES = 10_000;
 
 function routesOf(routes: TestServerOptions["routes"]): RouteDocument | undefined {

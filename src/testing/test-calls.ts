@@ -14,7 +14,7 @@ export interface CallsOptions {
   readonly header: string;
 }
 
-/** What a test wants to see is the first answer, whatever it is. */
+/** A test checks the first response, whatever it is. */
 const AT_ONCE = { retry: false, circuitBreaker: false } as const;
 
 /** Makes the calls of all callers of one server, and closes their clients. */

@@ -18,9 +18,9 @@ import {
  */
 export type TestConfig = Readonly<Record<string, unknown>>;
 
-/** What the configuration of a test server is made of. */
+/** The inputs for the configuration of a test server. */
 export interface TestConfigParts {
-  /** Where its files lie. */
+  /** The folder of its files. */
   readonly folder: string;
   readonly service: string;
   /** The services that have an internal token. */
@@ -29,7 +29,7 @@ export interface TestConfigParts {
   readonly model: string | undefined;
   /** The text of the model, in place of a file. */
   readonly modelText: string | undefined;
-  /** What is unlike the usual configuration. */
+  /** Settings that replace the defaults. */
   readonly overrides: TestConfig;
 }
 
@@ -95,7 +95,7 @@ function modelFile({ folder, model, modelText }: TestConfigParts): string | unde
   return file;
 }
 
-/** Maps are merged, all else is replaced; what is null or undefined is left out. */
+/** Maps are merged, other values are replaced; null and undefined remove a key. */
 function merged(usual: TestConfig, overrides: TestConfig): TestConfig {
   const result: Record<string, unknown> = { ...usual };
   for (const [key, value] of Object.entries(overrides)) {

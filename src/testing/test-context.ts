@@ -10,11 +10,14 @@ import { ResponseFields } from "../runtime/call/response-fields.ts";
 import { ServiceError } from "../runtime/error/service-error.ts";
 import { principalOf, type TestUser } from "./caller.ts";
 
-/** The context of a call that a test makes up: nobody calls where neither a user nor a service does. */
+/**
+ * The options of a test's call context. Without a user, a service or a principal the call has no
+ * caller.
+ */
 export interface TestContextOptions extends Partial<TestUser> {
   /** A service that calls, in place of a user. */
   readonly service?: string;
-  /** The whole principal, where the fields above do not say enough. */
+  /** The whole principal, if the fields above are not enough. */
   readonly principal?: Principal;
   /** The full method name; `test.v1.TestService/Test` where absent. */
   readonly rpc?: string;
@@ -31,7 +34,7 @@ export interface TestContextOptions extends Partial<TestUser> {
 }
 
 /**
- * A `CallContext` that keeps what the handler did with it. It refuses headers that one of the
+ * A `CallContext` that records what the handler does with it. It refuses headers that one of the
  * transports could not send.
  */
 export interface TestContext extends CallContext {

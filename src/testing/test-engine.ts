@@ -8,7 +8,7 @@ import { readRelationship } from "../model/relationship-text.ts";
 export type TestRelationship = string | Relationship;
 
 /**
- * Writes relationships, as many as there are.
+ * Writes any number of relationships.
  *
  * @throws TypeError where a text is not a relationship; AuthzError where one does not fit the model
  */
@@ -41,11 +41,11 @@ export interface TestEngineOptions {
   readonly relationships?: Iterable<TestRelationship>;
 }
 
-/** An engine that a block may end: `await using engine = await testEngine(…)`. */
+/** An engine that is closed at the end of a block: `await using engine = await testEngine(…)`. */
 export type TestEngine = AuthorizationEngine & AsyncDisposable;
 
 /**
- * An engine in memory, for the test of a handler that asks it.
+ * An engine in memory, for testing a handler that uses it.
  *
  * @throws TypeError where there is no model, or it is wrong; AuthzError where a relationship does not fit it
  *

@@ -25,7 +25,7 @@ export interface TestServer extends AsyncDisposable {
    */
   as(caller: TestCaller): TestCalls;
   /**
-   * Adds relationships to those of the beginning.
+   * Adds relationships to the initial ones.
    *
    * @throws TypeError without a model, or for a text that is not a relationship; AuthzError for one that
    * does not fit the model
@@ -56,7 +56,7 @@ export interface TestServer extends AsyncDisposable {
 
 /** Calls as one caller. */
 export interface TestCalls {
-  /** The headers that say who calls, for clients of one's own. */
+  /** The headers that identify the caller, for other clients. */
   readonly headers: Readonly<Record<string, string>>;
   /**
    * Calls over HTTP: `fetch("/v1/notes/items")`.
@@ -65,9 +65,12 @@ export interface TestCalls {
    * @throws TypeError where HTTP is not served
    */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** A typed client over gRPC. It does not try again, and is closed with the server. */
+  /** A typed client over gRPC. It does not retry, and is closed with the server. */
   grpc<Service extends DescService>(service: Service): ServiceClient<Service>;
-  /** A typed client over HTTP, by the generated routes. It does not try again, and is closed with the server. */
+  /**
+   * A typed client over HTTP, by the generated routes. It does not retry, and is closed with the
+   * server.
+   */
   http<Service extends DescService>(
     service: Service,
     routes: readonly HttpRoute[],

@@ -8,23 +8,23 @@ import { loadGraph } from "./graph/load-graph.ts";
 import { MAX_RESULTS } from "./lookup/listings.ts";
 import { compileProgram } from "./program/compile-program.ts";
 
-/** What an embedded engine is made of. */
+/** The options of an embedded engine. */
 export interface EmbeddedEngineOptions {
   /** A model without errors, caveats and expirations. */
   readonly model: Model;
-  /** The file that the model is from, for messages. */
+  /** The file of the model, for messages. */
   readonly modelFile?: string | undefined;
-  /** Where the relationships are kept; the engine closes it. */
+  /** Where the relationships are stored; the engine closes it. */
   readonly store: RelationshipStore;
-  /** Which object ids there may be; those of AUTHZ-6 in docs/requirements.md where absent. */
+  /** Which object ids are valid; by default those of AUTHZ-6 in docs/requirements.md. */
   readonly objectIds?: ObjectIdRule;
   /** The most results of a listing, over all of its pages; 1,000,000 where absent. More is RESOURCE_EXHAUSTED. */
   readonly maxResults?: number;
 }
 
 /**
- * An engine in this process: all relationships in memory, over a store that
- * keeps them. It always reads at head. Where it is refused, the store is closed.
+ * An engine in this process: all relationships in memory, over a durable store. It always reads at
+ * head. If creation fails, the store is closed.
  *
  * @example
  * ```ts
@@ -46,7 +46,8 @@ export async function createEmbeddedEngine(
     const graph = await loadGraph(compileProgram(model), store, validator, modelFile);
     return new EmbeddedEngine(model, store, validator, graph, maxResults);
   } catch (error) {
-    // Else this process would hold the store, and nobody could close it. Why it was refused is what counts.
+    // Otherwise this process would hold the store, and nobody could close it. The reason of the
+    // refusal is the error to throw.
     await store.close().catch(() => undefined);
     throw error;
   }

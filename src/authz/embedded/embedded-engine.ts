@@ -46,7 +46,7 @@ export class EmbeddedEngine implements AuthorizationEngine {
   readonly #head: HeadRevision;
   #closing: Promise<void> | undefined;
   readonly #failureListeners: ((error: AuthzError) => void)[] = [];
-  /** Bound: the server asks for it also of an engine that somebody has wrapped. */
+  /** Bound, because the server also calls it on an engine that is wrapped. */
   readonly onFailure = (listener: (error: AuthzError) => void): void => {
     this.#failureListeners.push(listener);
   };
@@ -194,12 +194,12 @@ export class EmbeddedEngine implements AuthorizationEngine {
 
   async #close(): Promise<void> {
     this.#watcher.close();
-    // After the writes that were begun.
+    // After the writes that have begun.
     await this.#writer.settle().catch(() => {});
     await this.#store.close();
   }
 
-  /** What every call begins with: whether it may be answered at all. */
+  /** The first step of every call: whether the engine can answer at all. */
   #begin(options: CallOptions | undefined): void {
     if (this.#closing !== undefined) throw new AuthzError("UNAVAILABLE", "the engine is closed");
     if (this.#writer.failure !== undefined) throw this.#writer.failure;
@@ -207,12 +207,12 @@ export class EmbeddedEngine implements AuthorizationEngine {
     if (options?.atLeastAsFresh !== undefined) this.#head.parse(options.atLeastAsFresh);
   }
 
-  /** Does what may take long in turns. */
+  /** Runs long work in turns. */
   #inTurns<Result>(work: () => Steps<Result>, options: CallOptions | undefined): Promise<Result> {
     return inTurns(() => this.#graph.version, work, options?.signal);
   }
 
-  /** The same, with the state that it was done at. */
+  /** The same, with the state that the result is of. */
   #atHead<Result>(
     work: () => Steps<Result>,
     options: CallOptions | undefined,

@@ -8,10 +8,10 @@ const KEPT_CHANGES = 10_000;
 const BATCH = 10_000;
 
 /**
- * A store in memory. It is not durable: what is written is gone with the
- * process. It serves tests and `svc-access model test`, not production.
+ * A store in memory. It is not durable: its content is lost with the process. It is for tests and
+ * `svc-access model test`, not production.
  *
- * @param relationships what it holds at first
+ * @param relationships the initial relationships
  *
  * @example
  * ```ts

@@ -1,4 +1,6 @@
-/** Why an authorization engine refuses, in the codes of gRPC; both engines give the same. */
+/**
+ * Why an authorization engine refuses a request, as a gRPC code; both engines use the same codes.
+ */
 export type AuthzErrorCode =
   /** The request can never be right: an id, a name, a cursor, a token that is malformed or unknown to the model. */
   | "INVALID_ARGUMENT"
@@ -18,11 +20,11 @@ export type AuthzErrorCode =
   | "UNAVAILABLE"
   /** Something that this engine does not do, such as caveats. */
   | "UNIMPLEMENTED"
-  /** A defect of ours. */
+  /** A defect of svc-access. */
   | "INTERNAL";
 
 /**
- * An authorization engine refuses. The message is for a developer and holds no secret.
+ * The refusal of an authorization engine. The message is for developers and contains no secrets.
  *
  * @example
  * ```ts

@@ -26,7 +26,7 @@ export interface CheckRequest {
   readonly resource: ObjectReference;
   /** A permission or a relation of the resource's type. */
   readonly permission: string;
-  /** Who would hold it: an object or a userset, never `*`. */
+  /** The subject: an object or a userset, never `*`. */
   readonly subject: SubjectReference;
 }
 
@@ -36,7 +36,7 @@ export interface CheckAnyRequest {
   readonly resourceType: string;
   /** A permission or a relation of the type. */
   readonly permission: string;
-  /** Who would hold it: an object or a userset, never `*`. */
+  /** The subject: an object or a userset, never `*`. */
   readonly subject: SubjectReference;
 }
 
@@ -69,9 +69,9 @@ export type WriteOperation = "CREATE" | "TOUCH" | "DELETE";
 
 /** One change of a write. */
 export interface RelationshipUpdate {
-  /** What is done. */
+  /** The operation. */
   readonly operation: WriteOperation;
-  /** What it is done to; in a write once at most. */
+  /** The relationship; at most once per write. */
   readonly relationship: Relationship;
 }
 
@@ -79,12 +79,12 @@ export interface RelationshipUpdate {
 export interface Precondition {
   /** Whether at least one stored relationship must match the filter, or none may. */
   readonly kind: "MUST_MATCH" | "MUST_NOT_MATCH";
-  /** Which relationships are meant; it may not be empty. */
+  /** Selects the relationships; it may not be empty. */
   readonly filter: RelationshipFilter;
 }
 
 /**
- * Changes that happen all or not at all (docs/requirements.md, ENG-4).
+ * Changes that are applied completely or not at all (docs/requirements.md, ENG-4).
  *
  * @example
  * ```ts
@@ -163,13 +163,13 @@ export interface FoundSubject {
   readonly excluded: readonly string[];
 }
 
-/** A step of a decision: what was asked, what came of it, and the steps below. */
+/** A step of a decision: the question, the result, and the steps below. */
 export interface Explanation {
   /** The object that this step asks about. */
   readonly resource: ObjectReference;
   /** The permission or relation that it asks for. */
   readonly permission: string;
-  /** What came of it. */
+  /** The result. */
   readonly allowed: boolean;
   /** How this step decides: a relation's own subjects, or how the steps below combine. */
   readonly kind:
@@ -183,7 +183,7 @@ export interface Explanation {
     | "cycle";
   /** The relationship that decides, of a relation that allows. */
   readonly relationship?: Relationship;
-  /** The steps tried: on an allowed check the one that decides, on a denied one all. */
+  /** The steps tried: for an allowed check the deciding one, for a denied check all. */
   readonly children: readonly Explanation[];
 }
 
@@ -216,9 +216,9 @@ export const ENGINE_KINDS = ["embedded", "spicedb"] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
 /**
- * An authorization engine: relationships in, decisions out. The semantics are
- * SpiceDB's. Every method rejects with an `AuthzError`, and what is not certain is an error, never
- * a decision (docs/requirements.md, ENG-1).
+ * An authorization engine: relationships in, decisions out. The semantics are SpiceDB's. Every
+ * method rejects with an `AuthzError`, and an uncertain result is an error, never a decision
+ * (docs/requirements.md, ENG-1).
  *
  * @example
  * ```ts
@@ -279,10 +279,7 @@ export interface AuthorizationEngine {
     readonly revision: Revision;
   }>;
 
-  /**
-   * Decides whether `lookupResources` would find anything; it ends with the first resource
-   * that is found.
-   */
+  /** Decides whether `lookupResources` would find anything; it stops at the first resource. */
   checkAny(request: CheckAnyRequest, options?: CallOptions): Promise<CheckResult>;
 
   /**
@@ -358,8 +355,8 @@ export interface AuthorizationEngine {
    * The changes after a revision, as they happen; after head where absent. It ends when the engine is
    * closed.
    *
-   * @throws AuthzError CANCELLED when the signal aborts; OUT_OF_RANGE for a revision that is no longer
-   * kept; UNAVAILABLE where the engine is lost: go on from the last revision
+   * @throws AuthzError CANCELLED when the signal aborts; OUT_OF_RANGE for a revision that is no
+   * longer kept; UNAVAILABLE where the engine is lost: continue from the last revision
    *
    * @example
    * ```ts
@@ -374,11 +371,11 @@ export interface AuthorizationEngine {
   ready(): Promise<Readiness>;
 
   /**
-   * Names who is notified that the engine answers no longer until the process is started again, and why.
-   * Absent where that cannot be.
+   * Registers a callback that is called with the reason when the engine can no longer answer until
+   * the process is restarted. Absent if that cannot happen.
    */
   onFailure?(listener: (error: AuthzError) => void): void;
 
-  /** Ends the engine; what was acknowledged is kept. */
+  /** Closes the engine; acknowledged writes are kept. */
   close(): Promise<void>;
 }

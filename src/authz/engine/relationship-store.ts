@@ -10,12 +10,12 @@ export interface StoredChange {
 }
 
 /**
- * Where the embedded engine keeps its relationships. The engine holds all of
- * them in memory; the store makes them durable and keeps the last changes for
- * watchers. One process holds a store.
+ * Where the embedded engine stores its relationships. The engine has all of them in memory; the
+ * store makes them durable and keeps the last changes for watchers. Only one process can hold a
+ * store.
  */
 export interface RelationshipStore {
-  /** Tells this store from all others; part of every revision token. */
+  /** Distinguishes this store from all others; part of every revision token. */
   readonly id: string;
 
   /** What `svc-access relationship --store` takes for it, without a password; absent where it is in memory. */
@@ -24,19 +24,19 @@ export interface RelationshipStore {
   /** The number of the last committed write; 0 before the first. */
   readonly sequence: number;
 
-  /** Why what is committed will not last, though it can be committed; absent where that cannot be. */
+  /** Why committed data will not last although commits succeed; absent if that cannot happen. */
   problem?(): string | undefined;
 
   /** All relationships, in batches, in no order. */
   load(): AsyncIterable<readonly Relationship[]>;
 
   /**
-   * Commits writes in their order, all or none, numbers each, and returns the number of the
-   * last once they are durable. The updates were checked: a CREATE is of what does not exist
-   * when its write is reached; a TOUCH and a DELETE may find nothing to do.
+   * Commits writes in their order, all or none, numbers each, and returns the number of the last
+   * once they are durable. The updates were checked: a CREATE names a relationship that does not
+   * exist when its write is reached; a TOUCH and a DELETE may have nothing to do.
    *
-   * @throws AuthzError UNAVAILABLE where they cannot be committed; FAILED_PRECONDITION
-   * where the lock was lost. Whether they were committed is then told by `sequence` after `recover`.
+   * @throws AuthzError UNAVAILABLE where they cannot be committed; FAILED_PRECONDITION where the
+   * lock was lost. `sequence` after `recover` then shows whether they were committed.
    */
   commit(writes: readonly (readonly RelationshipUpdate[])[]): Promise<number>;
 
@@ -47,17 +47,18 @@ export interface RelationshipStore {
   recover(): Promise<void>;
 
   /**
-   * Names who is notified that the lock may have been lost, which `recover` finds out; told again
-   * while that fails. Absent where a lock cannot be lost.
+   * Registers a callback that is called when the lock may have been lost, and again while
+   * `recover`, which finds out, fails. Absent if a lock cannot be lost.
    */
   onInterrupted?(listener: () => void): void;
 
   /**
-   * How long, in milliseconds after `onInterrupted`, what was loaded may still be answered with where `recover` does
-   * not succeed; then another process may have written for too long. For ever where absent.
+   * How long after `onInterrupted`, in milliseconds, the engine may answer from loaded data if
+   * `recover` does not succeed; after that another process may have written for too long. Unlimited
+   * if absent.
    */
   readonly doubtLimitMs?: number;
 
-  /** Gives the lock back. */
+  /** Releases the lock. */
   close(): Promise<void>;
 }

@@ -19,9 +19,8 @@ import {
 } from "./engine.ts";
 
 /**
- * Refuses requests that can never be right, by the model and the rule of ids.
- * Every method throws an `AuthzError` INVALID_ARGUMENT that names the first
- * thing that is wrong.
+ * Refuses requests that can never be right, by the model and the rule of ids. Every method throws
+ * an `AuthzError` INVALID_ARGUMENT that names the first problem.
  */
 export class RequestValidator {
   readonly #model: Model;
@@ -40,7 +39,7 @@ export class RequestValidator {
     this.#requireSubject(subject);
   }
 
-  /** Also a lookup of resources, but for its page. */
+  /** Also a lookup of resources, except for its page. */
   checkAny({ resourceType, permission, subject }: CheckAnyRequest): void {
     this.#concreteId(subject);
     this.#requireMember(resourceType, permission);
@@ -79,7 +78,8 @@ export class RequestValidator {
         );
       }
       this.filter(filter);
-      // As in SpiceDB, which lists everything by no filter, and takes none for a precondition.
+      // As in SpiceDB, where an empty filter lists everything, but is not allowed as a
+      // precondition.
       if (Object.values(filter).every((part) => part === undefined)) {
         throw invalid("the filter of a precondition is empty; name a type, an id or a relation");
       }
@@ -179,7 +179,7 @@ export function invalid(message: string): AuthzError {
   return new AuthzError("INVALID_ARGUMENT", message);
 }
 
-/** What callers without types leave out would otherwise be a TypeError from inside. */
+/** Otherwise a member that an untyped caller omits would be a TypeError from inside. */
 function requireObject(what: string, value: unknown): void {
   if (typeof value !== "object" || value === null) throw invalid(`the ${what} is missing`);
 }

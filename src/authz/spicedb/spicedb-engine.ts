@@ -29,7 +29,7 @@ import { writeRelationships } from "./write/writes.ts";
 
 /** Which SpiceDB, and with which model. */
 export interface SpicedbEngineOptions extends ConnectionOptions {
-  /** The model that requests are held against; SpiceDB must have its schema. */
+  /** The model that requests are checked against; SpiceDB must have its schema. */
   readonly model: Model;
 }
 
@@ -41,15 +41,15 @@ export interface SpicedbEngine extends AuthorizationEngine {
    * Writes the schema, unless SpiceDB has one of the same meaning.
    *
    * @param schema the text of the model
-   * @throws AuthzError INVALID_ARGUMENT where the text is not a model, or one that SpiceDB would
-   * decide wrongly; FAILED_PRECONDITION where stored relationships block the change
+   * @throws AuthzError INVALID_ARGUMENT if the text is not a model, or SpiceDB would decide it
+   * incorrectly; FAILED_PRECONDITION where stored relationships block the change
    */
   writeSchema(schema: string, options?: CallOptions): Promise<SchemaWrite>;
 }
 
 /**
- * An engine over a SpiceDB of its own. It connects when it is first asked: a SpiceDB that is down
- * is UNAVAILABLE at each call, until it is back.
+ * An engine over a SpiceDB of its own. It connects on the first call: while SpiceDB is down, each
+ * call is UNAVAILABLE.
  *
  * @throws AuthzError INVALID_ARGUMENT where the model subtracts parentheses, which SpiceDB misreads
  */
@@ -61,7 +61,7 @@ export async function createSpicedbEngine(options: SpicedbEngineOptions): Promis
     model,
     validator: new RequestValidator(model),
     connection,
-    // Shared by callers, so none of them can stop it.
+    // Shared by callers, so no single caller can stop it.
     freshness: new Freshness(() =>
       connection.run({}, ({ signal }) => newestOf({ connection }, signal)),
     ),
@@ -72,7 +72,7 @@ export async function createSpicedbEngine(options: SpicedbEngineOptions): Promis
     work: (call: CallOptions) => Promise<Result>,
   ): Promise<Result> =>
     connection.run(call, async (call) => {
-      // Also where a cursor says which state is read, and where the request is refused as well.
+      // Also if a cursor determines the state, and if the request is refused.
       if (call.atLeastAsFresh !== undefined) zedTokenOf(call.atLeastAsFresh);
       return work(call);
     });

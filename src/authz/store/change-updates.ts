@@ -1,7 +1,7 @@
 import type { RelationshipUpdate, WriteOperation } from "../engine/engine.ts";
 import { type RelationshipValues, toValues } from "./relationship-row.ts";
 
-/** An update as it is kept: short, for many are. */
+/** An update in its stored form, which is short because there are many. */
 type Entry = readonly [WriteOperation, ...RelationshipValues];
 
 /** The updates of a write as JSON. */

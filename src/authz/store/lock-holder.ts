@@ -14,7 +14,7 @@ export function thisProcess(): LockHolder {
   return { host: hostname(), pid: process.pid, since: new Date().toISOString() };
 }
 
-/** Reads the holder out of the store; undefined where it tells none. */
+/** Reads the holder from the store; undefined if it has none. */
 export function parseHolder(text: string | undefined): LockHolder | undefined {
   if (text === undefined || text === "") return undefined;
   try {

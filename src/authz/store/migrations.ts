@@ -13,7 +13,10 @@ import type { StoreDatabase } from "./store-database.ts";
 import type { Tables } from "./tables.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** What follows the columns of a table whose key is the whole row: without it SQLite would keep the key twice. */
+/**
+ * The end of a table definition whose key is the whole row: without it SQLite would store the key
+ * twice.
+ */
 const TABLE_END: Readonly<Record<DatabaseKind, RawBuilder<unknown>>> = {
   sqlite: sql`without rowid`,
   postgres: sql``,
@@ -45,7 +48,7 @@ export async function migrate(database: StoreDatabase): Promise<void> {
   await database.assertRights?.(RIGHTS);
 }
 
-/** What there is of the tables, and what this program needs. */
+/** The existing version of the tables, and the version that this program needs. */
 export async function tableVersion(
   { name }: Pick<StoreDatabase, "name">,
   connection: Kysely<Tables>,
@@ -120,7 +123,7 @@ async function createTables(connection: Kysely<Tables>, kind: DatabaseKind): Pro
     .execute();
 }
 
-/** The head is that of the changes: a row that every write changes costs each of them a page. */
+/** The changes determine the head: a row that every write changes would cost each write a page. */
 async function dropHead(connection: Kysely<Tables>): Promise<void> {
   await connection.schema.alterTable("meta").dropColumn("head").execute();
 }

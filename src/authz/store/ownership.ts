@@ -4,7 +4,7 @@ import { migrate } from "./migrations.ts";
 import type { StoreDatabase } from "./store-database.ts";
 import type { Tables } from "./tables.ts";
 
-/** What a process knows of the store that it holds. */
+/** The state of a store that a process holds. */
 export interface Ownership {
   readonly storeId: string;
   /** The sequence number of the last write. */
@@ -14,9 +14,8 @@ export interface Ownership {
 }
 
 /**
- * Makes this process the store's holder after its lock was taken. The new epoch
- * is the fence against a holder before that does not know that it lost the lock:
- * no commit of an earlier epoch succeeds.
+ * Makes this process the store's holder after its lock was taken. The new epoch fences off a
+ * previous holder that does not know that it lost the lock: no commit of an earlier epoch succeeds.
  */
 export async function claim(database: StoreDatabase): Promise<Ownership> {
   await migrate(database);
@@ -47,7 +46,7 @@ export async function readState(
   return { epoch: Number(row.epoch), head: Number(row.head ?? 0) };
 }
 
-/** Reads the store again whose lock this process held all the time. */
+/** Reads a store again whose lock this process never lost. */
 export async function readOwnership(database: StoreDatabase, epoch: number): Promise<Ownership> {
   const row = await database.writer
     .selectFrom("meta")
@@ -66,7 +65,7 @@ async function readHead(database: StoreDatabase): Promise<number> {
   return Number(head ?? 0);
 }
 
-/** Says that nobody holds the store; best effort, for the lock itself is what counts. */
+/** Records that nobody holds the store; best effort, since the lock itself decides. */
 export async function release(database: StoreDatabase, epoch: number): Promise<void> {
   await database.writer
     .updateTable("meta")

@@ -2,7 +2,7 @@ import type { ConnectionOptions } from "node:tls";
 
 /**
  * How a PostgreSQL server is reached: the settings of `pg` that a store takes. They are declared
- * here, since the types of `pg` are a package that whoever uses this one need not have.
+ * here, since users of this package need not have the types of `pg`.
  */
 export interface PostgresConnection {
   /** `postgres://user:password@host:port/database`; the other settings go before it. */
@@ -15,7 +15,7 @@ export interface PostgresConnection {
   readonly database?: string | undefined;
   /** The role that connects. */
   readonly user?: string | undefined;
-  /** Its password, or a function that is asked at each connection. */
+  /** Its password, or a function that is called for each connection. */
   readonly password?: string | (() => string | Promise<string>) | undefined;
   /** Whether, and by which certificates, the connection has TLS: the options of `node:tls`. */
   readonly ssl?: boolean | ConnectionOptions | undefined;
@@ -23,9 +23,9 @@ export interface PostgresConnection {
   readonly application_name?: string | undefined;
   /** Settings of the session, such as `-c geqo=off`. */
   readonly options?: string | undefined;
-  /** How long a connection may take to be made, in milliseconds. */
+  /** How long connecting may take, in milliseconds. */
   readonly connectionTimeoutMillis?: number | undefined;
-  /** After how long without an answer a server counts as lost, in milliseconds. */
+  /** After how long without a response the server is considered lost, in milliseconds. */
   readonly query_timeout?: number | undefined;
   /** After how long the server ends a statement, in milliseconds; false for never. */
   readonly statement_timeout?: false | number | undefined;
@@ -33,9 +33,9 @@ export interface PostgresConnection {
   readonly lock_timeout?: number | undefined;
   /** After how long the server ends a transaction that does nothing, in milliseconds. */
   readonly idle_in_transaction_session_timeout?: number | undefined;
-  /** Whether TCP asks a silent server whether it is there. */
+  /** Whether TCP probes an idle connection (keepalive). */
   readonly keepAlive?: boolean | undefined;
-  /** After how long of silence it first does, in milliseconds. */
+  /** After how long an idle connection is first probed, in milliseconds. */
   readonly keepAliveInitialDelayMillis?: number | undefined;
 }
 

@@ -11,12 +11,12 @@ import type { StoreDatabase } from "./store-database.ts";
 import type { RelationshipTable } from "./tables.ts";
 import { writeBatch } from "./write-batch.ts";
 
-/** How many changes are kept for watchers where nothing else is asked for. */
+/** How many changes are kept for watchers by default. */
 const DEFAULT_RETENTION = 100_000;
 const BATCH = 10_000;
-/** Old changes are removed once in so many writes. */
+/** After how many writes old changes are removed. */
 const FORGET_EVERY = 256;
-/** After how many milliseconds a lock that may be lost is reported again. */
+/** After how many milliseconds a possibly lost lock is reported again. */
 const REMIND_AFTER = 1000;
 
 /** How long a look may take, in milliseconds. */
@@ -98,7 +98,7 @@ export class SqlStore implements RelationshipStore {
   commit(writes: readonly (readonly RelationshipUpdate[])[]): Promise<number> {
     return this.#enqueue(async () => {
       this.#assertOpen();
-      // What an unfinished commit has left is not known before `recover`.
+      // The outcome of an unfinished commit is unknown before `recover`.
       if (this.#broken !== undefined) throw this.#broken;
       try {
         await this.#write(writes);
@@ -121,7 +121,7 @@ export class SqlStore implements RelationshipStore {
       readChanges(this.#database.reader, sequence, Math.min(limit, head - sequence)),
     );
     const first = rows[0];
-    // A shorter retention before has removed more than this one would.
+    // A shorter retention earlier has removed more than this one would.
     if (first === undefined || Number(first.sequence) !== sequence + 1) return undefined;
     return rows.map((row) => ({
       sequence: Number(row.sequence),
@@ -173,14 +173,17 @@ export class SqlStore implements RelationshipStore {
     this.#ownership = { ...this.#ownership, head };
   }
 
-  /** Its head would be taken for that of an unfinished commit of ours, had another written meanwhile. */
+  /**
+   * If another process had written meanwhile, its head would be mistaken for that of our unfinished
+   * commit.
+   */
   #reclaimed(ownership: Ownership): Ownership {
     const { epoch, head } = this.#ownership;
     if (ownership.epoch === epoch + 1 || ownership.head === head) return ownership;
     throw lostError(this.#database.name, undefined);
   }
 
-  /** Looks whether the store is still this process's own, also where nobody writes here. */
+  /** Checks whether this process still owns the store, even if it writes nothing. */
   #lookAfter(): void {
     if (this.#looking !== undefined || this.#broken !== undefined || this.#closed) return;
     let timeout: NodeJS.Timeout | undefined;
@@ -203,7 +206,7 @@ export class SqlStore implements RelationshipStore {
     return found.epoch === epoch && before <= found.head && found.head <= head;
   }
 
-  /** Whoever has the store now is worth more than that its lock was removed. */
+  /** The current holder is more useful in the message than the fact that the lock was removed. */
   async #assertOwn(): Promise<void> {
     const problem = this.problem();
     if (problem === undefined) return;
@@ -215,7 +218,7 @@ export class SqlStore implements RelationshipStore {
     throw new AuthzError("FAILED_PRECONDITION", problem);
   }
 
-  /** Others may write now. They are waited for nowhere: a reader learns of it though nobody writes here. */
+  /** Other processes may write now. Readers learn of it even if this process writes nothing. */
   #interrupted(): void {
     if (this.#closed) return;
     this.#broken ??= new AuthzError(

@@ -21,13 +21,13 @@ export interface StoreDatabase {
   /** What the store is called in messages: no secret. */
   readonly name: string;
 
-  /** Where it is, as the command line takes it: no secret. */
+  /** Its location, in the syntax of the command line, without secrets. */
   readonly address: string;
 
-  /** How often it is looked after whether the store is still this process's own, in milliseconds. */
+  /** How often to check whether this process still owns the store, in milliseconds. */
   readonly lookEveryMs: number;
 
-  /** How long memory may be relied on where that cannot be found out, in milliseconds. */
+  /** How long memory may be trusted if that check fails, in milliseconds. */
   readonly doubtLimitMs: number;
 
   /** The one connection that writes. */
@@ -37,30 +37,33 @@ export interface StoreDatabase {
   readonly reader: Kysely<Tables>;
 
   /**
-   * Connects, or connects again after an error, and holds the lock. Tells
-   * whether the lock was `held` all the time or was `taken` just now.
+   * Connects, or reconnects after an error, and holds the lock. Returns whether the lock was `held`
+   * all the time or was `taken` just now.
    *
-   * @throws AuthzError where that is not possible; a lock that was taken just now is free again
+   * @throws AuthzError if that is not possible; a lock that was taken just now is released
    */
   connect(): Promise<"held" | "taken">;
 
   /**
-   * Sees that the user may do this with the tables; absent where a database knows no users.
+   * Checks that the user has these rights on the tables; absent if the database has no users.
    *
    * @throws MissingRightsError with the rights that are missing
    */
   assertRights?(rights: TableRights): Promise<void>;
 
-  /** Why what is written will not last, or the lock keeps nobody out, though it can be written; absent where that cannot be. */
+  /**
+   * Why written data will not last, or the lock excludes nobody, although writes succeed; absent if
+   * that cannot happen.
+   */
   problem?(): string | undefined;
 
-  /** Names who is notified that the connection which has the lock broke. */
+  /** Registers a callback that is called when the connection with the lock breaks. */
   onLost(listener: () => void): void;
 
   /**
-   * Writes a batch in one transaction, and returns when it is durable. Where the
-   * store is of another epoch, nothing is written and it gives false; where it is of another
-   * head, it fails, for no two writes have one number.
+   * Writes a batch in one transaction, and returns when it is durable. If the store has another
+   * epoch, nothing is written and the result is false; if it has another head, it fails, since no
+   * two writes have the same number.
    */
   write(batch: WriteBatch): Promise<boolean>;
 
@@ -70,6 +73,6 @@ export interface StoreDatabase {
   /** Says what an error of this database means to the user of the store. */
   explain(error: unknown): AuthzError;
 
-  /** Closes all connections and gives the lock back. */
+  /** Closes all connections and releases the lock. */
   close(): Promise<void>;
 }

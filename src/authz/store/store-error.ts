@@ -1,7 +1,7 @@
 import type { DatabaseError } from "../../database/database-error.ts";
 import { AuthzError } from "../engine/authz-error.ts";
 
-/** What an error of its database is to the user of a store: an `AuthzError`, as all that an engine throws. */
+/** Converts an error of the database to an `AuthzError`, the only error class of an engine. */
 export function storeError(error: DatabaseError): AuthzError {
   const { code, message, cause = error } = error;
   return new AuthzError(code, message, { cause });

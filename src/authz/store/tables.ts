@@ -8,7 +8,7 @@ export interface Tables {
   readonly migrations: MigrationTable;
 }
 
-/** A relationship a row; all of its columns are the primary key. */
+/** A row per relationship; all of its columns are the primary key. */
 export interface RelationshipTable {
   readonly resource_type: string;
   readonly resource_id: string;
@@ -19,7 +19,10 @@ export interface RelationshipTable {
   readonly subject_relation: string;
 }
 
-/** A committed write a row: the last ones only, and always the last one, whose number is the store's head. */
+/**
+ * A row per committed write: only the last ones, and always the very last one, whose number is the
+ * store's head.
+ */
 export interface ChangeTable {
   readonly sequence: Whole;
   /** JSON as `change-updates.ts` writes it. */
@@ -39,7 +42,7 @@ export interface MetaTable {
   readonly holder: string;
 }
 
-/** A migration that was made a row. */
+/** A row per applied migration. */
 export interface MigrationTable {
   readonly version: Whole;
   readonly time: string;

@@ -6,8 +6,8 @@ const COMMIT = CompiledQuery.raw("commit");
 const ROLLBACK = CompiledQuery.raw("rollback");
 
 /**
- * Runs a piece of work in a transaction. Unlike Kysely's own, it throws why the
- * work failed, also where the connection that fails it cannot roll back.
+ * Runs a piece of work in a transaction. Unlike Kysely's own, it throws the error of the work even
+ * if the connection that caused it cannot roll back.
  */
 export function inTransaction<T>(
   database: Kysely<Tables>,
@@ -20,7 +20,8 @@ export function inTransaction<T>(
       await connection.executeQuery(COMMIT);
       return result;
     } catch (error) {
-      // SQLite has rolled back by itself where the disk is full; a lost connection rolls back on its server.
+      // SQLite has already rolled back if the disk is full; the server rolls back a lost
+      // connection.
       await connection.executeQuery(ROLLBACK).catch(() => undefined);
       throw error;
     }

@@ -6,7 +6,10 @@ import { type RelationshipValues, toValues } from "./relationship-row.ts";
 export interface WriteBatch {
   /** The number of the last write before these. */
   readonly before: number;
-  /** Of the process that commits: where another has taken the store since, nothing is written. */
+  /**
+   * The epoch of the committing process: if another process has taken the store since, nothing is
+   * written.
+   */
   readonly epoch: number;
   readonly removed: readonly RelationshipValues[];
   /** What must not exist yet. */
@@ -20,7 +23,7 @@ export interface WriteBatch {
   readonly forgotten: readonly number[];
 }
 
-/** What is needed beside the updates themselves. */
+/** What a batch needs besides the updates. */
 export type BatchPlace = Pick<WriteBatch, "before" | "epoch" | "forgotten">;
 
 /** Puts the writes of one commit together. */
@@ -49,7 +52,10 @@ interface Effect {
   readonly row: RelationshipValues;
 }
 
-/** What writes one after the other come to for each relationship: a statement sees what was before it, not its own rows. */
+/**
+ * The combined effect of successive writes on each relationship: a statement sees the rows before
+ * it, not its own.
+ */
 function netEffect(writes: readonly (readonly RelationshipUpdate[])[]): Iterable<Effect> {
   // One write names a relationship once.
   if (writes.length === 1) return (writes[0] ?? []).map(toEffect);
@@ -72,7 +78,7 @@ function netOperation(
   key: string,
 ): WriteOperation {
   if (before === undefined || operation === "DELETE") return operation;
-  // After a DELETE it is gone in these writes and may still be there in the table.
+  // After a DELETE these writes no longer have the relationship, but the table may.
   if (before === "DELETE") return "TOUCH";
   if (operation === "CREATE") throw new Error(`${key} is created twice`);
   return before;

@@ -4,8 +4,8 @@ import type { Expression, Model } from "../../model/schema/model.ts";
 import { SubjectSet } from "./subject-set.ts";
 
 /**
- * Expands permissions to the subjects that they name, for expected relations: an engine tells who
- * holds a permission, but not which relation names each.
+ * Expands permissions to the subjects that they name, for expected relations: an engine lists the
+ * holders of a permission, but not the relation that names each.
  */
 export class Expander {
   readonly #model: Model;
@@ -28,7 +28,7 @@ export class Expander {
     const key = formatMember(member);
     const known = this.#expanded.get(key);
     if (known !== undefined) return known;
-    // A cycle finds the set that is being made, and adds nothing to it.
+    // A cycle finds the incomplete set, and adds nothing to it.
     this.#expanded.set(key, new SubjectSet());
     const { resource, permission } = member;
     const definition = this.#model.definitions.get(resource.type);

@@ -1,15 +1,15 @@
 import type { Position } from "../../model/schema/model.ts";
 
-/** Something that a validation file says and that is not so. */
+/** A failed expectation of a validation file. */
 export interface Failure extends Position {
   readonly kind: "schema" | "relationship" | "assertTrue" | "assertFalse" | "validation";
-  /** What the file says. */
+  /** What the file expects. */
   readonly assertion: string;
-  /** What is so instead, and why; further lines explain a decision. */
+  /** The actual result, and why; further lines explain a decision. */
   readonly message: string;
 }
 
-/** What came of a validation file. */
+/** The result of a validation file. */
 export interface FileResult {
   readonly file: string;
   readonly passed: number;

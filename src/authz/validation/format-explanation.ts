@@ -6,12 +6,12 @@ import {
 } from "../../model/relationship-text.ts";
 import type { Explanation } from "../engine/engine.ts";
 
-/** The most lines that are shown of an explanation; a denial shows all that was tried. */
+/** The most lines of an explanation; a denial shows everything that was tried. */
 const MAX_LINES = 60;
 
 /**
- * Why a check was decided as it was, as lines to read: on an allowed one the way to the
- * relationship, on a denied one what was tried.
+ * The reason of a decision as text: for an allowed check the path to the relationship, for a denied
+ * check what was tried.
  *
  * @example
  * ```text
@@ -37,7 +37,7 @@ function write(
   lines: string[],
 ): void {
   const member = formatMember(step);
-  // The parts of an expression bear the name of the permission that it is of.
+  // The parts of an expression have the name of its permission.
   const part = step.kind === "arrow" ? "an arrow of" : "a part of";
   const name = member === above && step.kind !== "cycle" ? `${part} ${member}` : member;
   lines.push(`${indent}${name}: ${decisionOf(step, subject)}`);

@@ -47,7 +47,7 @@ export async function runValidation(
   try {
     const failures = await writeRelationships(engine, model, file.relationships);
     if (failures.length > 0) {
-      // Without all relationships, no decision would mean what the file says.
+      // Without all relationships, decisions would not be those that the file means.
       return refused(failures, "relationships of the file are refused");
     }
     const exercised = new Set<string>();
@@ -78,7 +78,7 @@ export async function runValidation(
   }
 }
 
-/** What is wrong with an assertion, with the reasons of the decision; undefined where it holds. */
+/** The failure of an assertion, with the reasons of the decision; undefined if it holds. */
 async function runAssertion(
   engine: AuthorizationEngine,
   { relationship: { resource, relation: permission, subject }, caveat }: Assertion,
@@ -96,7 +96,7 @@ async function runAssertion(
   }
 }
 
-/** Writes relationships, and says which cannot be. */
+/** Writes relationships, and reports those that are refused. */
 export async function writeRelationships(
   engine: AuthorizationEngine,
   model: Model,
@@ -113,7 +113,7 @@ export async function writeRelationships(
   for (let start = 0; start < relationships.length; start += MAX_UPDATES) {
     const batch = relationships.slice(start, start + MAX_UPDATES);
     if ((await tryWrite(engine, batch)) === undefined) continue;
-    // One of the batch is refused, and the others with it: one at a time says which.
+    // If one of the batch is refused, so are the others: writing them one at a time shows which.
     for (const written of batch) {
       const message = await tryWrite(engine, [written]);
       if (message !== undefined) fail(written, message);
@@ -143,7 +143,7 @@ async function tryWrite(
   }
 }
 
-/** The message of an engine's refusal; anything else is a defect, and goes on. */
+/** The message of an engine's refusal; any other error is a defect, and is rethrown. */
 function messageOf(error: unknown): string {
   if (error instanceof Error && error.name === "AuthzError") return error.message;
   throw error;

@@ -8,7 +8,7 @@ export type Paths = ReadonlySet<string>;
 export interface MemberSubject {
   readonly subject: SubjectReference;
   readonly paths: Paths;
-  /** Those that a wildcard does not stand for; empty otherwise. */
+  /** Those that a wildcard excludes; empty otherwise. */
   readonly excluded: readonly SubjectReference[];
 }
 
@@ -132,7 +132,7 @@ function addConcrete(group: Group, id: string, paths: Paths): void {
 
 function addWildcard(group: Group, added: Wildcard): void {
   const { wildcard, concrete } = group;
-  // Who is excluded from one wildcard only is in the other, and who is named is in as well.
+  // A subject that only one wildcard excludes is in the other, and named subjects are in as well.
   const excluded = new Map<string, Paths>();
   for (const [id, paths] of added.excluded) {
     if (wildcard !== undefined && !wildcard.excluded.has(id)) continue;
@@ -158,7 +158,7 @@ function excludeWildcard(group: Group, right: Wildcard): void {
   const left = group.wildcard;
   group.wildcard = undefined;
   if (left === undefined) return;
-  // What the right side leaves out of its wildcard remains of the left one.
+  // What the right side excludes from its wildcard remains in the left one.
   for (const [id, paths] of right.excluded) {
     if (!left.excluded.has(id)) addConcrete(group, id, paths);
   }

@@ -10,7 +10,7 @@ export interface Frame {
   base: number;
   /** The next operand or related object. */
   next: number;
-  /** The related object that is looked at. */
+  /** The related object being evaluated. */
   related: number;
   /** The lowest frame that was met again below this one. */
   lowest: number;
@@ -18,7 +18,7 @@ export interface Frame {
 
 const NONE = 0x3fffffff;
 
-/** Begins a frame; in one that is done with, where there is one, so that a check allocates none. */
+/** Begins a frame. It reuses a finished frame if there is one, so that a check allocates none. */
 export function openFrame(
   frame: Frame | undefined,
   node: Node,
@@ -37,14 +37,14 @@ export function openFrame(
   return frame;
 }
 
-/** Whether a node is more than one of several ways. */
+/** Whether a node combines its operands, rather than granting by one of several ways. */
 export function isCombined(node: Node): node is Exclude<Node, ReachNode> {
   return node.kind !== "reach";
 }
 
-/** A stack of objects and nodes of theirs that are to be visited. */
+/** A stack of objects and their nodes that are still to be visited. */
 export class PendingNodes {
-  /** How many there are; what is above was taken off. */
+  /** How many entries there are; those above were popped. */
   top = 0;
   #objects = new Int32Array(256);
   #nodes = new Int32Array(256);
@@ -59,7 +59,7 @@ export class PendingNodes {
     return this.#nodes[place] as number;
   }
 
-  /** Puts one on top. */
+  /** Pushes an entry. */
   append(object: number, node: number): void {
     const top = this.top++;
     if (top === this.#objects.length) {

@@ -6,21 +6,20 @@ import { NO_MEMBER } from "../program/pair-layout.ts";
 export const UNKNOWN_RESOURCE = -1;
 const UNKNOWN_SUBJECT = -2;
 
-/** Whom a check is about, as integers. */
+/** The subject of a check, as integers. */
 export interface CheckSubject {
   readonly type: number;
   readonly object: number;
   readonly member: number;
   /** The pair of the subject, or -1. */
   readonly pair: number;
-  /** The wildcard of its type, or -1; a userset is in no wildcard. */
+  /** The wildcard of its type, or -1; wildcards do not include usersets. */
   readonly wildcard: number;
 }
 
 /**
- * The subject in a graph. It may be in no relationship, and what the model does
- * not know is -1; where it is also the
- * resource that is asked for, it has that one's number, for `x#r@x#r` is true.
+ * The subject in a graph. It may be in no relationship; a subject that the model does not know is
+ * -1. A subject that is also the resource has the number of the resource, since `x#r@x#r` is true.
  */
 export function checkSubject(
   graph: RelationshipGraph,

@@ -7,13 +7,13 @@ import type { CheckSubject } from "./check-subject.ts";
 import { NodeMemo } from "./node-memo.ts";
 import { ReachWalk } from "./reach-walk.ts";
 
-/** What a frame that ended hands to the one below. */
+/** The result that a finished frame passes to the one below. */
 const PENDING = -1;
 const FALSE = 0;
 const TRUE = 1;
 /** Values of the memo from here on: the depth of a node that is being evaluated. */
 const OPEN = 2;
-/** A check is made without a pause, so it is bounded: about a second. */
+/** A check does not yield, so it is bounded: about a second. */
 const MAX_STEPS = 10_000_000;
 /** How many frames are kept from check to check. */
 const KEPT_FRAMES = 64;
@@ -24,15 +24,15 @@ const KEPT_FRAMES = 64;
  * frames on a stack of their own. Neither uses the call stack, so chains of
  * groups may have any length.
  *
- * A node that is met again while it is evaluated counts as false there: a
- * proof need not run through itself. The model lets no subtracted side lead
- * back, so that is sound under exclusions too. What was found false only for
- * that reason is not kept for the rest of the check.
+ * A node that is reached again while it is evaluated counts as false there: no proof needs to
+ * contain itself. The model does not let a subtracted side lead back, so this is sound under
+ * exclusions too. Results that are false only for that reason are not kept for the rest of the
+ * check.
  */
 export class Checker {
   readonly #graph: RelationshipGraph;
   readonly #program: Program;
-  /** The open frames are those below the depth; the others are kept to be used again. */
+  /** The open frames are those below the depth; the others are kept for reuse. */
   readonly #frames: Frame[] = [];
   #depth = 0;
   readonly #visitedSets: VisitedSet[] = [];
@@ -97,7 +97,7 @@ export class Checker {
     else this.#memo.set(frame.object, frame.id, answer);
   }
 
-  /** Begins to evaluate a node; what is known of it already is the answer. */
+  /** Begins to evaluate a node, unless its result is already known. */
   #enter(object: number, id: number): number {
     const node = this.#program.nodes[id] as Node;
     const depth = this.#depth;
@@ -145,7 +145,7 @@ export class Checker {
     return FALSE;
   }
 
-  /** Goes on with a combined node, given what its last operand came to. */
+  /** Continues with a combined node, given the result of its last operand. */
   #resume(frame: Frame, node: Exclude<Node, ReachNode>, last: number): number {
     let result = last;
     for (;;) {

@@ -31,7 +31,7 @@ export class Checks {
     const object = this.#graph.objects.find(type, resource.id);
     const who = checkSubject(this.#graph, subject, resource);
     const { wildcards } = this.#graph.objects;
-    // Names that relationships hold are right, so that only others have to be looked at.
+    // Names in stored relationships are valid, so only other names have to be checked.
     const isKnown = object >= 0 && node >= 0 && who.object >= 0 && who.member >= 0;
     if (!isKnown || object === wildcards[type] || who.object === wildcards[who.type]) {
       this.#validator.check(request);

@@ -8,7 +8,7 @@ import { filterOf, StepDecisions } from "./step-decisions.ts";
 
 /** The most steps of an explanation; those beyond are left out. */
 export const MAX_STEPS = 1000;
-/** How deep an explanation goes; what is below is decided, and not shown. */
+/** The depth of an explanation; steps below it are decided, but not shown. */
 export const MAX_DEPTH = 100;
 
 /** The walk of one explanation. */
@@ -22,9 +22,8 @@ interface Walk {
 type Step = Omit<Explanation, "resource" | "permission">;
 
 /**
- * Explains checks in the terms of the model. Each step is decided by the
- * checker itself, so that an explanation never tells other than a check. The
- * call stack is bounded by `MAX_DEPTH`.
+ * Explains checks in the terms of the model. The checker itself decides each step, so that an
+ * explanation never differs from a check. The call stack is bounded by `MAX_DEPTH`.
  */
 export class Explainer {
   readonly #model: Model;
@@ -110,7 +109,7 @@ export class Explainer {
     const children: Explanation[] = [];
     for (const operand of operands) {
       if (this.#isFull(walk)) break;
-      // Of a union that allows, the operand that decides is enough; the others need all.
+      // For a union that allows, the deciding operand is enough; the other cases need all operands.
       const decides = expression.kind === "union" && allowed;
       if (decides && !walk.decisions.decide(resource, operand)) continue;
       children.push(this.#operand(walk, resource, name, operand));

@@ -3,17 +3,19 @@ import { NO_MEMBER } from "../program/pair-layout.ts";
 import type { CheckSubject } from "./check-subject.ts";
 import { NumberSet } from "./number-set.ts";
 
-/** From how many groups of one subject or group on the search leaves the side of the subject alone. */
+/**
+ * The number of groups of one subject or group from which the search does not walk up from the
+ * subject.
+ */
 const MANY = 512;
 
 /**
- * Decides whether a subject is in groups (see `Program.groups`), from both
- * sides: from the subject to the groups that it is in, and from the groups of
- * the resource to those in them. Whichever side has seen less goes on, and the
- * answer is there once they meet or one of them ends, so that a user in many
- * groups costs little where the resource names few, and the other way round.
+ * Decides whether a subject is in groups (see `Program.groups`), from both sides: from the subject
+ * to the groups that it is in, and from the groups of the resource to those in them. The side that
+ * has seen less continues, until they meet or one of them ends. So a user in many groups costs
+ * little if the resource names few, and vice versa.
  *
- * A group that does not hold the subject is known for the rest of the check.
+ * Groups that do not contain the subject are remembered for the rest of the check.
  */
 export class GroupSearch {
   readonly #graph: RelationshipGraph;
@@ -22,12 +24,15 @@ export class GroupSearch {
   /** Groups that hold the subject. */
   readonly #above = new NumberSet();
   #aboveNext = 0;
-  /** Whether the groups above are all; or too many to go on with. */
+  /** Whether the groups above are complete, or too many to continue with. */
   #aboveEnded = false;
   #aboveStuck = false;
-  /** Whether the subject's own groups are too many to begin with: they are asked for one by one. */
+  /**
+   * Whether the subject has too many groups of its own to begin with them: they are checked one by
+   * one.
+   */
   #unlisted = false;
-  /** Groups that are asked for, and what is in them. */
+  /** The groups that are searched for, and those in them. */
   readonly #below = new NumberSet();
   #belowNext = 0;
 
@@ -35,7 +40,7 @@ export class GroupSearch {
     this.#graph = graph;
   }
 
-  /** Begins the checks of a subject; what it costs is put off until a group is met. */
+  /** Begins the checks of a subject; the work is deferred until a group is reached. */
   begin(subject: CheckSubject): void {
     this.#subject = subject;
     this.#started = false;
@@ -50,14 +55,14 @@ export class GroupSearch {
     return false;
   }
 
-  /** Asks for a group; true where it is known to hold the subject. */
+  /** Adds a group to search for; true if it is known to contain the subject. */
   ask(group: number): boolean {
     if (this.#holds(group)) return this.#found();
     if (!this.#aboveEnded) this.#below.add(group);
     return false;
   }
 
-  /** Whether one of the groups that were asked for holds the subject. */
+  /** Whether one of the groups that are searched for contains the subject. */
   run(): boolean {
     while (!this.#aboveEnded && this.#belowNext < this.#below.size) {
       const fromAbove = this.#isAboveOpen() && this.#above.size < this.#below.size;
@@ -95,7 +100,7 @@ export class GroupSearch {
     return !this.#aboveEnded && !this.#aboveStuck && !this.#unlisted;
   }
 
-  /** Whether a group holds the subject, as far as the side above knows. */
+  /** Whether a group contains the subject, as far as the walk up knows. */
   #holds(group: number): boolean {
     if (this.#above.has(group)) return true;
     if (!this.#unlisted) return false;
@@ -118,13 +123,13 @@ export class GroupSearch {
     return met;
   }
 
-  /** Adds the groups that a pair is in; true where one of them was asked for. */
+  /** Adds the groups that a pair is in; true if one of them is searched for. */
   #addAbove(pair: number): boolean {
     const { resources } = this.#graph;
     const list = groupsOf(pair);
     const length = resources.length(list);
     let met = false;
-    // To the end of the list also when they met: what is above serves the rest of the check.
+    // To the end of the list even if they met: the groups above are used in the rest of the check.
     for (let index = 0; index < length; index++) {
       const group = resources.item(list, index);
       if (this.#above.add(group) && this.#below.has(group)) met = true;
@@ -143,7 +148,7 @@ export class GroupSearch {
     return false;
   }
 
-  /** What is below is not known to be without the subject any longer. */
+  /** Forgets which groups below do not contain the subject. */
   #found(): true {
     this.#below.clear();
     this.#belowNext = 0;

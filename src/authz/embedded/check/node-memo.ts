@@ -2,10 +2,10 @@ import { hashPair } from "../graph/pair-table.ts";
 
 /** How many integers an entry takes: object, node, epoch and value. */
 const ENTRY = 4;
-/** A value that stands for none, so that what is forgotten needs no tombstone. */
+/** A value that means none, so that removed entries need no tombstones. */
 const FORGOTTEN = -1;
 
-/** What is known of nodes of objects during a check; emptied in constant time, by a new epoch. */
+/** The results of nodes of objects during a check; cleared in constant time, by a new epoch. */
 export class NodeMemo {
   #entries = new Int32Array(ENTRY * 64);
   #mask = 63;
@@ -39,7 +39,7 @@ export class NodeMemo {
     if (isNew && ++this.#count * 2 > this.#mask) this.#grow();
   }
 
-  /** Takes a value back. */
+  /** Removes a value. */
   forget(object: number, node: number): void {
     this.set(object, node, FORGOTTEN);
   }

@@ -1,7 +1,7 @@
-/** A set of integers in the order in which they came; emptied in constant time, by a new epoch. */
+/** A set of integers in insertion order; cleared in constant time, by a new epoch. */
 export class NumberSet {
   #items = new Int32Array(64);
-  /** Open addressing: an item and the epoch that it is of, side by side. */
+  /** Open addressing: an item and its epoch, side by side. */
   #slots = new Int32Array(2 * 128);
   #mask = 127;
   #epoch = 1;

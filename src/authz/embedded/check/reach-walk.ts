@@ -12,10 +12,10 @@ import { PendingNodes } from "./check-stack.ts";
 import type { CheckSubject } from "./check-subject.ts";
 import { GroupSearch } from "./group-search.ts";
 
-/** Up to how many items a list is looked through rather than asking the table of edges. */
+/** Up to this many items, a list is scanned instead of a lookup in the table of edges. */
 const SHORT_LIST = 16;
 
-/** The steps of a check through what grants in one of several ways, from the object towards the subject. */
+/** The steps of a check through `reach` nodes, from the object towards the subject. */
 export class ReachWalk {
   /** What is still to be visited. */
   readonly pending = new PendingNodes();
@@ -32,7 +32,7 @@ export class ReachWalk {
     this.#types = graph.program.typeNames.length;
   }
 
-  /** Begins the check of a subject; false where the model lets none of its type be found at the node. */
+  /** Begins the check of a subject; false if the model does not allow its type at the node. */
   begin(node: number, subject: CheckSubject): boolean {
     this.#subject = subject;
     this.#groups.begin(subject);
@@ -40,7 +40,7 @@ export class ReachWalk {
     return this.#mayReach(node);
   }
 
-  /** Looks at an object's own relationships, and notes where to go on. */
+  /** Checks an object's own relationships, and adds the nodes to continue with. */
   visit(node: ReachNode, object: number, visited: VisitedSet): boolean {
     const subject = this.#subject;
     if (object === subject.object) {
@@ -68,7 +68,7 @@ export class ReachWalk {
     return false;
   }
 
-  /** Whether the subject is in one of a list of usersets; notes those that have to be walked through. */
+  /** Whether the subject is in one of a list of usersets; adds those that have to be walked. */
   #visitUsersets(list: number, onlyGroups: boolean, visited: VisitedSet): boolean {
     const { pairs, subjects, program } = this.#graph;
     const groups = this.#groups;
@@ -106,7 +106,7 @@ export class ReachWalk {
     }
   }
 
-  /** Whether a list of a pair's subjects, which is not empty, holds one; the shorter way of three. */
+  /** Whether a non-empty list of a pair's subjects contains one; by the shortest of three ways. */
   #names(list: number, pair: number, subject: number): boolean {
     if (subject < 0) return false;
     const { subjects, resources, edges, pairs, program } = this.#graph;
@@ -118,7 +118,7 @@ export class ReachWalk {
       : edges.find(pair, subject) >= 0;
   }
 
-  /** Notes a node of an object, unless it was visited or cannot lead to the subject. */
+  /** Adds a node of an object, unless it was visited or cannot lead to the subject. */
   push(visited: VisitedSet, object: number, node: number): void {
     if (this.#mayReach(node) && visited.add(object, node)) this.pending.append(object, node);
   }

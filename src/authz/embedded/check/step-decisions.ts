@@ -12,7 +12,7 @@ import type { Checker } from "./checker.ts";
 /** The most steps of the checks of an explanation, which are made without a pause. */
 const MAX_CHECK_STEPS = 5_000_000;
 
-/** What the steps of one explanation come to, by the checker itself. */
+/** Decides the steps of one explanation, with the checker itself. */
 export class StepDecisions {
   readonly #model: Model;
   readonly #graph: RelationshipGraph;

@@ -2,7 +2,10 @@ import type { RelationshipFilter } from "../../../model/relationship.ts";
 import { NO_MEMBER } from "../program/pair-layout.ts";
 import { listsOf, type RelationshipGraph } from "./relationship-graph.ts";
 
-/** The edges that match a filter, in no order; found from the object that it names, where it names one. */
+/**
+ * The edges that match a filter, unordered; found through the object of the filter, if it names
+ * one.
+ */
 export function* findEdges(
   graph: RelationshipGraph,
   filter: RelationshipFilter,

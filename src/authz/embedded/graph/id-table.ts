@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 
 /** What comes before the text of an id in the pool: its number, low and high, and its length, low and high. */
 const HEADER = 4;
-/** Unlike in another process, so that nobody can prepare ids that collide. */
+/** Different in each process, so that nobody can prepare ids that collide. */
 const SEED = randomInt(0x7fffffff);
 
 /**

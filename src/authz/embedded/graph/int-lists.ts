@@ -1,15 +1,14 @@
 /** Lists of two items are the shortest in the pool; a single one is kept in the head. */
 const MIN_CLASS = 1;
-/** How many bits of a list's second head tell its capacity; its length is in those above. */
+/** How many bits of a list's second head hold its capacity; the bits above hold its length. */
 const CLASS_BITS = 5;
 const CLASS_MASK = (1 << CLASS_BITS) - 1;
 
 /**
- * Many lists of integers in one pool: no object for each list, which at a
- * million of them would cost more than what they hold. A list is named by a
- * small integer; capacities are powers of two, and given up ones are used
- * again. Most lists have one item, so that one is where a list's length is:
- * reading it touches one place of memory instead of two.
+ * Many lists of integers in one pool, without an object for each list: a million objects would cost
+ * more than the items. A small integer identifies a list; capacities are powers of two, and freed
+ * space is reused. Most lists have one item, which is stored beside the length: reading it touches
+ * one place of memory instead of two.
  */
 export class IntLists {
   /** Where the items of a list begin in the pool, or its only item, and how many they are with the capacity, side by side. */
@@ -23,7 +22,7 @@ export class IntLists {
     this.#heads = grown(this.#heads, lists * 2);
   }
 
-  /** How many items the list has, which there is room for. */
+  /** The length of the list, which must exist. */
   length(list: number): number {
     return (this.#heads[list * 2 + 1] as number) >>> CLASS_BITS;
   }
@@ -87,7 +86,7 @@ export class IntLists {
     return MIN_CLASS;
   }
 
-  /** Moves a list that is full to where it has twice the room. */
+  /** Moves a full list to a place with twice the capacity. */
   #move(list: number, sizeClass: number): number {
     const offset = this.#allocate(sizeClass + 1);
     const from = this.#heads[list * 2] as number;
@@ -112,7 +111,7 @@ export class IntLists {
   }
 }
 
-/** The array where it has that many places, else a longer one with what it holds. */
+/** The array if it has this capacity, else a longer copy. */
 export function grown(array: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
   if (length <= array.length) return array;
   const longer = new Int32Array(Math.max(length, 1024, Math.ceil(array.length * 1.4)));

@@ -12,8 +12,9 @@ const NAMED = 10;
 /**
  * Reads a store into memory.
  *
- * @param modelFile where the model is from, for messages
- * @throws AuthzError FAILED_PRECONDITION where relationships are not of the model, as after it was changed
+ * @param modelFile the file of the model, for messages
+ * @throws AuthzError FAILED_PRECONDITION if the model does not allow some relationships, such as
+ * after a change
  */
 export async function loadGraph(
   program: Program,
@@ -41,14 +42,14 @@ export async function loadGraph(
     `the model does not allow ${count} of the stored relationships; use a model that allows them, or list them and remove them with`,
     `  svc-access relationship list ${flags}`,
     `  svc-access relationship delete ${flags} --yes`,
-    // Stored text does not make lines of its own.
+    // Stored text must not add lines.
     ...refused.map((line) => `- ${printable(line)}`),
   ];
   if (count > refused.length) lines.push(`- and ${count - refused.length} more`);
   throw new AuthzError("FAILED_PRECONDITION", lines.join("\n"));
 }
 
-/** An argument as a shell takes it, in quotes only where it needs them; a placeholder where there is none. */
+/** An argument in shell syntax, quoted only if needed; a placeholder if it is absent. */
 function inShell(text: string | undefined, placeholder: string): string {
   if (text === undefined) return placeholder;
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -5,9 +5,9 @@ import { IdTable } from "./id-table.ts";
 import { grown } from "./int-lists.ts";
 
 /**
- * Numbers objects and their members: each (object, member) is a pair, and an
- * object's number is that of its pair with `NO_MEMBER`, so that an object as a
- * subject needs no look-up at all. See `layoutPairs` for where the others are.
+ * Numbers objects and their members: each (object, member) is a pair, and an object's number is
+ * that of its pair with `NO_MEMBER`, so that an object as a subject needs no lookup. See
+ * `layoutPairs` for the positions of the others.
  */
 export class ObjectPairs {
   readonly #layout: PairLayout;
@@ -48,7 +48,7 @@ export class ObjectPairs {
     return (this.#directory[(this.#directoryAt[object] as number) - 2 - slot] as number) - 1;
   }
 
-  /** The pair of an object and a member that a relationship may name, which is added where it is new. */
+  /** The pair of an object and a member that a relationship may name; added if it is new. */
   intern(object: number, member: number): number {
     const found = this.find(object, member);
     if (found >= 0) return found;
@@ -110,7 +110,7 @@ export class ObjectTable {
     return this.#ids[type]?.find(id) ?? -1;
   }
 
-  /** The number of an object, which is added where it is new. */
+  /** The number of an object; added if it is new. */
   intern(type: number, id: string): number {
     const ids = this.#ids[type] as IdTable;
     const found = ids.find(id);

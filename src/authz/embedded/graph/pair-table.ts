@@ -11,8 +11,8 @@ export function hashPair(left: number, right: number): number {
 const SLOT = 3;
 
 /**
- * Numbers pairs of integers: each pair has a number, from 0 and without gaps,
- * and open addressing over typed arrays finds it. A removed number is given out again.
+ * Numbers pairs of integers: each pair has a number, from 0 and without gaps, and open addressing
+ * over typed arrays finds it. Removed numbers are reused.
  */
 export class PairTable {
   /** Left and right of each pair, side by side: one line of the processor's cache holds both. */
@@ -67,13 +67,13 @@ export class PairTable {
     return number;
   }
 
-  /** Removes a pair; its number may be given out again. */
+  /** Removes a pair; its number may be reused. */
   remove(number: number): void {
     const mask = this.#mask;
     const slots = this.#slots;
     let hole = hashPair(this.left(number), this.right(number)) & mask;
     while (slots[hole * SLOT] !== number + 1) hole = (hole + 1) & mask;
-    // Backward shift: entries that the removed one pushed on move up, so no tombstones are left.
+    // Backward shift: entries that the removed one displaced move up, so no tombstones remain.
     for (let slot = (hole + 1) & mask; slots[slot * SLOT] !== 0; slot = (slot + 1) & mask) {
       const at = slot * SLOT;
       const hash = hashPair(slots[at + 1] as number, slots[at + 2] as number);

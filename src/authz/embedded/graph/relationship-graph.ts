@@ -10,7 +10,7 @@ import { PairTable } from "./pair-table.ts";
  * relationship is an edge from the pair of its resource to that of its subject
  * (`NO_MEMBER` for an object itself), found by hash and in lists both ways.
  *
- * Objects and pairs stay once they were named; edges go.
+ * Objects and pairs are never removed; edges are.
  */
 export class RelationshipGraph {
   readonly program: Program;
@@ -23,7 +23,7 @@ export class RelationshipGraph {
   readonly subjects = new IntLists();
   /** The pairs of resources that have an edge to a pair; see `groupsOf` and `othersOf`. */
   readonly resources = new IntLists();
-  /** Differs after every change, also one that was taken back. */
+  /** Differs after every change, also one that was undone. */
   version = 0;
   /** By edge: where it is in the list of its resource and in that of its subject, side by side. */
   #places = new Int32Array(2048);
@@ -65,7 +65,7 @@ export class RelationshipGraph {
     this.version++;
     const from = this.edges.left(edge);
     const to = this.edges.right(edge);
-    // The last of a list takes the place of the one that goes.
+    // The last item of a list takes the place of the removed one.
     const inSubjects = this.#places[2 * edge] as number;
     const movedTo = this.subjects.swapRemove(this.#subjectList(from, to), inSubjects);
     if (movedTo >= 0) this.#places[2 * this.edges.find(from, movedTo)] = inSubjects;
@@ -145,8 +145,7 @@ export class RelationshipGraph {
   }
 }
 
-// The two lists of a pair are neighbours, so that a look at a pair touches one line of the
-// processor's cache.
+// The two lists of a pair are adjacent, so that reading a pair touches one cache line.
 
 /** In `subjects`: the objects and wildcards of a pair. */
 export function plainOf(pair: number): number {

@@ -4,18 +4,17 @@ import { AuthzError } from "../../engine/authz-error.ts";
 /** Work in steps: it may pause at each `yield`. */
 export type Steps<Result> = Generator<void, Result>;
 
-/** After how many milliseconds others get a turn. */
+/** How many milliseconds a turn lasts. */
 const TURN = 10;
-/** How often work is begun again because of writes, before it is done in one go. */
+/** How often work starts again because of writes, before it runs without a pause. */
 const MOST_RESTARTS = 3;
 
 /**
- * Runs long work in turns, so that timers fire, other calls are answered and
- * the signal is heeded. The answer is that of one state: where something was
- * written during a pause, the work begins again; where that goes on, it is done
- * without a pause.
+ * Runs long work in turns, so that timers fire, other calls are answered and the signal is checked.
+ * The result reflects one state: after a write during a pause, the work starts again; after
+ * several, it runs without a pause.
  *
- * @param version what differs after every write
+ * @param version a value that differs after every write
  * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED where the signal is aborted
  */
 export async function inTurns<Result>(
@@ -42,7 +41,7 @@ export async function inTurns<Result>(
   }
 }
 
-/** What a call that its signal aborted rejects with. */
+/** The error of a call whose signal was aborted. */
 export function abortError({ reason }: AbortSignal): AuthzError {
   return reason instanceof Error && reason.name === "TimeoutError"
     ? new AuthzError("DEADLINE_EXCEEDED", "the deadline has passed", { cause: reason })

@@ -1,6 +1,6 @@
 import { hashPair } from "./pair-table.ts";
 
-/** A set of pairs of integers that is emptied in constant time, by a new epoch. */
+/** A set of pairs of integers that is cleared in constant time, by a new epoch. */
 export class VisitedSet {
   #lefts: Int32Array;
   #rights: Int32Array;
@@ -56,7 +56,7 @@ export class VisitedSet {
   }
 }
 
-/** Sets that are used again, one for each walk that is under way: walks may take turns. */
+/** Sets for reuse, one for each walk under way: walks may take turns. */
 export class VisitedPool {
   readonly #free: VisitedSet[] = [];
 
@@ -67,7 +67,7 @@ export class VisitedPool {
     return visited;
   }
 
-  /** Gives a set back. */
+  /** Returns a set. */
   give(visited: VisitedSet): void {
     this.#free.push(visited);
   }

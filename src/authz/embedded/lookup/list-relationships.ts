@@ -5,7 +5,7 @@ import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import type { Steps } from "../graph/turns.ts";
 import { tooManyResults } from "./listings.ts";
 
-/** How many relationships are looked at before a pause is possible. */
+/** How many relationships are read before a pause is possible. */
 const EDGES_A_STEP = 1024;
 
 /**

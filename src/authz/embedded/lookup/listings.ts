@@ -7,7 +7,10 @@ import type { Steps } from "../graph/turns.ts";
 /** The most results of a listing, over all of its pages. */
 export const MAX_RESULTS = 1_000_000;
 const MAX_KEPT = 8;
-/** The most items of all kept listings together. A longer one is kept alone: its pages are many. */
+/**
+ * The most items of all kept listings together. A longer one is kept alone, since it has many
+ * pages.
+ */
 const MAX_KEPT_ITEMS = 200_000;
 
 /** The state that is listed. */
@@ -18,20 +21,20 @@ export interface ListedState {
 }
 
 /**
- * Pages of sorted listings. The last listings of the present state are kept, so that their further
- * pages cost no new evaluation; a page of one that was dropped evaluates again,
- * with the same result, for its cursor pins the revision.
+ * Pages of sorted listings. The last listings of the current state are cached, so that their
+ * further pages need no new evaluation. A page of a dropped listing evaluates it again, with the
+ * same result, since its cursor pins the revision.
  */
 export class Listings {
   readonly #kept = new Map<string, readonly unknown[]>();
   #items = 0;
-  /** Of which state they are. */
+  /** The state that they are of. */
   #sequence = -1;
 
   /**
-   * @param listing what is asked for, without the page
+   * @param listing the request without the page
    * @param evaluate all results, sorted by `keyOf`, each key once
-   * @throws AuthzError OUT_OF_RANGE where there were writes since the page before
+   * @throws AuthzError OUT_OF_RANGE if there were writes since the previous page
    */
   *page<Item>(
     listing: readonly unknown[],
@@ -50,7 +53,7 @@ export class Listings {
         "relationships were written after the previous page, and its state is no longer available; list again from the first page",
       );
     }
-    // The request says what its items are.
+    // The request determines the type of the items.
     const all = (this.#kept.get(key) as readonly Item[] | undefined) ?? (yield* evaluate());
     const start = cursor === undefined ? 0 : firstBehind(all, cursor.after, keyOf);
     const items = all.slice(start, start + size);
@@ -65,7 +68,7 @@ export class Listings {
     return { items, revision, nextCursor: formatCursor(key, { sequence, after: keyOf(last) }) };
   }
 
-  /** What is of another state nobody can ask for any more. */
+  /** Listings of another state can no longer be requested. */
   #moveTo(sequence: number): void {
     if (sequence === this.#sequence) return;
     this.#sequence = sequence;
@@ -90,7 +93,7 @@ export class Listings {
   }
 }
 
-/** The refusal of a listing that is too long to hold. */
+/** The refusal of a listing that is too long. */
 export function tooManyResults(most: number): AuthzError {
   return new AuthzError("RESOURCE_EXHAUSTED", `there are more than ${most} results; request fewer`);
 }
@@ -116,11 +119,11 @@ const VERSION = "1:embedded-cursor";
 export interface PageCursor {
   /** The number of the last write of the state that is listed. */
   readonly sequence: number;
-  /** What the page before ended with. */
+  /** The last item of the previous page. */
   readonly after: string;
 }
 
-/** A hash of what is listed, of which store. */
+/** A hash of the request and the store. */
 export function listingKey(listing: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(listing)).digest("base64url").slice(0, 22);
 }
@@ -139,7 +142,7 @@ export function parseCursor(listing: string, cursor: string): PageCursor {
     Number.isSafeInteger(sequence) &&
     (sequence as number) >= 0 &&
     typeof after === "string";
-  // Formatted again, because the decoder skips whatever is not base64url.
+  // Formatted again, because the decoder ignores characters that are not base64url.
   if (!isOurs || formatCursor(of, { sequence: sequence as number, after }) !== cursor) {
     throw new AuthzError("INVALID_ARGUMENT", "the cursor is malformed");
   }

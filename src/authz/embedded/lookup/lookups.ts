@@ -16,7 +16,10 @@ import { type ListedState, Listings } from "./listings.ts";
 import { ResourceFinder } from "./resource-finder.ts";
 import { SubjectFinder } from "./subject-finder.ts";
 
-/** Lists what is asked for, a page at a time. What is listed is read of a request once, and not again when the work is begun anew. */
+/**
+ * Lists the requested items, a page at a time. The request is read once, and not again when the
+ * work restarts.
+ */
 export class Lookups {
   readonly #graph: RelationshipGraph;
   readonly #maxResults: number;
@@ -62,7 +65,7 @@ export class Lookups {
   relationships(filter: RelationshipFilter, page: PageRequest): () => Steps<Page<Relationship>> {
     const { resourceType, resourceId, relation, subject } = filter;
     const of = [resourceType, resourceId, relation, subject?.type, subject?.id, subject?.relation];
-    // Text that stays as it is: the object that was asked with may change before the next page.
+    // A copy as text: the caller may change its object before the next page.
     const listing = ["relationships", ...of.map((part) => part ?? null)];
     const all = () => listRelationships(this.#graph, filter, this.#maxResults);
     return () => this.#listings.page(listing, page, this.#state(), all, formatRelationship);

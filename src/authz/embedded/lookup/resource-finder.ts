@@ -9,21 +9,21 @@ import type { Program } from "../program/program.ts";
 import { tooManyResults } from "./listings.ts";
 import { ResourceWalk } from "./resource-walk.ts";
 
-/** How many checks of what was found are done before a pause is possible. */
+/** How many checks of candidates are done before a pause is possible. */
 const CHECKS_A_STEP = 64;
 
-/** What is looked for, as integers. */
+/** The target of the lookup, as integers. */
 interface Lookup {
   readonly who: CheckSubject;
   readonly target: number;
-  /** Whether what the walk finds is held only if a check says so. */
+  /** Whether each result of the walk needs a check. */
   readonly confirm: boolean;
 }
 
 /**
- * Finds the resources that a subject holds a permission on, by walking from the
- * subject. Where the permission depends on an intersection, an exclusion or an
- * `all`, what the walk finds are candidates, and each is checked.
+ * Finds the resources that a subject holds a permission on, by walking from the subject. If the
+ * permission depends on an intersection, an exclusion or an `all`, the results of the walk are
+ * candidates, and each is checked.
  */
 export class ResourceFinder {
   readonly #graph: RelationshipGraph;
@@ -59,7 +59,7 @@ export class ResourceFinder {
     return ids.sort();
   }
 
-  /** Whether there is any: each that the walk finds is checked at once, until one is held. */
+  /** Whether there is any: each candidate is checked at once, until one is held. */
   *any(request: CheckAnyRequest): Steps<boolean> {
     const lookup = this.#lookup(request);
     let checks = 0;

@@ -6,15 +6,18 @@ import type { Program } from "../program/program.ts";
 
 /** How many visits are done before a pause is possible. */
 const VISITS_A_STEP = 4096;
-/** How many resources of a list are noted before they are visited; a walk that ends early has noted few for nothing. */
+/**
+ * How many resources of a list are added before they are visited, so that a walk that ends early
+ * adds few unnecessarily.
+ */
 const RESOURCES_A_TURN = 64;
 
 type Arrows = Program["arrowsInto"][number];
 
-/** A list of resources that is gone through from a place on. */
+/** A list of resources that is read from a position on. */
 interface Rest {
   readonly list: number;
-  /** The arrows that are followed; absent where the resources' own relations are. */
+  /** The arrows to follow; absent to follow the resources' own relations. */
   readonly arrows: Arrows | undefined;
   next: number;
 }
@@ -23,7 +26,7 @@ interface Rest {
 export class ResourceWalk {
   readonly #graph: RelationshipGraph;
   readonly #visited: VisitedSet;
-  /** By member: whether it can lead to what is looked for. */
+  /** By member: whether it can lead to the target. */
   readonly #leads: Uint8Array;
   /** What is still to be visited. */
   readonly #objects: number[] = [];
@@ -36,7 +39,9 @@ export class ResourceWalk {
     this.#visited = visited;
   }
 
-  /** Gives each object that the target is met at, once; undefined where a pause is possible. */
+  /**
+   * Yields each object at which the target is reached, once; undefined where a pause is possible.
+   */
   *run(who: CheckSubject, target: number): Generator<number | undefined, void> {
     this.#begin(who);
     let steps = 0;
@@ -64,7 +69,7 @@ export class ResourceWalk {
     }
   }
 
-  /** Goes on from a member of an object. */
+  /** Continues from a member of an object. */
   #visit(object: number, member: number): void {
     const { grants, arrowsInto, acceptedBy, subjectMembers } = this.#graph.program;
     const { pairs, objects } = this.#graph;
@@ -80,7 +85,7 @@ export class ResourceWalk {
     }
   }
 
-  /** Goes on from a subject to the resources that it has a relation to. */
+  /** Continues from a subject to the resources that it has a relation to. */
   #follow(pair: number, arrows?: Arrows): void {
     if (pair < 0) return;
     for (const list of listsOf(pair)) {
@@ -90,7 +95,7 @@ export class ResourceWalk {
     }
   }
 
-  /** Goes on with the last list; false where there is none. */
+  /** Continues with the last list; false if there is none. */
   #resume(): boolean {
     const rest = this.#rests.at(-1);
     if (rest === undefined) return false;
@@ -98,7 +103,7 @@ export class ResourceWalk {
     const end = Math.min(length, rest.next + RESOURCES_A_TURN);
     this.#pushList(rest.list, rest.arrows, rest.next, end);
     rest.next = end;
-    // What this part leads to is put on top of it: only what is done with is taken off now.
+    // Whatever this list leads to is pushed above it, so only finished lists are popped now.
     if (end === length) this.#rests.pop();
     return true;
   }

@@ -14,14 +14,14 @@ import { NO_MEMBER } from "../program/pair-layout.ts";
 import type { ArrowStep, Node, Program, ReachNode } from "../program/program.ts";
 import { tooManyResults } from "./listings.ts";
 
-/** How many visits, or checks of what was found, are done before a pause is possible. */
+/** How many visits, or checks of candidates, are done before a pause is possible. */
 const VISITS_A_STEP = 4096;
 const CHECKS_A_STEP = 64;
 
 /** A subject that no relationship names: it holds what the wildcard holds. */
 const ANYBODY = -3;
 
-/** One walk that is under way. */
+/** A walk under way. */
 interface Walk {
   readonly type: number;
   readonly member: number;
@@ -33,10 +33,10 @@ interface Walk {
 }
 
 /**
- * Finds the subjects that hold a permission on a resource, by walking from the
- * resource over whatever the permission is computed from, subtracted sides
- * among it. Where nothing is combined, who is found holds it; elsewhere each
- * is checked, and all that were not met are alike: they are one more check.
+ * Finds the subjects that hold a permission on a resource, by walking from the resource over
+ * everything that the permission is computed from, including subtracted sides. If nothing is
+ * combined, every subject found holds it; otherwise each is checked. All subjects that were not
+ * found are alike: they need one more check.
  */
 export class SubjectFinder {
   readonly #graph: RelationshipGraph;
@@ -52,7 +52,7 @@ export class SubjectFinder {
     this.#checker = checker;
   }
 
-  /** The subjects, sorted by id; `*` with those that it does not stand for. */
+  /** The subjects, sorted by id; `*` with those that it excludes. */
   *find(request: LookupSubjectsRequest): Steps<FoundSubject[]> {
     const { resource, permission, subjectType, subjectRelation } = request;
     const { typeIds, memberIds, combines } = this.#program;
@@ -100,7 +100,9 @@ export class SubjectFinder {
     return found.toSpliced(place < 0 ? found.length : place, 0, everybody);
   }
 
-  /** Notes the objects that may hold it as subjects of the type and member, the wildcard among them. */
+  /**
+   * Adds the objects that may hold it as subjects of the type and member, including the wildcard.
+   */
   *#walk(walk: Walk, object: number, target: number): Steps<void> {
     const { type, member, met, pending } = walk;
     push(walk, object, target);

@@ -2,8 +2,8 @@ import type { Model } from "../../../model/index.ts";
 import type { Names, Node } from "./program.ts";
 
 /**
- * By node, then type: whether a subject of the type can ever be found at the
- * node. A check does not walk where its subject cannot be.
+ * By node, then type: whether a subject of the type can be found at the node. A check skips nodes
+ * where its subject cannot be.
  */
 export function reachableTypes(model: Model, names: Names, nodes: readonly Node[]): Uint8Array {
   const types = names.typeIds.size;
@@ -28,7 +28,7 @@ export function reachableTypes(model: Model, names: Names, nodes: readonly Node[
       case "reach":
         for (const name of node.names) {
           const { type, name: relation } = names.members[name] as { type: number; name: string };
-          // A userset is a member of itself; an object may be of itself.
+          // A userset is a member of itself; an object may be, too.
           pending.push([id, type]);
           for (const subject of definitions[type]?.relations.get(relation)?.subjects ?? []) {
             const subjectType = names.typeIds.get(subject.type) as number;
@@ -41,7 +41,7 @@ export function reachableTypes(model: Model, names: Names, nodes: readonly Node[
         for (const other of node.combined) dependOn(id, other);
     }
   });
-  // An operand without a name may hold `self` of any type; leave such nodes open.
+  // An operand without a name may contain `self` of any type; leave these nodes open.
   nodes.forEach((node, id) => {
     if (node.kind !== "reach" || !node.self) return;
     for (let type = 0; type < types; type++) pending.push([id, type]);
@@ -56,8 +56,8 @@ export function reachableTypes(model: Model, names: Names, nodes: readonly Node[
 }
 
 /**
- * By node: whether an intersection, an exclusion or an `all` can be met below
- * it. Where none can, whatever a walk finds is held, without a check of each.
+ * By node: whether there is an intersection, an exclusion or an `all` below it. If there is none,
+ * every result of a walk holds, without a check.
  */
 export function combiningNodes(names: Names, nodes: readonly Node[], model: Model): Uint8Array {
   const combines = new Uint8Array(nodes.length);

@@ -2,9 +2,9 @@ import type { Expression, Model } from "../../../model/index.ts";
 import type { ArrowInto, Names, Program } from "./program.ts";
 
 /**
- * The model read backwards: what a member may grant. Of an intersection the
- * first operand is enough and of an exclusion the base, because whoever holds
- * the whole holds those; what is found so is a candidate until it is checked.
+ * The model in reverse: what a member may grant. For an intersection the first operand is enough,
+ * and for an exclusion the base, because every holder of the whole holds these; the results are
+ * candidates until they are checked.
  */
 export function collectGrants(
   model: Model,

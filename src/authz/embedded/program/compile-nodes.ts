@@ -3,7 +3,7 @@ import { AuthzError } from "../../engine/authz-error.ts";
 import { usersetsOf } from "./find-groups.ts";
 import type { ArrowStep, Member, Names, Node, ReachNode, RelationStep } from "./program.ts";
 
-/** What a reach node is made of, while it is collected. */
+/** The parts of a reach node while they are collected. */
 interface Parts {
   self: boolean;
   readonly names: Set<number>;
@@ -12,7 +12,10 @@ interface Parts {
   readonly combined: number[];
 }
 
-/** Compiles the nodes of all members, which come first, and of the operands of what combines. */
+/**
+ * Compiles the nodes of all members, which come first, and of the operands of combining
+ * expressions.
+ */
 export function compileNodes(model: Model, names: Names, groups: Uint8Array): Node[] {
   return new NodeCompiler(model, names, groups).compile();
 }
@@ -94,7 +97,7 @@ class NodeCompiler {
     parts.combined.push(this.#combined(expression, type));
   }
 
-  /** The node of an expression that is no way among several. */
+  /** The node of an expression that combines its operands. */
   #combined(expression: Expression, type: number): number {
     const known = this.#compiled.get(expression);
     if (known !== undefined) return known;

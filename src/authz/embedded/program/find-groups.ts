@@ -2,9 +2,9 @@ import type { Model, Relation } from "../../../model/index.ts";
 import type { Names } from "./program.ts";
 
 /**
- * By member: whether it is a group, which is a relation that usersets name and
- * that itself accepts usersets of groups only. Who is in one is a matter of
- * relationships alone, so that the groups of a subject are found from the subject.
+ * By member: whether it is a group, which is a relation that usersets name and that itself accepts
+ * usersets of groups only. Membership depends on relationships alone, so that the groups of a
+ * subject can be found from the subject.
  */
 export function findGroups(model: Model, names: Names): Uint8Array {
   const accepted = new Map<number, readonly number[]>();
@@ -16,7 +16,8 @@ export function findGroups(model: Model, names: Names): Uint8Array {
   });
   const groups = new Uint8Array(names.members.length);
   for (const usersets of accepted.values()) for (const userset of usersets) groups[userset] = 1;
-  // What holds another kind of userset is none, and neither is what holds that.
+  // A relation that accepts another kind of userset is not a group, nor is one that accepts that
+  // relation.
   for (let changed = true; changed; ) {
     changed = false;
     groups.forEach((is, member) => {

@@ -2,8 +2,8 @@ import type { Expression, Model } from "../../../model/index.ts";
 import type { ArrowInto, ArrowStep, Names, Recursion, RecursionInto } from "./program.ts";
 
 /**
- * By member: what it is computed from that may be computed from it in turn, as
- * `group#member` from `group#member`. Cycles of relationships run there alone.
+ * By member: what it is computed from that may in turn be computed from it, as `group#member` from
+ * `group#member`. Only these can form cycles of relationships.
  */
 export function findRecursion(model: Model, names: Names): Recursion[] {
   const all = names.members.map((_, id) => dependenciesOf(model, names, id));
@@ -24,7 +24,7 @@ export function findRecursion(model: Model, names: Names): Recursion[] {
   }));
 }
 
-/** By member: what is computed from it, of what may recur. */
+/** By member: the recurring members that are computed from it. */
 export function invertRecursion(recursion: readonly Recursion[]): RecursionInto[] {
   const references: number[][] = recursion.map(() => []);
   const relations: Set<number>[] = recursion.map(() => new Set());
@@ -43,7 +43,7 @@ export function invertRecursion(recursion: readonly Recursion[]): RecursionInto[
   }));
 }
 
-/** By member: whether it is a relation that something recurs through; most are none. */
+/** By member: whether it is a relation that something recurs through; most are not. */
 export function recurringRelations(recursion: readonly Recursion[]): Uint8Array {
   const recurring = new Uint8Array(recursion.length);
   recursion.forEach(({ usersets, arrows }, member) => {

@@ -7,20 +7,20 @@ export const NO_SLOT = -1;
 /** Where the pairs of an object are, by its type. */
 export interface PairLayout {
   /**
-   * By member: how far behind the object its pair is. In a wide type it is `-2`
-   * less the place in the object's directory.
+   * By member: the offset of its pair from the object. In a wide type it is `-2` minus the position
+   * in the object's directory.
    */
   readonly slots: Int32Array;
-  /** By type: how many pairs an object is given at first, its own as a subject among them. */
+  /** By type: how many pairs an object gets at first, including its own as a subject. */
   readonly blocks: Int32Array;
   /** By type: the length of an object's directory; 0 where all pairs are in the block. */
   readonly directories: Int32Array;
 }
 
-/** Types with more members than this find their pairs by a directory. */
+/** Types with more members than this find their pairs through a directory. */
 const MOST_SLOTS = 6;
 
-/** What is known of the members of types before the pairs are laid out; see `Program`. */
+/** The members of types, as known before the layout of pairs; see `Program`. */
 interface NamedMembers {
   readonly members: readonly { readonly isRelation: boolean }[];
   readonly memberIds: readonly ReadonlyMap<string, number>[];
@@ -28,10 +28,9 @@ interface NamedMembers {
 }
 
 /**
- * Lays out pairs. An object of a narrow type has a pair for whatever a
- * relationship may name, side by side, so that they are found without a search.
- * In a wide one most would stay empty, at 50 bytes each; there a pair costs
- * four bytes in a directory until it is named.
+ * Lays out pairs. An object of a narrow type has a pair for each member that a relationship may
+ * name, side by side, so that finding one needs no search. In a wide type most would stay empty, at
+ * 50 bytes each; there a pair costs four bytes in a directory until a relationship names it.
  */
 export function layoutPairs({ members, memberIds, subjectMembers }: NamedMembers): PairLayout {
   const slots = new Int32Array(members.length).fill(NO_SLOT);

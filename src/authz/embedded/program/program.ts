@@ -1,6 +1,6 @@
 import type { PairLayout } from "./pair-layout.ts";
 
-/** A relation or permission of a type, or what a bare object is as a subject. */
+/** A relation or permission of a type, or `NO_MEMBER` for a bare object as a subject. */
 export interface Member {
   readonly id: number;
   readonly type: number;
@@ -8,12 +8,12 @@ export interface Member {
   readonly isRelation: boolean;
 }
 
-/** A relation whose subjects count. */
+/** A relation whose subjects are granted. */
 export interface RelationStep {
   readonly member: number;
-  /** Whether it accepts `type:*`, so that the wildcard is looked for. */
+  /** Whether it accepts `type:*`, so that the wildcard has to be checked. */
   readonly wildcard: boolean;
-  /** Whether it accepts usersets, so that they are followed. */
+  /** Whether it accepts usersets, so that they have to be followed. */
   readonly usersets: boolean;
   /** Whether all usersets that it accepts are groups, see `findGroups`. */
   readonly onlyGroups: boolean;
@@ -26,18 +26,18 @@ export interface ArrowStep {
   readonly usersets: boolean;
   /** By type: the node of the member there, or -1 where the type has none. */
   readonly targets: Int32Array;
-  /** The node where the relation accepts one type only, so that none need be looked up; else -1. */
+  /** The node if the relation accepts one type only, which saves the lookup; else -1. */
   readonly only: number;
 }
 
 /**
- * What grants by being one of several ways. References to permissions of the
- * same type are merged into it, so that most permissions are one such node.
+ * A node that grants if one of several ways does. References to permissions of the same type are
+ * merged into it, so that most permissions are one reach node.
  */
 export interface ReachNode {
   readonly kind: "reach";
   readonly self: boolean;
-  /** The members merged into this node, itself among them where it has a name. */
+  /** The members merged into this node, including itself if it has a name. */
   readonly names: ReadonlySet<number>;
   readonly relations: readonly RelationStep[];
   readonly arrows: readonly ArrowStep[];
@@ -45,20 +45,20 @@ export interface ReachNode {
   readonly combined: readonly number[];
 }
 
-/** What grants only where every operand does. */
+/** A node that grants if every operand does. */
 export interface AndNode {
   readonly kind: "and";
   readonly operands: readonly number[];
 }
 
-/** What grants where the base does and the subtracted does not. */
+/** A node that grants if the base does and the subtracted node does not. */
 export interface ExceptNode {
   readonly kind: "except";
   readonly base: number;
   readonly subtracted: number;
 }
 
-/** What grants where a relation has objects and each of them grants. */
+/** A node that grants if a relation has objects and each of them grants. */
 export interface EachNode {
   readonly kind: "each";
   readonly arrow: ArrowStep;
@@ -81,11 +81,11 @@ export interface Recursion {
   readonly arrows: readonly ArrowStep[];
 }
 
-/** What may recur because of a member: the inverse of `Recursion`. */
+/** What recurs through a member: the inverse of `Recursion`. */
 export interface RecursionInto {
   /** Permissions of the same type. */
   readonly references: readonly number[];
-  /** The relations that its usersets stand in. */
+  /** The relations whose subjects are its usersets. */
   readonly relations: ReadonlySet<number>;
   readonly arrows: readonly ArrowInto[];
 }

@@ -7,16 +7,15 @@ import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 export type Updates = readonly RelationshipUpdate[];
 
 /**
- * Commits writes to the store and then applies them to memory, which is never ahead of the
- * store. Where a commit fails without saying whether it happened, the store is asked before
- * anything else is done.
+ * Commits writes to the store and then applies them to memory, which is never ahead of the store.
+ * If a commit fails with an unknown outcome, the store is asked before anything else is done.
  */
 export class Committer {
   readonly #graph: RelationshipGraph;
   readonly #store: RelationshipStore;
   readonly #onApplied: () => void;
   #sequence: number;
-  /** The writes whose commit failed without saying whether it happened. */
+  /** The writes whose commit failed with an unknown outcome. */
   #uncertain: readonly Updates[] | undefined;
   /** Since when the store may have been taken by another process. */
   #interruptedAt: number | undefined;
@@ -36,7 +35,7 @@ export class Committer {
     this.#sequence = store.sequence;
   }
 
-  /** The number of the last write that memory holds. */
+  /** The number of the last write in memory. */
   get sequence(): number {
     return this.#sequence;
   }
@@ -52,12 +51,12 @@ export class Committer {
     );
   }
 
-  /** Whether the process must be started again. */
+  /** Whether the process must be restarted. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Whether the store may hold a write that memory does not. */
+  /** Whether the store may have a write that memory lacks. */
   get isUncertain(): boolean {
     return this.#interruptedAt !== undefined || this.#uncertain !== undefined;
   }
@@ -85,9 +84,9 @@ export class Committer {
   }
 
   /**
-   * Finds out what the store holds, where that is uncertain.
+   * Finds out what the store contains, if that is uncertain.
    *
-   * @param cause what to throw where it cannot be found out now
+   * @param cause the error to throw if that is not possible now
    */
   async settle(cause?: unknown): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;

@@ -8,9 +8,8 @@ export interface Computed {
 }
 
 /**
- * What a member of an object is computed from, of what may recur by the model.
- * What was looked at and does not count is `undefined`, so that the caller sees
- * every step of the work.
+ * What a member of an object is computed from, as far as the model lets it recur. Items that were
+ * examined but do not count are `undefined`, so that the caller sees every step of the work.
  */
 export function* computedFrom(
   graph: RelationshipGraph,

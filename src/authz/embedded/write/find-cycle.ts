@@ -10,9 +10,9 @@ const SHOWN = 12;
  * A cycle that relationships of a graph take part in, as the path of what is
  * computed from what, or undefined. The relationships are in the graph already.
  *
- * Two walks for all of them, over what may recur by the model only: to what is
- * below them and to what is above. A cycle is in both, so the walk that ends
- * first decides, and a write at either end of a long chain costs little.
+ * Two walks for all of them, only over members that may recur by the model: one down and one up. A
+ * cycle is in both, so the walk that ends first decides, and a write at either end of a long chain
+ * costs little.
  *
  * @param onStep called for every step of a walk
  */
@@ -37,7 +37,7 @@ export function findCycle(
   }
 }
 
-/** Whether a relationship can be a part of a cycle at all. */
+/** Whether a relationship can be part of a cycle at all. */
 export function mayCloseCycle(graph: RelationshipGraph, relationship: Relationship): boolean {
   for (const _ of recursive(graph, relationship)) return true;
   return false;
@@ -90,8 +90,8 @@ interface Step {
 }
 
 /**
- * A walk in depth over all that some nodes lead to, one neighbour at a time, so
- * that two walks can be made side by side and the shorter one decides.
+ * A depth-first walk over everything that some nodes lead to, one neighbour at a time, so that two
+ * walks can run side by side and the shorter one decides.
  */
 export class CycleWalk {
   readonly #starts: readonly Computed[];
@@ -114,7 +114,10 @@ export class CycleWalk {
     this.#startKeys = new Set(starts.map(keyOf));
   }
 
-  /** Looks at one neighbour; returns a cycle that runs through a start, whether there is more, or that all was seen. */
+  /**
+   * Visits one neighbour; returns a cycle that contains a start node, or whether there is more to
+   * visit.
+   */
   step(): readonly Computed[] | "more" | "ended" {
     const top = this.#path.at(-1);
     if (top === undefined) {
@@ -143,7 +146,10 @@ export class CycleWalk {
     this.#path.push({ node, neighbours: this.#neighboursOf(node) });
   }
 
-  /** From a node of the path back to it; undefined where it was there before, for it runs through no start. */
+  /**
+   * From a node of the path back to it; undefined if the cycle existed before, because it contains
+   * no start node.
+   */
   #cycleTo(node: Computed): readonly Computed[] | undefined {
     const key = this.#keyOf(node);
     const from = this.#path.findIndex((other) => this.#keyOf(other.node) === key);

@@ -4,7 +4,7 @@ import type { Revision } from "../../engine/engine.ts";
 const VERSION = "1";
 const KIND = "embedded";
 
-/** The token of a state: of which version, engine and store it is, and the number of its last write. */
+/** The token of a state: its version, engine and store, and the number of its last write. */
 export function formatRevision(storeId: string, sequence: number): Revision {
   return Buffer.from([VERSION, KIND, sequence, storeId].join(":")).toString("base64url");
 }
@@ -12,7 +12,7 @@ export function formatRevision(storeId: string, sequence: number): Revision {
 /**
  * The number of the last write of a state.
  *
- * @throws AuthzError INVALID_ARGUMENT where the token is malformed or of another store
+ * @throws AuthzError INVALID_ARGUMENT if the token is malformed or belongs to another store
  */
 export function parseRevision(storeId: string, revision: Revision): number {
   const text = Buffer.from(String(revision), "base64url").toString();
@@ -20,7 +20,7 @@ export function parseRevision(storeId: string, revision: Revision): number {
   const sequence = Number(digits);
   const isOurs =
     version === VERSION && kind === KIND && Number.isSafeInteger(sequence) && sequence >= 0;
-  // Encoded again, because the decoder skips whatever is not base64url.
+  // Encoded again, because the decoder ignores characters that are not base64url.
   if (!isOurs || formatRevision(rest.join(":"), sequence) !== revision) {
     throw new AuthzError("INVALID_ARGUMENT", "the revision token is malformed");
   }
@@ -30,7 +30,7 @@ export function parseRevision(storeId: string, revision: Revision): number {
   return sequence;
 }
 
-/** The revision of the head, as callers have it. */
+/** The revision of the head, as a token. */
 export class HeadRevision {
   readonly #storeId: string;
   readonly #writer: { readonly sequence: number };

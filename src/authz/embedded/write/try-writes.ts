@@ -13,15 +13,15 @@ export interface TriedWrite {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A write and why it is refused, where it is. */
+/** A write, and why it is refused if it is. */
 export interface Outcome<Write> {
   readonly write: Write;
   readonly refusal: { readonly error: unknown } | undefined;
 }
 
 /**
- * Tries writes in memory in their order, each on what those before have made, and takes
- * them all back, without waiting for anything in between: no read sees what is not committed.
+ * Tries writes in memory in their order, each on top of the previous ones, and undoes all of them,
+ * without yielding in between: no read sees uncommitted data.
  */
 export function tryWrites<Write extends TriedWrite>(
   graph: RelationshipGraph,
@@ -45,7 +45,10 @@ export function tryWrites<Write extends TriedWrite>(
   return outcomes;
 }
 
-/** Whether a write alone can be refused for nothing but a CREATE of what exists; then nothing need be tried. */
+/**
+ * Whether the only possible reason to refuse a single write is a CREATE of an existing
+ * relationship; then nothing has to be tried.
+ */
 function isSimple(graph: RelationshipGraph, { updates, preconditions = [] }: WriteRequest) {
   if (preconditions.length > 0) return false;
   for (const { operation, relationship } of updates) {
@@ -54,7 +57,7 @@ function isSimple(graph: RelationshipGraph, { updates, preconditions = [] }: Wri
   return true;
 }
 
-/** No update of a write is of what another one makes or removes, for none is in it twice. */
+/** No update of a write depends on another one, since a write names each relationship once. */
 function requireAbsent(graph: RelationshipGraph, { updates }: WriteRequest): void {
   for (const { operation, relationship } of updates) {
     if (operation === "CREATE" && graph.has(relationship)) throw existsError(relationship);
@@ -62,9 +65,9 @@ function requireAbsent(graph: RelationshipGraph, { updates }: WriteRequest): voi
 }
 
 /**
- * Makes a write in memory; what it changes is added to `made`.
+ * Applies a write to memory; its changes are added to `made`.
  *
- * @throws AuthzError where it is refused, maybe only after some of it was made
+ * @throws AuthzError if it is refused, possibly after a part of it was applied
  */
 function tryWrite(
   graph: RelationshipGraph,
@@ -97,7 +100,7 @@ function existsError(relationship: Relationship): AuthzError {
   return new AuthzError("ALREADY_EXISTS", `${formatRelationship(relationship)} exists`);
 }
 
-/** Takes back what was made, the last first, until so much of it is left. */
+/** Undoes changes, the last one first, until this many remain. */
 function takeBack(graph: RelationshipGraph, made: RelationshipUpdate[], left: number): void {
   if (made.length === left) return;
   for (const { operation, relationship } of made.splice(left).reverse()) {

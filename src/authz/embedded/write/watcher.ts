@@ -4,7 +4,7 @@ import { abortError } from "../graph/turns.ts";
 
 const BATCH = 100;
 
-/** Tells those who follow the changes of a store that there are more. */
+/** Notifies the watchers of a store that there are more changes. */
 export class Watcher {
   readonly #store: RelationshipStore;
   readonly #head: () => number;
@@ -12,31 +12,31 @@ export class Watcher {
   #closed = false;
   #failure: AuthzError | undefined;
 
-  /** @param head the number of the last write that is applied: nobody sees one before it is */
+  /** @param head the number of the last applied write: nobody sees a write before it is applied */
   constructor(store: RelationshipStore, head: () => number) {
     this.#store = store;
     this.#head = head;
   }
 
-  /** Wakes those who wait. */
+  /** Wakes the waiting watchers. */
   notify(): void {
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }
 
-  /** Ends all that follow with an error. */
+  /** Ends all watches with an error. */
   fail(error: AuthzError): void {
     this.#failure = error;
     this.notify();
   }
 
-  /** Ends all that follow. */
+  /** Ends all watches. */
   close(): void {
     this.#closed = true;
     this.notify();
   }
 
-  /** The changes after a number, those to come among them, until `close` or the signal. */
+  /** The changes after a number, including future ones, until `close` or the signal. */
   async *follow(from: number, signal?: AbortSignal): AsyncGenerator<StoredChange> {
     let sequence = from;
     while (!this.#closed) {

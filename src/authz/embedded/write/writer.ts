@@ -6,19 +6,21 @@ import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import { Committer } from "./committer.ts";
 import { type Outcome, type TriedWrite, tryWrites } from "./try-writes.ts";
 
-/** The most writes that are committed together, and the most updates of them, where there is more than one. */
+/**
+ * The most writes that are committed together, and the most updates of a group of several writes.
+ */
 const MAX_GROUP_WRITES = 64;
 const MAX_GROUP_UPDATES = 5000;
 /** The most groups of one write between two turns of the event loop. */
 const MAX_ALONE = 8;
 
-/** A write that waits for its turn. */
+/** A waiting write. */
 interface PendingWrite extends TriedWrite {
   readonly resolve: (sequence: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Writes that are committed together, for it is the disk that takes long. */
+/** Writes that are committed together, since most of the time is spent on the disk. */
 interface Group {
   readonly writes: PendingWrite[];
   updates: number;
@@ -33,7 +35,7 @@ export class Writer {
   readonly #graph: RelationshipGraph;
   readonly #committer: Committer;
   #queue: Promise<unknown> = Promise.resolve();
-  /** The last group of the queue, where it may still be joined. */
+  /** The last group of the queue, if writes may still join it. */
   #group: Group | undefined;
   /** How many writes the last group had, and how many groups of one there were since the last turn. */
   #last = 0;
@@ -53,7 +55,7 @@ export class Writer {
     });
   }
 
-  /** The number of the last write that memory holds. */
+  /** The number of the last write in memory. */
   get sequence(): number {
     return this.#committer.sequence;
   }
@@ -63,7 +65,7 @@ export class Writer {
     return this.#committer.failure;
   }
 
-  /** Whether the store may hold a write that memory does not. */
+  /** Whether the store may have a write that memory lacks. */
   get isUncertain(): boolean {
     return this.#committer.isUncertain;
   }
@@ -75,7 +77,7 @@ export class Writer {
     });
   }
 
-  /** Finds out what the store holds, where that is uncertain; after the writes that were begun. */
+  /** Finds out what the store contains, if that is uncertain; after the writes that have begun. */
   settle(): Promise<void> {
     this.#group = undefined;
     const result = this.#queue.then(() => this.#committer.settle());
@@ -99,7 +101,7 @@ export class Writer {
     return group.writes;
   }
 
-  /** Never rejects: whatever happens is reported to those whose writes they are. */
+  /** Never rejects: every error is reported to the callers of the writes. */
   async #writeGroup(group: Group): Promise<void> {
     if (this.#isTurnDue()) await turn();
     if (this.#group === group) this.#group = undefined;
@@ -127,9 +129,9 @@ export class Writer {
   }
 
   /**
-   * Whether to wait for a turn of the event loop: it lets join what has arrived at the process by
-   * now, and reads have their turn. A store may keep the process busy while it commits; a turn
-   * takes a tenth of that time, so one who writes alone seldom waits for it.
+   * Whether to wait for a turn of the event loop, so that writes that have already arrived can
+   * join, and reads can run. A store may keep the process busy while it commits; turns take at most
+   * a tenth of that time, so a single writer seldom waits for one.
    */
   #isTurnDue(): boolean {
     if (this.#last === 1 && this.#alone++ < MAX_ALONE) return false;
@@ -142,7 +144,7 @@ function isAccepted({ refusal }: Outcome<PendingWrite>): boolean {
   return refusal === undefined;
 }
 
-/** Who was refused after a write that was not committed may have been refused because of it. */
+/** A write that was refused after an uncommitted one may have been refused because of that one. */
 function refuseAll(
   writes: readonly PendingWrite[],
   outcomes: readonly Outcome<PendingWrite>[],

@@ -13,7 +13,7 @@ import type { Session } from "../client/session.ts";
 import { readStored } from "../client/stored-relationships.ts";
 import { decide } from "../workarounds/failed-bulk-checks.ts";
 
-/** What an explanation asks SpiceDB, all of it at the state of the decision. */
+/** The reads of an explanation from SpiceDB, all at the state of the decision. */
 export class ExplainReads {
   readonly #session: Session;
   readonly #subject: SubjectReference;
@@ -52,7 +52,10 @@ export class ExplainReads {
     return found;
   }
 
-  /** Which of these usersets hold the subject: SpiceDB is asked, so that only what decides is walked. */
+  /**
+   * Which of these usersets contain the subject: SpiceDB decides, so that only the deciding ones
+   * are walked.
+   */
   async granted(usersets: readonly SubjectReference[]): Promise<boolean[]> {
     const { model } = this.#session;
     const granted = usersets.map(() => false);
@@ -76,7 +79,7 @@ export class ExplainReads {
     return granted;
   }
 
-  /** The stored relationships of a relation, of all subjects or of those meant. */
+  /** The stored relationships of a relation, of all subjects or of the given ones. */
   async read(
     resource: ObjectReference,
     relation: string,

@@ -11,9 +11,9 @@ import { ExplainReads } from "./explain-reads.ts";
 const MAX_STEPS = 300;
 
 /**
- * Explains a check. SpiceDB decides; then the model is walked over what is stored, at the very
- * state of the decision. SpiceDB's own debug trace names neither the operators nor the
- * relationship that decides, and leaves out what a cache answered.
+ * Explains a check. SpiceDB decides; then the model is walked over the stored relationships, at the
+ * same state. SpiceDB's own debug trace names neither the operators nor the relationship that
+ * decides, and omits results from a cache.
  */
 export async function explain(
   session: Session,
@@ -29,7 +29,7 @@ export async function explain(
   return { ...decision, explanation };
 }
 
-/** A step that is not yet told of which object and permission it is. */
+/** A step that does not have its object and permission yet. */
 type Step = Omit<Explanation, "resource" | "permission">;
 
 /** The walk of one explanation. */
@@ -135,7 +135,7 @@ class Walk {
     const granted = await this.#reads.granted(related);
     const any = combination === "any";
     const allowed = any ? granted.includes(true) : granted.length > 0 && !granted.includes(false);
-    // One that grants is enough for `any`, and one that does not against `all`.
+    // One step that grants decides `any`, and one that does not decides `all`.
     const one = allowed === any ? related[granted.indexOf(allowed)] : undefined;
     const children = await this.#members(one === undefined ? related : [one], path);
     return { kind: "arrow", allowed, children };

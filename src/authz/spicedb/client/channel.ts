@@ -12,13 +12,16 @@ export interface ConnectionOptions {
   readonly insecure?: boolean;
   /** The certificates, in PEM, that SpiceDB's must be signed by; those of the system where absent. */
   readonly ca?: string | Uint8Array;
-  /** How long a call of the engine may take, with all that it asks and its retries, in milliseconds; 5000 where absent. */
+  /**
+   * How long a call of the engine may take, including all its requests and retries, in
+   * milliseconds; 5000 where absent.
+   */
   readonly deadlineMs?: number;
 }
 
 /** How long a call may take where the options do not say. */
 export const DEADLINE_MS = 5000;
-/** How long one stream of a watch lives; it is opened again after what it has told. */
+/** How long one stream of a watch lives; it is reopened after the last change that it reported. */
 export const LEASE_MS = 15_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -27,21 +30,23 @@ const CHANNEL = {
   "grpc.initial_reconnect_backoff_ms": 100,
   "grpc.max_reconnect_backoff_ms": 2000,
   "grpc.max_receive_message_length": 64 * 1024 * 1024,
-  // Which calls are sent again is decided here, and not by a record in the DNS.
+  // This program decides which calls are retried, not a record in the DNS.
   "grpc.service_config_disable_resolution": 1,
   // A process that is busy for a second has not lost its peer.
   "grpc.keepalive_timeout_ms": 5000,
 };
-/** When a call is silent for so long, a ping asks; sooner where the call must be done by then. */
+/**
+ * After this time without a response a ping is sent; sooner if the deadline of the call is sooner.
+ */
 const KEEPALIVE_MS = 3000;
 
 /**
- * A client for calls that end soon. While one is under way, pings notice a peer that vanished
- * without a word.
+ * A client for short calls. While one is under way, pings detect a peer that disappeared without
+ * closing the connection.
  *
- * SpiceDB takes three pings in a row with nothing answered in between, and ends the connection at
- * the fourth. So there are at most three within a call. The first comes well before the call's
- * end: grpc-js pings only while one is under way, and one at its very end may come too late.
+ * SpiceDB accepts three pings in a row without a response in between, and closes the connection at
+ * the fourth. So there are at most three within a call. The first comes well before the call's end:
+ * grpc-js pings only while one is under way, and one at its very end may come too late.
  */
 export function callClient(options: ConnectionOptions): v1.ZedClientInterface {
   const { deadlineMs = DEADLINE_MS } = options;
@@ -52,7 +57,7 @@ export function callClient(options: ConnectionOptions): v1.ZedClientInterface {
 
 /**
  * A client for one stream of a watch, on a connection of its own: the stream may be silent for as
- * long as it lives, and three pings must do for all of it.
+ * long as it lives, and three pings must be enough for all of it.
  */
 export function watchClient(options: ConnectionOptions): v1.ZedClientInterface {
   return client(options, {
@@ -81,7 +86,7 @@ export function checkConnectionOptions(options: ConnectionOptions): void {
   if (typeof endpoint !== "string" || !/^\S+:\d+$/.test(endpoint)) {
     throw invalid(`the endpoint of SpiceDB must be host:port, not ${JSON.stringify(endpoint)}`);
   }
-  // grpc-js would say what it does not accept, secret and all.
+  // The error of grpc-js would contain the value, which is a secret.
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw invalid("the preshared key of SpiceDB must be printable ASCII without spaces");
   }

@@ -4,7 +4,10 @@ import type { BulkCheckItem, CheckRequest } from "../../engine/engine.ts";
 import type { Connection } from "./connection.ts";
 import { isAllowed, toCheckItem } from "./messages.ts";
 
-/** The most checks of one call. SpiceDB takes 10,000; smaller calls keep within the deadline, and share the server better. */
+/**
+ * The most checks of one call. SpiceDB accepts 10,000; smaller calls meet the deadline, and share
+ * the server better.
+ */
 export const CHUNK = 500;
 
 /** Asks SpiceDB for one decision. */
@@ -20,7 +23,7 @@ export function askCheck(
   );
 }
 
-/** Asks SpiceDB for many decisions in one call; one that it does not make is an error in its place. */
+/** Asks SpiceDB for many decisions in one call; a failed one is an error in its place. */
 export async function askChecks(
   connection: Connection,
   requests: readonly CheckRequest[],

@@ -13,7 +13,7 @@ import {
 import { abortError, didNothing, isGrpcFailure, mapGrpcError } from "./map-error.ts";
 import { RunningCalls } from "./running-calls.ts";
 
-/** What a call is given: when it must be done, and how it is stopped. */
+/** The context of a call: its deadline, and how it is stopped. */
 export interface CallContext {
   readonly deadline: Date;
   /** Stops the call when the caller has gone. */
@@ -21,7 +21,7 @@ export interface CallContext {
 }
 
 type Callback<Response> = (error: Error | null, response?: Response) => void;
-/** Whether a call may be sent again: a read always, a write only where it certainly did nothing. */
+/** Whether a call may be retried: a read always, a write only if it certainly had no effect. */
 export type CallKind = "read" | "write";
 
 const ATTEMPTS = 4;
@@ -80,7 +80,7 @@ export class Connection {
   }
 
   /**
-   * Makes a call that answers in a stream, read to its end.
+   * Makes a call with a response stream, and reads it to its end.
    *
    * @throws AuthzError RESOURCE_EXHAUSTED where there are more than `limit` messages
    */
@@ -94,7 +94,7 @@ export class Connection {
     throw new AuthzError("RESOURCE_EXHAUSTED", `there are more than ${limit} results`);
   }
 
-  /** Makes a call that answers in a stream, for the first so many messages. */
+  /** Makes a call with a response stream, and reads only its first messages. */
   take<Response>(
     signal: AbortSignal | undefined,
     count: number,
@@ -114,8 +114,8 @@ export class Connection {
   }
 
   /**
-   * Reads a stream of a watch, for as long as one lives: it ends without an error when its time
-   * is over. Not tried again.
+   * Reads a stream of a watch, for as long as one lives: it ends without an error when its time is
+   * over. It is not retried.
    *
    * @throws AuthzError CANCELLED or DEADLINE_EXCEEDED where the caller stops it, UNAVAILABLE where
    * the connection is lost
@@ -183,7 +183,7 @@ export class Connection {
     if (error instanceof AuthzError) return error;
     if (signal?.aborted) return abortError(signal);
     if (isGrpcFailure(error)) return mapGrpcError(error, this.#options.token);
-    // Not the cause itself: what a library puts into its errors is not ours to show.
+    // Not the cause itself: errors of a library may contain what must not be shown.
     return new AuthzError("INTERNAL", "the call to SpiceDB failed in the client");
   }
 }

@@ -5,7 +5,10 @@ import { zedTokenOf } from "./tokens.ts";
 
 const MAX_OLDER = 1000;
 
-/** The state that a read must see at least, as SpiceDB gets it, and what its answer is good for. */
+/**
+ * The state that a read must see at least, as SpiceDB gets it, and what to do with the state of its
+ * response.
+ */
 export interface ReadAt {
   readonly consistency: v1.Consistency;
   /** The ZedToken of a state that the read sees at least. */
@@ -18,15 +21,15 @@ export interface ReadAt {
  * The oldest state that this process may read: the last one that it wrote or was given (the
  * new-enemy problem: an old decision on newer content).
  *
- * ZedTokens have no order that we can see. So wherever it is unknown which of two is newer, the
- * newest state is asked for, which is at least as fresh as both.
+ * ZedTokens have no order that we can see. So if it is unknown which of two is newer, the newest
+ * state is requested, which is at least as fresh as both.
  */
 export class Freshness {
   readonly #findNewest: () => Promise<string>;
   #known: string | undefined;
   /** Tokens that `#known` is at least as fresh as. */
   readonly #older = new Set<string>();
-  /** Counts what makes the answers under way too old to be adopted. */
+  /** Counts the events that make responses under way too old to be used. */
   #generation = 0;
   #finding: { readonly generation: number; readonly newest: Promise<string> } | undefined;
 
@@ -45,13 +48,16 @@ export class Freshness {
     const isCurrent = () => generation === this.#generation && known === this.#known;
     if (given !== undefined && isCurrent()) this.#remember(given);
     const seen = (zedToken: string | undefined) => {
-      // Where something else was learnt in the meantime, the two have no known order.
+      // If another token was adopted in the meantime, the order of the two is unknown.
       if (zedToken !== undefined && isCurrent()) this.#know(zedToken);
     };
     return { consistency: atLeastAsFreshAs(known), atLeast: known, seen };
   }
 
-  /** A write begins. Call what is returned with its ZedToken, or without where its fate is unknown. */
+  /**
+   * Begins a write. Call the returned function with its ZedToken, or without one if its outcome is
+   * unknown.
+   */
   write(): (zedToken?: string) => void {
     const generation = this.#generation;
     return (zedToken) => {
@@ -62,7 +68,7 @@ export class Freshness {
     };
   }
 
-  /** The newest state; all who ask while nothing new is learnt share one answer. */
+  /** The newest state; concurrent callers share one request while no newer token is known. */
   #newest(): Promise<string> {
     const generation = this.#generation;
     if (this.#finding?.generation === generation) return this.#finding.newest;
@@ -81,7 +87,7 @@ export class Freshness {
     return newest;
   }
 
-  /** Nothing known is fresh enough: the next read asks for the newest state, which is. */
+  /** No known token is fresh enough: the next read requests the newest state. */
   #forget(): void {
     if (this.#known !== undefined) this.#remember(this.#known);
     this.#known = undefined;
@@ -102,7 +108,7 @@ export class Freshness {
   }
 }
 
-/** What others wait for as well goes on without a caller that has gone. */
+/** A shared request continues when one of its callers has gone. */
 function unlessAborted<Result>(
   shared: Promise<Result>,
   signal: AbortSignal | undefined,

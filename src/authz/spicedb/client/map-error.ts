@@ -11,14 +11,14 @@ const CODES: Readonly<Record<number, AuthzErrorCode>> = {
   2: "INTERNAL",
   3: "INVALID_ARGUMENT",
   4: "DEADLINE_EXCEEDED",
-  // The request fits our model: it is SpiceDB's schema that is missing, or another one.
+  // The request is valid in our model, so SpiceDB's schema is missing or differs.
   5: "FAILED_PRECONDITION",
   6: "ALREADY_EXISTS",
-  // Our own credentials are refused: no decision can be had, and the caller can do nothing about it.
+  // Our own credentials are refused: no decision is possible, and the caller cannot change that.
   7: "UNAVAILABLE",
   8: "RESOURCE_EXHAUSTED",
   9: "FAILED_PRECONDITION",
-  // The transaction was rolled back, and may succeed when it is tried again.
+  // The transaction was rolled back, and may succeed on a retry.
   10: "UNAVAILABLE",
   11: "OUT_OF_RANGE",
   12: "UNIMPLEMENTED",
@@ -31,9 +31,9 @@ const CODES: Readonly<Record<number, AuthzErrorCode>> = {
 const DEPTH_EXCEEDED = /exceeded the allowable maximum depth|max depth exceeded/i;
 /** SpiceDB 1.54 cannot look up resources where `self` stands below an intersection or exclusion. */
 const LOOKUP_OF_SELF = /SELF_ENTRYPOINT/;
-/** How a connection that breaks off within a call is reported, whatever the code. */
+/** How a connection that breaks during a call is reported, with any code. */
 const CONNECTION_LOST = /^(Received RST_STREAM|Connection dropped|Connection closed)/;
-/** The call never left this process: even a write may be tried again. */
+/** The call never left this process: even a write may be retried. */
 const NEVER_SENT = /^(No connection established|Name resolution failed)/;
 const ABORTED = 10;
 
@@ -46,7 +46,7 @@ export function isGrpcFailure(error: unknown): error is GrpcFailure {
   );
 }
 
-/** Whether SpiceDB certainly did nothing, so that a write may be sent again. */
+/** Whether the call certainly had no effect, so that a write may be retried. */
 export function didNothing({ code, details }: GrpcFailure): boolean {
   return code === ABORTED || (code === 14 && NEVER_SENT.test(details));
 }
@@ -54,10 +54,10 @@ export function didNothing({ code, details }: GrpcFailure): boolean {
 /**
  * A failed call in the codes that both engines share.
  *
- * @param secret what the message must never hold, whoever wrote it
+ * @param secret what the message must never contain, from any source
  */
 export function mapGrpcError(failure: GrpcFailure, secret: string): AuthzError {
-  // Of a defect SpiceDB sends the stack as well.
+  // SpiceDB's message for an internal error includes the stack.
   const [first = ""] = failure.details.split("\n");
   const details = secret === "" ? first : first.replaceAll(secret, "[secret]");
   return new AuthzError(codeOf(failure), `SpiceDB: ${details || "no details"}`);

@@ -84,7 +84,7 @@ export function toUpdate(update: RelationshipUpdate): v1.RelationshipUpdate {
   };
 }
 
-/** A change of SpiceDB's; its watch tells of TOUCH and DELETE only. */
+/** A change of SpiceDB's; its watch reports TOUCH and DELETE only. */
 export function fromUpdate(message: v1.RelationshipUpdate): RelationshipUpdate {
   return {
     operation: authzed.RelationshipUpdate_Operation[message.operation] as WriteOperation,
@@ -92,7 +92,7 @@ export function fromUpdate(message: v1.RelationshipUpdate): RelationshipUpdate {
   };
 }
 
-/** Whether SpiceDB grants; a conditional permission, of a caveat, is none. */
+/** Whether SpiceDB grants; a permission under the condition of a caveat is not granted. */
 export function isAllowed(permissionship: v1.CheckPermissionResponse_Permissionship): boolean {
   return permissionship === authzed.CheckPermissionResponse_Permissionship.HAS_PERMISSION;
 }

@@ -3,13 +3,13 @@ import { abortError } from "./map-error.ts";
 
 /** A call of the engine that is under way. */
 export interface RunningCall {
-  /** Aborted by the caller, by whoever has the call, or with the engine. */
+  /** Aborted by the caller, by the owner of the call, or when the engine closes. */
   readonly stop: AbortController;
-  /** Ends it: nothing of it is left, not at the signal of its caller either. */
+  /** Ends it and removes its listener from the signal of its caller. */
   readonly release: () => void;
 }
 
-/** The calls of an engine that are under way, so that its end is theirs. */
+/** The calls of an engine under way, so that closing it ends them. */
 export class RunningCalls {
   readonly #running = new Set<AbortController>();
   #closed = false;
@@ -34,7 +34,7 @@ export class RunningCalls {
     return { stop, release };
   }
 
-  /** Ends all calls, and refuses those to come. */
+  /** Ends all calls, and refuses later ones. */
   close(): void {
     this.#closed = true;
     for (const stop of this.#running) stop.abort(closedError());

@@ -9,13 +9,15 @@ import type { Freshness } from "./freshness.ts";
 /** What every call to SpiceDB needs. */
 export interface Session {
   readonly model: Model;
-  /** Refuses what can never be right before SpiceDB is asked, so that both engines say the same. */
+  /**
+   * Refuses invalid requests before SpiceDB is asked, so that both engines report the same errors.
+   */
   readonly validator: RequestValidator;
   readonly connection: Connection;
   readonly freshness: Freshness;
 }
 
-/** A listing, all of it, and the state that it is of. */
+/** A complete listing, and its state. */
 export interface Listing<Message> {
   readonly messages: readonly Message[];
   readonly zedToken: string;
@@ -26,9 +28,8 @@ export interface Listing<Message> {
 /**
  * The newest state, as a ZedToken: no older than any that was acknowledged before this call.
  *
- * SpiceDB answers those who ask for it at the same time with one answer, and so with one that may
- * have been found before a write that is acknowledged by now. Whoever asks once more has an answer
- * that was found after the first one.
+ * SpiceDB shares one answer among concurrent requests, so it may precede a write that is
+ * acknowledged by now. A second request gets an answer that is newer than the first one.
  */
 export async function newestOf(
   { connection }: Pick<Session, "connection">,
@@ -48,10 +49,10 @@ async function headOf(connection: Connection, signal: AbortSignal | undefined): 
 }
 
 /**
- * Reads a listing as fresh as it must be. An empty one does not say what state it is of: one that
- * it is at least as fresh as is reported instead.
+ * Reads a listing that is as fresh as required. An empty one does not contain its state: a state
+ * that it is at least as fresh as is reported instead.
  *
- * @param tokenOf the state that a message says it is of
+ * @param tokenOf reads the state of a message
  */
 export async function readFresh<Message>(
   session: Session,

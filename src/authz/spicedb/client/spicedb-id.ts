@@ -3,7 +3,7 @@ import { AuthzError } from "../../engine/authz-error.ts";
 const LEGAL = /^[a-zA-Z0-9/_|\-=+]$/;
 const ESCAPE = /=[0-9A-F]{2}/;
 const encoder = new TextEncoder();
-// With `ignoreBOM`, a byte order mark stays what it is: a part of the id.
+// With `ignoreBOM`, a byte order mark stays part of the id.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -31,7 +31,7 @@ export function encodeSpicedbId(id: string): string {
  * The object id that `encodeSpicedbId` turned into this one.
  *
  * @throws AuthzError FAILED_PRECONDITION where it gives no such id: another program wrote it, and
- * to show it as some id of ours would be to show a wrong one
+ * decoding it would give a wrong id
  */
 export function decodeSpicedbId(encoded: string): string {
   if (!ESCAPE.test(encoded)) return encoded;

@@ -4,7 +4,7 @@ import type { Revision } from "../../engine/engine.ts";
 
 const PREFIX = "1:spicedb:";
 
-/** A revision token of ours around a ZedToken: it says of which version and engine it is. */
+/** Our revision token around a ZedToken: it contains its version and engine. */
 export function revisionOf(zedToken: string): Revision {
   return Buffer.from(PREFIX + zedToken).toString("base64url");
 }
@@ -12,12 +12,12 @@ export function revisionOf(zedToken: string): Revision {
 /**
  * The ZedToken in a revision token.
  *
- * @throws AuthzError INVALID_ARGUMENT where it is malformed or of another engine
+ * @throws AuthzError INVALID_ARGUMENT if it is malformed or belongs to another engine
  */
 export function zedTokenOf(revision: Revision): string {
   const text = Buffer.from(String(revision), "base64url").toString();
   const zedToken = text.slice(PREFIX.length);
-  // Encoded again, because the decoder skips whatever is not base64url.
+  // Encoded again, because the decoder ignores characters that are not base64url.
   const isOurs = text.startsWith(PREFIX) && revisionOf(zedToken) === revision;
   if (!isOurs || !isZedToken(zedToken)) {
     throw new AuthzError("INVALID_ARGUMENT", "the revision token is malformed");
@@ -29,8 +29,8 @@ export function zedTokenOf(revision: Revision): string {
 const FIELDS = [0x12, 0x1a];
 
 /**
- * Whether a text is built as ZedTokens are. A fully consistent read does not tell SpiceDB which
- * state it was asked to be as fresh as, so that SpiceDB would not refuse a string that is not a token.
+ * Whether a text has the form of a ZedToken. A fully consistent read does not send the requested
+ * state to SpiceDB, so SpiceDB would not refuse a string that is not a token.
  */
 export function isZedToken(text: string): boolean {
   const bytes = Buffer.from(text, "base64");

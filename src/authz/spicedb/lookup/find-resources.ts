@@ -56,7 +56,7 @@ async function lookUp(
     connection.client.lookupResources(message, call),
   );
   const granted = messages.filter(({ permissionship }) => isGranted(permissionship));
-  // After one that a caveat makes conditional there may be others.
+  // After a result that depends on a caveat there may be others.
   if (one && granted.length < messages.length) {
     return lookUp(session, request, consistency, signal, false);
   }
@@ -66,7 +66,7 @@ async function lookUp(
   }));
 }
 
-/** Whether what was found is held without a condition. */
+/** Whether the permission is held without a condition. */
 export function isGranted(permissionship: v1.LookupPermissionship | undefined): boolean {
   return permissionship === authzed.LookupPermissionship.HAS_PERMISSION;
 }

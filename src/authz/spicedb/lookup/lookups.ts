@@ -76,9 +76,9 @@ export async function lookupSubjects(
   return page(session, cache, lookup, request, options);
 }
 
-/** A lookup: SpiceDB gives its results in no order, with some of them more than once. */
+/** A lookup: SpiceDB returns its results unordered and with duplicates. */
 interface Lookup<Item> {
-  /** What is looked up, for the cursor. */
+  /** The request of the lookup, for the cursor. */
   readonly key: readonly unknown[];
   readonly idOf: (item: Item) => string;
   readonly read: (
@@ -147,9 +147,9 @@ export class ListingCache {
   readonly #listings = new Map<string, readonly unknown[]>();
   #items = 0;
 
-  /** The listing of a request at a state, where it is still kept. */
+  /** The listing of a request at a state, if it is still cached. */
   get<Item>(request: readonly unknown[], zedToken: string): readonly Item[] | undefined {
-    // The request says what its items are.
+    // The request determines the type of the items.
     return this.#listings.get(keyOf(request, zedToken)) as readonly Item[] | undefined;
   }
 

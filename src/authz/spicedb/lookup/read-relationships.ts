@@ -52,7 +52,7 @@ export async function readRelationships(
   const after = shown[pageSize - 1]?.afterResultCursor?.token;
   if (after === undefined) return { items, revision };
   const mayEnd = messages.length === pageSize;
-  // Of the largest page, one more cannot be had in the same call.
+  // For the largest page, one call cannot return one more.
   const ends = mayEnd && (pageSize < take || (await readAt(consistency, 1, after)).length === 0);
   if (ends) return { items, revision };
   return { items, revision, nextCursor: formatStored(listing, { zedToken, consistency, after }) };
@@ -62,8 +62,8 @@ export async function readRelationships(
 interface StoredCursor {
   readonly zedToken: string;
   /**
-   * How the first page was asked for. A cursor of SpiceDB's holds the state that it lists, and is
-   * refused all the same where a further page is not asked for just as the first one was.
+   * How the first page was asked for. A cursor of SpiceDB's contains its state, but SpiceDB refuses
+   * it unless further pages are requested exactly like the first one.
    */
   readonly consistency: v1.Consistency;
   readonly after: string;
@@ -91,7 +91,10 @@ function parseStored(listing: readonly unknown[], text: string): StoredCursor {
   }
 }
 
-/** What such a listing is of; a filter of SpiceDB's must say something, so all is another call. */
+/**
+ * The request of this listing; SpiceDB does not accept an empty filter, so listing everything needs
+ * other calls.
+ */
 const LISTING = ["all relationships"];
 
 /** Lists all relationships, at the newest state. A page ends with each type, full or not. */
@@ -106,7 +109,7 @@ export async function exportRelationships(
   const { connection } = session;
   const message: v1.ExportBulkRelationshipsRequest = {
     consistency: atExactly(zedToken),
-    // Of each message; the second one tells whether there is more.
+    // For each message; the second one shows whether there is more.
     optionalLimit: pageSize,
     ...(cursor === undefined ? {} : { optionalCursor: { token: cursor.after } }),
   };

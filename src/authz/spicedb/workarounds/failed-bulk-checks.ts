@@ -9,7 +9,7 @@ import type { Session } from "../client/session.ts";
 
 /** How many checks that failed together are asked at once. */
 const PARALLEL = 16;
-/** Failures that are of one check, and say nothing of the others. */
+/** Failures that concern only one check. */
 const OF_THE_REQUEST: ReadonlySet<AuthzErrorCode> = new Set([
   "INVALID_ARGUMENT",
   "FAILED_PRECONDITION",
@@ -17,10 +17,10 @@ const OF_THE_REQUEST: ReadonlySet<AuthzErrorCode> = new Set([
 ]);
 
 /**
- * Decides checks, which are valid, in one call; those that failed once more, each by itself.
+ * Decides valid checks in one call, and repeats each failed one by itself.
  *
- * For SpiceDB 1.54. It decides the checks of a call that are alike together, and where one of them
- * fails, by its depth, all do.
+ * For SpiceDB 1.54. It decides equal checks of a call together, and if one of them fails because of
+ * its depth, all do.
  */
 export async function decide(
   { connection }: Session,

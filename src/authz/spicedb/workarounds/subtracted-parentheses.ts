@@ -8,10 +8,10 @@ const NAMED = 5;
  * Refuses a model that subtracts parentheses, such as `viewer - (banned + muted)`.
  *
  * For SpiceDB 1.54. It shares cached decisions among the permissions of a type whose expressions
- * are equal as functions of their operands, but reads parentheses after a minus as if there were
- * no minus: `a - (a + b)`, which is nobody, shares with `a`, and `a - (b & c)` with `a & b & c`.
- * Whichever is asked first then decides for both. A permission of its own for what is subtracted
- * is read rightly.
+ * are equal as functions of their operands, but reads parentheses after a minus as if there were no
+ * minus: `a - (a + b)`, which is empty, shares with `a`, and `a - (b & c)` with `a & b & c`. The
+ * first of the two that is checked then decides both. SpiceDB reads it correctly if the subtracted
+ * part is a permission of its own.
  *
  * @throws AuthzError INVALID_ARGUMENT that names the permissions and the fix
  */

@@ -6,7 +6,7 @@ import { AuthzError } from "../../engine/authz-error.ts";
 /**
  * Refuses to ask SpiceDB about a userset where a wildcard of its type may decide.
  *
- * For SpiceDB 1.54. A check counts `group:eng#member` among `group:*`; lookups, rightly, do not.
+ * For SpiceDB 1.54. A check includes `group:eng#member` in `group:*`; lookups, correctly, do not.
  *
  * @throws AuthzError UNIMPLEMENTED
  */

@@ -10,23 +10,22 @@ import { decodeSpicedbId } from "../client/spicedb-id.ts";
 import { readStored } from "../client/stored-relationships.ts";
 import { decide } from "./failed-bulk-checks.ts";
 
-/** What SpiceDB has found to hold already, when it checks a resource of a lookup. */
+/** The operand that SpiceDB assumes to hold when it checks a resource of a lookup. */
 interface Hint {
   readonly leaf: ExpressionLeaf;
-  /** What the check evaluates besides, and what the decision depends on. */
+  /** The other operands that the check evaluates, on which the decision depends. */
   readonly others: readonly ExpressionLeaf[];
 }
 
 const known = new WeakMap<Model, Map<string, boolean>>();
 
 /**
- * Whether SpiceDB may look up wrong resources of a permission, too few or too many.
+ * Whether SpiceDB's lookup of the resources of a permission may return too few or too many.
  *
- * For SpiceDB 1.54. Where a lookup comes to an intersection, an exclusion or `.all`, SpiceDB checks
- * what it found, and takes with it the hint that this one operand holds. Where that check comes to
- * the same operand of another object of the type, as in `parent.all(view)` with
- * `view = owner + parent->view`, the hint is taken for its answer and ends the union there. Over
- * `self` SpiceDB has no hint, and fails.
+ * For SpiceDB 1.54. When a lookup reaches an intersection, an exclusion or `.all`, SpiceDB checks
+ * its results with the hint that this one operand holds. If the check reaches the same operand of
+ * another object of the type, as in `parent.all(view)` with `view = owner + parent->view`, it takes
+ * the hint for the answer and ends the union there. Over `self` SpiceDB has no hint, and fails.
  */
 export function lookupMayBeWrong(model: Model, type: string, permission: string): boolean {
   const answers = known.get(model) ?? new Map<string, boolean>();
@@ -54,7 +53,7 @@ function hintsOf(expression: Expression): Hint[] {
   const visit = (part: Expression, others: readonly ExpressionLeaf[]) => {
     switch (part.kind) {
       case "union":
-        // One of these that holds decides, whatever the others are.
+        // If one of these holds, it decides, regardless of the others.
         for (const operand of part.operands) visit(operand, others);
         return;
       case "intersection":
@@ -80,7 +79,7 @@ function hintsOf(expression: Expression): Hint[] {
   return hints;
 }
 
-/** Whether the check with a hint comes to the same operand of another object of the type. */
+/** Whether the check with a hint reaches the same operand of another object of the type. */
 function isMistaken(model: Model, type: string, { leaf, others }: Hint): boolean {
   if (leaf.kind === "nil") return false;
   if (leaf.kind === "self") return true;
@@ -103,7 +102,7 @@ function isMistaken(model: Model, type: string, { leaf, others }: Hint): boolean
   return false;
 }
 
-/** The relations and permissions of other objects that operands of an object come to. */
+/** The relations and permissions of other objects that operands of an object reach. */
 function othersReached(
   model: Model,
   type: string,
@@ -118,7 +117,7 @@ function othersReached(
     const subjects = model.definitions.get(type)?.relations.get(leaf.relation)?.subjects ?? [];
     for (const subject of subjects) add(subject.type, leaf.permission, true);
   }
-  // A map yields what is added while it is read.
+  // Iterating a map includes entries that are added meanwhile.
   for (const { type, name, isOther } of reached.values()) {
     for (const { through, target } of memberSteps(model, type, name)) {
       add(target.type, target.name, isOther || through !== undefined);
@@ -141,8 +140,9 @@ export interface FoundResource {
 }
 
 /**
- * The resources of a type that a subject holds a permission on, by a check of each that a
- * relationship names: a holder of something on an object is named with it, or is the object.
+ * The resources of a type that a subject holds a permission on, by checking each that a
+ * relationship names: a holder of a permission on an object is in one of its relationships, or is
+ * the object.
  *
  * @param one whether one of them is enough
  */

@@ -11,22 +11,23 @@ import type { Session } from "../client/session.ts";
 import { decide } from "./failed-bulk-checks.ts";
 import { refuseAmongWildcards } from "./userset-wildcards.ts";
 
-/** What SpiceDB found, and the state that it is of. */
+/** SpiceDB's result, and its state. */
 export interface FoundSubjects {
   readonly items: readonly FoundSubject[];
   readonly zedToken: string | undefined;
 }
 
 /**
- * What SpiceDB found of the subjects of a permission, as checks at the same state decide.
+ * Corrects the subjects of a permission that SpiceDB found, with checks at the same state.
  *
- * For SpiceDB 1.54. It finds wrong subjects of `self`, which it takes for a subject of every type by
- * the id of the object, and of `.all` over objects whose type lacks the permission, which it passes
- * over. So what was found is checked, and whether `*` holds for one that nobody names. Below a minus
- * what it found wrongly is missing: that is added where it can only be the resource itself.
+ * For SpiceDB 1.54. It finds wrong subjects for `self`, which it treats as a subject of every type
+ * with the id of the object, and for `.all` over objects whose type lacks the permission, which it
+ * skips. So the results are checked, and so is `*`, with a subject that no relationship names.
+ * Below a minus, wrong results are missing subjects: they are added if they can only be the
+ * resource itself.
  *
- * @param consistency of the lookup, for where it found nothing, and so did not say of which state
- * @throws AuthzError UNIMPLEMENTED where what is missing cannot be known
+ * @param consistency of the lookup, used if it found nothing and so returned no state
+ * @throws AuthzError UNIMPLEMENTED if the missing subjects cannot be determined
  */
 export async function verifySubjects(
   session: Session,
@@ -71,7 +72,7 @@ export async function verifySubjects(
   return { items, zedToken };
 }
 
-/** What may be wrong with a lookup of the subjects of a permission. */
+/** The possible faults of a lookup of the subjects of a permission. */
 interface Doubts {
   /** The resource may be found, or missing, for another object of its id. */
   ofItself: boolean;
@@ -86,7 +87,7 @@ function doubtsOf(model: Model, type: string, permission: string): Doubts {
   const reached = new Map<string, Place>();
   const add = (place: Place) => reached.set(JSON.stringify(Object.values(place)), place);
   add({ type, name: permission, isResource: true, isSubtracted: false });
-  // A map yields what is added while it is read.
+  // Iterating a map includes entries that are added meanwhile.
   for (const { type, name, isResource, isSubtracted } of reached.values()) {
     const definition = model.definitions.get(type);
     const expression = definition?.permissions.get(name)?.expression;
@@ -119,11 +120,11 @@ function doubtsOf(model: Model, type: string, permission: string): Doubts {
   return doubts;
 }
 
-/** A relation or permission that a lookup comes to. */
+/** A relation or permission that a lookup reaches. */
 interface Place {
   readonly type: string;
   readonly name: string;
-  /** Whether it is of the resource itself, and not of an object that it leads to. */
+  /** Whether it belongs to the resource itself, and not to an object that it leads to. */
   readonly isResource: boolean;
   readonly isSubtracted: boolean;
 }

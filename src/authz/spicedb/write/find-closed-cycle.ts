@@ -26,7 +26,7 @@ interface Node {
   readonly from?: Node;
 }
 
-/** The most objects that one relationship makes us look at. */
+/** The most objects that are visited for one relationship. */
 const MAX_NODES = 10_000;
 const PARALLEL_WALKS = 16;
 /** Of each walk. */
@@ -36,8 +36,8 @@ const PARALLEL_READS = 8;
  * The path of a cycle that these updates would close, from and to the same `type:id#name`;
  * undefined where there is none.
  *
- * @param read what is stored; the updates are laid over it
- * @throws AuthzError RESOURCE_EXHAUSTED where too much must be walked
+ * @param read the stored relationships; the updates are applied on top of them
+ * @throws AuthzError RESOURCE_EXHAUSTED if too many objects must be visited
  */
 export async function findClosedCycle(
   model: Model,
@@ -57,7 +57,7 @@ export async function findClosedCycle(
   return undefined;
 }
 
-/** What a relationship newly makes the members of what depend on the members of what. */
+/** The dependencies between members that a relationship adds. */
 function newEdges(model: Model, { resource, relation, subject }: Relationship): Node[] {
   const definition = model.definitions.get(resource.type);
   const names = [

@@ -6,18 +6,17 @@ import type { Connection } from "../client/connection.ts";
 import type { Session } from "../client/session.ts";
 import { refuseSubtractedParentheses } from "../workarounds/subtracted-parentheses.ts";
 
-/** What became of a request to write the schema. */
+/** The result of a request to write the schema. */
 export interface SchemaWrite {
   /** False where SpiceDB had a schema that contains it: its own, or one that several services share. */
   readonly written: boolean;
 }
 
 /**
- * Writes a schema into SpiceDB, unless the one that is there contains it with the same meaning.
+ * Writes a schema into SpiceDB, unless SpiceDB's schema contains it with the same meaning.
  *
- * @throws AuthzError INVALID_ARGUMENT where the text is not a model, or one that SpiceDB would
- * decide wrongly; FAILED_PRECONDITION where stored
- * relationships block the change, naming the relation
+ * @throws AuthzError INVALID_ARGUMENT if the text is not a model, or SpiceDB would decide it
+ * incorrectly; FAILED_PRECONDITION where stored relationships block the change, naming the relation
  */
 export async function writeSchema(
   { connection, freshness }: Pick<Session, "connection" | "freshness">,
@@ -34,7 +33,7 @@ export async function writeSchema(
   if (stored !== undefined && whyNotContained(stored, model) === undefined) {
     return { written: false };
   }
-  // A state has the schema of its time: one from before would be decided by the old one.
+  // Each state has the schema of its time: an earlier state would be decided by the old schema.
   const wrote = freshness.write();
   let zedToken: string | undefined;
   try {
@@ -77,7 +76,7 @@ async function readSchema(
     );
     return schemaText;
   } catch (error) {
-    // NOT_FOUND, the only thing that can be wrong with a request that is empty.
+    // NOT_FOUND, the only possible error of an empty request.
     if (error instanceof AuthzError && error.code === "FAILED_PRECONDITION") return undefined;
     throw error;
   }
@@ -98,7 +97,7 @@ function whyNotContained(schema: string, model: Model): string | undefined {
     return `the schema in SpiceDB does not contain the service's model: ${formatGaps(gaps)}; write the model of all services that use it to SpiceDB; svc-access model merge makes it`;
   }
   try {
-    // Of two texts with one meaning, SpiceDB may decide one wrongly.
+    // SpiceDB may decide only one of two equivalent texts correctly.
     refuseSubtractedParentheses({ ...stored.model, definitions: ownOf(stored.model, model) });
   } catch (error) {
     return `the schema in SpiceDB: ${error instanceof Error ? error.message : "it would be decided wrongly"}`;

@@ -6,15 +6,15 @@ import { fromUpdate } from "../client/messages.ts";
 import { isOwn, newestOf, type Session } from "../client/session.ts";
 import { revisionOf, zedTokenOf } from "../client/tokens.ts";
 
-/** So that a server that ends each stream at once is not asked without a pause. */
+/** So that a server that ends each stream at once is not called without a pause. */
 const PAUSE_MS = 50;
 
 /**
  * The changes after a revision, as they happen. Without one, after the state at the time of
  * this call, or shortly after: SpiceDB is asked for it at once.
  *
- * SpiceDB tells of a CREATE as a TOUCH. Where the connection is lost the iteration ends with
- * UNAVAILABLE; the revision of the last change goes on from there.
+ * SpiceDB reports a CREATE as a TOUCH. If the connection is lost, the iteration ends with
+ * UNAVAILABLE; continue from the revision of the last change.
  */
 export function watch(
   session: Session,
@@ -32,15 +32,15 @@ async function startOf(
   from: Revision | undefined,
   options: CallOptions,
 ): Promise<string> {
-  // Also where no state is asked for: what is stopped already refuses.
+  // Also if no state is requested: a call that is already stopped is refused.
   return connection.run(options, async ({ signal }) =>
     from === undefined ? newestOf({ connection }, signal) : zedTokenOf(from),
   );
 }
 
 /**
- * Ends the watch where SpiceDB does not answer: a stream that has nothing to tell looks the same
- * as one that never came about.
+ * Ends the watch if SpiceDB does not answer: a stream without changes looks the same as one that
+ * was never opened.
  */
 async function requireAnswer(
   { connection }: Session,

@@ -18,7 +18,7 @@ import { findClosedCycle, type ReadSubjects } from "./find-closed-cycle.ts";
 /** The most steps of a cycle that a message names. */
 const SHOWN = 12;
 
-/** Writes relationships, atomically; what would close a cycle is refused before. */
+/** Writes relationships atomically; a write that would close a cycle is refused before. */
 export async function writeRelationships(
   session: Session,
   request: WriteRequest,
@@ -42,7 +42,7 @@ export async function writeRelationships(
     );
     zedToken = response.writtenAt?.token;
   } finally {
-    // Also after a failure: it may be only the answer that was lost.
+    // Also after a failure: maybe only the response was lost.
     written(zedToken);
   }
   return { revision: revisionOf(zedToken ?? "") };
@@ -55,7 +55,7 @@ async function refuseCycle(
 ): Promise<void> {
   let head: Promise<string> | undefined;
   const read: ReadSubjects = async (resource, { relation, subjectType, subjectRelation }) => {
-    // Asked for only where the model lets the write close a cycle at all.
+    // Requested only if the model allows the write to close a cycle at all.
     head ??= newestOf(session, signal);
     const filter = {
       resourceType: resource.type,
@@ -97,7 +97,7 @@ async function requireAll(
   }
 }
 
-/** What exists is reported before a cycle, as SpiceDB would report it. */
+/** An existing relationship is reported before a cycle, as in SpiceDB. */
 async function refuseExisting(
   session: Session,
   updates: readonly RelationshipUpdate[],

@@ -7,7 +7,7 @@ import { SqlStore } from "../sql-store.ts";
 import type { StoreDatabase } from "../store-database.ts";
 import { storeError } from "../store-error.ts";
 
-/** Where a PostgreSQL store lies: a URL, or the settings of `pg`. */
+/** The location of a PostgreSQL store: a URL, or the settings of `pg`. */
 export type PostgresStoreOptions = {
   /** The schema of its tables, which is created where it does not exist; `svc_access` where absent. */
   readonly schema?: string;
@@ -29,8 +29,8 @@ export type PostgresStoreOptions = {
 );
 
 /**
- * Opens the store in a PostgreSQL database, which is held until it is closed.
- * The server is reached directly, or by a proxy that keeps sessions: the lock is one of the session.
+ * Opens the store in a PostgreSQL database, which is held until it is closed. Connect to the server
+ * directly, or through a proxy that keeps sessions: the lock belongs to the session.
  *
  * @throws AuthzError FAILED_PRECONDITION where the URL is none, another process holds the store, or the
  * database refuses this one; UNAVAILABLE where the server cannot be reached; an Error that says what to
@@ -50,8 +50,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 /**
- * Makes the tables of a store, or changes them to those of this version. A store whose tables are
- * these already may be held by another process meanwhile.
+ * Creates the tables of a store, or migrates them to this version. If they have this version
+ * already, another process may hold the store meanwhile.
  *
  * @throws AuthzError as `openPostgresStore` does
  */
@@ -69,7 +69,7 @@ export async function migratePostgresStore(options: PostgresStoreOptions): Promi
 }
 
 async function databaseOf(options: PostgresStoreOptions): Promise<StoreDatabase> {
-  // Only here, since who keeps relationships elsewhere needs no driver.
+  // Only here, since other stores do not need the driver.
   const [{ postgresAddress }, { PostgresStoreDatabase }] = await Promise.all([
     import("../../../database/postgres/postgres-address.ts"),
     import("./postgres-store-database.ts"),

@@ -2,14 +2,17 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Backend, PostgresWriter } from "./postgres-writer.ts";
 
-/** How often, and after how many milliseconds each, a lock is asked for again that our own last connection still has. */
+/**
+ * How often, and after how many milliseconds each, to retry a lock that our own previous connection
+ * still has.
+ */
 const ATTEMPTS = 30;
 const PAUSE = 100;
 
 /**
- * Takes the lock of a store, an advisory one of the session, of which a database
- * has one a schema. A connection that we gave up may still count as there for
- * its server, for hours where the network broke: it is ended.
+ * Takes the lock of a store, a session advisory lock; a database has one for each schema. The
+ * server may still consider an abandoned connection of ours as open, for hours if the network
+ * broke: it is terminated.
  *
  * @returns whether it was taken
  */
@@ -18,7 +21,8 @@ export async function takeLock(
   schema: string,
   previous: Backend | undefined,
 ): Promise<boolean> {
-  // The connection may end between the two questions: only then is a lock that is still taken another's.
+  // The connection may end between the two queries: only if it has is a lock that is still taken
+  // another process's.
   let isPreviousGone = false;
   const key = createHash("sha256").update(`svc-access store ${schema}`).digest().readBigInt64BE();
   for (let attempt = 1; ; attempt++) {

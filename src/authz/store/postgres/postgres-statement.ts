@@ -20,11 +20,11 @@ export interface NamedStatement {
 }
 
 /**
- * The statement that writes a batch: one, so that it is one journey and commits
- * by itself, all of it or nothing. Its first part, the fence, gives a row only where this
- * process holds the store; the others do what they do for each row that the fence gives, so
- * nothing where another process has taken the store. Rows are arrays, so that its text tells
- * only which parts there are; one row is by itself, for a write by itself is what is waited for most.
+ * The statement that writes a batch: a single one, so that it is one round trip and commits
+ * atomically by itself. Its first part, the fence, gives a row only where this process holds the
+ * store; the others do what they do for each row that the fence gives, so nothing where another
+ * process has taken the store. Rows are arrays, so that its text depends only on which parts there
+ * are; a single row is not an array, since a single write is the most frequent case.
  */
 export class PostgresStatement {
   readonly #kysely: Kysely<Tables>;

@@ -20,9 +20,9 @@ import { takeLock } from "./postgres-lock.ts";
 import { type Backend, PostgresWriter } from "./postgres-writer.ts";
 
 const SNAPSHOT = CompiledQuery.raw("begin isolation level repeatable read, read only");
-/** A look is a journey to the server. */
+/** A look is a round trip to the server. */
 const LOOK_EVERY_MS = 1000;
-/** A server that is started again, or a short break of the network, refuses no check. */
+/** A restart of the server, or a short network failure, does not refuse checks. */
 const DOUBT_LIMIT_MS = 10_000;
 
 /** A store in a schema of a PostgreSQL database. */
@@ -37,7 +37,7 @@ export class PostgresStoreDatabase implements StoreDatabase {
   readonly #pool: Pool;
   #writer: PostgresWriter | undefined;
   #onLost: () => void = () => undefined;
-  /** The server's process that had the lock last. */
+  /** The server process that had the lock last. */
   #previous: Backend | undefined;
 
   constructor(address: PostgresAddress, schema: string, settings: PoolSettings = {}) {

@@ -7,16 +7,16 @@ import type { Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
 import { PostgresStatement } from "./postgres-statement.ts";
 
-/** Who a server process is; its number alone may be used again. */
+/** The identity of a server process; its number alone may be reused. */
 export interface Backend {
   readonly pid: number;
   readonly start: string;
 }
 
 /**
- * An acknowledged commit is durable, and the lock is kept, whatever the server's defaults are.
- * A write finds its rows by their key, also where the server does not know yet how large the
- * tables have become; so its plan is made once.
+ * An acknowledged commit is durable, and the lock is kept, regardless of the server's defaults. A
+ * write finds its rows by their key, even if the server does not know yet how large the tables have
+ * become; so its plan is made once.
  */
 const SETTINGS = `select set_config(name, case
     when name = 'synchronous_commit' then 'on'
@@ -30,9 +30,8 @@ const SETTINGS = `select set_config(name, case
   )`;
 
 /**
- * The one connection that writes. It has the session's lock, so that the lock
- * is lost exactly when nothing can be written any more, and what was under way
- * is over before another takes it.
+ * The one connection that writes. It has the session's lock, so that the lock is lost exactly when
+ * nothing can be written any more, and writes under way are over before another process takes it.
  */
 export class PostgresWriter {
   readonly kysely: Kysely<Tables>;
@@ -90,13 +89,13 @@ export class PostgresWriter {
     return rowCount !== 0;
   }
 
-  /** Names who is notified that the connection broke. */
+  /** Registers a callback that is called when the connection breaks. */
   onEnd(listener: () => void): void {
     this.#client.once("end", listener);
   }
 
   async close(): Promise<void> {
-    // A server that is gone does not answer the goodbye.
+    // A server that is gone does not answer the termination message.
     await Promise.race([
       this.#client.end().catch(() => undefined),
       sleep(1000, undefined, { ref: false }),

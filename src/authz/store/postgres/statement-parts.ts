@@ -8,12 +8,15 @@ export interface FencedTables extends Tables {
   readonly fence: { readonly epoch: number };
 }
 
-/** What is put for a parameter when the statement is compiled: it gives the value when it is run. */
+/**
+ * The placeholder of a parameter when the statement is compiled: it returns the value when the
+ * statement runs.
+ */
 export interface Parameter {
   readonly of: (batch: WriteBatch) => unknown;
 }
 
-/** How many rows a part has, as far as the text of the statement tells. */
+/** How many rows a part has, as far as the text of the statement depends on it. */
 export type Rows = "one" | "many";
 
 /** The parts that a batch may do without; leaving them out saves a third of the server's time. */
@@ -21,8 +24,8 @@ export const PARTS = { removed, created, touched, forgotten };
 export type Part = keyof typeof PARTS;
 
 /**
- * The one row about the store, where this process holds it. Who takes the store changes the row,
- * and so waits for what is under way.
+ * The row about the store, if this process holds it. A process that takes the store changes the
+ * row, and so waits for writes under way.
  */
 export function fence(kysely: QueryCreator<Tables>) {
   const epoch = parameter((batch) => batch.epoch);

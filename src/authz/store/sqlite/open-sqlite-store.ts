@@ -5,7 +5,7 @@ import type { RelationshipStore } from "../../engine/relationship-store.ts";
 import { SqlStore } from "../sql-store.ts";
 import { SqliteStoreDatabase } from "./sqlite-store-database.ts";
 
-/** Where an SQLite store lies. */
+/** The location of an SQLite store. */
 export interface SqliteStoreOptions {
   /** The file; it is created where it does not exist, its folder is not. */
   readonly file: string;

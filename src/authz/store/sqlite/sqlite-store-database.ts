@@ -17,13 +17,13 @@ import { SqliteWrites } from "./sqlite-writes.ts";
 
 /** Marks the files that are stores ("svca"), so that another program's database is never written to. */
 const APPLICATION_ID = 0x73766361;
-/** With the time until it is noticed that the store may be another's, less than a second. */
+/** Together with the time until a loss of the store is detected, less than a second. */
 const DOUBT_LIMIT_MS = 500;
 const LOOK_EVERY_MS = 250;
 
 /**
- * How long a look at the files counts for writes, in milliseconds. To look costs a quarter of a write.
- * What is written in this time to a file that was removed is lost like what was written just before.
+ * How long a check of the files is valid for writes, in milliseconds. A check costs a quarter of a
+ * write. Data written in this time to a removed file is lost, like data written just before.
  */
 const LOOK_COUNTS_MS = 10;
 
@@ -40,9 +40,12 @@ export class SqliteStoreDatabase implements StoreDatabase {
   #writes: SqliteWrites | undefined;
   #reader: SqliteConnection<Tables> | undefined;
   #opened: readonly OpenedFile[] = [];
-  /** When the files were last found to be this process's own, for a write. */
+  /** When a write last verified that this process owns the files. */
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Of all that waits for another program's lock: a connection that is opened again does not wait again. */
+  /**
+   * Shared by everything that waits for another program's lock, so that a reopened connection does
+   * not wait again.
+   */
   readonly #patience = new BusyPatience();
 
   /** `maxPages` bounds the file's size, as a full disk would. */
@@ -66,7 +69,7 @@ export class SqliteStoreDatabase implements StoreDatabase {
 
   async connect(): Promise<"held" | "taken"> {
     const problem = this.problem();
-    // What is there now by this name is not what this process held.
+    // The file of this name is no longer the one that this process held.
     if (problem !== undefined) throw new AuthzError("FAILED_PRECONDITION", problem);
     // It can be opened, and read, also while it is locked.
     return this.#patience.run(
@@ -91,7 +94,7 @@ export class SqliteStoreDatabase implements StoreDatabase {
       this.#reader = openReader(file, this.#patience);
     } catch (error) {
       this.#disconnect();
-      // What was held stays held: a full disk is not a reason to let another process in.
+      // The lock is kept: a full disk is not a reason to admit another process.
       if (!held) this.#releaseLock();
       throw this.explain(error);
     }
@@ -108,11 +111,11 @@ export class SqliteStoreDatabase implements StoreDatabase {
     return undefined;
   }
 
-  /** A file has no connection that breaks. */
+  /** A file has no connection that could break. */
   onLost(): void {}
 
   async write(batch: WriteBatch): Promise<boolean> {
-    // Its statements are prepared when the tables are there.
+    // Its statements are prepared once the tables exist.
     const writes = (this.#writes ??= new SqliteWrites(this.#connected(this.#writer)));
     return this.#patience.run(() => {
       this.#assertOwnFiles();
@@ -136,7 +139,7 @@ export class SqliteStoreDatabase implements StoreDatabase {
     this.#releaseLock();
   }
 
-  /** Whether another process has the store is asked by each write itself, of its epoch. */
+  /** Each write itself checks, by the epoch, whether another process has taken the store. */
   #assertOwnFiles(): void {
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_COUNTS_MS) return;
@@ -173,7 +176,7 @@ export class SqliteStoreDatabase implements StoreDatabase {
   }
 }
 
-/** One file has one lock, whichever links lead to it. */
+/** A file has one lock, regardless of links to it. */
 function resolveFile(file: string): string {
   try {
     return realpathSync(file);
@@ -187,7 +190,7 @@ function openReader(file: string, patience?: BusyPatience): SqliteConnection<Tab
   return new SqliteConnection(file, { readOnly: true }, patience);
 }
 
-/** Reads who holds the store out of it, which the holder's lock allows. */
+/** Reads the holder from the store, which the holder's lock allows. */
 async function readHolder(file: string): Promise<LockHolder | undefined> {
   let connection: SqliteConnection<Tables> | undefined;
   try {

@@ -10,9 +10,9 @@ const SAMPLE = Object.fromEntries(
 ) as unknown as RelationshipTable;
 
 /**
- * The writes of a store in SQLite. A row a statement, for without a server in
- * between a statement costs next to nothing. The statements are compiled and prepared once:
- * that takes longer than SQLite takes to run them.
+ * The writes of a store in SQLite. One statement per row, since a statement costs very little
+ * without a server. The statements are compiled and prepared once, which takes longer than running
+ * them.
  */
 export class SqliteWrites {
   readonly #connection: SqliteConnection<Tables>;
@@ -33,7 +33,7 @@ export class SqliteWrites {
       (held ? commit : rollback).run([]);
       return held;
     } catch (error) {
-      // A full disk has rolled back by itself.
+      // On a full disk SQLite has already rolled back.
       if (this.#connection.isTransaction) rollback.run([]);
       throw error;
     }
@@ -85,7 +85,7 @@ function prepareStatements(connection: SqliteConnection<Tables>) {
     rollback: connection.prepare("rollback"),
     record: prepare(record),
     remove: prepare(remove),
-    /** A constraint refuses what exists. */
+    /** A constraint refuses existing rows. */
     create: prepare(insert),
     touch: prepare(insert.onConflict((conflict) => conflict.doNothing())),
     forget: prepare(kysely.deleteFrom("changes").where("sequence", "<=", 0)),
