@@ -1,7 +1,7 @@
 /**
  * Bundles the programs and the libraries into `dist/`, with the types of the
- * libraries. A folder is made beside it and put in its place whole, so that
- * whoever runs what is there meets no half of it.
+ * libraries. It builds a new folder and then replaces `dist/`, so that running
+ * programs never see a partial build.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -13,9 +13,9 @@ import { dts } from "rolldown-plugin-dts";
 const root = new URL("..", import.meta.url).pathname;
 
 /**
- * protoplugin loads the TypeScript compiler at its start, to transpile output
- * to JavaScript. This package only asks it for TypeScript, so the compiler,
- * which takes most of a plugin's start-up, stays out of the bundle.
+ * protoplugin loads the TypeScript compiler at start, to transpile output to
+ * JavaScript. This package only generates TypeScript, so the compiler, which
+ * takes most of a plugin's start time, is not bundled.
  */
 const withoutTranspiler: Plugin = {
   name: "without-transpiler",
@@ -31,7 +31,7 @@ const withoutTranspiler: Plugin = {
 
 const next = `dist-${process.pid}`;
 
-/** What programs import, by the name of its file in `dist`. */
+/** The libraries that users import, by the name of the file in `dist`. */
 const LIBRARIES = {
   index: "src/index.ts",
   authz: "src/authz/index.ts",
@@ -54,7 +54,7 @@ const common = {
   metafile: true,
 } as const satisfies BuildOptions;
 
-/** yaml and handlebars are CommonJS, and require modules of Node. */
+/** yaml and handlebars are CommonJS and require Node.js modules. */
 const banner = {
   js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
 };
@@ -71,7 +71,7 @@ const compiler = await build({
   plugins: [withoutTranspiler],
   banner,
 });
-// The check plugin starts for every lint: one script, which its start runs with the code that it keeps of it.
+// The check plugin starts for every lint, so it is a single script, which its entry runs with cached code.
 const { metafile } = await build({
   ...common,
   format: "cjs",
@@ -96,8 +96,8 @@ await build({
 });
 
 /**
- * An older Node has no `node:sqlite`, and would say so before any of our modules could: imports are
- * linked before the first module is evaluated.
+ * Older versions of Node.js have no `node:sqlite`, and would fail before any of our modules could
+ * report it: imports are linked before the first module is evaluated.
  */
 const sqliteAtRunTime: Plugin = {
   name: "sqlite-at-run-time",
@@ -112,8 +112,8 @@ const sqliteAtRunTime: Plugin = {
 };
 
 /**
- * Where `node:http` is imported rather than required, Node makes all that it exports, and with it loads
- * a WebSocket and what that needs, which nobody asks for: 40 ms and 13 MB of each start.
+ * An import of `node:http`, unlike a `require`, evaluates all its exports, which also loads an unused
+ * WebSocket client: 40 ms and 13 MB at each start.
  */
 const httpRequired: Plugin = {
   name: "http-required",
@@ -131,7 +131,7 @@ const httpRequired: Plugin = {
   },
 };
 
-/** grpc-js loads protos at run time for services of its own, which a client has none of. */
+/** grpc-js loads protos at run time for its built-in services, which clients do not use. */
 const withoutProtoLoader: Plugin = {
   name: "without-proto-loader",
   setup({ onResolve, onLoad }) {
@@ -144,7 +144,7 @@ const withoutProtoLoader: Plugin = {
   },
 };
 
-/** prom-client asks OpenTelemetry for exemplars, which our metrics have none of: a hundred files at each start. */
+/** prom-client loads OpenTelemetry for exemplars, which our metrics do not use: a hundred files at each start. */
 const withoutExemplars: Plugin = {
   name: "without-exemplars",
   setup({ onResolve, onLoad }) {
@@ -165,9 +165,9 @@ const SERVICE_ENTRIES = {
 const { dependencies, peerDependencies } = JSON.parse(
   readFileSync(`${root}package.json`, "utf8"),
 ) as Record<"dependencies" | "peerDependencies", object>;
-// What runs in services: one build, so that its parts share their classes. What users share with it
-// (messages, traces), or patch by themselves, is installed beside it, and a driver where it is asked
-// for. What only has to be there is bundled: many small files take longer to find than to run.
+// The entries for services are one build, so that they share their classes. Packages whose objects
+// users share (messages, traces) or that users patch are dependencies, and drivers are optional.
+// All other packages are bundled: many small files take longer to find than to run.
 const service = await build({
   ...common,
   entryPoints: {
@@ -185,7 +185,7 @@ const service = await build({
     `${name}/*`,
   ]),
 });
-// Modules are evaluated in the order of their imports, so an older Node is refused by name first.
+// Modules are evaluated in import order, so the version of Node.js is checked first.
 for (const name of Object.keys(SERVICE_ENTRIES)) {
   const entry = `import "./node-version.js";\nexport * from "./entries/${name}.js";\n`;
   writeFileSync(`${root}${next}/${name}.js`, entry);
@@ -200,8 +200,8 @@ renameSync(`${root}${next}`, `${root}dist`);
 rmSync(old, { recursive: true, force: true });
 
 /**
- * The types of the libraries, without what users do not see: they need no package then that is
- * bundled, or that not everyone has.
+ * Bundles the types of the libraries, without internal ones, so that users need no packages that
+ * are bundled or optional.
  */
 async function bundleTypes(): Promise<void> {
   const args = ["-p", "tsconfig.declarations.json", "--outDir", `${next}/declarations`];
@@ -226,7 +226,7 @@ async function bundleTypes(): Promise<void> {
   rmSync(`${root}${next}/declarations`, { recursive: true });
 }
 
-/** The licences of what is bundled ask to be handed on with it. */
+/** The licences of bundled packages must be distributed with them. */
 function writeLicences(builds: readonly { readonly metafile: Metafile }[]): void {
   const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const folders = new Set(
@@ -243,7 +243,7 @@ function writeLicences(builds: readonly { readonly metafile: Metafile }[]): void
   writeFileSync(`${root}${next}/THIRD-PARTY-LICENSES.txt`, texts.join(`\n${"-".repeat(80)}\n\n`));
 }
 
-/** Leaves the sources of other packages out of the source maps: their names say what they are. */
+/** Removes the sources of other packages from the source maps; their names suffice. */
 function keepOwnSources(folder: string): void {
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".js.map")) continue;

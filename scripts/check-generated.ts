@@ -12,16 +12,16 @@ import { parse } from "yaml";
 const root = new URL("../", import.meta.url).pathname;
 const buf = join(root, "node_modules/.bin/buf");
 
-/** What is read and changed of a buf.gen.yaml. */
+/** The parts of a buf.gen.yaml that are read and changed. */
 interface Template {
   readonly plugins: { local: string | readonly string[]; strategy?: "all" }[];
 }
 
-/** The plugin of this package, as templates name it, and as these sources have it. */
+/** The plugin of this package, by its name in templates. */
 const OURS = "protoc-gen-svc-access";
 const SOURCE = [process.execPath, join(root, "scripts/generate/protoc-plugin.ts")];
 
-/** Where a template is, what it makes, and how that is made again. */
+/** The folder of each template, its output, and the command that makes it again. */
 interface Tree {
   readonly folder: string;
   readonly out: string;
@@ -52,7 +52,7 @@ async function check(tree: Tree, index: number): Promise<string[]> {
   const cwd = join(root, folder);
   const made = join(temporary, String(index));
   const template = parse(readFileSync(join(cwd, "buf.gen.yaml"), "utf8")) as Template;
-  // One process for all folders: the files are the same, sooner.
+  // One process for all folders makes the same files faster.
   for (const plugin of template.plugins) plugin.strategy = "all";
   const ours = template.plugins.find(({ local }) => [local].flat().at(-1)?.endsWith(OURS));
   if (ours === undefined) return [`${join(folder, "buf.gen.yaml")} does not name ${OURS}`];

@@ -1,4 +1,4 @@
-/** Fails where a folder of `src` imports upwards, where imports form a cycle, or where a folder is too large. */
+/** Fails if a folder of `src` imports upwards, imports form a cycle, or a folder is too large. */
 import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { findProblems } from "./layers/find-problems.ts";

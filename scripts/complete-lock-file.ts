@@ -1,11 +1,11 @@
 /**
- * Makes `package-lock.json` one that `npm ci` takes on Linux, macOS and Windows. Run it after an
- * `npm install` that changed the lock file.
+ * Completes `package-lock.json`, so that `npm ci` accepts it on Linux, macOS and Windows. Run it after
+ * an `npm install` that changed the lock file.
  *
- * npm writes an optional package of another platform only where its registry serves it, and a registry
- * that mirrors some platforms does not; `npm ci` then takes the lock file for incomplete, on every
- * platform. No option of npm changes that. So this adds what is missing, by the versions that the
- * packages themselves ask for, and an integrity wherever the registry has one by now.
+ * npm only writes optional packages of other platforms that its registry serves, and a registry may
+ * mirror only some platforms; `npm ci` then rejects the lock file as incomplete, on every platform. No
+ * option of npm changes that. So this script adds the missing packages, with the versions that their
+ * dependents require, and their integrity if the registry now has it.
  */
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -52,7 +52,7 @@ lock.packages = Object.fromEntries(
 writeFileSync(path, `${JSON.stringify(lock, undefined, 2)}\n`);
 process.stdout.write(added.length === 0 ? "nothing is missing\n" : `added ${added.join(", ")}\n`);
 
-/** What the registry says of a package; undefined if it does not have it. */
+/** The integrity of a package in the registry; undefined if the registry does not have it. */
 function integrityOf(name: string, version = ""): Promise<string | undefined> {
   const args = ["view", `${name}@${version}`, "dist.integrity"];
   return new Promise((resolve) =>

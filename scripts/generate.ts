@@ -1,6 +1,6 @@
 /**
- * Makes what is generated inside this repository; `--check` fails where the
- * committed files are not what would be made.
+ * Generates the generated files of this repository; `--check` fails if the
+ * committed files differ.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,8 +1,8 @@
 /**
- * Makes the examples see this checkout as the package that they depend on.
+ * Links this checkout into the examples as the package that they depend on.
  *
- * npm would link the whole checkout into an example, which is a part of it; a
- * folder of links to what a user gets is the same without the circle.
+ * npm would link the whole checkout into an example, which is a part of it. A
+ * folder with links to the published files avoids that cycle.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -11,7 +11,7 @@ const root = new URL("..", import.meta.url).pathname;
 const examples = ["hub", "notes"].map((name) => join(root, "examples", name));
 const shared = join(root, "node_modules/.bin");
 
-// A copy of this repository inside another project has neither.
+// A copy of this repository inside another project may have neither.
 for (const example of existsSync(shared) ? examples.filter((path) => existsSync(path)) : []) {
   const modules = join(example, "node_modules");
   rmSync(modules, { recursive: true, force: true });

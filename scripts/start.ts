@@ -1,4 +1,4 @@
-/** The main job on `examples/hub`: lint it, generate it, and say what was made. */
+/** Lints and generates `examples/hub`, and prints a summary. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ const hub = join(root, "examples/hub");
 const bin = join(hub, "node_modules/.bin");
 
 if (!existsSync(join(root, "dist/svc-access.js")) || !existsSync(bin)) {
-  process.stderr.write("nothing is built yet; run npm ci, or npm run prepare\n");
+  process.stderr.write("there is no build; run npm ci, or npm run prepare\n");
   process.exit(2);
 }
 run("buf", "lint");
@@ -39,7 +39,7 @@ process.stdout.write(`\n${Object.keys(policies).length} RPCs: ${summary}\n\n`);
 run("svc-access", "explain", ".", "PublishSkill");
 regenerateNotes();
 
-/** Runs a program of the example as its user would, and ends with it where it fails. */
+/** Runs a program of the example as a user would, and exits if it fails. */
 function run(command: string, ...args: string[]): void {
   process.stdout.write(`$ npx ${command} ${args.join(" ")}\n`);
   const { status, error } = spawnSync(join(bin, command), args, {
@@ -51,7 +51,7 @@ function run(command: string, ...args: string[]): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The smaller example is mentioned nowhere else, and is committed as well. */
+/** Also generates the smaller example, which is committed, too. */
 function regenerateNotes(): void {
   const cwd = join(root, "examples/notes");
   const env = { ...process.env, PATH: `${join(cwd, "node_modules/.bin")}:${process.env["PATH"]}` };

@@ -1,6 +1,6 @@
 import { constantAnswers, PROCEDURE, specJson } from "../../src/plugin/check-constants.ts";
 
-/** The constant answers of the check plugin, so that a start of it needs no rule. */
+/** The constant answers of the check plugin, so that it starts without loading the rules. */
 export function checkAnswersSource(): string {
   const { spec, listRules, listCategories, getPluginInfo } = constantAnswers();
   const answers = {

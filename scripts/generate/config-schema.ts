@@ -1,4 +1,4 @@
-/** Makes the files of `schemas` for configurations: their source is the zod schemas of the `*-config.ts` files. */
+/** Generates the files of `schemas` for configurations from the zod schemas in the `*-config.ts` files. */
 import * as z from "zod/mini";
 import { configSchema } from "../../src/config/config.ts";
 import { serviceConfigSchema } from "../../src/runtime/configuration/service-config.ts";
@@ -19,7 +19,7 @@ function schemaJson(title: string, source: z.ZodMiniType): string {
   return `${JSON.stringify(titled, undefined, 2)}\n`;
 }
 
-/** Wherever a value may stand, a reference to a variable may, too. */
+/** Allows a reference to a variable in place of each value. */
 function orVariable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(orVariable);
   if (typeof schema !== "object" || schema === null) return schema;
@@ -43,7 +43,7 @@ function orVariable(schema: unknown): unknown {
   };
 }
 
-/** What is read of a JSON Schema. */
+/** The parts of a JSON Schema that are read. */
 interface JsonSchema {
   readonly type?: unknown;
   readonly description?: unknown;

@@ -6,11 +6,11 @@ import { join, relative } from "node:path";
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url).href;
 const PROGRAM = `import { main } from ${JSON.stringify(MAIN)}; await main(["", "", "init", "--service", "notes"]);`;
 
-/** `examples/notes`: what `svc-access init --service notes` writes into an empty folder. */
+/** `examples/notes`: the files that `svc-access init --service notes` writes into an empty folder. */
 export function notesExample(): readonly (readonly [string, string])[] {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-notes-"));
   try {
-    // Made by `npm init` and `npm pkg set`, and no part of what is written.
+    // `npm init` and `npm pkg set` make this file; it is not part of the example.
     writeFileSync(join(folder, "package.json"), '{"type": "module"}\n');
     const args = ["--input-type=module", "--eval", PROGRAM];
     execFileSync(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });

@@ -1,4 +1,4 @@
-/** The protoc plugin as these sources have it, without a build. */
+/** The protoc plugin from these sources, without a build. */
 import { main } from "../../src/plugin/protoc-main.ts";
 
 await main();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A test, or a group of tests, whose name ends with the requirements that it shows. */
+/** A test, or a group of tests, whose name ends with the ids of requirements that it verifies. */
 export interface TaggedTest {
   readonly file: string;
   readonly name: string;
@@ -9,14 +9,14 @@ export interface TaggedTest {
 
 const MARK = "<!-- The list is generated from the names of the tests by npm run generate. -->";
 
-/** A requirement as the page lists it: "- `EXP-1` …". */
+/** A requirement in the page: "- `EXP-1` …". */
 const REQUIREMENT = /^- `([A-Z]+-\d+)`( \(not built yet\))?/gm;
 
-/** A text whose end are ids in brackets. Names of tests are nothing else in a source. */
+/** A string that ends with ids in brackets. In sources of tests, only names do. */
 const TAGGED = /(["'`])((?:(?!\1)[^\\\n]|\\.)*) \[([A-Z]+-\d+(?:, [A-Z]+-\d+)*)\]\1/g;
 
 /**
- * The page of requirements with the list of their tests at its end.
+ * Adds the list of tests to the end of the page of requirements.
  *
  * @throws Error if the page has an id twice, or a test has one that the page does not have, or one
  * that is not built yet.
@@ -27,7 +27,7 @@ export function withRequirementTests(page: string, tests: readonly TaggedTest[])
   const found = [...page.slice(0, end).matchAll(REQUIREMENT)];
   const isBuilt = new Map(found.map(([, id = "", planned]) => [id, planned === undefined]));
   const twice = found.find(([, id], index) => found.findIndex(([, other]) => other === id) < index);
-  if (twice !== undefined) throw new Error(`docs/requirements.md: ${twice[1]} stands twice`);
+  if (twice !== undefined) throw new Error(`docs/requirements.md has ${twice[1]} twice`);
   for (const { file, name, ids } of tests) {
     for (const id of ids) {
       const problem = isBuilt.has(id) ? "says that it is not built yet" : "does not have it";

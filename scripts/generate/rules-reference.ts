@@ -11,8 +11,8 @@ export function rulesReference(): string {
     });
     const weight =
       id === "ACCESS"
-        ? "Findings are errors: they fail `svc-access lint` and `buf lint`, and stop every generation."
-        : "Findings are warnings: `svc-access lint` prints them and fails with `--strict` only. `buf lint` knows no severity, so there the category is off until `use` lists it.";
+        ? "Findings are errors: they fail `svc-access lint` and `buf lint`, and stop code generation."
+        : "Findings are warnings: `svc-access lint` prints them, but fails only with `--strict`. `buf lint` has no severities, so it ignores the category unless `use` lists it.";
     return `## ${id}
 
 ${purpose} ${weight}
@@ -24,17 +24,17 @@ ${rows.join("")}`;
   return `<!-- Generated from src/rules by npm run generate. DO NOT EDIT. -->
 # Rules
 
-A finding stands at the field of the annotation that is wrong, or at the RPC
-where something is missing, at the same line and column in \`buf lint\`,
+The position of a finding is the wrong field of the annotation, or the RPC if
+something is missing. It is the same line and column in \`buf lint\`,
 \`buf generate\` and \`svc-access lint\`. The comment
-\`// buf:lint:ignore RULE\` above an RPC or a service silences a warning. It
-silences an error in \`buf lint\` only: a generation refuses it all the same.
+\`// buf:lint:ignore RULE\` above an RPC or a service suppresses a warning. It
+suppresses an error only in \`buf lint\`; code generation still fails.
 
 ${sections.join("\n")}
 ## ${BREAKING_CATEGORY.id}
 
-${BREAKING_CATEGORY.purpose} \`buf breaking\` runs these rules where \`breaking\` in \`buf.yaml\` has no \`use\`, or one that lists the
-category. They compare each RPC with what it was; where a change is meant, its reviewer decides, as with other breaking changes.
+${BREAKING_CATEGORY.purpose} \`buf breaking\` runs these rules if \`breaking\` in \`buf.yaml\` has no \`use\`, or one that lists the
+category. They compare each RPC with its former version. As with other breaking changes, reviewers decide on intended changes.
 
 | rule | purpose |
 |---|---|

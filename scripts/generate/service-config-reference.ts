@@ -4,7 +4,7 @@ import { serviceConfigSchema } from "../../src/runtime/configuration/service-con
 const BEGIN = "<!-- The table is generated from src/runtime/configuration by npm run generate. -->";
 const END = "<!-- End of the generated table. -->";
 
-/** A page with the table of all keys of a service's configuration put between its marks. */
+/** Replaces the text between the marks of a page with the table of all keys of a service's configuration. */
 export function withServiceConfigReference(page: string): string {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);
@@ -20,7 +20,7 @@ function table(): string {
   return `\n| key | type, default | meaning |\n|---|---|---|\n${rows.join("")}\n`;
 }
 
-/** What is read of a JSON Schema. */
+/** The parts of a JSON Schema that are read. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -41,7 +41,7 @@ interface Row {
   readonly description: string;
 }
 
-/** The keys that hold a value, and those that may be left out with all below them. */
+/** The keys with values, and optional keys with nested keys. */
 function* keys(schema: Schema, prefix: string): Iterable<Row> {
   for (const [name, part] of Object.entries(schema.properties ?? {})) {
     const key = `${prefix}${name}`;
@@ -53,7 +53,7 @@ function* keys(schema: Schema, prefix: string): Iterable<Row> {
       if (list?.items !== undefined) yield* keys(list.items, `${key}[].`);
       continue;
     }
-    // Where the whole may be left out, whether it must have a key is a question of its own.
+    // A required key of an optional object is only required if the object is present.
     if (part.default === undefined) {
       yield { key, type: isRequired ? "**required**" : "optional", description };
     }

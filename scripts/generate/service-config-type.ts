@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { serviceConfigSchema } from "../../src/runtime/configuration/service-config.ts";
 
 /**
- * The interface of a service's configuration as it is read, its defaults in place. It is generated, and
- * not inferred from the schema: the types of the package would need those of zod, which is bundled.
+ * The interface of a service's configuration with its defaults. It is generated, and not inferred from
+ * the schema: the types of the package would then need those of zod, which is bundled.
  */
 export function serviceConfigType(): string {
   const schema = z.toJSONSchema(serviceConfigSchema, { io: "output" }) as Schema;
@@ -17,7 +17,7 @@ export interface ServiceConfig ${typeOf(schema, "")}
 `;
 }
 
-/** What is read of a JSON Schema. */
+/** The parts of a JSON Schema that are read. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;

@@ -1,6 +1,6 @@
 import Handlebars from "handlebars";
 
-/** The templates, compiled, so that no program has to. */
+/** The compiled templates, so that programs need not compile them. */
 export function templatesSource(
   templates: readonly { readonly name: string; readonly source: string }[],
 ): string {

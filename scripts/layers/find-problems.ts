@@ -1,21 +1,21 @@
 /** The files of `src`, each with the files that it imports; paths with `/`, from the root. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** How the folders of `src` may depend on each other. */
+/** The allowed dependencies between the folders of `src`. */
 export interface LayerRules {
   /** The top folders, and which of them each may import. */
   readonly layers: Readonly<Record<string, readonly string[]>>;
-  /** The folders in a folder, line by line from the top: each imports only from the lines below its own. */
+  /** The subfolders of a folder, in lines from the top: each imports only from the lines below its own. */
   readonly lines: Readonly<Record<string, readonly (readonly string[])[]>>;
-  /** How many files a folder has at most. */
+  /** The maximum number of files in a folder. */
   readonly mostFiles: number;
-  /** Folders that hold a list of equals, and are as long as it. */
+  /** Folders that may have more files, as they are lists of similar files. */
   readonly listFolders: readonly string[];
 }
 
 const MOVE = "move what they share into a file or folder below them";
 
-/** All that contradicts the rules, a message each. */
+/** All violations of the rules, one message each. */
 export function findProblems(imports: Imports, rules: LayerRules): string[] {
   return [
     ...wrongImports(imports, rules),
@@ -34,7 +34,7 @@ function* wrongImports(imports: Imports, { layers }: LayerRules): Iterable<strin
     if (from === undefined) continue;
     const allowed = layers[from];
     if (allowed === undefined) {
-      yield `src/${from} is not in the list of layers: say what it may import`;
+      yield `src/${from} is not in the list of layers: add it with the folders that it may import`;
       continue;
     }
     for (const target of targets) {
@@ -47,7 +47,7 @@ function* wrongImports(imports: Imports, { layers }: LayerRules): Iterable<strin
 
 function* importsUpwards(imports: Imports, { lines }: LayerRules): Iterable<string> {
   for (const [folder, all] of Object.entries(lines)) {
-    /** How far below the top a file is; what is in the folder itself is the top. */
+    /** The line of a file, from the top; files directly in the folder are the top. */
     const depthOf = (file: string) => {
       const [first = "", ...rest] = file.slice(folder.length + 1).split("/");
       const depth = all.findIndex((line) => line.includes(first));
@@ -58,19 +58,19 @@ function* importsUpwards(imports: Imports, { lines }: LayerRules): Iterable<stri
       const from = depthOf(file);
       if (from.isTop) continue;
       if (from.depth < 0) {
-        yield `${from.name} is on no line: say where it stands`;
+        yield `${from.name} is not in a line: add it to one`;
         continue;
       }
       for (const target of targets.filter((one) => one.startsWith(`${folder}/`))) {
         const to = depthOf(target);
         if (to.name === from.name || (!to.isTop && to.depth > from.depth)) continue;
-        yield `${file} imports ${target}, which is not on a line below: move what it needs down`;
+        yield `${file} imports ${target}, which is not on a line below: move the code that it needs down`;
       }
     }
   }
 }
 
-/** The folder directly below `src`; undefined for what is in `src` itself. */
+/** The folder directly below `src`; undefined for files directly in `src`. */
 function layerOf(file: string): string | undefined {
   const [, layer, ...rest] = file.split("/");
   return rest.length === 0 ? undefined : layer;

@@ -63,7 +63,7 @@ interface Node<Owner> {
 }
 
 /**
- * Finds routes of whatever rank that claim the same requests, without comparing each with each.
+ * Finds routes of any rank that claim the same requests, without comparing all pairs.
  */
 export class RouteIndex<Owner> {
   readonly #root: Node<Owner> = newNode();

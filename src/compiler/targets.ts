@@ -1,11 +1,11 @@
 interface TargetTraits {
-  /** Whether a run that names no target makes it: one that is added changes what every user generates. */
+  /** Whether a run without a target option makes it. A new default changes the output of all users. */
   readonly isDefault: boolean;
-  /** Whether its outputs are, but for `policies.json`, each of one file. */
+  /** Whether its outputs, except `policies.json`, are each made from one file. */
   readonly isOfEach: boolean;
 }
 
-/** What can be generated, in the order in which it is made. */
+/** The kinds of output, in the order of generation. */
 const TRAITS = {
   routes: { isDefault: true, isOfEach: false },
   policies: { isDefault: true, isOfEach: true },
@@ -19,12 +19,12 @@ export type Target = keyof typeof TRAITS;
 /** The names of all targets. */
 export const TARGETS = Object.keys(TRAITS) as readonly Target[];
 
-/** What a run makes that names no target. */
+/** The targets of a run without a target option. */
 export const DEFAULT_TARGETS: readonly Target[] = TARGETS.filter(
   (target) => TRAITS[target].isDefault,
 );
 
-/** Whether the outputs of a target can be made for each file by itself. */
+/** Whether the outputs of a target can be made for each file separately. */
 export function isOfEach(target: Target): boolean {
   return TRAITS[target].isOfEach;
 }

@@ -1,6 +1,6 @@
 // Generated from proto/svc/access/v1/policy.proto by npm run generate. DO NOT EDIT.
 
-/** What the annotation is; whatever an input declares in its place must be this. */
+/** The definition of the annotation; the definition in an input must be equal. */
 export const ANNOTATION = {
   "extensions": [
     {

@@ -14,7 +14,7 @@ import { file_svc_access_v1_policy } from "../../src/gen/proto/svc/access/v1/pol
 /** A field of a message that is written without its schema. */
 export type WireField = readonly [number: number, value: number | string | boolean | Uint8Array];
 
-/** Encodes a message by its field numbers, so that it may hold what no compiler would write. */
+/** Encodes a message by its field numbers, also with content that no compiler would write. */
 export function encode(...fields: readonly WireField[]): Uint8Array {
   const writer = new BinaryWriter();
   for (const [number, value] of fields) {
@@ -50,13 +50,13 @@ export function methodOf(
   };
 }
 
-/** The definition of `google.api.http`, likewise. */
+/** The definition of `google.api.http`. */
 export const HTTP_DEFINITION: readonly DescriptorFile[] = [
   file_google_api_annotations,
   file_google_api_http,
 ].map(({ proto }) => ({ bytes: encodeFile(proto), target: false }));
 
-/** The definition of the annotation, without which no option is believed. */
+/** The definition of the annotation, without which options are rejected. */
 export const DEFINITION: DescriptorFile = {
   bytes: encodeFile(file_svc_access_v1_policy.proto),
   target: false,

@@ -41,7 +41,7 @@ describe("compareTemplates [COMP-4]", () => {
     expect(compare(left, right)).toBe(0);
   });
 
-  test("is an order: of three templates, two comparisons settle the third", () => {
+  test("is transitive", () => {
     fc.assert(
       fc.property(templates, templates, templates, (a, b, c) => {
         expect(Math.sign(compareTemplates(a, b)) + Math.sign(compareTemplates(b, a))).toBe(0);
@@ -92,12 +92,12 @@ describe("commonPath", () => {
     ["/a/b", "/a/b/*"],
     ["/a/**", "/b/**"],
     ["/a/**", "/a:x"],
-  ])("of %s and %s is none", (left, right) => {
+  ])("of %s and %s does not exist", (left, right) => {
     expect(commonPath(templateOf(left), templateOf(right))).toBeUndefined();
     expect(commonPath(templateOf(right), templateOf(left))).toBeUndefined();
   });
 
-  test("is a request of both, and missing only where there is none", () => {
+  test("is a request of both, and missing only if there is no such request", () => {
     fc.assert(
       fc.property(pathTemplates, pathTemplates, (left, right) => {
         const [a, b] = [templateOf(left), templateOf(right)];

@@ -19,7 +19,7 @@ const shapes: fc.Arbitrary<Shape> = fc.record({
   variables: fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 3 })), { maxLength: 2 }),
 });
 
-/** Path templates as text, over so few literals and verbs that they often meet. */
+/** Path templates as text, over so few literals and verbs that they often overlap. */
 export const pathTemplates: fc.Arbitrary<string> = shapes.map(
   ({ segments, multi, verb, variables }) => {
     const words = multi ? [...segments, "**"] : [...segments];

@@ -1,15 +1,15 @@
 import { type PathTemplate, parsePathTemplate } from "../../src/api/path-template.ts";
 
 /**
- * Whether a path is a request of a template, by the words of `google.api.http`
- * and nothing else: `*` is one segment that is not empty, `**` is zero or more,
+ * Whether a path is a request of a template, only by the specification of
+ * `google.api.http`: `*` is one non-empty segment, `**` is zero or more,
  * and a verb is a suffix of the last segment after a colon.
  */
 export function matches({ segments, verb }: PathTemplate, path: string): boolean {
   if (verb !== undefined && !path.endsWith(`:${verb}`)) return false;
   const plain = verb === undefined ? path : path.slice(0, -verb.length - 1);
   const texts = plain === "/" ? [] : plain.slice(1).split("/");
-  // What is left of a verb that is a whole segment is an empty one, which nothing matches.
+  // If the verb is a whole segment, the rest is an empty segment, which nothing matches.
   if (verb !== undefined && plain.endsWith("/")) return false;
   return matchFrom(0, 0);
 
@@ -33,9 +33,8 @@ const NAMES = ["a", "b", "c"];
 const LAST = NAMES.flatMap((name) => ["", ":x", ":y", ":x:y"].map((suffix) => name + suffix));
 
 /**
- * All paths of up to four segments over the literals and verbs of
- * `pathTemplates` and one more: where two of its templates have a common
- * request, they have one of these.
+ * All paths of up to four segments over the literals and verbs of `pathTemplates`
+ * and one more: if two templates have a common request, it is one of these.
  */
 export const UNIVERSE: readonly string[] = ["/", ...[0, 1, 2, 3].flatMap(pathsBehind)];
 
@@ -47,7 +46,7 @@ function pathsBehind(depth: number): string[] {
   return prefixes.flatMap((prefix) => LAST.map((last) => `${prefix}/${last}`));
 }
 
-/** The template of a text that is known to be one. */
+/** The template of a valid text. */
 export function templateOf(text: string): PathTemplate {
   const { template, error } = parsePathTemplate(text);
   if (template === undefined) throw new Error(`${text}: ${error}`);

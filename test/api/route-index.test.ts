@@ -22,13 +22,13 @@ const routes = fc
   .map((parts) => routeOf(parts.join(" ")));
 const anyRoutes = fc.array(routes, { maxLength: 12 });
 
-/** Whether two routes claim one request, by trying all. */
+/** Whether two routes claim the same request, by trying all requests. */
 function overlap(left: Route<string>, right: Route<string>): boolean {
   if (!methodsOverlap(left.method, right.method)) return false;
   return UNIVERSE.some((path) => matches(left.template, path) && matches(right.template, path));
 }
 
-/** Holds a claim to its word: its request is one of both routes. */
+/** Expects that the request of a claim matches both routes. */
 function expectCommonRequest(route: Route<string>, claim: Claim<string>): void {
   const [method = "", path = ""] = claim.request.split(" ");
   for (const { method: own, template } of [route, claim.route]) {
@@ -62,7 +62,7 @@ describe("equal", () => {
     expect(index.equal(routeOf("GET /{d}"), () => false)).toBeUndefined();
   });
 
-  test("is the first route of equal rank that comparing with each would find", () => {
+  test("is the first route of equal rank that a comparison with all routes finds", () => {
     fc.assert(
       fc.property(anyRoutes, routes, (others, route) => {
         const claim = indexOf(others).equal(route, () => true);
@@ -103,7 +103,7 @@ describe("captured", () => {
     expect(indexOf([routeOf(added)]).captured(routeOf(asked))).toBeUndefined();
   });
 
-  test("is found wherever comparing with each would find one", () => {
+  test("is found exactly if a comparison with all routes finds one", () => {
     fc.assert(
       fc.property(anyRoutes, routes, (others, route) => {
         const claim = indexOf(others).captured(route);

@@ -93,7 +93,7 @@ ${rpc("Hidden", "/v1/hidden", "exposure: AUTHENTICATED")}
   });
   afterAll(() => repository[Symbol.dispose]());
 
-  const told = (name: string, file: string) => {
+  const edgeLine = (name: string, file: string) => {
     const { stdout, stderr, status } = runSvcAccess(
       ["explain", "--config", `proto/${file}`, ".", name],
       { cwd: repository.folder },
@@ -106,15 +106,15 @@ ${rpc("Hidden", "/v1/hidden", "exposure: AUTHENTICATED")}
     ["Hidden", "connect.yaml"],
     ["Write", "plain.yaml"],
     ["Write", "grpc.yaml"],
-  ])("explain says nothing of it for %s with %s", (name, file) => {
-    expect(told(name, file)).toBeUndefined();
+  ])("explain has no such line for %s with %s", (name, file) => {
+    expect(edgeLine(name, file)).toBeUndefined();
   });
 
   test.each([
     ["Write", "POST"],
     ["Read", "POST or GET"],
-  ])("explain says how its clients reach %s", (name, methods) => {
-    expect(told(name, "connect.yaml")).toBe(
+  ])("explain lists how its clients call %s", (name, methods) => {
+    expect(edgeLine(name, "connect.yaml")).toBe(
       `  Clients of Connect and gRPC-Web call ${methods} /a.v1.S/${name} on api.example.com.`,
     );
   });

@@ -1,4 +1,4 @@
-/** Help and the version are there for every command, of whichever side of the package. */
+/** Every command of both programs has help and a version. */
 import { describe, expect, test } from "vitest";
 import { version } from "../../src/common/version.ts";
 import { runProgram } from "../support/programs.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 
-/** Text that tries to speak to a terminal, or to what runs the build. */
+/** Text with control sequences for terminals, or commands for CI systems. */
 export const hostileText = fc
   .array(
     fc.oneof(
@@ -23,7 +23,7 @@ export const hostileText = fc
   )
   .map((pieces) => pieces.join(""));
 
-/** That no line of an output holds what a terminal acts on, or begins a command of a runner. */
+/** Expects that no line of an output has control characters, or begins a command of a CI system. */
 export function expectHarmless(output: string): void {
   expect(output).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
   expect(output).not.toMatch(/[\u200b\u200e\u200f\ufeff]|[\u{e0000}-\u{e007f}]|\p{Cs}/u);

@@ -1,4 +1,4 @@
-/** The platform's and a service's configuration and the documents of routes take the same origins. */
+/** The configurations of the platform and of services and the route documents accept the same origins. */
 import { describe, expect, test } from "vitest";
 import { frontend } from "../../src/config/frontend-config.ts";
 import { origin } from "../../src/runtime/configuration/service-config-values.ts";

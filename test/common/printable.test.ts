@@ -25,7 +25,7 @@ describe("printable", () => {
     ["##[add-mask]x ###", "#\\u0023[add-mask]x #\\u0023#"],
   ])("%j is %j", (text, expected) => expect(printable(text)).toBe(expected));
 
-  test("any text becomes one harmless line, and stays so", () => {
+  test("any text becomes one harmless line, and a second pass changes nothing", () => {
     fc.assert(
       fc.property(hostileText, (text) => {
         const line = printable(text);
@@ -37,7 +37,7 @@ describe("printable", () => {
     );
   });
 
-  test("JSON says what it said", () => {
+  test("JSON keeps its meaning", () => {
     fc.assert(
       fc.property(fc.dictionary(hostileText, hostileText), (value) => {
         const text = printableJson(value);

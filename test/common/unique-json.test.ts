@@ -20,7 +20,7 @@ describe("refuses", () => {
   });
 });
 
-test("finds it however deep the rest is", () => {
+test("finds it at any depth", () => {
   const deep = `{"a": ${"[".repeat(50_000)}${"]".repeat(50_000)}, "a": 1}`;
   expect(() => parseUniqueJson(deep)).toThrow("a key occurs twice");
 });
@@ -65,7 +65,7 @@ const { written } = fc.letrec<{ written: Written }>((tie) => ({
   ),
 }));
 
-test("tells a key that occurs twice from all else", () => {
+test("finds exactly the keys that occur twice", () => {
   fc.assert(
     fc.property(written, ({ text, isTwice }) => {
       if (isTwice) expect(() => parseUniqueJson(text)).toThrow("a key occurs twice");

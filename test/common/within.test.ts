@@ -4,7 +4,7 @@ import { within } from "../../src/common/within.ts";
 const never = new Promise<never>(() => undefined);
 const LONG = 600_000;
 
-test("work that is not done in time is given up, and what it comes to later troubles nobody", async () => {
+test("work that is not done in time is abandoned, and its late result is ignored", async () => {
   const unhandled: unknown[] = [];
   const listener = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", listener);
@@ -22,14 +22,14 @@ test("work that is not done in time is given up, and what it comes to later trou
   }
 });
 
-test("what is late may be an error", async () => {
+test("the timeout may throw", async () => {
   const late = () => {
     throw new Error("no answer");
   };
   await expect(within(never, 1, late)).rejects.toThrow("no answer");
 });
 
-test("work that is done in time is waited for no longer, and leaves no timer, also where it fails", async () => {
+test("work that is done or fails in time leaves no timer", async () => {
   const late = () => "late";
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
   const before = timers();
@@ -38,6 +38,6 @@ test("work that is done in time is waited for no longer, and leaves no timer, al
     const soon = new Promise((resolve) => setImmediate(resolve, "soon"));
     expect(await within(soon, LONG, late)).toBe("soon");
   }
-  // Others may have a timer, but not as many.
+  // Other code may have timers, but not as many.
   expect(timers() - before).toBeLessThan(50);
 });

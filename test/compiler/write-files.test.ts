@@ -23,7 +23,7 @@ test("all files are written, and those that were there replaced", () => {
   expect(readdirSync(folder).sort()).toEqual(["a.json", "deep"]);
 });
 
-test("one that cannot be written takes all others back", () => {
+test("if one file cannot be written, all others are undone", () => {
   writeFileSync(join(folder, "a.json"), "old");
   mkdirSync(join(folder, "z.json"));
   expect(() =>

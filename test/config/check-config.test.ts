@@ -7,7 +7,7 @@ type Case = readonly [name: string, place: string, value: unknown, at: string, m
 const { services, frontends } = fullPlatform();
 const { web } = frontends;
 
-/** Where a value of the full configuration stands, as `line:column`: JSON indents by two. */
+/** The position of a value of the full configuration, as `line:column`: JSON indents by two. */
 function placeOf(text: string, key: string): string {
   const lines = text.split("\n");
   const line = lines.findIndex((each) => each.includes(key));
@@ -217,7 +217,7 @@ test.each<Case>([
   expect(finding).toContain(message);
 });
 
-describe("what is right", () => {
+describe("a valid configuration", () => {
   test.each<readonly [name: string, place: string, value: unknown]>([
     ["two services on one host by two frontends", "frontends.web.services", ["hub"]],
     ["a prefix with a last slash", "paths[1].path", "/app/"],
@@ -260,7 +260,7 @@ describe("what is right", () => {
   });
 });
 
-test("all findings come at once, in the order of the file [PLCF-1]", () => {
+test("all findings are reported at once, in the order of the file [PLCF-1]", () => {
   const platform = fullPlatform();
   platform.services.iam.packages.push("hub.skills.v1");
   platform.frontends.web.redirect_url = "https://other.example.com/?x=1";

@@ -13,7 +13,7 @@ describe("a configuration", () => {
     expect(loaded?.config).toEqual({ ...rest, services: { ...services, iam } });
   });
 
-  test("that has no key but one gets every default", () => {
+  test("with only the required keys gets every default", () => {
     expect(load("model: iam.zed").loaded?.config).toEqual({
       environment: "development",
       model: "iam.zed",
@@ -227,7 +227,7 @@ test.each<readonly [place: string, value: unknown]>([
   ],
   ["paths[0].frontend", "web"],
   ["paths[0].service", undefined],
-])("%s of %j leaves no choice of exactly one", (place, value) => {
+])("%s of %j does not have exactly one choice", (place, value) => {
   expect(findingsOf(platformWith(place, value))).toEqual([
     expect.stringContaining("must have either service or"),
   ]);
@@ -276,7 +276,7 @@ test.each(["services.Hub", "services.hub_2", "services.-hub", "frontends.Web"])(
   },
 );
 
-test("a URL that is too long is said to be too long", () => {
+test("a URL that is too long is reported as too long", () => {
   const url = `https://id.example.com/${"x".repeat(2048)}`;
   expect(findingsOf(platformWith("identity.jwks_uri", url))).toEqual([
     expect.stringMatching(/CONFIG_VALUE identity\.jwks_uri: .*2048/),

@@ -3,7 +3,7 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import type { Variables } from "../../src/config/variables.ts";
 import { markedPlaces, withoutMarks } from "../rules/marks.ts";
 
-/** All that is wrong with a text, one a line: `line:column rule message`. */
+/** All errors in a text, one per line: `line:column rule message`. */
 export function findingsOf(text: string, variables: Variables = {}): string[] {
   const result = loadConfig(text, "svc-access.yaml", variables);
   if (result.loaded !== undefined) return [];
@@ -12,7 +12,7 @@ export function findingsOf(text: string, variables: Variables = {}): string[] {
   });
 }
 
-/** Holds a text to exactly these findings, each as `RULE part of the message`, at the marks `⟦`. */
+/** Expects exactly these findings in a text, each as `RULE part of the message`, at the marks `⟦`. */
 export function expectFindings(
   text: string,
   expected: readonly string[],

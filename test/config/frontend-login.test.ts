@@ -1,4 +1,4 @@
-/** `frontends.*.login`: which keys a frontend has with a login of its users, and which without. */
+/** `frontends.*.login`: the keys of a frontend with and without a login of its users. */
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { fullPlatform } from "./platform.ts";
@@ -15,7 +15,7 @@ const {
 } = fullPlatform().frontends.web;
 const bearer = { ...common, login: "bearer", audiences: ["cli"] };
 
-/** What is wrong with a platform whose one frontend is this. */
+/** The errors of a platform with only this frontend. */
 function findingsOf(web: object, paths: readonly object[] = []): string[] {
   const text = JSON.stringify({ ...fullPlatform(), frontends: { web }, paths });
   const result = loadConfig(text, "svc-access.yaml", {});

@@ -1,4 +1,4 @@
-/** Values that would be written into gateway files are refused where nothing could answer to them. */
+/** Values for gateway files are rejected if nothing can have them. */
 import { describe, expect, test } from "vitest";
 import { findingsOf } from "./findings.ts";
 import { platformWith } from "./platform.ts";

@@ -29,7 +29,7 @@ describe("text that is not a configuration", () => {
     expectFindings(text, [`CONFIG_SYNTAX ${message}`]);
   });
 
-  test("such as two documents is refused in words of ours", () => {
+  test("such as two documents is rejected with our message", () => {
     const [finding, ...more] = findingsOf("environment: a\n---\nenvironment: b\n");
     expect(more).toEqual([]);
     expect(finding).toContain("2:1 CONFIG_SYNTAX ");
@@ -71,7 +71,7 @@ describe("the place of a finding", () => {
     ]);
   });
 
-  test("is the key that is unknown, wherever it stands", () => {
+  test("is the unknown key, at any level", () => {
     expectFindings(
       "⟦modl: x\nidentity: {issuer: https://a, authorization_endpoint: https://a, token_endpoint: https://a, jwks_uri: https://a, ⟦isuer: x}\n",
       [
@@ -81,7 +81,7 @@ describe("the place of a finding", () => {
     );
   });
 
-  test("is what encloses a key that is missing", () => {
+  test("is the parent of a missing key", () => {
     expectFindings("services:\n  ⟦hub: {}\n", ["CONFIG_VALUE services.hub.packages is missing"]);
     expectFindings("paths:\n  - ⟦exposure: PUBLIC\n    service: hub\n", [
       "CONFIG_VALUE paths[0].path is missing",
@@ -101,7 +101,7 @@ describe("the place of a finding", () => {
   });
 });
 
-test("all that is wrong is reported at once, in the order of the file", () => {
+test("all errors are reported at once, in the order of the file", () => {
   expectFindings(
     [
       "⟦environment: Prod",
@@ -144,7 +144,7 @@ describe("a variable", () => {
     expect(load(text, { PORT: "8080", TENS: "81" })?.config.services?.hub?.ports.http).toBe(port);
   });
 
-  test("gives text where it is quoted, whatever it holds", () => {
+  test("gives text if it is quoted, with any content", () => {
     expect(load('model: "${M}"', { M: "5" })?.config.model).toBe("5");
     expect(load("model: '${M}'", { M: "true" })?.config.model).toBe("true");
   });
@@ -196,7 +196,7 @@ edge:
   });
 });
 
-test("locate says where a value stands, or what encloses it", () => {
+test("locate finds a value, or its parent", () => {
   const loaded = load("environment: dev\nservices:\n  hub:\n    packages: [a.v1, b.v1]\n");
   expect(loaded?.file).toBe("svc-access.yaml");
   expect(loaded?.locate(["services", "hub", "packages", 1])).toEqual({ line: 4, column: 22 });

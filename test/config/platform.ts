@@ -1,4 +1,4 @@
-/** A configuration that has every key, as the value that a file holds. */
+/** A configuration with every key, as parsed from a file. */
 export function fullPlatform() {
   return {
     environment: "staging",

@@ -10,7 +10,7 @@ import { fullPlatform, platformWith } from "./platform.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 
-/** The schema by which editors complete and check `svc-access.yaml`. */
+/** The schema with which editors complete and check `svc-access.yaml`. */
 const ajv = new Ajv({ strict: false, allErrors: true });
 ajvFormats.default(ajv);
 const validate = ajv.compile(JSON.parse(read("schemas/svc-access.schema.json")));

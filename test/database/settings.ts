@@ -1,7 +1,7 @@
 import type { Logger } from "../../src/common/logger.ts";
 import type { DatabaseSettings } from "../../src/database/database.ts";
 
-/** The default settings of the platform, but for what is given. */
+/** The default settings of the platform, with changes. */
 export function settingsOf(of: Partial<DatabaseSettings>): DatabaseSettings {
   return {
     driver: "sqlite",

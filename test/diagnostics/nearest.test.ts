@@ -28,7 +28,7 @@ describe("nearest", () => {
     ["id", ["to"]],
     ["x", ["id"]],
     ["", ["id"]],
-  ])("of %s in %j is none", (name, candidates) => {
+  ])("of %s in %j does not exist", (name, candidates) => {
     expect(nearest(name, candidates)).toBeUndefined();
   });
 

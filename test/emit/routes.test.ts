@@ -37,7 +37,7 @@ test("a service's declared paths are in its document, in their order, and nothin
   ]);
 });
 
-test("a service without paths has none", () => {
+test("a service without paths has no paths", () => {
   expect(routeDocument({ ...service, paths: [] }).paths).toEqual([]);
 });
 

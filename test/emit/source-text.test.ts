@@ -8,7 +8,7 @@ function evaluate(text: string): unknown {
 }
 
 describe("literal", () => {
-  test("means the data that it was made of, however it is laid out", () => {
+  test("evaluates to its data, in every layout", () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 4 }),

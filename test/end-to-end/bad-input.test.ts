@@ -109,7 +109,7 @@ describe("the protoc plugin", () => {
     expect(files).toBe(0);
   });
 
-  test("tells who starts it by hand what it is", () => {
+  test("explains itself if a person starts it", () => {
     const { status, stderr } = runProgram("protoc-gen-svc-access", ["--help"]);
     expect(status).toBe(0);
     expect(stderr).toContain("buf.gen.yaml");
@@ -119,7 +119,7 @@ describe("the protoc plugin", () => {
 describe("the command line", () => {
   test.each<[string, readonly string[], string]>([
     ["a folder that is not there", ["lint", "nowhere"], "nowhere does not exist"],
-    ["an image that is none", ["lint", "text.binpb"], "text.binpb is not a buf image"],
+    ["a file that is not an image", ["lint", "text.binpb"], "text.binpb is not a buf image"],
     ["an empty image", ["lint", "empty.binpb"], "empty.binpb is not a buf image (it is empty)"],
     ["a broken gzip", ["lint", "broken.binpb.gz"], "broken.binpb.gz is not a gzip file"],
     ["an unknown command", ["lnit", "."], "unknown command 'lnit'"],

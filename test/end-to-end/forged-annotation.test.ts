@@ -1,7 +1,6 @@
 /**
- * Another definition under the annotation's name, in which PUBLIC and
- * AUTHORIZED are swapped, makes nothing, whatever reads it and whatever is
- * ignored in its file.
+ * With another definition of the annotation, in which PUBLIC and AUTHORIZED are
+ * swapped, no program generates anything, even if comments in its file ignore rules.
  */
 import {
   cpSync,
@@ -64,7 +63,7 @@ test("buf lint reports each RPC", () => {
   expect(findings(stdout)).toHaveLength(annotated);
 });
 
-test("buf lint names the rule in its text, which shows none by itself", () => {
+test("the message names the rule, which the text format of buf lint does not print", () => {
   const { stdout } = run("buf", "lint");
   const lines = stdout.split("\n").filter((line) => line.includes("svc.access.v1.policy of"));
   expect(lines).toHaveLength(annotated);

@@ -1,6 +1,6 @@
 /**
- * Whatever arguments, file names and stored values hold: what the program prints has no character that
- * a terminal acts on, and begins no command of a CI system. Its JSON says what it said.
+ * With any content of arguments, file names and stored values, the output of the program has no control
+ * characters, and begins no command of a CI system. Its JSON keeps its meaning.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -109,7 +109,7 @@ rpc Set(R) returns (R) {
     }
   });
 
-  test("the model commands, of files of whatever name", () => {
+  test("the model commands, with hostile file names", () => {
     const model = `${HOSTILE}.zed`;
     const other = `other ${HOSTILE}.zed`;
     writeFileSync(join(folder, model), "definition user {}\n");
@@ -146,7 +146,7 @@ assertions: {assertFalse: ["doc:a#own@user:x"]}\n`;
     expect(JSON.parse(json).model).toContain("definition doc {");
   });
 
-  test("init, in a folder of whatever name", () => {
+  test("init, in a folder with a hostile name", () => {
     const inside = join(folder, "repository", HOSTILE.replaceAll("\n", " "));
     mkdirSync(inside, { recursive: true });
     writeFileSync(join(inside, "a.proto"), 'syntax = "proto3"; package a.v1;\n');

@@ -1,4 +1,4 @@
-/** Whoever installs the package reads its pages from there: each link must lead to something in it. */
+/** Users read the pages in the installed package, so each link must lead to a file in it. */
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { beforeAll, expect, test } from "vitest";

@@ -97,7 +97,7 @@ test("the TypeScript of the pages has the right types", () => {
   expect(runProgram("tsc", [], { cwd: repo, env })).toMatchObject({ status: 0, stdout: "" });
 });
 
-test("a name that is none is refused", () => {
+test("an invalid name is rejected", () => {
   const init = (name: string) =>
     runProgram("svc-access", ["init", "--service", name], { cwd: repo });
   expect(init("Notes")).toMatchObject({ status: 2 });

@@ -72,7 +72,7 @@ function generate(hosts: Readonly<Record<string, readonly string[]>>, out: strin
   });
 }
 
-test("two services that claim one request on one host are a finding, and nothing is written [COMP-4]", () => {
+test("two services that claim the same request on a host are a finding, and nothing is written [COMP-4]", () => {
   const { status, stderr } = generate({ "app.example.com": ["orders", "bills"] }, "one-host");
   expect(status).toBe(1);
   expect(stderr).toContain("ACCESS_ROUTE_CONFLICT");
@@ -80,7 +80,7 @@ test("two services that claim one request on one host are a finding, and nothing
   expect(existsSync(join(orders.folder, "one-host"))).toBe(false);
 });
 
-test("on two hosts they are none, and each has its routes [EDGE-18]", () => {
+test("on two hosts they are not a finding, and each has its routes [EDGE-18]", () => {
   const hosts = { "orders.example.com": ["orders"], "bills.example.com": ["bills"] };
   const { status, stdout, stderr } = generate(hosts, "two-hosts");
   expect({ status, stderr: stderr.replace(/^svc-access: ACCESS_AUTHZ.*\n/m, "") }).toEqual({
@@ -113,7 +113,7 @@ test("two inputs with different files of one name are refused", () => {
     join(orders.folder, "same-name"),
   ]);
   expect(status).toBe(2);
-  // The order of the inputs reaches no message.
+  // The order of the inputs does not change the message.
   expect(stderr).toMatch(
     /two inputs contain different files named orders\/v1\/orders\.proto: google\.api\.http of orders\.v1\.ORDERSService\/Get differs \(the inputs are \S+image\.binpb and \S+image\.binpb\); build all inputs from one version of it \(rebuild the older image\), or give/,
   );
@@ -134,7 +134,7 @@ describe("in the platform repository, beside the repository of a service", () =>
       cwd,
     });
 
-  test("the configuration of the one folder counts, of several that of the working folder, and another one is named", () => {
+  test("the configuration of a single folder is used; of several folders, that of the working directory, and a note names the other", () => {
     using platform = new Workspace({
       "../svc-access.yaml": config({ "bills.example.com": ["bills"] }),
     });

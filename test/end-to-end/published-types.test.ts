@@ -35,7 +35,7 @@ test("every public type has what it needs among the dependencies, also with skip
 
   const files = lines.filter((line) => line.startsWith(OURS) && line.endsWith(".d.ts"));
   expect(files.length).toBeGreaterThan(ENTRIES.length);
-  // Neither a package that is bundled nor one that is optional: who has none of them has these types too.
+  // The types must not need bundled or optional packages.
   expect([...new Set(files.flatMap(packagesOf))]).toEqual(["@bufbuild/protobuf"]);
   expect(Object.keys(manifest.dependencies)).toContain("@bufbuild/protobuf");
 });

@@ -1,5 +1,5 @@
 /**
- * Whatever is wrong with an annotation, `buf lint`, `buf generate` and
+ * For every error in an annotation, `buf lint`, `buf generate` and
  * `svc-access lint` fail with the same rule at the same line and column.
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -19,7 +19,7 @@ import { CLIENTS, type Outcome, type Outcomes, type Settings } from "./support/w
 
 const SERVER = [
   { name: "HTTP/1.1", isSecure: false, streams: 4 },
-  // One connection has them all: over HTTP/1.1 the seventh would wait for ever.
+  // All use one connection: over HTTP/1.1, the seventh would wait forever.
   { name: "HTTP/2 over TLS", isSecure: true, streams: 20 },
 ];
 const AUDIENCE = "the-frontend";

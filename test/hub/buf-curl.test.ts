@@ -63,7 +63,7 @@ describe.each([true, false])("on the HTTP port, with reflection %s", (reflection
   let folder: string;
   let processes: HubProcesses;
   let workshop: Workshop;
-  /** By what it knows the API, where the hub does not tell. */
+  /** The flags with the schema of the API, without server reflection. */
   let schema: string[];
 
   beforeAll(async () => {
@@ -113,22 +113,22 @@ describe.each([true, false])("on the HTTP port, with reflection %s", (reflection
           entry["transport"] === transport,
       );
 
-      const told = scene(flags);
-      const runId = await startRun(told, workshop);
+      const caller = scene(flags);
+      const runId = await startRun(caller, workshop);
       const reports = reportsOf(workshop, runId, ["three", "two", "one"]);
-      expect(await told.one("RunnerService/ReportLog", reports, AS.git)).toEqual({
+      expect(await caller.one("RunnerService/ReportLog", reports, AS.git)).toEqual({
         lineCount: "3",
       });
-      await endRun(told, workshop, runId);
+      await endRun(caller, workshop, runId);
       const watch = { projectId: workshop.projectId, runId };
-      const messages = await told.all("ProjectService/WatchRun", watch);
+      const messages = await caller.all("ProjectService/WatchRun", watch);
       expect(messages.map(({ line, ended }) => line?.text ?? ended)).toEqual([
         "three",
         "two",
         "one",
         "RUN_STATE_SUCCEEDED",
       ]);
-      await told.refused("ProjectService/WatchRun", watch, AS.mallory, "permission_denied");
+      await caller.refused("ProjectService/WatchRun", watch, AS.mallory, "permission_denied");
     },
   );
 });

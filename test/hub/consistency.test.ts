@@ -117,7 +117,7 @@ test("a package that is not what its header says changes nothing", async () => {
   expect(storedIn(processes.data)).toEqual(before);
 });
 
-test("two who report at once lose no line, and whoever watches sees each once", async () => {
+test("two concurrent reports lose no line, and each watcher sees every line once", async () => {
   const start = { projectId, skillId: "plain" };
   const { runId } = (await scene.one("ProjectService/StartRun", start)).run;
   const watched = scene.all("ProjectService/WatchRun", { projectId, runId });

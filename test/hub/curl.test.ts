@@ -20,7 +20,7 @@ describe.skipIf(isAbsent("curl"))("curl", () => {
     await processes?.remove();
   });
 
-  test("every route is called; what has none is called over gRPC", async () => {
+  test("every route is called; RPCs without a route are called over gRPC", async () => {
     const curl = new Curl(processes.http, uploads);
     const caller = new CountingCaller(curl);
     await tellStory(caller, processes.data);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await processes?.remove();
 });
 
-test("reflection tells of every service, with the descriptors of all RPCs", async () => {
+test("reflection lists every service, with the descriptors of all RPCs", async () => {
   const services = new Set(ROUTES.map(({ rpc }) => rpc.split("/")[0]));
   expect(await client.services()).toEqual(expect.arrayContaining([...services]));
   const registry = await client.registry();

@@ -89,7 +89,7 @@ describe.skipIf(isAbsent("curl"))("HTTP, by curl", () => {
     ["a body that is not JSON", 400, "/v1/projects", [...JSON_BODY, "{"]],
     ["an unknown field", 400, "/v1/projects", [...JSON_BODY, '{"nope":1}']],
     ["an unknown parameter", 400, "/v1/authn/me?nope=1", []],
-    ["a number that is none", 400, "/v1/projects/one", []],
+    ["an invalid number", 400, "/v1/projects/one", []],
     ["a dot segment", 400, "/v1/projects/../authn/me", []],
     ["a second identity", 400, "/v1/authn/me", ["-H", "x-svc-external-sub: bob"]],
     ["a method without a route", 405, "/v1/projects", ["-X", "DELETE"]],

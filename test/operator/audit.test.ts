@@ -232,7 +232,7 @@ describe("svc-access audit, of a service that runs", () => {
       /cannot be used with/,
     ],
     [
-      "a time that is none",
+      "an invalid time",
       ["list", "--store", file, "--from", "yesterday"],
       /--from "yesterday" is not a time.*7d/,
     ],
@@ -241,7 +241,7 @@ describe("svc-access audit, of a service that runs", () => {
       ["list", "--store", file, "--rpc", "SetItem"],
       /--rpc "SetItem" is not the full name of an RPC: write package\.Service\/Method/,
     ],
-    ["a day that is none", ["list", "--store", file, "--to", "2026-13-40"], /is not a time/],
+    ["an invalid day", ["list", "--store", file, "--to", "2026-13-40"], /is not a time/],
     [
       "from after to",
       ["list", "--store", file, "--from", "1h", "--to", "2h"],
@@ -260,7 +260,7 @@ describe("svc-access audit, of a service that runs", () => {
       /cursor is malformed/,
     ],
     [
-      "a decision that is none",
+      "an invalid decision",
       ["list", "--store", file, "--decision", "maybe"],
       /allowed, denied, none/,
     ],

@@ -1,6 +1,6 @@
 /**
- * `bin/buf-plugin-svc-access` is a script of a shell and of JavaScript at once: whoever reads it, it
- * answers the same.
+ * `bin/buf-plugin-svc-access` is both a shell script and a JavaScript file, and gives the same answers
+ * as either.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -25,12 +25,12 @@ import { ROOT } from "../support/workspace.ts";
 
 const ENTRY = join(ROOT, "bin/buf-plugin-svc-access");
 const NODE_FOLDER = dirname(process.execPath);
-/** The shells of this machine that may stand behind `/bin/sh`. */
+/** The shells of this machine that may be `/bin/sh`. */
 const SHELLS = ["/bin/sh", "/bin/dash", "/bin/bash", "/bin/ksh", "/bin/zsh", "/bin/busybox"].filter(
   (path) => existsSync(path),
 );
 
-/** How a start of the plugin ended, to the byte. */
+/** The exact result of a start of the plugin. */
 interface Answer {
   readonly status: number | null;
   readonly stdout: string;
@@ -56,7 +56,7 @@ function start(
   return { status, stdout: stdout.toString("latin1"), stderr: stderr.toString("utf8") };
 }
 
-/** What the program answers where no shell is asked. */
+/** The answer of the program without a shell. */
 function byNode(args: readonly string[], input?: Uint8Array): Answer {
   return start([process.execPath, ENTRY], args, input === undefined ? {} : { input });
 }
@@ -86,8 +86,8 @@ const CONSTANT: readonly (readonly string[])[] = [
   ]),
 ];
 
-describe.each(CONSTANT)("what never changes: %s %s %s", (...args) => {
-  test("a shell answers as Node.js does, and without it", () => {
+describe.each(CONSTANT)("constant answers: %s %s %s", (...args) => {
+  test("a shell answers like Node.js, and without it", () => {
     const expected = byNode(args);
     expect(expected.status).toBe(0);
     expect(expected.stdout).not.toBe("");
@@ -107,7 +107,7 @@ describe.each(CONSTANT)("what never changes: %s %s %s", (...args) => {
   });
 });
 
-test("the answers are those that are generated", () => {
+test("the answers are the generated ones", () => {
   for (const [name, { binary, json }] of Object.entries(CHECK_ANSWERS)) {
     const first = name === "spec" ? "--spec" : name;
     const bytes = Buffer.from(binary, "base64").toString("latin1");
@@ -144,7 +144,7 @@ test.each([
   expect(readdirSync(folder)).toEqual(before);
 });
 
-test("a file of another name in the working folder changes nothing", () => {
+test("a file with another name in the working folder changes nothing", () => {
   writeFileSync(join(folder, "--protocol"), "");
   expect(start([ENTRY], ["*"]).status).toBe(2);
   rmSync(join(folder, "--protocol"));
@@ -164,7 +164,7 @@ describe("Check", () => {
     expect(answer.stdout).toBe(Buffer.from(response).toString("latin1"));
   });
 
-  test("without Node.js says what is missing", () => {
+  test("without Node.js reports what is missing", () => {
     const { status, stdout, stderr } = spawnSync(ENTRY, args, {
       env: { PATH: withoutNode },
       input: "",
@@ -174,7 +174,7 @@ describe("Check", () => {
   });
 });
 
-describe("the code that is kept between starts", () => {
+describe("the code cache between starts", () => {
   const args = [PROCEDURE.check, "--format", "binary"];
 
   /** The file that holds it, below a folder of Node.js. */
@@ -188,7 +188,7 @@ describe("the code that is kept between starts", () => {
     ["another file", Buffer.from("no code")],
     ["an empty file", Buffer.alloc(0)],
     ["zeros", Buffer.alloc(1 << 16)],
-  ])("is made again where there is %s", (_, damage) => {
+  ])("is made again if there is %s", (_, damage) => {
     const cache = mkdtempSync(join(folder, "cache "));
     const env = { NODE_COMPILE_CACHE: cache };
     const expected = byNode(args);
@@ -204,14 +204,14 @@ describe("the code that is kept between starts", () => {
     expect(readFileSync(file).length).toBeGreaterThan(code.length / 2);
   });
 
-  test.skipIf(process.platform === "win32")("is not run where others could have written it", () => {
+  test.skipIf(process.platform === "win32")("is not run if others could have written it", () => {
     const cache = mkdtempSync(join(folder, "cache "));
     const env = { NODE_COMPILE_CACHE: cache };
     start([ENTRY], args, { env });
     const [file = ""] = kept(cache);
     chmodSync(file, 0o666);
     expect(start([ENTRY], args, { env })).toEqual(byNode(args));
-    // It was made again, by this user alone.
+    // It was made again, by this user.
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
@@ -222,7 +222,7 @@ describe("the code that is kept between starts", () => {
     expect(kept(cache)).toEqual([]);
   });
 
-  test("is not kept where Node.js keeps none", () => {
+  test("is not kept if Node.js has no cache", () => {
     const cache = mkdtempSync(join(folder, "cache "));
     const env = { NODE_COMPILE_CACHE: cache, NODE_DISABLE_COMPILE_CACHE: "1" };
     expect(start([ENTRY], args, { env })).toEqual(byNode(args));
@@ -230,7 +230,7 @@ describe("the code that is kept between starts", () => {
   });
 });
 
-describe("however a package manager starts it", () => {
+describe("started by a package manager", () => {
   function starts(command: readonly string[]): void {
     for (const args of [
       [PROCEDURE.listCategories, "--format", "binary"],
@@ -249,7 +249,7 @@ describe("however a package manager starts it", () => {
     return path;
   }
 
-  test("by a link, or a link to a link, from a path with blanks and quotes", () => {
+  test("through a link, or a link to a link, from a path with spaces and quotes", () => {
     const bin = join(folder, `it's "node modules"`, ".bin");
     mkdirSync(bin, { recursive: true });
     symlinkSync(ENTRY, join(bin, "direct"));

@@ -1,6 +1,6 @@
 /**
- * Whatever a source, a configuration or a model is made of, what all shells
- * say of it holds no control character and begins no command of a CI system.
+ * For any source, configuration or model, the output of all programs contains
+ * no control characters and begins no command of a CI system.
  */
 import { fromBinary } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
@@ -23,12 +23,12 @@ import { DEFINITION, encode, encodeFile, HTTP_DEFINITION, methodOf } from "../ap
 import { expectHarmless, hostileText } from "../common/hostile-text.ts";
 import { runs } from "../support/effort.ts";
 
-/** What no name of a file may hold. */
+/** Characters that the name of a file may not contain. */
 const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "gu");
 
 const RUNS = { numRuns: runs(150) };
 
-/** Text that a compiler lets through: well-formed. */
+/** Well-formed text, which compilers accept. */
 const text = hostileText.map((one) => Buffer.from(one).toString());
 const source = fc.record({ file: text, action: text, resource: text, event: text, path: text });
 type Source = typeof source extends fc.Arbitrary<infer T> ? T : never;
@@ -49,7 +49,7 @@ const PLATFORM = {
   modelOf: () => undefined,
 };
 
-/** What every format makes of findings. */
+/** Findings in every format. */
 function expectAllHarmless(diagnostics: readonly Diagnostic[]): void {
   for (const [format, report] of Object.entries(REPORTS)) {
     const output = report({ diagnostics, rpcs: 1 }, { colors: false });
@@ -60,7 +60,7 @@ function expectAllHarmless(diagnostics: readonly Diagnostic[]): void {
     const lines = output.split("\n").slice(0, -1);
     expect(lines).toHaveLength(diagnostics.length);
     for (const line of lines) {
-      // One command a line: its own.
+      // One command per line: its own.
       expect(line).toMatch(
         /^::(?:error|warning) file=[^:,]*(?:,line=\d+,col=\d+)?,title=[A-Z_]+::/,
       );
@@ -176,7 +176,7 @@ test("findings in svc-access.yaml and in a model", () => {
   );
 });
 
-test("what the model commands say", () => {
+test("the output of the model commands", () => {
   fc.assert(
     fc.property(text, text, text, (file, name, reason) => {
       const style = { colors: false };

@@ -1,4 +1,4 @@
-/** A value of the input never begins a line of what is said of it, in whichever program. */
+/** A value from the input never begins a line of output, in any program. */
 
 import { join } from "node:path";
 import { fromBinary } from "@bufbuild/protobuf";
@@ -17,7 +17,7 @@ import { Workspace } from "../support/workspace.ts";
 const FORGED = "0 errors: all policies hold";
 const BREAKS = ["\n", "\r", "\r\n", "\u0085", "\u2028", "\u2029"];
 
-/** That no line of a text is the forged one, nor begins with it. */
+/** Expects that no line of a text is the forged one, or begins with it. */
 function expectNoForgedLine(text: string): void {
   expect(text).toContain(FORGED);
   for (const line of text.split(/\r\n|[\n\r\u0085\u2028\u2029]/)) {
@@ -45,7 +45,7 @@ describe.each(BREAKS)("a model's path with %j in the configuration", (line) => {
   });
 });
 
-test("svc-access lint says it in one line", () => {
+test("svc-access lint prints it in one line", () => {
   using workspace = new Workspace({});
   workspace.write("svc-access.yaml", yaml("\n"));
   const { status, stderr } = runSvcAccess(["lint", "."], { cwd: workspace.folder });
@@ -53,7 +53,7 @@ test("svc-access lint says it in one line", () => {
   expectNoForgedLine(stderr);
 });
 
-test.each(BREAKS)("errors with several lines hold each value in its own: %j", (line) => {
+test.each(BREAKS)("errors with several lines have each value in its own line: %j", (line) => {
   const value = `x${line}${FORGED}`;
   for (const error of [
     new UsageError(value),
@@ -67,6 +67,6 @@ test.each(BREAKS)("errors with several lines hold each value in its own: %j", (l
   }
 });
 
-test("lines that are meant stay lines", () => {
+test("intended lines stay lines", () => {
   expect(new UsageError(["one:", "  two"]).message).toBe("one:\n  two");
 });

@@ -41,7 +41,7 @@ testRule(accessAuditWrite, {
       messages: ["Do writes and is not audited"],
     },
     {
-      name: "a POST, whatever its idempotency_level says",
+      name: "a POST with any idempotency_level",
       rpcs: `⟦${rpc("Do", NO_SIDE_EFFECTS, http('post: "/v1/x"'), PUBLIC)}`,
       messages: ["Do writes and is not audited"],
     },

@@ -8,7 +8,7 @@ const authorized = (resource: string, mark = "") =>
     policy(`exposure: AUTHORIZED authz: {action: "view", ${mark}resource: "${resource}"}`),
   );
 
-/** A resource that is wrong, and what the message of each finding holds. */
+/** A wrong resource, and a part of the message of each finding. */
 const refused = (resource: string, ...messages: string[]) => {
   return { rpcs: authorized(resource, "⟦".repeat(messages.length)), messages };
 };

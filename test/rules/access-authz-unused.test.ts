@@ -3,7 +3,7 @@ import { testRule } from "./rule-tester.ts";
 import { policy, rpc } from "./sources.ts";
 
 const AUTHZ = 'authz: {action: "view", resource: "skill:*"}';
-/** buf has no place for a message in an aggregate, so its first field stands for it. */
+/** buf has no position for a message in an aggregate, so its first field is reported. */
 const MARKED = 'authz: {⟦action: "view", resource: "skill:*"}';
 
 testRule(accessAuthzUnused, {

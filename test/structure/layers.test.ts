@@ -12,7 +12,7 @@ const problemsOf = (files: Record<string, readonly string[]>) =>
   findProblems(new Map(Object.entries(files)), rules);
 
 const MOVE = "move what they share into a file or folder below them";
-const NOT_BELOW = "which is not on a line below: move what it needs down";
+const NOT_BELOW = "which is not on a line below: move the code that it needs down";
 
 describe("what is wrong [COMP-9]", () => {
   test.each<[string, Record<string, readonly string[]>, string[]]>([
@@ -44,12 +44,12 @@ describe("what is wrong [COMP-9]", () => {
     [
       "a folder on no line",
       { "src/stack/new/a.ts": [] },
-      ["src/stack/new is on no line: say where it stands"],
+      ["src/stack/new is not in a line: add it to one"],
     ],
     [
       "a folder that no rule knows",
       { "src/new/a.ts": [] },
-      ["src/new is not in the list of layers: say what it may import"],
+      ["src/new is not in the list of layers: add it with the folders that it may import"],
     ],
     [
       "files that import each other",

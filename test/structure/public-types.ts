@@ -8,7 +8,7 @@ export interface Item {
   /** Such as `ServerOptions.routes`. */
   readonly name: string;
   readonly isFunction: boolean;
-  /** The text of its doc comment; undefined where it has none. */
+  /** The text of its doc comment; undefined if it has none. */
   readonly doc: string | undefined;
 }
 

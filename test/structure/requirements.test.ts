@@ -32,7 +32,12 @@ describe("the page is refused", () => {
       [shown("serves", "IAM-1")],
       'test/a.test.ts: "serves" names IAM-1, and docs/requirements.md says that it is not built yet',
     ],
-    ["with an id twice", PAGE.replace("EXP-2", "EXP-1"), [], "EXP-1 stands twice"],
+    [
+      "with an id twice",
+      PAGE.replace("EXP-2", "EXP-1"),
+      [],
+      "docs/requirements.md has EXP-1 twice",
+    ],
     ["without its mark", "- `EXP-1` Anyone.\n", [], "has lost its mark"],
   ])("%s", (_, page, tests, message) => {
     expect(() => withRequirementTests(page, tests)).toThrow(message);

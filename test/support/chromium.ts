@@ -25,7 +25,7 @@ export function chromiumIsAbsent(): boolean {
 
 const FLAGS = [
   "--headless=new",
-  // Which ends with this process, however that ends.
+  // It ends with this process, even if that crashes.
   "--remote-debugging-pipe",
   // Containers have no namespaces for its sandbox; it opens nothing but the page of the test.
   "--no-sandbox",
@@ -81,7 +81,7 @@ export class Chromium {
 
   /** Ends it with all that it started. */
   async close(): Promise<void> {
-    // One that has ended by itself reads nothing.
+    // A process that has ended reads no input.
     this.#pipe.end(`${JSON.stringify({ id: 1, method: "Browser.close" })}\0`);
     await this.#closed;
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });

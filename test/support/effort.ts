@@ -7,7 +7,7 @@ export const IS_THOROUGH = process.env["CI"] === "true";
 
 const PART = 5;
 
-/** A number of runs, kills or calls. @param all the number in CI @param part the number for whoever works */
+/** A number of runs, kills or calls. @param all the number in CI @param part the number elsewhere */
 export function runs(all: number, part = Math.ceil(all / PART)): number {
   return IS_THOROUGH ? all : part;
 }

@@ -16,7 +16,7 @@ export async function lockSqlite(file: string): Promise<() => Promise<void>> {
   };
 }
 
-/** Counts the turns of the event loop: one that is blocked has none. */
+/** Counts the turns of the event loop, which a blocked loop does not have. */
 export function countTurns(): { readonly turns: number; stop(): number } {
   let turns = 0;
   let next: NodeJS.Immediate;

@@ -2,13 +2,13 @@ import { isBefore, type SourceLocation } from "./source-info.ts";
 
 /** The length of the path of a method's option: `[6, service, 2, method, 4, extension]`. */
 const OPTION_DEPTH = 6;
-/** The number of `MethodDescriptorProto.options`, and where it stands in that path. */
+/** The number of `MethodDescriptorProto.options`, and its index in that path. */
 const OPTIONS = 4;
 const OPTIONS_INDEX = 4;
-/** From so many locations on, they are indexed: for fewer that takes longer than to look at each. */
+/** The number of locations from which an index pays off; fewer are searched. */
 const MANY = 64;
 
-/** The locations inside of one RPC. */
+/** The locations inside one RPC. */
 export class RpcLocations {
   readonly #locations: readonly SourceLocation[];
   #index: LocationIndex | undefined;
@@ -17,14 +17,14 @@ export class RpcLocations {
     this.#locations = locations;
   }
 
-  /** Whether they are indexed when they are first looked for. */
+  /** Whether the first search makes an index. */
   get areMany(): boolean {
     return this.#locations.length >= MANY;
   }
 
   /**
-   * The location of the innermost element around a path. Where the option is written piece by piece,
-   * an element of it may have no location of its own: then the first piece below stands for it.
+   * The location of the innermost element around a path. In an option that is written piece by piece,
+   * an element may have no location of its own: then the first piece below it is its location.
    */
   find(path: readonly number[]): SourceLocation | undefined {
     if (!this.areMany) return this.#search(path);
@@ -65,7 +65,7 @@ function commonLength(left: readonly number[], right: readonly number[]): number
 }
 
 interface LocationIndex {
-  /** By the path, joined with dots. */
+  /** The locations by path, joined with dots. */
   readonly exact: ReadonlyMap<string, SourceLocation>;
   /** For each path in an option, the first location below it. */
   readonly pieces: ReadonlyMap<string, SourceLocation>;

@@ -141,7 +141,7 @@ describe("a message", () => {
     "hub.v1.Request.Missing",
     "hub.v1.Request.inner",
     ".hub.v1.Request",
-  ])("%j that the input does not contain is said to be missing", (message) => {
+  ])("%j that the input does not contain is reported as missing", (message) => {
     expect(index.lookup(message, "id")).toEqual({ status: "no_message", message });
     expect(index.fileOf(message)).toBeUndefined();
   });
@@ -241,13 +241,13 @@ describe("a field with debug_redact", () => {
     ["a.Far", true],
     ["a.Map", true],
     ["a.Plain", false],
-    // Nobody knows.
+    // Unknown.
     ["a.Lost", true],
   ])("is found in %s: %s", (message, expected) => {
     expect(redacting.holdsRedacted(message)).toBe(expected);
   });
 
-  test("is found however long the way is", () => {
+  test("is found over a path of any length", () => {
     const messages = Array.from({ length: 20_000 }, (_, index) => ({
       name: `M${index}`,
       field: [index === 19_999 ? secret : to(`a.M${index + 1}`)],

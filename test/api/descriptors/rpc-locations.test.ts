@@ -11,7 +11,7 @@ const location = (line: number, ...inside: number[]): SourceLocation => ({
   column: 1,
 });
 
-/** More locations than are looked at one by one, all of another RPC. */
+/** Enough locations for an index, all of another RPC. */
 const others = Array.from({ length: 100 }, (_, line) => ({
   path: [6, 0, 2, 1, 4, line],
   line,
@@ -25,29 +25,29 @@ describe.each([
   const lineOf = (locations: readonly SourceLocation[], ...inside: number[]) =>
     new RpcLocations([...locations, ...beside]).find([...RPC, ...inside])?.line;
 
-  test("that of the element itself is taken", () => {
+  test("finds that of the element itself", () => {
     expect(lineOf([location(1, 4), location(3, 4, 9, 2), location(2, 4, 9)], 4, 9, 2)).toBe(3);
   });
 
-  test("else that of the innermost element around it", () => {
+  test("otherwise finds that of the innermost element around it", () => {
     expect(lineOf([location(1, 4), location(2, 4, 9), location(3, 4, 8)], 4, 9, 2)).toBe(2);
     expect(lineOf([location(1, 4), location(3, 4, 8)], 4, 9, 2)).toBe(1);
     expect(lineOf([location(1, 1), location(3, 2)], 4, 9, 2)).toBeUndefined();
   });
 
-  test("the first piece below stands for an option, or a field of it, without a location", () => {
+  test("the first piece below is the location of an option, or a field of it, without one", () => {
     expect(lineOf([location(1, 4), location(7, 4, 9, 2, 1), location(5, 4, 9, 3)], 4, 9)).toBe(5);
     expect(lineOf([location(5, 4, 9, 3), location(7, 4, 9, 2, 1)], 4, 9, 2, 4)).toBe(7);
-    // Of another option, nothing stands for it.
+    // There are no pieces of another option.
     expect(lineOf([location(1, 4), location(5, 4, 8, 3)], 4, 9)).toBe(1);
   });
 
-  test("of several with one path, the first in the text is taken", () => {
+  test("of several with one path, the first in the text counts", () => {
     expect(lineOf([location(9, 4, 9), location(4, 4, 9), location(6, 4, 9)], 4, 9)).toBe(4);
   });
 });
 
-test("few and many are found alike", () => {
+test("small and large numbers of locations give the same results", () => {
   const step = fc.integer({ min: 1, max: 3 });
   const inside = fc
     .tuple(fc.constantFrom(1, 4, 4, 4), fc.array(step, { maxLength: 4 }))

@@ -8,7 +8,7 @@ import {
   nestsTooDeep,
 } from "../../../src/api/descriptors/wire.ts";
 
-/** A value, by the field that is read as it: 1 uint32, 2 int32, 3 bool, 4 string, 5 bytes. */
+/** A value, by field: 1 uint32, 2 int32, 3 bool, 4 string, 5 bytes. */
 type Value = number | boolean | string;
 
 const readers: Readonly<Record<number, (reader: { [Name in keyof Read]: Read[Name] }) => Value>> = {
@@ -42,7 +42,7 @@ function ours(bytes: Uint8Array): unknown[] | undefined {
   return values;
 }
 
-/** The same by the library. */
+/** The same, read by the library. */
 function theirs(bytes: Uint8Array): unknown[] | undefined {
   const values: unknown[] = [];
   const reader = new BinaryReader(bytes);
@@ -126,12 +126,12 @@ describe("fields are read as the library reads them", () => {
     ["a number of ten bytes", `08${"ff".repeat(9)}01`],
     ["a number of eleven bytes", "08ffffffffffffffffffff01"],
     ["a number without its end", "0880"],
-    ["a truth in the upper half of ten bytes", `18${"80".repeat(9)}01`],
-    ["text of a mark of byte order", "2203efbbbf"],
+    ["a bool in the upper half of ten bytes", `18${"80".repeat(9)}01`],
+    ["text of a byte order mark", "2203efbbbf"],
     ["text that is not UTF-8", "2202c328"],
     ["text that ends past the message", "220561"],
     ["a field of the number 0", "0000"],
-    ["a wire type that there is not", "0e00"],
+    ["a wire type that does not exist", "0e00"],
     ["a tag of five bytes", "faffffff0f00"],
     ["the end of a group that did not begin", "34"],
     ["a group without its end", "330801"],
@@ -144,7 +144,7 @@ describe("fields are read as the library reads them", () => {
 describe("a message in another one", () => {
   const inner = (hex: string) => {
     const bytes = Buffer.from(hex, "hex");
-    // What follows the message belongs to the one around it.
+    // The bytes after the message belong to the outer one.
     return Uint8Array.from([0x0a, bytes.length, ...bytes, 0x10, 0x05]);
   };
   const read = (bytes: Uint8Array) => {
@@ -162,7 +162,7 @@ describe("a message in another one", () => {
     return values;
   };
 
-  test("is read where it stands, and what follows after it", () => {
+  test("is read in place, and then the bytes after it", () => {
     expect(read(inner("080722026162"))).toEqual([
       [1, 7],
       [4, "ab"],
@@ -174,9 +174,9 @@ describe("a message in another one", () => {
   test.each([
     ["a number", "0880"],
     ["text", "220261"],
-    ["a field that is passed over", "4a0261"],
-    ["64 bits that are passed over", "4900000000000000"],
-    ["a group that is passed over", "4b"],
+    ["a field that is skipped", "4a0261"],
+    ["64 bits that are skipped", "4900000000000000"],
+    ["a group that is skipped", "4b"],
     ["a tag", "80"],
   ])("%s does not reach past its end", (_, hex) => {
     expect(() => read(inner(hex))).toThrow();

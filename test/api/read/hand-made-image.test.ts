@@ -1,4 +1,4 @@
-/** Images that no compiler writes are read as protobuf has it, or refused. */
+/** Images that no compiler writes are read as protobuf specifies, or rejected. */
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, test } from "vitest";
 import type { Rpc } from "../../../src/api/api.ts";
@@ -59,7 +59,7 @@ describe("a message that occurs twice is merged, as protobuf has it", () => {
   });
 });
 
-describe("messages that nest too deep are refused, whoever needs them", () => {
+describe("messages that nest too deep are always rejected", () => {
   function nested(depth: number): Uint8Array {
     let bytes = encode([1, "M"]);
     for (let level = 0; level < depth; level++) {

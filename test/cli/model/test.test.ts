@@ -40,7 +40,7 @@ test("what holds passes, with coverage", () => {
   expect(status).toBe(0);
 });
 
-test("coverage is that of all files of a model, and may be asked for", () => {
+test("coverage counts all files of a model, and a minimum can be required", () => {
   const passing = validation("passing.yaml", PASSING);
   const edit = validation("edit.yaml", "assertions:\n  assertFalse: [doc:a#edit@user:eve]\n");
   expect(run("test", "--min-coverage", "51", passing).status).toBe(1);
@@ -248,7 +248,7 @@ describe("a file that cannot be used is a usage error of one line", () => {
   });
 });
 
-test("keys that mean nothing are noted", () => {
+test("unknown keys are noted", () => {
   const { status, stderr } = run("test", validation("typo.yaml", "assertion: {}\n"));
   expect(stderr).toBe(
     'svc-access: typo.yaml:2:1: assertion is not a known key; did you mean "assertions"?\n',

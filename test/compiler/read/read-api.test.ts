@@ -65,7 +65,7 @@ message Response { Thing thing = 1; }`,
   return workspace.build();
 })();
 
-/** The same as protoc writes it: a plain descriptor set, which says nothing of imports. */
+/** The same as protoc writes it: a plain descriptor set, which does not mark imports. */
 function descriptorSet(include: (name: string) => boolean): Uint8Array {
   const { file } = fromBinary(FileDescriptorSetSchema, IMAGE);
   const plain = file.filter(({ name }) => include(name));
@@ -83,7 +83,7 @@ function generatorRequest(parameter = ""): Uint8Array {
 }
 
 function rpcsOf(files: readonly DescriptorFile[]): Rpc[] {
-  // What is made here by hand has no imports.
+  // The handmade files have no imports.
   const isDefined = files.some(({ bytes }) => fileName(bytes) === fileName(DEFINITION.bytes));
   const input = isDefined ? files : [DEFINITION, ...HTTP_DEFINITION, ...files];
   return readApi([input], undefined).api.services.flatMap(({ services }) =>
@@ -99,7 +99,7 @@ const single = (path: string) => ({
 describe("a service", () => {
   const [get, watch, upload, talk] = rpcsOf(readImage(IMAGE, "image"));
 
-  test("is read with all that its options declare", () => {
+  test("is read with all its options", () => {
     expect(get).toMatchObject({
       name: "Get",
       fullName: "a.v1.Things/Get",
@@ -148,7 +148,7 @@ describe("a service", () => {
     ]);
   });
 
-  test("says nothing that its options leave out", () => {
+  test("has no values for missing options", () => {
     expect(watch).toEqual({
       name: "Watch",
       fullName: "a.v1.Things/Watch",
@@ -340,7 +340,7 @@ describe("several inputs", () => {
   const file = fileWith(methodOf("Get"));
   const other = fileWith(methodOf("Put"));
 
-  test("that hold one file hold it once", () => {
+  test("that both contain a file have it once", () => {
     expect(readApi([[target(file)], [target(file)]], undefined).rpcs).toBe(1);
   });
 
@@ -351,19 +351,19 @@ describe("several inputs", () => {
     expect(readApi(inputs, undefined).rpcs).toBe(1);
   });
 
-  test("that hold two files of one name are an error", () => {
+  test("that contain two files with one name are an error", () => {
     expect(() => readApi([[target(file)], [target(other)]], undefined)).toThrow(
       /^two inputs contain different files named a\.proto: .*; build all inputs from one version of it/,
     );
   });
 
-  test("of which one holds a file twice are an error", () => {
+  test("of which one contains a file twice are an error", () => {
     expect(() => readApi([[target(file), target(file)]], undefined)).toThrow(
       new DescriptorError("the input contains a.proto twice"),
     );
   });
 
-  test("that declare one service in two files are an error", () => {
+  test("that declare a service in two files are an error", () => {
     const moved = toBinary(FileDescriptorProtoSchema, {
       ...fromBinary(FileDescriptorProtoSchema, file),
       name: "b.proto",
@@ -376,7 +376,7 @@ describe("several inputs", () => {
   });
 });
 
-describe("input that is none", () => {
+describe("invalid input", () => {
   test.each([
     [
       "nothing",
@@ -415,7 +415,7 @@ describe("input that is none", () => {
       "the request names a.proto, but does not contain it",
     ],
     [
-      "a file that is none",
+      "an invalid file",
       encode([1, "a.proto"], [15, Uint8Array.of(0x0a, 0x09)]),
       "is not a valid file descriptor",
     ],
@@ -449,7 +449,7 @@ describe("input that is none", () => {
       optionOf([HTTP_EXTENSION, "hello"]),
       "the options of S/Get cannot be read",
     ],
-  ])("%s is an error that says where", (_, bytes, message) => {
+  ])("%s is an error with its place", (_, bytes, message) => {
     expect(() => readApi([[DEFINITION, ...HTTP_DEFINITION, target(bytes)]], undefined)).toThrow(
       DescriptorError,
     );
@@ -481,7 +481,7 @@ describe("input that is damaged", () => {
   const image = encode([1, encodeFile(file)]);
   const request = encode([1, "a.proto"], [2, "target=routes"], [15, encodeFile(file)]);
 
-  /** All that is done with an input up to the report. */
+  /** All steps from an input to the report. */
   const readAll = (read: () => readonly DescriptorFile[]) => {
     try {
       const { api, locator } = readApi([[DEFINITION, ...HTTP_DEFINITION, ...read()]], undefined);
@@ -495,7 +495,7 @@ describe("input that is damaged", () => {
     ["a request", request, (bytes: Uint8Array) => readCodeGeneratorRequest(bytes).files],
   ] as const;
 
-  test.each(sources)("%s that is whole is read", (_, bytes, read) => {
+  test.each(sources)("complete %s is read", (_, bytes, read) => {
     expect(rpcsOf(read(bytes))[0]).toMatchObject({ policy: { exposure: "AUTHORIZED" } });
   });
 

@@ -1,4 +1,4 @@
-/** What the names of services and RPCs may be, and what they say of themselves. */
+/** Rules for the names of services and RPCs. */
 import { describe, expect, test } from "vitest";
 import { readApi } from "../../../src/compiler/read/read-api.ts";
 import { SHIPPED_SERVICES } from "../../../src/compiler/read/shipped-services.ts";
@@ -70,7 +70,7 @@ describe("two RPCs with the same handler name are an error", () => {
     );
   });
 
-  test("names that differ elsewhere are none", () => {
+  test("names that differ elsewhere are not an error", () => {
     expect(() => read(fileOf("a.v1", "S", "getIt", "Getit", "get_it", "_get"))).not.toThrow();
   });
 });

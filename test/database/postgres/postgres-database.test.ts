@@ -30,7 +30,7 @@ test("a URL that cannot be read is refused without quoting it", async () => {
   expect((error as DatabaseError).message).not.toContain("t0ps3cret");
 });
 
-test("a server that is not there is reported by whoever needs it", async () => {
+test("a missing server is reported by the first use", async () => {
   const url = "postgres://u:t0ps3cret@127.0.0.1:1/db";
   const database = await openDatabase(settingsOf({ driver: "postgres", url }), { logger: SILENT });
   const { ready, reason = "" } = await database.ready();

@@ -153,7 +153,7 @@ test("two processes that start at once migrate one after the other", async () =>
   expect(outcome.status).toBe(0);
 });
 
-describe("a file that goes while it is open is not a place for more", () => {
+describe("a file that is removed while open accepts no writes", () => {
   test.each<[string, (file: string) => void]>([
     ["removed", (file) => rmSync(file)],
     [

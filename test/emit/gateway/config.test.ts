@@ -9,7 +9,7 @@ const emit = (yaml: string, rpcs: readonly RpcSpec[] = SAMPLE_RPCS) =>
 const documents = (yaml: string) => documentsOf(emit(yaml).files);
 
 describe("without an edge", () => {
-  test("there are no files, and a note that says where they come from [EDGE-18]", () => {
+  test("there are no files, and a note explains how to get them [EDGE-18]", () => {
     const { api } = buildInput(SAMPLE_CONFIG, SAMPLE_RPCS);
     for (const config of [undefined, buildInput("environment: production", []).config]) {
       const { files, notes } = emitGateway({ api, config });
@@ -216,7 +216,7 @@ describe("streams", () => {
     ]);
   });
 
-  test("a Backend says by itself that it speaks HTTP/2", () => {
+  test("a Backend itself declares HTTP/2", () => {
     const yaml = SAMPLE_CONFIG.replace(
       "backend: { service: { name: feed, namespace: hub } }",
       "backend: { backend: { name: feed, namespace: hub, endpoints: [{ address: Feed.Local, port: 19002 }] } }",

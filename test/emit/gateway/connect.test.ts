@@ -131,7 +131,7 @@ describe("conflicts", () => {
     },
   );
 
-  test("there is none with another method, without connect, or of an RPC with itself", () => {
+  test("there is no conflict with another method, without connect, or of an RPC with itself", () => {
     expect(conflicts(path("PUT"), rpcs)).toEqual([]);
     expect(conflicts(path("POST").replace("    connect: true\n", ""), rpcs)).toEqual([]);
     expect(conflicts(CONNECT, RPCS)).toEqual([]);

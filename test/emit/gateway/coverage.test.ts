@@ -109,7 +109,7 @@ describe("which policy covers which route [EDGE-10]", () => {
     expect(emitGateway(input).notes.filter((each) => each === note)).toHaveLength(1);
   });
 
-  test("preflights have one match a path, behind the login where one of its routes is", () => {
+  test("preflights have one match per path, behind the login if one of its routes is", () => {
     const input = buildInput(SAMPLE_CONFIG, [
       { rpc: "hub.skills.v1.A/List", http: ["GET /v1/a"], exposure: "PUBLIC" },
       { rpc: "hub.skills.v1.A/Create", http: ["POST /v1/a"] },
@@ -123,7 +123,7 @@ describe("which policy covers which route [EDGE-10]", () => {
     expect(entriesOf(iam).filter(({ match }) => match.preflight)).toEqual([]);
   });
 
-  test("what is INTERNAL or SYSTEM is never emitted, whatever the rules missed [EDGE-17]", () => {
+  test("INTERNAL and SYSTEM RPCs are never emitted, even if the rules miss them [EDGE-17]", () => {
     for (const exposure of ["INTERNAL", "SYSTEM"] as const) {
       const rpcs: RpcSpec[] = [{ rpc: "hub.skills.v1.A/Hidden", exposure }];
       expect(() => emitGateway(buildInput(SAMPLE_CONFIG, rpcs))).toThrow(

@@ -1,4 +1,4 @@
-/** What the gateway does by itself: which methods it routes, how long it waits, what it answers and removes. */
+/** The gateway's own behaviour: methods, timeouts, error responses and removed headers. */
 import { describe, expect, test } from "vitest";
 import { IDENTITY_HEADERS } from "../../../src/api/identity-headers.ts";
 import { EDGE_ERRORS } from "../../../src/emit/gateway/edge-errors.ts";
@@ -17,7 +17,7 @@ const rulesOf = (all: readonly Document[]): any[] =>
 const PAGES = "{ service: { name: hub-web, namespace: hub, port: 3000 } }";
 
 describe("HEAD [EDGE-13]", () => {
-  test("is routed wherever GET is, by the same rule", () => {
+  test("is routed like GET, by the same rule", () => {
     const rules = rulesOf(documents(SAMPLE_CONFIG));
     const of = (matches: any[], wanted: string) =>
       matches.filter(({ method }) => method === wanted).map(({ path }) => path.value);
@@ -44,7 +44,7 @@ describe("how long the gateway waits [EDGE-13]", () => {
     rulesOf(all).find(({ matches }) => matches.some((each: any) => each.path.value === path))
       .timeouts.request;
 
-  test("for an RPC, a second longer than the service; for pages, paths and streams, for ever", () => {
+  test("for an RPC, one second longer than the service; for pages, paths and streams, no limit", () => {
     const yaml = SAMPLE_CONFIG.replace(
       "packages: [svc.iam.v1]",
       "packages: [svc.iam.v1]\n    timeout: 1m30s",
@@ -78,7 +78,7 @@ describe("how long the gateway waits [EDGE-13]", () => {
   });
 });
 
-describe("what the gateway answers by itself [EDGE-12]", () => {
+describe("error responses of the gateway itself [EDGE-12]", () => {
   const all = documents(SAMPLE_CONFIG);
   const policies = ofKind(all, "BackendTrafficPolicy");
 

@@ -354,13 +354,13 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
       }
     });
 
-    test.each(PROTOCOLS)("$name is answered, and told the hub's errors", async (protocol) => {
+    test.each(PROTOCOLS)("$name gets responses and the errors of the hub", async (protocol) => {
       const { type, body, withText, failure } = protocol;
       const answer = await call(GET_ME, { type, body, token: worker });
       expect([answer.status, answer.headers["content-type"]]).toEqual([200, type]);
       expect(answer.body).toContain('"userId":"alice"');
       expect(answer.seen?.method).toBe("POST");
-      // What is for everybody needs nobody.
+      // Public RPCs need no caller.
       const open = await call("/hub.skills.v1.SkillService/ListFeaturedSkills", { type, body });
       expect([open.status, open.headers["content-type"]]).toEqual([200, type]);
       const refused = await call("/hub.skills.v1.SkillService/GetSkill", {
@@ -430,7 +430,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
           call(GET_ME, { type, body, token: worker, headers: [["Origin", origin]] });
         const { status, headers } = await from(ADMIN);
         expect([status, headers["access-control-allow-origin"]]).toEqual([200, ADMIN]);
-        // The edge's list, whatever the service says.
+        // The edge's list, regardless of the service.
         expect(headers["access-control-expose-headers"]).toBe(
           "X-Request-ID, Content-Length, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin",
         );

@@ -51,7 +51,7 @@ service Root { rpc Get(Request) returns (Request) ${PUBLIC} }
 `,
 };
 
-test("they type-check in strict mode, whatever the names [COMP-8]", () => {
+test("they type-check in strict mode, with any names [COMP-8]", () => {
   using workspace = new Workspace(FILES);
   workspace.write(
     "buf.gen.yaml",

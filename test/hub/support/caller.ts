@@ -3,7 +3,7 @@ import { TOKENS } from "./hub-process.ts";
 /** A message as ProtoJSON; a test reads into answers whose types are known at run time only. */
 export type Json = any;
 
-/** What came of a call, however it was made. */
+/** The result of a call, by any protocol. */
 export interface Answer {
   /** The code of gRPC in lower case, such as `permission_denied`; `ok` where it went well. */
   readonly code: string;

@@ -37,7 +37,7 @@ const CODES: Readonly<Record<string, string>> = {
   RATE_LIMITED: "resource_exhausted",
 };
 
-/** Calls with curl, by the HTTP routes of `gen/routes/hub.json`; what has none by another caller. */
+/** Calls with curl, on the HTTP routes of `gen/routes/hub.json`; RPCs without a route use another caller. */
 export class Curl implements Caller {
   /** The routes that were answered with 200. */
   readonly served = new Set<string>();

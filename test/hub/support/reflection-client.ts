@@ -17,7 +17,7 @@ import type { Answer, Caller, Headers, Json } from "./caller.ts";
 /** The definition that is served with gRPC, as its authors publish it. */
 const REFLECTION = loadSync(fileURLToPath(new URL("reflection.proto", import.meta.url)));
 
-/** Calls with plain grpc-js what server reflection tells of, without generated code. */
+/** Calls RPCs with plain grpc-js and server reflection, without generated code. */
 export class ReflectionClient implements Caller {
   readonly #client: Client;
   readonly #reflection: Json;
@@ -62,7 +62,7 @@ export class ReflectionClient implements Caller {
     const registry = await this.registry();
     const [service = "", name = ""] = rpc.split("/");
     const method = registry.getService(service)?.methods.find((one) => one.name === name);
-    if (method === undefined) throw new Error(`reflection does not tell of ${rpc}`);
+    if (method === undefined) throw new Error(`reflection does not list ${rpc}`);
     const metadata = new Metadata();
     for (const [key, value] of Object.entries(headers)) metadata.set(key, value);
     return this.#send(method, registry, Array.isArray(request) ? request : [request], metadata);

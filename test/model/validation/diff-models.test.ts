@@ -137,7 +137,7 @@ test("definitions, relations, subjects and permissions that come and go", () => 
   ]);
 });
 
-// What is said to widen must hold on whatever relationships there are.
+// A reported widening must be true for all relationships.
 const expression = fc.letrec<{ any: string }>((tie) => ({
   any: fc.oneof(
     { depthSize: "small", withCrossShrink: true },

@@ -115,7 +115,7 @@ describe("a well-formed file is read", () => {
     expect(subjects[4]?.subject).toBeUndefined();
   });
 
-  test("keys that mean nothing are noted", () => {
+  test("unknown keys are noted", () => {
     const text = `${SCHEMA}relationship: x\nassertions:\n  assertTru: []\n`;
     expect(readValidationFile(text, "file.yaml").notes).toEqual([
       'file.yaml:2:1: relationship is not a known key; did you mean "relationships"?',

@@ -188,7 +188,7 @@ test("an RPC that is new, or has another name, is not a change of a policy", asy
   expect(checkBreaking(before, now, platform, BREAKING_RULES).diagnostics).toEqual([]);
 });
 
-test("a former annotation that cannot be believed is reported, and not compared", async () => {
+test("a former annotation that cannot be trusted is reported, and not compared", async () => {
   const platform = await loadPlatform({ folders: [] });
   const forged = cached(VIEW).filter(
     ({ bytes }) => fileName(bytes) !== "svc/access/v1/policy.proto",

@@ -1,6 +1,6 @@
 /**
- * What an option's bytes mean is said by the definition that they were compiled
- * with. Any other than ours is not believed, however small the difference.
+ * The definition that an option was compiled with gives its bytes their meaning. Any
+ * definition other than ours is rejected, even with the smallest difference.
  */
 import { clone, create } from "@bufbuild/protobuf";
 import {
@@ -28,7 +28,7 @@ import { encode, encodeFile, methodOf } from "../../descriptors.ts";
 const OURS = file_svc_access_v1_policy.proto;
 const PUBLIC = encode([1, EXPOSURES.indexOf("PUBLIC")], [4, encode([1, 1])]);
 
-/** What is made of an RPC whose option was compiled with these definitions. */
+/** Reads and checks an RPC whose option was compiled with these definitions. */
 function check(definitions: readonly FileDescriptorProto[], option = PUBLIC) {
   const method = { ...methodOf("Get", [POLICY_EXTENSION, option]) };
   const service = { name: "S", method: [method] };
@@ -72,7 +72,7 @@ function changed(change: (file: FileDescriptorProto) => void): FileDescriptorPro
   return file;
 }
 
-describe("the definition that this version brings is believed [ANNO-1]", () => {
+describe("the definition of this version is accepted [ANNO-1]", () => {
   test("as it is", () => expectAccepted([OURS]));
 
   test.each<[string, (file: FileDescriptorProto) => void]>([
@@ -252,7 +252,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-describe("a definition that is changed by one thing is not believed [ANNO-1]", () => {
+describe("a definition with one change is rejected [ANNO-1]", () => {
   test.each(MUTATIONS)("$name", ({ change }) => {
     const file = changed(change);
     const { rpc, errors } = check([file]);
@@ -267,7 +267,7 @@ describe("a definition that is changed by one thing is not believed [ANNO-1]", (
   });
 });
 
-describe("what else may stand in the place of the definition is refused at the RPC", () => {
+describe("anything else in place of the definition is rejected at the RPC", () => {
   const swapped = changed((file) => {
     const [exposure] = file.enumType;
     for (const value of exposure?.value ?? []) {
@@ -296,13 +296,13 @@ describe("what else may stand in the place of the definition is refused at the R
     expectRefused([OURS, { ...OURS, name: "again.proto" }], "is declared more than once");
   });
 
-  test("another extension under the number", () => {
+  test("another extension with the number", () => {
     const acme = changed((file) => Object.assign(file, { name: "acme.proto", package: "acme" }));
     expectRefused([acme], "the option 50810 is acme.policy of acme.proto");
     expectRefused([OURS, acme], "the option 50810 is acme.policy of acme.proto");
   });
 
-  test("another extension under the number, inside a message", () => {
+  test("another extension with the number, inside a message", () => {
     const nested = changed((file) => {
       Object.assign(file, { name: "acme.proto", package: "acme" });
       const inner = { ...message("Gateway", file), extension: file.extension };
@@ -359,7 +359,7 @@ describe("what else may stand in the place of the definition is refused at the R
   });
 });
 
-describe("a field that this version does not know is refused at the RPC", () => {
+describe("a field that this version does not know is rejected at the RPC", () => {
   test.each<[string, Uint8Array, string]>([
     ["of the policy", encode([1, 0], [9, 1]), "the field 9 of svc.access.v1.Policy"],
     ["of authz", encode([1, 0], [2, encode([9, "x"])]), "the field 9 of svc.access.v1.Authz"],

@@ -1,5 +1,5 @@
 /**
- * `google.api.http` and the fields of MethodOptions mean what their publishers say: an input that
+ * `google.api.http` and the fields of MethodOptions have the meaning that their publishers define: an input that
  * defines them differently is rejected at its RPCs, and each published version is accepted.
  */
 import { clone, create } from "@bufbuild/protobuf";
@@ -30,7 +30,7 @@ const DESCRIPTOR = file_google_protobuf_descriptor.proto;
 const POLICY = [POLICY_EXTENSION, encode([1, 0], [4, encode([1, 1])])] as const;
 const GET = [HTTP_EXTENSION, encode([2, "/v1/things"])] as const;
 
-/** The errors at two RPCs, of which the first has an HTTP rule, and what is read of that. */
+/** The errors at two RPCs, the first of which has an HTTP rule, and that RPC. */
 function check(definitions: readonly FileDescriptorProto[], withRule = true) {
   const method = [methodOf("A", POLICY, ...(withRule ? [GET] : [])), methodOf("B", POLICY)];
   const bytes = encodeFile({ name: "a.proto", package: "a.v1", service: [{ name: "S", method }] });
@@ -66,7 +66,7 @@ function fieldOf(file: FileDescriptorProto, owner: string, name: string) {
   return found;
 }
 
-describe("google.api.http is believed", () => {
+describe("google.api.http is accepted", () => {
   test("as it is", () => expectAccepted(ANNOTATIONS, HTTP));
 
   test.each<[string, (file: FileDescriptorProto) => void]>([
@@ -84,12 +84,12 @@ describe("google.api.http is believed", () => {
     ["without options of the file", (file) => (file.options = undefined as never)],
   ])("%s", (_, change) => expectAccepted(ANNOTATIONS, changed(HTTP, change)));
 
-  test("where it is not used, it need not be there", () => {
+  test("without an HTTP rule, it need not be there", () => {
     expect(check([], false).errors).toEqual([]);
   });
 });
 
-describe("another google.api.http is refused at each RPC that has it", () => {
+describe("another google.api.http is rejected at each RPC that has it", () => {
   const swap = (file: FileDescriptorProto) => {
     fieldOf(file, "HttpRule", "get").number = 5;
     fieldOf(file, "HttpRule", "delete").number = 2;
@@ -143,7 +143,7 @@ describe("another google.api.http is refused at each RPC that has it", () => {
     expect(check([ANNOTATIONS, HTTP, forged]).errors).toHaveLength(1);
   });
 
-  test("in messages that stand for a part of its package", () => {
+  test("in messages that replace a part of its package", () => {
     // Its full name is the genuine one: package google, message api, message HttpRule.
     const nested = changed(HTTP, (file) => {
       swap(file);
@@ -233,7 +233,7 @@ describe("google.protobuf.MethodOptions", () => {
         options(file).field = options(file).field.filter(({ name }) => name !== "features");
       },
     ],
-  ])("is believed %s", (_, change) => {
+  ])("is accepted %s", (_, change) => {
     expectAccepted(ANNOTATIONS, HTTP, changed(DESCRIPTOR, change));
   });
 
@@ -266,7 +266,7 @@ describe("google.protobuf.MethodOptions", () => {
       "idempotency_level as an int32",
       (file) => (fieldOf(file, "MethodOptions", "idempotency_level").type = Type.INT32),
     ],
-  ])("is refused at every RPC with %s", (_, change) => {
+  ])("is rejected at every RPC with %s", (_, change) => {
     const { rpc, errors } = check([ANNOTATIONS, HTTP, changed(DESCRIPTOR, change)]);
     expect(errors.map((text) => text.split(":")[0])).toEqual([
       "ACCESS_ANNOTATION_GENUINE",
@@ -276,7 +276,7 @@ describe("google.protobuf.MethodOptions", () => {
     expect(rpc?.policy).toBeUndefined();
   });
 
-  test("is refused with an extension under one of its numbers", () => {
+  test("is rejected with an extension that has one of its numbers", () => {
     const other = changed(ANNOTATIONS, (file) => {
       Object.assign(file, { name: "x.proto", package: "x" });
       for (const one of file.extension) one.number = 34;
@@ -310,7 +310,7 @@ test("a file of several inputs gets the problems of all of them", () => {
   }
 });
 
-test("the definitions that are compared with are the published ones", () => {
+test("the definitions for the comparison are the published ones", () => {
   const files = [HTTP, DESCRIPTOR];
   for (const [name, fields] of [...HTTP_OPTION.messages, ...METHOD_OPTIONS.messages]) {
     const owner = files
