@@ -49,6 +49,44 @@ test.each([
   expect(stdout.split("\n")).toContain(line);
 });
 
+test("explain reports a declared prefix that forwards to an unpublished RPC, as lint does", () => {
+  using repository = new Workspace({
+    "a/v1/a.proto": `syntax = "proto3"; package a.v1;
+import "google/api/annotations.proto";
+import "svc/access/v1/policy.proto";
+message Request { string id = 1; }
+service S {
+${rpc("Hidden", "/v1/hidden/{id}", "exposure: AUTHENTICATED")}
+}`,
+    "prefix.yaml": `
+identity:
+  issuer: https://id.example.com
+  authorization_endpoint: https://id.example.com/authorize
+  token_endpoint: https://id.example.com/token
+  jwks_uri: https://id.example.com/jwks
+edge:
+  gateway: {name: edge, namespace: edge, class: envoy-gateway}
+  listeners: [{name: https, port: 443, certificate: {name: tls}}]
+services:
+  a:
+    packages: [a.v1]
+    ports: {http: 18001}
+    backend: {service: {name: a, namespace: a}}
+frontends:
+  web: {host: a.example.com, namespace: a, services: [a], login: bearer, audiences: [cli]}
+paths:
+  - {service: a, path: /v1, match: prefix, exposure: AUTHENTICATED}
+`,
+  });
+  const { stdout, stderr, status } = runSvcAccess(
+    ["explain", "--config", "proto/prefix.yaml", ".", "Hidden"],
+    { cwd: repository.folder },
+  );
+  expect(status).toBe(1);
+  expect(stdout + stderr).toContain("(ACCESS_PATH_UNPUBLISHED)");
+  expect(stdout).not.toContain("only internal callers reach it");
+});
+
 describe("with a frontend for Connect", () => {
   const config = (frontend: string, service = "") => `
 identity:
