@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type CreateTableBuilder, type Kysely, type RawBuilder, sql } from "kysely";
+import { CompiledQuery, type CreateTableBuilder, type Kysely, type RawBuilder, sql } from "kysely";
 import { COLUMN_TYPES } from "../../database/column-types.ts";
 import type { DatabaseKind } from "../../database/database.ts";
 import type { TableRights } from "../../database/postgres/postgres-rights.ts";
@@ -11,7 +11,6 @@ import {
 } from "../../database/table-version.ts";
 import type { StoreDatabase } from "./store-database.ts";
 import type { Tables } from "./tables.ts";
-import { inTransaction } from "./transaction.ts";
 
 /**
  * The end of a table definition whose key is the whole row: without it SQLite would store the key
@@ -83,6 +82,33 @@ async function makeTables(database: StoreDatabase, version: TableVersion): Promi
   } catch (error) {
     throw explainMigration(error, version);
   }
+}
+
+const BEGIN = CompiledQuery.raw("begin");
+const COMMIT = CompiledQuery.raw("commit");
+const ROLLBACK = CompiledQuery.raw("rollback");
+
+/**
+ * Runs a piece of work in a transaction. Unlike Kysely's own, it throws the error of the work even
+ * if the connection that caused it cannot roll back.
+ */
+function inTransaction<T>(
+  database: Kysely<Tables>,
+  work: (connection: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  return database.connection().execute(async (connection) => {
+    await connection.executeQuery(BEGIN);
+    try {
+      const result = await work(connection);
+      await connection.executeQuery(COMMIT);
+      return result;
+    } catch (error) {
+      // SQLite has already rolled back if the disk is full; the server rolls back a lost
+      // connection.
+      await connection.executeQuery(ROLLBACK).catch(() => undefined);
+      throw error;
+    }
+  });
 }
 
 async function createTables(connection: Kysely<Tables>, kind: DatabaseKind): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Relationship } from "../../model/relationship.ts";
+import type { RelationshipUpdate, WriteOperation } from "../engine/engine.ts";
 import type { RelationshipTable } from "./tables.ts";
 
 /** The columns of a relationship in the order of the primary key. */
@@ -27,4 +28,28 @@ export function fromRow(row: RelationshipTable): Relationship {
     relation: row.relation,
     subject: relation === "" ? { type, id } : { type, id, relation },
   };
+}
+
+/** An update in its stored form, which is short because there are many. */
+type Entry = readonly [WriteOperation, ...RelationshipValues];
+
+/** The updates of a write as JSON. */
+export function encodeUpdates(updates: readonly RelationshipUpdate[]): string {
+  return JSON.stringify(
+    updates.map(({ operation, relationship }): Entry => [operation, ...toValues(relationship)]),
+  );
+}
+
+/** The updates that `encodeUpdates` wrote. */
+export function decodeUpdates(text: string): readonly RelationshipUpdate[] {
+  return (JSON.parse(text) as readonly Entry[]).map(
+    ([operation, resourceType, resourceId, relation, type, id, subjectRelation]) => ({
+      operation,
+      relationship: {
+        resource: { type: resourceType, id: resourceId },
+        relation,
+        subject: subjectRelation === "" ? { type, id } : { type, id, relation: subjectRelation },
+      },
+    }),
+  );
 }

@@ -25,7 +25,7 @@ export interface RelationshipTable {
  */
 export interface ChangeTable {
   readonly sequence: Whole;
-  /** JSON as `change-updates.ts` writes it. */
+  /** JSON as `relationship-row.ts` writes it. */
   readonly updates: string;
   /** ISO 8601. */
   readonly time: string;

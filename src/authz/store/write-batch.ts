@@ -1,6 +1,5 @@
 import type { RelationshipUpdate, WriteOperation } from "../engine/engine.ts";
-import { encodeUpdates } from "./change-updates.ts";
-import { type RelationshipValues, toValues } from "./relationship-row.ts";
+import { encodeUpdates, type RelationshipValues, toValues } from "./relationship-row.ts";
 
 /** The writes of one commit, as what they change together. No relationship is in it twice. */
 export interface WriteBatch {
