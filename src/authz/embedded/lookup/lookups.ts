@@ -9,10 +9,10 @@ import type {
   PageRequest,
 } from "../../engine/engine.ts";
 import type { Checker } from "../check/checker.ts";
+import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import type { Steps } from "../graph/turns.ts";
-import { listRelationships } from "./list-relationships.ts";
-import { type ListedState, Listings } from "./listings.ts";
+import { type ListedState, Listings, tooManyResults } from "./listings.ts";
 import { ResourceFinder } from "./resource-finder.ts";
 import { SubjectFinder } from "./subject-finder.ts";
 
@@ -70,4 +70,30 @@ export class Lookups {
     const all = () => listRelationships(this.#graph, filter, this.#maxResults);
     return () => this.#listings.page(listing, page, this.#state(), all, formatRelationship);
   }
+}
+
+/** How many relationships are read before a pause is possible. */
+const EDGES_A_STEP = 1024;
+
+/**
+ * The relationships that match a filter, sorted as they are written.
+ *
+ * @throws AuthzError RESOURCE_EXHAUSTED where there are more than `most`
+ */
+function* listRelationships(
+  graph: RelationshipGraph,
+  filter: RelationshipFilter,
+  most: number,
+): Steps<Relationship[]> {
+  const found: { readonly key: string; readonly relationship: Relationship }[] = [];
+  let steps = 0;
+  for (const edge of findEdges(graph, filter)) {
+    if (++steps % EDGES_A_STEP === 0) yield;
+    const relationship = graph.relationshipOf(edge);
+    if (found.push({ key: formatRelationship(relationship), relationship }) > most) {
+      throw tooManyResults(most);
+    }
+  }
+  found.sort(({ key: left }, { key: right }) => (left < right ? -1 : 1));
+  return found.map(({ relationship }) => relationship);
 }
