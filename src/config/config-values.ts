@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
 import { DURATION, durationMs } from "./duration.ts";
-import { isIpv6 } from "./ipv6.ts";
 
 // A configuration is parsed once, so compiling a parser would cost more than it saves.
 z.config({ ...en(), jitless: true });
@@ -149,3 +148,11 @@ export const secret = () =>
       z.optional(name()),
     ),
   });
+
+const IPV6 = /^([0-9a-f:.]*:[0-9a-f:.]*)(?:%[0-9a-z.:-]+)?$/i;
+
+/** Whether text is an IPv6 address, with or without a zone. `node:net` could check it, too, but loads slowly. */
+export function isIpv6(text: string): boolean {
+  const [, address] = IPV6.exec(text) ?? [];
+  return address !== undefined && URL.canParse(`http://[${address}]`);
+}

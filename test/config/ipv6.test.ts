@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isIpv6 } from "../../src/config/ipv6.ts";
+import { isIpv6 } from "../../src/config/config-values.ts";
 import { runs } from "../support/effort.ts";
 
 test.each([
