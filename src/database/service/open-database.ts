@@ -1,9 +1,9 @@
+import type { Logger as QueryLogger } from "kysely";
 import type { Logger } from "../../common/logger.ts";
 import type { Database, DatabaseSettings } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
 import { BusyPatience } from "../sqlite/busy-patience.ts";
 import { sqliteFileProblem } from "../sqlite/sqlite-file.ts";
-import { slowQueries } from "./slow-queries.ts";
 
 /** The options that are not in the configuration. */
 export interface OpenDatabaseOptions {
@@ -40,4 +40,18 @@ export async function openDatabase<Tables>(
       return new PostgresDatabase<Tables>(settings, schema, log);
     }
   }
+}
+
+const NANOSECONDS = 1_000_000;
+const SHOWN = 500;
+
+/** Logs statements that take longer than the threshold, without their parameters. */
+function slowQueries(logger: Logger, thresholdNanoseconds: number): QueryLogger {
+  const threshold = thresholdNanoseconds / NANOSECONDS;
+  return ({ level, query, queryDurationMillis }) => {
+    if (queryDurationMillis < threshold) return;
+    const duration_ms = Math.round(queryDurationMillis);
+    const failed = level === "error";
+    logger.warn({ sql: query.sql.slice(0, SHOWN), duration_ms, failed }, "slow query");
+  };
 }
