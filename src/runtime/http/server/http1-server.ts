@@ -32,8 +32,22 @@ export function createHttp1Server(limits: TransportLimits, listener: Http1Listen
   // The body is asked for only once it is wanted; another expectation is refused in our form.
   server.on("checkContinue", listener.onRequest);
   server.on("checkExpectation", listener.onRequest);
-  server.on("clientError", (error, socket: Duplex) =>
-    listener.onMalformed(error, socket as Socket),
-  );
+  server.on("clientError", (error, socket: Duplex) => {
+    if (!putBack(error, socket)) listener.onMalformed(error, socket as Socket);
+  });
   return server;
+}
+
+/**
+ * Puts bytes back that Node could not parse because its parser was paused. Node pauses it while a
+ * response waits for the client. Over TLS, a body that was decrypted together with its head comes to it
+ * all the same, and Node 24 reports it as an error, though nothing is wrong. The parser gets it when it goes on.
+ *
+ * @returns whether the error is that
+ */
+function putBack(error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Duplex): boolean {
+  if (error.code !== "HPE_PAUSED" || error.rawPacket === undefined) return false;
+  // Behind what was put back before, which `unshift` would not do.
+  socket.push(error.rawPacket);
+  return true;
 }
