@@ -1,6 +1,6 @@
 /**
  * Fails where the committed code of protos, `src/gen/proto` and `gen` of the examples and services, is
- * not what `buf generate` would make by these sources; nothing has to be built before.
+ * not what `buf generate` makes with these sources. It needs no build.
  */
 import { execFile } from "node:child_process";
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

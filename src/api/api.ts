@@ -84,7 +84,7 @@ export interface Rpc {
   readonly policyProblems?: readonly PolicyProblem[];
   /** `authz.resource`, parsed, with the fields that its placeholders name. */
   readonly resource?: DeclaredResource;
-  /** `audit.resource`, likewise. */
+  /** `audit.resource`, parsed, with the fields that its placeholders name. */
   readonly auditResource?: DeclaredResource;
   /** `google.api.http`: the rule and its additional bindings, in order. */
   readonly http: readonly HttpRule[];

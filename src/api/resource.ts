@@ -4,7 +4,7 @@ import type { FieldReference } from "./field.ts";
 export type ResourcePart =
   | {
       readonly kind: "literal";
-      /** What stands there in every call. */
+      /** The text, the same in every call. */
       readonly text: string;
     }
   | {

@@ -13,7 +13,7 @@ import { Reporter } from "./syntax/reporter.ts";
  * is valid only if there are no diagnostics.
  *
  * @param text the schema (docs/requirements.md, MODEL-1)
- * @param file - the path in diagnostics; nothing is read there
+ * @param file - the path in diagnostics; the function does not read it
  *
  * @example
  * ```ts

@@ -49,8 +49,8 @@ export interface RpcRule extends Omit<Rule, "check"> {
 }
 
 /**
- * What a rule finds at RPCs, one after the other. Most rules find nothing at most RPCs, and for that
- * nothing is made.
+ * Collects the findings of a rule at RPCs, one RPC at a time. Most rules find nothing at most RPCs, so
+ * no objects are created for these.
  */
 export class RpcReport {
   readonly findings: Finding[] = [];

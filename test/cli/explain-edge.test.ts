@@ -1,4 +1,4 @@
-/** What `explain` says of the edge is what the edge does. */
+/** `explain` describes the actual behaviour of the edge. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runSvcAccess } from "../support/svc-access.ts";
 import { Workspace } from "../support/workspace.ts";
@@ -41,7 +41,7 @@ test.each([
     "Sweep",
     "  It is not published, but the edge gateway forwards GET /v1/items/sweep with the route of a.v1.S/Shown; such a call is denied, as it has no internal token.",
   ],
-])("explain says how the edge treats %s", (name, line) => {
+])("explain describes how the edge handles %s", (name, line) => {
   const { stdout, stderr, status } = runSvcAccess(["explain", ".", name], {
     cwd: workspace.folder,
   });

@@ -1,4 +1,4 @@
-/** No text of a source becomes code of the files that are generated from it. */
+/** Text of a source never becomes code in generated files. */
 import { stripTypeScriptTypes } from "node:module";
 import { describe, expect, test } from "vitest";
 import { HTTP_EXTENSION, POLICY_EXTENSION } from "../../src/api/policy.ts";
@@ -30,7 +30,7 @@ function platformOf(config?: object): Platform {
   };
 }
 
-/** What is generated from a file of this name, with this comment at its RPC. */
+/** The files generated from a file with this name and this comment at its RPC. */
 async function generated(name: string, comment = "", config?: object): Promise<string[]> {
   const policy = encode([1, 0], [4, encode([1, 1])]);
   const http = encode([2, "/v1/things"]);
@@ -74,7 +74,7 @@ function codeOf(content: string): string {
     .replaceAll(texts, '""');
 }
 
-describe("a file whose name ends a line or hides is refused", () => {
+describe("a file name with line breaks or hidden characters is rejected", () => {
   test.each([...LINE_ENDS, ...HIDING])("%j", async (character) => {
     const name = `a${character}injected();${character}/*x.proto`;
     await expect(generated(name)).rejects.toThrow("is not a valid name of a file");
@@ -83,7 +83,7 @@ describe("a file whose name ends a line or hides is refused", () => {
   });
 });
 
-describe("the name of a file becomes no code", () => {
+describe("the name of a file never becomes code", () => {
   test.each([
     "a*/injected();/*x.proto",
     'a"+injected()+"x.proto',
@@ -101,7 +101,7 @@ describe("the name of a file becomes no code", () => {
   });
 });
 
-describe("the comment of an RPC becomes no code, and hides none [COMP-7]", () => {
+describe("the comment of an RPC never becomes code, and hides none [COMP-7]", () => {
   test.each([
     "*/ injected(); /*",
     "**/ injected(); /**",
@@ -116,7 +116,7 @@ describe("the comment of an RPC becomes no code, and hides none [COMP-7]", () =>
     }
   });
 
-  test("what comments may hold stays as it is", () => {
+  test("allowed characters in comments stay unchanged", () => {
     expect(commentLines(" ## Größe\t‏עברית\r\n  👩‍🚀 :: x")).toEqual([
       " ## Größe\t‏עברית",
       "  👩‍🚀 :: x",
@@ -124,14 +124,11 @@ describe("the comment of an RPC becomes no code, and hides none [COMP-7]", () =>
   });
 });
 
-test.each([...LINE_ENDS, ...HIDING, "\ud800"])(
-  "text in a literal is written out: %j",
-  (character) => {
-    const text = `a${character}b`;
-    for (const written of [literal(text, { depth: 0 }), propertyKey(text)]) {
-      expect(written).toMatch(/^"[\x20-\x7e]*"$/);
-      expect(JSON.parse(written)).toBe(text);
-    }
-    expect(commentText(text)).toMatch(/^[\x20-\x7e]*$/);
-  },
-);
+test.each([...LINE_ENDS, ...HIDING, "\ud800"])("text in a literal is escaped: %j", (character) => {
+  const text = `a${character}b`;
+  for (const written of [literal(text, { depth: 0 }), propertyKey(text)]) {
+    expect(written).toMatch(/^"[\x20-\x7e]*"$/);
+    expect(JSON.parse(written)).toBe(text);
+  }
+  expect(commentText(text)).toMatch(/^[\x20-\x7e]*$/);
+});

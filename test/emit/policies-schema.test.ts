@@ -1,4 +1,4 @@
-/** What middleware in other languages reads follows its published schema, and the schema refuses what does not fit. */
+/** The files for middleware in other languages conform to their published schema, which rejects wrong ones. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -13,13 +13,13 @@ const validate = new Ajv2020({
   strictTypes: false,
   allErrors: true,
 }).compile(schema);
-/** All that this repository commits. */
+/** All committed files. */
 const COMMITTED = globSync("{examples,test}/**/gen/policies.json", {
   cwd: ROOT,
   exclude: (path) => path.includes("node_modules"),
 });
 
-test("the examples and the fixtures are among what is committed", () => {
+test("the examples and the fixtures are among the committed files", () => {
   expect(COMMITTED).toEqual(
     expect.arrayContaining([
       "examples/hub/gen/policies.json",
@@ -29,13 +29,13 @@ test("the examples and the fixtures are among what is committed", () => {
   );
 });
 
-test.each(COMMITTED)("%s follows the schema that it names", (path) => {
+test.each(COMMITTED)("%s conforms to the schema that it names", (path) => {
   const document = read(path);
   expect(validate(document), JSON.stringify(validate.errors)).toBe(true);
   expect(document.$schema).toBe(schema.$id);
 });
 
-test("what the page shows follows it too", () => {
+test("the example in the page conforms to it, too", () => {
   const page = readFileSync(join(ROOT, "docs/policies.md"), "utf8");
   const [, json = ""] = /```json\n(.*?)```/s.exec(page) ?? [];
   expect(validate(JSON.parse(json)), JSON.stringify(validate.errors)).toBe(true);
@@ -58,7 +58,7 @@ test("the page describes each field of the schema", () => {
   }
 });
 
-describe("a document that does not fit is refused", () => {
+describe("a wrong document is rejected", () => {
   const gateway = { publish: true, methods: ["GET"] };
   const authz = { action: "read", resource: "item:{id}", audience: "user", mode: "CHECK_ONLY" };
   const AUTHORIZED = { exposure: "AUTHORIZED", authz, gateway };
@@ -89,12 +89,12 @@ describe("a document that does not fit is refused", () => {
     ["a name with a slash in front", document(AUTHORIZED, "/a.v1.B/C")],
     ["a name without a service", document(AUTHORIZED, "C")],
     ["no exposure", document({ gateway })],
-    ["an exposure that is not known", document({ exposure: "ANYBODY", gateway })],
+    ["an unknown exposure", document({ exposure: "ANYBODY", gateway })],
     ["no gateway", document({ exposure: "PUBLIC" })],
-    ["a field that is not known", document({ exposure: "PUBLIC", gateway, unless: "x" })],
+    ["an unknown field", document({ exposure: "PUBLIC", gateway, unless: "x" })],
     ["AUTHORIZED without authz", document({ exposure: "AUTHORIZED", gateway })],
     ["authz of another exposure", document({ ...AUTHORIZED, exposure: "AUTHENTICATED" })],
-    ["a mode that is not known", document({ ...AUTHORIZED, authz: { ...authz, mode: "OR" } })],
+    ["an unknown mode", document({ ...AUTHORIZED, authz: { ...authz, mode: "OR" } })],
     ["no audience", document({ ...AUTHORIZED, authz: { ...authz, audience: "" } })],
     ["INTERNAL at the edge", document({ ...INTERNAL, gateway })],
     ["SYSTEM at the edge", document({ exposure: "SYSTEM", gateway })],
@@ -103,16 +103,10 @@ describe("a document that does not fit is refused", () => {
       document({ exposure: "PUBLIC", gateway: { ...gateway, publish: false } }),
     ],
     ["no burst", document({ exposure: "PUBLIC", gateway, rateLimit: { qps: 1 } })],
-    [
-      "a limit of nothing",
-      document({ exposure: "PUBLIC", gateway, rateLimit: { qps: 0, burst: 1 } }),
-    ],
+    ["a limit of zero", document({ exposure: "PUBLIC", gateway, rateLimit: { qps: 0, burst: 1 } })],
     ["half a call", document({ exposure: "PUBLIC", gateway, rateLimit: { qps: 1.5, burst: 2 } })],
     ["an event of one word", document({ ...INTERNAL, audit: { event: "read", riskLevel: "LOW" } })],
-    [
-      "a risk that is not known",
-      document({ ...INTERNAL, audit: { event: "a.b", riskLevel: "NONE" } }),
-    ],
+    ["an unknown risk", document({ ...INTERNAL, audit: { event: "a.b", riskLevel: "NONE" } })],
     ["a resource without a type", resource("{id}")],
     ["a resource without an id", resource("item:")],
     ["a star in an id", resource("item:a*")],

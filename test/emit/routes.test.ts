@@ -30,7 +30,7 @@ const service: DeployedService = {
   ],
 };
 
-test("a service's declared paths are in its document, in their order, and nothing else of them", () => {
+test("the declared paths of a service are in its document, in their order, with their published fields only", () => {
   expect(routeDocument(service).paths).toEqual([
     { path: "/v1/iam/ui/login", match: "exact", methods: ["GET"], exposure: "PUBLIC" },
     { path: "/v1/iam/ui", match: "prefix", methods: ["*"], exposure: "AUTHENTICATED" },
@@ -46,7 +46,7 @@ test("a service without RPCs has no document: another repository makes it", () =
   expect(emitRoutes({ api, config: undefined }).files).toEqual([]);
 });
 
-test("the origins of all frontends that use a service are in its document, each once, and in no other's [EDGE-15]", () => {
+test("the origins of all frontends that use a service are in its document only, without duplicates [EDGE-15]", () => {
   const frontend = (services: string, origins: string) => `
     host: ${services.replaceAll(/\W/g, "")}.example.com
     namespace: a

@@ -43,7 +43,7 @@ describe("a long line is broken", () => {
     );
   });
 
-  test("after the = of a text", () => {
+  test("after the = of a string", () => {
     const text = `"a.v1.${LONG}${LONG}/${LONG}"`;
     expect(withinColumns(`export const ${LONG} = ${text};`)).toBe(
       `export const ${LONG} =\n  ${text};`,
@@ -61,7 +61,7 @@ test("a comment of one line gets a line for each sentence", () => {
 test.each([
   `import { short } from "./short.ts";`,
   `  path: "/v1/{${"x".repeat(COLUMNS)}}",`,
-  `   * A comment of the source (with brackets, and {more} of <them>) is left as its author wrote it, always.`,
+  `   * A comment of the source (with brackets, and {more} of <them>) keeps the text that its author has written, always.`,
   `// ${"x".repeat(COLUMNS)}, (a, b)`,
   `export interface ${"X".repeat(COLUMNS)} {`,
 ])("stays: %s", (line) => {
@@ -77,7 +77,7 @@ describe("what is committed", () => {
   test("is there", () => expect(files.length).toBeGreaterThan(15));
 
   test.each(files)(
-    "%s has no line that is too long, and freezes its tables by one call",
+    "%s has no line that is too long, and freezes its tables with one call",
     (file) => {
       const source = readFileSync(join(ROOT, file), "utf8");
       const long = source.split("\n").filter((line) => line.length > COLUMNS);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { literal, propertyKey, uniqueName } from "../../src/emit/source-text.ts";
 
-/** What the text means to JavaScript. */
+/** The value of the text in JavaScript. */
 function evaluate(text: string): unknown {
   return new Function(`return ${text};`)();
 }
@@ -43,7 +43,7 @@ describe("literal", () => {
     );
   });
 
-  test("is on one line where that fits, with what stands before and after it", () => {
+  test("is on one line if that fits, with the text before and after it", () => {
     const data = { list: ["a".repeat(20), "b".repeat(20)], empty: [], none: {} };
     const line = `{ list: ["${"a".repeat(20)}", "${"b".repeat(20)}"], empty: [], none: {} }`;
     expect(literal(data, { depth: 0, before: 99 - line.length })).toBe(line);
@@ -52,7 +52,7 @@ describe("literal", () => {
     );
   });
 
-  test("has a line for each item where it is open, and a text that is too long one of its own", () => {
+  test("has a line for each item if it is open, and a separate line for a long string", () => {
     expect(literal({ a: 1, b: { c: 2 } }, { depth: 0, isOpen: true })).toBe(
       "{\n  a: 1,\n  b: { c: 2 },\n}",
     );
@@ -61,7 +61,7 @@ describe("literal", () => {
     expect(literal({ long }, { depth: 0 })).toBe(`{\n  long:\n    "${long}",\n}`);
   });
 
-  test("does not let text out of its quotes", () => {
+  test("keeps text inside its quotes", () => {
     const text = '"; process.exit(1); "';
     expect(evaluate(literal(text, { depth: 0 }))).toBe(text);
   });

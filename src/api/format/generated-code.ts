@@ -9,7 +9,7 @@ export interface HttpRouteDeclaration {
   readonly method: string;
   /** The path template, such as `/v1/notes/items/{item_id}`. */
   readonly path: string;
-  /** The request field that is the body; `*` for all that the path does not bind; absent for none. */
+  /** The request field that is the body; `*` for all fields that the path does not bind; absent for no body. */
   readonly body?: string;
   /** The response field that is the body; absent for the whole response. */
   readonly responseBody?: string;

@@ -49,7 +49,7 @@ export interface PolicyDocument {
   readonly gateway: {
     /** Whether the edge routes to it. */
     readonly publish: boolean;
-    /** The HTTP methods that it routes, in upper case and sorted; empty where it routes none. */
+    /** The HTTP methods that it routes, in upper case and sorted; empty if it routes none. */
     readonly methods: readonly string[];
   };
 }

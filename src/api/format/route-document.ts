@@ -30,7 +30,7 @@ export interface HttpRouteEntry {
   readonly method: string;
   /** The path template of `google.api.http`, such as `/v1/skills/{skill_id}`. */
   readonly path: string;
-  /** The request field that is the body; `*` for all that the path does not bind; absent for none. */
+  /** The request field that is the body; `*` for all fields that the path does not bind; absent for no body. */
   readonly body?: string;
   /** The response field that is the body; absent for the whole response. */
   readonly responseBody?: string;

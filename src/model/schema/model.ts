@@ -24,7 +24,7 @@ export interface Definition {
   readonly relations: ReadonlyMap<string, Relation>;
   /** The permissions by name, in the order of the text. */
   readonly permissions: ReadonlyMap<string, Permission>;
-  /** Where its name stands. */
+  /** The position of its name. */
   readonly position: Position;
 }
 
@@ -34,7 +34,7 @@ export interface Relation {
   readonly name: string;
   /** Who may have it, in the order of the text. */
   readonly subjects: readonly AllowedSubject[];
-  /** Where its name stands. */
+  /** The position of its name. */
   readonly position: Position;
 }
 
@@ -62,7 +62,7 @@ export interface Permission {
   readonly expression: Expression;
   /** The subject types that the author declared, as in `permission view: user = …`. */
   readonly subjectTypes?: readonly string[];
-  /** Where its name stands. */
+  /** The position of its name. */
   readonly position: Position;
 }
 
@@ -74,7 +74,7 @@ export interface Caveat {
   readonly parameters: readonly CaveatParameter[];
   /** The condition, in CEL. */
   readonly expression: string;
-  /** Where its name stands. */
+  /** The position of its name. */
   readonly position: Position;
 }
 
@@ -84,7 +84,7 @@ export interface CaveatParameter {
   readonly name: string;
   /** Its type as the schema writes it: `list<string>`. */
   readonly type: string;
-  /** Where its name stands. */
+  /** The position of its name. */
   readonly position: Position;
 }
 
@@ -105,14 +105,14 @@ export type ExpressionLeaf = Nil | Self | Reference | Arrow;
 /** The empty set: nobody. */
 export interface Nil {
   readonly kind: "nil";
-  /** Where `nil` stands. */
+  /** The position of `nil`. */
   readonly position: Position;
 }
 
 /** The object itself as a subject; the schema must enable it with `use self`. */
 export interface Self {
   readonly kind: "self";
-  /** Where `self` stands. */
+  /** The position of `self`. */
   readonly position: Position;
 }
 
@@ -121,7 +121,7 @@ export interface Reference {
   readonly kind: "reference";
   /** Its name. */
   readonly name: string;
-  /** Where that stands. */
+  /** Its position. */
   readonly position: Position;
 }
 
@@ -134,9 +134,9 @@ export interface Arrow {
   readonly function: "any" | "all";
   /** A permission or a relation of the related objects; types without it grant nothing. */
   readonly permission: string;
-  /** Where the relation stands. */
+  /** The position of the relation. */
   readonly position: Position;
-  /** Where the permission stands. */
+  /** The position of the permission. */
   readonly permissionPosition: Position;
 }
 

@@ -47,7 +47,7 @@ test("a folder that cannot be written is a usage error", () => {
   expect(stderr).toMatch(/^svc-access: file cannot be written: [^\n]*\n$/);
 });
 
-test("the next steps name what npx would otherwise fetch from somebody else, and the kind of module", () => {
+test("the next steps install packages that npx would otherwise confuse with others, and set the module type", () => {
   const bare = runSvcAccess(["init"], { cwd: folder }).stdout;
   expect(bare).toContain(
     "  npm init -y\n  npm pkg set type=module\n  npm install --save-dev svc-access @bufbuild/buf @bufbuild/protoc-gen-es typescript @types/node\n  npx buf lint\n",
@@ -92,7 +92,7 @@ function installTools(): void {
 const INSTALL = "npm install --save-dev typescript @types/node\n";
 
 test.each([
-  { name: "that another package brings", asked: {}, version: "5.9.0", isStep: true },
+  { name: "of another package", asked: {}, version: "5.9.0", isStep: true },
   {
     name: "that is older than its options",
     asked: { devDependencies: { typescript: "^5" } },
@@ -100,7 +100,7 @@ test.each([
     isStep: true,
   },
   {
-    name: "that is asked for and not installed",
+    name: "that is a dependency but not installed",
     asked: { dependencies: { typescript: "^7" } },
     version: undefined,
     isStep: true,
@@ -119,7 +119,7 @@ test.each([
   expect(stdout.includes(INSTALL)).toBe(isStep);
 });
 
-test("a second service has a folder of its own, in which the next steps run, as a module by the package.json above", () => {
+test("a second service has its own folder, where the next steps run, as a module by the package.json above it", () => {
   writeFileSync(
     join(folder, "package.json"),
     '{"type": "module", "devDependencies": {"typescript": "^7"}}',
@@ -163,7 +163,7 @@ test.each([
   { out: ".", own: ".", message: "contains src, which buf generate may empty" },
   { out: "/tmp/gen", own: "/tmp/gen", message: "is not a valid path in an import" },
   { out: "gen", own: "other", message: "write the same out for both" },
-])("the starter refuses to generate into $out and $own, and writes nothing", (row) => {
+])("the starter rejects the output folders $out and $own, and writes nothing", (row) => {
   writeFileSync(join(folder, "buf.gen.yaml"), templateOf(row.out, row.own));
   const { status, stderr } = runSvcAccess(["init", "--service", "notes"], {
     cwd: folder,
@@ -249,20 +249,23 @@ test.each([
       "breaking:\n  use:\n    - FILE\n    - ACCESS_BREAKING\n",
     ],
   ],
-])("what a buf.yaml with %s lacks is valid YAML with what it has", (_, text, shown) => {
-  writeFileSync(join(folder, "buf.yaml"), text);
-  const { stdout } = runSvcAccess(["init"], { cwd: folder });
-  const parts = /Add to buf\.yaml:\n\n([\s\S]*?)\n\n(?:Next|and remove)/.exec(stdout)?.[1] ?? "";
-  expect(parts).not.toMatch(/[&*]a\d/);
-  const { modules, plugins, lint } = parse(parts);
-  expect(modules).toContainEqual({
-    path: "third_party/svc-access",
-    lint: { ignore: ["third_party/svc-access"] },
-    breaking: { ignore: ["third_party/svc-access"] },
-  });
-  expect(plugins).toEqual([
-    { plugin: "buf-plugin-svc-access", options: { config: "svc-access.yaml" } },
-  ]);
-  expect(lint.use).toContain("ACCESS");
-  for (const part of shown) expect(stdout).toContain(part);
-});
+])(
+  "the parts that a buf.yaml with %s lacks are valid YAML and keep its content",
+  (_, text, shown) => {
+    writeFileSync(join(folder, "buf.yaml"), text);
+    const { stdout } = runSvcAccess(["init"], { cwd: folder });
+    const parts = /Add to buf\.yaml:\n\n([\s\S]*?)\n\n(?:Next|and remove)/.exec(stdout)?.[1] ?? "";
+    expect(parts).not.toMatch(/[&*]a\d/);
+    const { modules, plugins, lint } = parse(parts);
+    expect(modules).toContainEqual({
+      path: "third_party/svc-access",
+      lint: { ignore: ["third_party/svc-access"] },
+      breaking: { ignore: ["third_party/svc-access"] },
+    });
+    expect(plugins).toEqual([
+      { plugin: "buf-plugin-svc-access", options: { config: "svc-access.yaml" } },
+    ]);
+    expect(lint.use).toContain("ACCESS");
+    for (const part of shown) expect(stdout).toContain(part);
+  },
+);

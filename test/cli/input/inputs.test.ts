@@ -1,4 +1,4 @@
-/** What the commands take as input, and what they say of one that cannot be read. */
+/** The inputs of commands, and the errors of unreadable ones. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { BUF, Workspace } from "../../support/workspace.ts";
 const INIT = "run npx svc-access init in the repository";
 const IMAGES = "pass the folder of your own protos, or images";
 
-describe("what buf says of an input", () => {
+describe("the errors of buf for an input", () => {
   test.each([
     { said: "a.proto:4:1:cannot find `svc.access.v1.policy` in this scope", hint: INIT },
     { said: "a.proto:4:1:cannot find `google.api.http` in this scope", hint: INIT },
@@ -27,7 +27,7 @@ describe("what buf says of an input", () => {
     "a.proto:4:1:syntax error: node_modules/ is not expected",
   ])("%s stays unchanged", (said) => expect(explainBuf(said, "proto")).toBe(said));
 
-  test("what is wrong below node_modules is counted, and only one's own is listed", () => {
+  test("problems below node_modules are counted, and only those of own protos are listed", () => {
     const packages = Array.from({ length: 300 }, (_, n) => `node_modules/a/${n}.proto:1:1:wrong`);
     const lines = explainBuf([...packages, "own.proto:1:1:wrong"].join("\n"), ".").split("\n");
     expect(lines).toEqual([

@@ -9,7 +9,7 @@ test("a model without errors is counted", () => {
   expect(status).toBe(0);
 });
 
-test("errors stand at their places, and end in 1", () => {
+test("errors have positions, and the exit code is 1", () => {
   const text = "definition user {}\ndefinition doc {\n  relation owner: usr\n}\n";
   const { status, stdout } = run("check", write("wrong.zed", text));
   expect(stdout).toMatch(/^wrong\.zed:3:19: [^\n]*did you mean "user"[^\n]*\n2 definitions, /);
@@ -28,7 +28,7 @@ test("as JSON and for GitHub Actions", () => {
   );
 });
 
-test("what cannot be read is a usage error of one line", () => {
+test("an unreadable file is a usage error of one line", () => {
   for (const args of [["missing.zed"], ["."], []]) {
     const { status, stdout, stderr } = run("check", ...args);
     expect(status).toBe(2);
@@ -40,7 +40,7 @@ test("what cannot be read is a usage error of one line", () => {
   );
 });
 
-test("model without a command, or with one that there is not, is a usage error", () => {
+test("model without a command, or with an unknown one, is a usage error", () => {
   expect(run().status).toBe(2);
   expect(run("chek").status).toBe(2);
   for (const command of ["check", "test", "diff", "explain"]) {

@@ -24,7 +24,7 @@ test("a wider permission blocks nothing", () => {
   expect(status).toBe(0);
 });
 
-test("without relationships, a subject that goes may block", () => {
+test("without relationships, a removed subject may block", () => {
   const { status, stdout } = run("diff", "old.zed", "fewer.zed");
   expect(stdout.split("\n")).toEqual([
     "- subject doc#viewer: user:* (narrows; may block) old.zed:10:27",
@@ -65,7 +65,7 @@ test("relationships that the new model allows do not block", () => {
   expect(status).toBe(0);
 });
 
-test("input that cannot be used is a usage error", () => {
+test("unusable input is a usage error", () => {
   write("wrong.txt", "doc:a#viewer@user:ann\ndoc:a\n");
   write("wrong.zed", "definition doc {\n  relation owner: usr\n}\n");
   const wrong = run("diff", "old.zed", "old.zed", "--relationships", "wrong.txt");

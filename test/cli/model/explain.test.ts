@@ -33,7 +33,7 @@ test("why a check is allowed", () => {
   expect(status).toBe(0);
 });
 
-test("what a denied check has tried", () => {
+test("the steps of a denied check", () => {
   const { status, stdout } = check("doc:b#view@user:bob");
   expect(stdout).toMatch(/^user:bob is denied:\n {2}doc:b#view: denied/);
   expect(stdout).toContain("group:eng#member: denied, no relationship names user:bob\n");
@@ -45,7 +45,7 @@ test("what a denied check has tried", () => {
   });
 });
 
-test("a relationship that the model does not allow is said, and ends in 1", () => {
+test("a relationship that the model does not allow is reported, and the exit code is 1", () => {
   write("wrong.txt", "doc:a#owner@user:ann\ndoc:a#owner@doc:b\n");
   const { status, stderr } = run(
     ...["explain", "docs.zed", "--relationships", "wrong.txt", "--check", "doc:a#view@user:ann"],

@@ -1,4 +1,4 @@
-/** `svc-access model merge`: the platform's model of those of its services. */
+/** `svc-access model merge`: the platform's model from the models of its services. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -28,7 +28,7 @@ definition bill {
 `;
 
 describe("models that agree [MODEL-4]", () => {
-  test("become one, with each definition once and where it comes from", () => {
+  test("become one, with each definition once and its source", () => {
     write("hub.zed", HUB);
     write("bills.zed", BILLS);
     const { status, stdout, stderr } = run("merge", "hub.zed", "bills.zed");
@@ -123,7 +123,7 @@ svc-access: 2 conflicts; nothing is merged
     });
   });
 
-  test("a caveat and a definition of one name are a conflict", () => {
+  test("a caveat and a definition with one name are a conflict", () => {
     write("one.zed", "definition office {}\n");
     write("two.zed", "caveat office(hour int) { hour > 8 }\ndefinition user {}\n");
     const { status, stderr } = run("merge", "one.zed", "two.zed");

@@ -7,7 +7,7 @@ import { runSvcAccess } from "../../support/svc-access.ts";
 
 /** A folder of files for the tests of a file, in which `svc-access model` runs. */
 export interface ModelFolder {
-  /** Writes a file, and gives its name back. */
+  /** Writes a file and returns its name. */
   write(name: string, text: string): string;
   /** The path of a file there. */
   path(name: string): string;

@@ -52,7 +52,7 @@ test("coverage counts all files of a model, and a minimum can be required", () =
   expect(status).toBe(0);
 });
 
-describe("what does not hold fails at its place", () => {
+describe("a wrong expectation fails at its position", () => {
   test.each([
     [
       "an assertion that should allow",
@@ -67,7 +67,7 @@ describe("what does not hold fails at its place", () => {
       "group:eng#member: allowed by group:eng#member@user:ann",
     ],
     [
-      "a permission that there is not",
+      "an unknown permission",
       "assertions:\n  assertFalse:\n    - doc:a#veiw@user:ann\n",
       [4, 7, "assertFalse", "doc:a#veiw@user:ann"],
       "veiw",
@@ -97,7 +97,7 @@ describe("what does not hold fails at its place", () => {
       "doc#view is a permission, which is computed and never stored",
     ],
     [
-      "a relationship of a type that there is not",
+      "a relationship of an unknown type",
       "relationships: dok:a#view@user:ann\n",
       [2, 16, "relationship", "dok:a#view@user:ann"],
       'the model has no type dok; did you mean "doc"?',
@@ -133,7 +133,7 @@ describe("what does not hold fails at its place", () => {
       "user:ann is found through <group:eng#member>, expected <doc:a#owner>",
     ],
     [
-      "a wildcard that leaves others out",
+      "a wildcard with other exceptions",
       `${RELATIONSHIPS}validation:\n  doc:a#viewer:\n    - "[user:* - {user:bob}] is <doc:a#viewer>"\n`,
       [9, 7, "validation", "[user:* - {user:bob}] is <doc:a#viewer>"],
       "user:* leaves out nobody, expected {user:bob}",
@@ -179,7 +179,7 @@ test("a failure is a line with its reasons below", () => {
   );
 });
 
-test("assertCaveated is not run, and says so", () => {
+test("assertCaveated is not run, and reported", () => {
   const text = "assertions:\n  assertCaveated:\n    - doc:a#edit@user:bob\n";
   const name = validation("caveated.yaml", text);
   const { status, stdout } = run("test", name);
@@ -192,7 +192,7 @@ test("assertCaveated is not run, and says so", () => {
   expect(notRun).toMatchObject([{ file: name, line: 4, column: 7 }]);
 });
 
-test("a schema with caveats is refused, and nothing is run", () => {
+test("a schema with caveats is rejected, and nothing is run", () => {
   const name = write(
     "caveats.yaml",
     "schema: |\n  definition user {}\n  caveat on_duty(day int) {\n    day == 1\n  }\n  definition doc {\n    relation owner: user with on_duty\n  }\nassertions:\n  assertFalse:\n    - doc:a#owner@user:ann\n",
@@ -217,7 +217,7 @@ describe("a file that cannot be used is a usage error of one line", () => {
     expect(status).toBe(2);
   });
 
-  test("a schema that is wrong, in the file and beside it", () => {
+  test("a wrong schema, in the file and in another one", () => {
     const inline = write(
       "inline.yaml",
       "relationships: ''\nschema: |+\n\n  definition user {}\n\n  definition doc {\n    relation owner: usr\n  }\n",
@@ -234,7 +234,7 @@ describe("a file that cannot be used is a usage error of one line", () => {
     expect(beside.status).toBe(2);
   });
 
-  test("files that there are not", () => {
+  test("missing files", () => {
     expect(run("test", "missing.yaml").stderr).toBe(
       "svc-access: the validation file missing.yaml does not exist; create it, or name another file\n",
     );

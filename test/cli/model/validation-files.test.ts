@@ -18,7 +18,7 @@ function filesOf(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-test("the model is that of the platform, each of its permissions being stated [MODEL-6, MODEL-2]", () => {
+test("the model is that of the platform, and the files cover each of its permissions [MODEL-6, MODEL-2]", () => {
   const files = filesOf(join(ROOT, "testdata/model"));
   const outcome = runFiles("--min-coverage", "100", "--format", "json", ...files);
   expect(outcome.stderr).toBe("");

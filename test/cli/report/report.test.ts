@@ -19,7 +19,7 @@ function report(format: string, colors = false): string {
 }
 
 describe("findings are printed as", () => {
-  test("text, a line each", () => {
+  test("text, one line each", () => {
     expect(report("text")).toBe(
       "proto/a, b:c/ä.proto:7:3: Get has no policy, 100% (ACCESS_POLICY_REQUIRED)\n" +
         "model.zed: warning: two\\u000alines (MODEL_TYPE_UNKNOWN)\n" +

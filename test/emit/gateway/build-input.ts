@@ -27,7 +27,7 @@ export interface RpcSpec {
   readonly redactedRequest?: true;
 }
 
-/** An input of emitters, from a configuration as a user writes it and RPCs in short. */
+/** An input of emitters, from the text of a configuration and short forms of RPCs. */
 export function buildInput(yaml: string, rpcs: readonly RpcSpec[]): EmitInput {
   const result = loadConfig(yaml, "svc-access.yaml", {});
   if (result.loaded === undefined) throw new Error(JSON.stringify(result.diagnostics));

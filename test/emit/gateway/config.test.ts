@@ -27,7 +27,7 @@ describe("what has no route is reported", () => {
     expect(notes[0]).toBe("5 published RPCs have no route, as no frontend uses the service: hub");
   });
 
-  test("methods and paths that the Gateway API does not know", () => {
+  test("methods and paths that the Gateway API does not support", () => {
     const { files, notes } = emit(SAMPLE_CONFIG, [
       { rpc: "hub.skills.v1.A/Purge", http: ["PURGE /v1/cache", "GET /v1/a%2Fb"] },
     ]);
@@ -48,7 +48,7 @@ describe("what has no route is reported", () => {
   });
 });
 
-describe("what would make a policy fail is refused", () => {
+describe("a configuration that would make a policy fail is rejected", () => {
   test.each<[string, (yaml: string) => string, string]>([
     [
       "a token endpoint with an IP address",
@@ -83,12 +83,12 @@ describe("what would make a policy fail is refused", () => {
       "has an IPv6 address, which Envoy Gateway rejects; write a host name",
     ],
     [
-      "two frontends of one callback on one host",
+      "two frontends with one callback on a host",
       (yaml) => onOneHost(yaml).replaceAll("/v1/iam/oauth2/callback", "/v1/authn/exchange"),
       "both have /v1/authn/exchange as callback or logout path",
     ],
     [
-      "two frontends of one prefix on one host",
+      "two frontends with one prefix on a host",
       onOneHost,
       "both claim * /** on hub.example.com; give each its own prefix",
     ],
@@ -195,7 +195,7 @@ describe("listeners", () => {
 });
 
 describe("streams", () => {
-  test("are not cut by a timeout, and gRPC is an HTTPRoute too", () => {
+  test("are not cut off by a timeout, and gRPC is an HTTPRoute, too", () => {
     const all = documents(SAMPLE_CONFIG);
     const rules = ofKind(all, "HTTPRoute").flatMap(({ spec }) => spec.rules);
     const endless = rules.filter(({ timeouts }: any) => timeouts?.request === "0s");

@@ -37,7 +37,7 @@ function pathsOf(yaml: string, rpcs: readonly RpcSpec[] = RPCS): string[] {
 }
 
 describe("connect: true", () => {
-  test("routes the published RPCs, each by the policy of its exposure, and GET only where it may [EDGE-20]", () => {
+  test("routes the published RPCs, each with the policy of its exposure, and GET only if allowed [EDGE-20]", () => {
     expect(pathsOf(CONNECT).sort()).toEqual([
       "GET /hub.skills.v1.A/Read hub-web.hub.1",
       "HEAD /hub.skills.v1.A/Read hub-web.hub.1",
@@ -66,7 +66,7 @@ describe("connect: true", () => {
     }
   });
 
-  test("is of the frontends that ask for it", () => {
+  test("applies only to frontends that enable it", () => {
     const routed = pathsOf(SAMPLE_CONFIG);
     expect(routed).toEqual([
       "POST /hub.feed.v1.FeedService/Follow hub-web.feed.1",
@@ -75,7 +75,7 @@ describe("connect: true", () => {
     expect(pathsOf(CONNECT).filter((line) => line.includes("iam"))).toEqual([]);
   });
 
-  test("is limited as the RPC is, and waits as long", () => {
+  test("has the rate limit and the timeout of the RPC", () => {
     const documents = documentsOf(emitGateway(buildInput(CONNECT, RPCS)).files);
     const rules = ofKind(documents, "HTTPRoute").flatMap(({ spec }) => spec.rules);
     const ruleOf = (path: string) =>
@@ -87,7 +87,7 @@ describe("connect: true", () => {
     expect(ruleOf("/hub.skills.v1.SkillService/WatchSkills").timeouts.request).toBe("0s");
   });
 
-  test("lets pages of other origins send and read what its clients need", () => {
+  test("lets pages of other origins send and read the headers of its clients", () => {
     const cors = (yaml: string) =>
       ofKind(documentsOf(emitGateway(buildInput(yaml, RPCS)).files), "SecurityPolicy").find(
         ({ metadata }) => metadata.name === "hub-web",

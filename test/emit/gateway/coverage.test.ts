@@ -30,7 +30,7 @@ const line = ({ match, owner, exposure, coveredBy, open }: RouteEntry): string =
   ].join(" ");
 
 describe("which policy covers which route [EDGE-10]", () => {
-  test("the plan says it for each match", () => {
+  test("the plan has it for each match", () => {
     const [, iam] = frontendsOf(buildInput(SAMPLE_CONFIG, SAMPLE_RPCS));
     expect(entriesOf(iam).map(line)).toEqual([
       "GET Exact /v1/iam/oauth2/callback path PUBLIC iam-web",
@@ -56,7 +56,7 @@ describe("which policy covers which route [EDGE-10]", () => {
   });
 
   test.each([true, false])(
-    "each route has the policy that its access wants, in one file and before it (backstop %s) [EDGE-2]",
+    "each route has the policy that its access requires, in the same file and before it (backstop %s) [EDGE-2]",
     (backstop) => {
       const yaml = SAMPLE_CONFIG.replace("  listeners:", `  backstop: ${backstop}\n  listeners:`);
       const documents = documentsOf(emitGateway(buildInput(yaml, SAMPLE_RPCS)).files);
@@ -84,7 +84,7 @@ describe("which policy covers which route [EDGE-10]", () => {
           expect(documents.indexOf(policy)).toBeLessThan(documents.indexOf(route));
         }
       }
-      // No policy names a route that is not there: that would fail open.
+      // No policy names a missing route: that would fail open.
       const names = new Set(routes.map(({ metadata }) => `${metadata.namespace} ${metadata.name}`));
       for (const { spec, metadata } of policies) {
         for (const { name } of spec.targetRefs)
@@ -98,7 +98,7 @@ describe("which policy covers which route [EDGE-10]", () => {
     },
   );
 
-  test("a PUBLIC RPC at the callback stands behind the login, and is reported", () => {
+  test("a PUBLIC RPC at the callback is behind the login, and is reported", () => {
     const input = buildInput(SAMPLE_CONFIG, [
       { rpc: "hub.skills.v1.A/Exchange", http: ["GET /v1/authn/exchange"], exposure: "PUBLIC" },
     ]);

@@ -16,7 +16,7 @@ export interface SchemaNode {
   }[];
 }
 
-/** Words of CEL that are field names too: a rule writes `__namespace__`. */
+/** CEL keywords that are also field names: a rule writes `__namespace__`. */
 const RESERVED = new Set(
   "true false null in as break const continue else for function if import let loop package namespace return var void while".split(
     " ",
@@ -81,7 +81,7 @@ function schemaOf(schema: SchemaNode, key: string): SchemaNode | undefined {
   );
 }
 
-/** Integers are CEL's `int`, which is another type than its `double`. */
+/** Integers are `int` in CEL, which is not `double`. */
 function toCel(value: unknown, schema: SchemaNode | undefined): unknown {
   if (typeof value === "number") {
     const integer = schema?.type === "integer" || schema?.["x-kubernetes-int-or-string"];

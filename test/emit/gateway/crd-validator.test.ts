@@ -24,7 +24,7 @@ describe.skipIf(!hasCrds)("the CRD validator (needs the CRDs)", () => {
     return document;
   }
 
-  test("takes what we emit, and has evaluated CEL rules for it", () => {
+  test("accepts our files, and has evaluated CEL rules for them", () => {
     expect(documents.map((document) => validator.validate(document))).toEqual(
       documents.map(() => []),
     );

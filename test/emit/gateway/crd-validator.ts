@@ -10,7 +10,7 @@ const FOLDER = join(
   "crds",
 );
 
-/** Whether the CRDs are there; without them, tests are skipped, and in CI they fail. */
+/** Whether the CRDs exist; without them, tests are skipped, and in CI they fail. */
 export const hasCrds = existsSync(FOLDER);
 
 if (!hasCrds) {
@@ -64,7 +64,7 @@ export class CrdValidator {
     return this.#cel.evaluations;
   }
 
-  /** All that is wrong with a resource; empty if the API server would take it. */
+  /** All errors in a resource; empty if the API server would accept it. */
   validate(resource: unknown): string[] {
     const { apiVersion = "", kind = "" } = resource as { apiVersion?: string; kind?: string };
     const crd = findCrd(apiVersion, kind);
@@ -103,7 +103,7 @@ const METADATA = {
   },
 };
 
-/** The schema with all objects closed: the API server prunes what it does not know, and a policy with it. */
+/** The schema with all objects closed: the API server drops unknown fields, and with them a policy. */
 function close(schema: SchemaNode): SchemaNode {
   const closed: Record<string, unknown> = { ...schema };
   if (schema.properties !== undefined) {

@@ -25,7 +25,7 @@ describe("HEAD [EDGE-13]", () => {
     for (const { matches } of rules) expect(of(matches, "HEAD")).toEqual(of(matches, "GET"));
   });
 
-  test("that an RPC or a path binds itself stays that one's, on all frontends of the host", () => {
+  test("that an RPC or path binds itself stays with it, on all frontends of the host", () => {
     const rpcs: RpcSpec[] = [
       { rpc: "hub.skills.v1.A/Get", http: ["GET /v1/a/{id}"] },
       { rpc: "hub.skills.v1.A/Head", http: ["HEAD /v1/a/{name}"], exposure: "PUBLIC" },
@@ -39,7 +39,7 @@ describe("HEAD [EDGE-13]", () => {
   });
 });
 
-describe("how long the gateway waits [EDGE-13]", () => {
+describe("timeouts of the gateway [EDGE-13]", () => {
   const timeoutOf = (all: readonly Document[], path: string) =>
     rulesOf(all).find(({ matches }) => matches.some((each: any) => each.path.value === path))
       .timeouts.request;
@@ -92,7 +92,7 @@ describe("error responses of the gateway itself [EDGE-12]", () => {
       const bodies = plain.map(({ match, response, source }: any) => {
         expect(source).toBe("Local");
         expect(response.contentType).toBe("application/json");
-        // A format of Envoy's: a percent sign of any other use would break the whole policy.
+        // An Envoy format string: any other percent sign would break the whole policy.
         expect(response.body.inline.replace("%REQ(X-REQUEST-ID)%", "")).not.toContain("%");
         const { status, request_id } = JSON.parse(response.body.inline);
         expect(request_id).toBe("%REQ(X-REQUEST-ID)%");
@@ -109,7 +109,7 @@ describe("error responses of the gateway itself [EDGE-12]", () => {
     }
   });
 
-  test("can be read by pages of allowed origins, and only where CORS allowed one", () => {
+  test("can be read by pages of allowed origins only", () => {
     for (const { metadata, spec } of policies) {
       const others = spec.responseOverride.slice(0, -EDGE_ERRORS.length);
       expect(others.length, metadata.name).toBe(
@@ -139,7 +139,7 @@ describe("error responses of the gateway itself [EDGE-12]", () => {
     }
   });
 
-  test("on every route of a service, limited rules too, and on no page; the login's 302 stays", () => {
+  test("on every route of a service, including rate-limited rules, and on no page; the 302 of the login stays", () => {
     const targets = policies
       .filter(({ spec }) => spec.rateLimit === undefined)
       .flatMap(({ spec }) => spec.targetRefs.map(({ name }: any) => name));
@@ -167,7 +167,7 @@ describe("identity headers", () => {
       type === "Prefix" ? name.startsWith(value) : type === "Exact" && name === value,
     );
 
-  test("are removed in every spelling with hyphens and dots; an underscore is refused [EDGE-3]", () => {
+  test("are removed in every spelling with hyphens and dots; underscores are rejected [EDGE-3]", () => {
     expect(withUnderscoresAction).toBe("RejectRequest");
     let count = 0;
     for (const name of [...IDENTITY_HEADERS, "x-svc-user.id", "x-svc-new-one"]) {
@@ -194,7 +194,7 @@ describe("identity headers", () => {
     }
   });
 
-  test("stay within what Envoy Gateway takes", () => {
+  test("stay within the limits of Envoy Gateway", () => {
     expect(remove.length).toBeLessThanOrEqual(64);
     expect(removeOnMatch.length).toBeLessThanOrEqual(64);
   });
@@ -206,7 +206,7 @@ describe("the login", () => {
     "- { name: http, port: 8080, protocol: HTTP }",
   );
 
-  test("over HTTP alone is warned of, by frontend: browsers keep its cookies back", () => {
+  test("over HTTP alone gives a warning for each frontend: browsers do not send its cookies", () => {
     const warnings = emit(HTTP).notes.filter((note) =>
       note.startsWith("warning: users cannot log in"),
     );
@@ -219,7 +219,7 @@ describe("the login", () => {
     expect(emit(HTTP).files.length).toBeGreaterThan(0);
   });
 
-  test("over HTTPS, by any listener of the host, is not", () => {
+  test("over HTTPS, on any listener of the host, gives none", () => {
     const both = SAMPLE_CONFIG.replace(
       "  listeners:\n",
       "  listeners:\n    - { name: http, port: 80, protocol: HTTP }\n",
@@ -229,7 +229,7 @@ describe("the login", () => {
     }
   });
 
-  test("must be done before its token would end, in the time that the edge says", () => {
+  test("has the time limit of the edge", () => {
     const times = (yaml: string) =>
       ofKind(documents(yaml), "SecurityPolicy").flatMap(
         ({ spec }) => spec.oidc?.csrfTokenTTL ?? [],
@@ -240,7 +240,7 @@ describe("the login", () => {
     ).toEqual(["1m30s", "1m30s"]);
   });
 
-  test("is a 302 for scripts too, and 401 on request of the frontend [ERR-4]", () => {
+  test("is a 302 for scripts, too, and a 401 if the frontend configures it [ERR-4]", () => {
     const denied = (yaml: string) =>
       ofKind(documents(yaml), "SecurityPolicy").flatMap(
         ({ spec }) => spec.oidc?.denyRedirect?.headers ?? [],
@@ -258,7 +258,7 @@ describe("the login", () => {
   });
 });
 
-test("origins are as browsers send them, each once", () => {
+test("origins are as browsers send them, without duplicates", () => {
   const list = "[https://App.example.com, https://app.example.com, http://a.example]";
   const all = documents(SAMPLE_CONFIG.replace("[https://app.example.com]", list));
   const origins = ofKind(all, "SecurityPolicy").flatMap(
@@ -268,7 +268,7 @@ test("origins are as browsers send them, each once", () => {
   expect(origins.length).toBe(4);
 });
 
-/** The frontend hub-web, for programs that have a token of their own. */
+/** The frontend hub-web, for programs with their own tokens. */
 const BEARER = SAMPLE_CONFIG.replace(
   / {4}client_id: .*0001\n {4}client_secret.*\n {4}redirect_url.*\n {4}logout_path.*\n/,
   "    login: bearer\n    audiences: [cli, worker]\n",
@@ -280,7 +280,7 @@ describe("a frontend with login: bearer [EDGE-9]", () => {
   const all = documents(BEARER);
   const policy = ofKind(all, "SecurityPolicy").find(({ metadata }) => metadata.name === "hub-web");
 
-  test("has tokens of its audiences checked, and no login, client, session or page [EDGE-5]", () => {
+  test("checks tokens of its audiences, and has no login, client, session or page [EDGE-5]", () => {
     expect(policy?.spec.oidc).toBeUndefined();
     expect(policy?.spec.jwt.optional).toBeUndefined();
     expect(policy?.spec.jwt.providers).toMatchObject([
@@ -310,7 +310,7 @@ describe("a frontend with login: bearer [EDGE-9]", () => {
     );
   });
 
-  test("needs no TLS to be useful", () => {
+  test("works without TLS", () => {
     const http = BEARER.replace(
       /- \{ name: https.*/,
       "- { name: http, port: 8080, protocol: HTTP }",

@@ -32,7 +32,7 @@ describe("the gateway target", () => {
       expect(content).toBe(readFileSync(join(GOLDEN, name), "utf8"));
   });
 
-  test("emits the same for the same input in another order [COMP-3]", () => {
+  test("emits the same files for the same input in another order [COMP-3]", () => {
     expect(emitGateway(reversed(sample))).toEqual(emitGateway(sample));
   });
 
@@ -41,7 +41,7 @@ describe("the gateway target", () => {
     expect(names).toEqual([...names].sort());
   });
 
-  test("labels everything, begins each file by saying what made it, and holds no value of a secret", () => {
+  test("labels everything, starts each file with a header, and contains no secrets", () => {
     const { files } = emitGateway(sample);
     for (const { content } of files)
       expect(content).toMatch(
@@ -56,7 +56,7 @@ describe("the gateway target", () => {
     }
   });
 
-  test("emits no document that consists of comments only: standalone Envoy Gateway would load nothing [EDGE-19]", () => {
+  test("emits no document of comments only, which standalone Envoy Gateway rejects [EDGE-19]", () => {
     const { files } = emitGateway(sample);
     expect(files.length).toBeGreaterThan(4);
     for (const { content } of files) {
@@ -64,7 +64,7 @@ describe("the gateway target", () => {
     }
   });
 
-  test("writes YAML that every version reads alike", () => {
+  test("writes YAML that every version parses equally", () => {
     const yaml = SAMPLE_CONFIG.replaceAll("hub-web", '"1e3"')
       .replace("class: envoy", 'class: "on"')
       .replace("[acme,", '[acme, "0o17", "12:30", "null", "~", ".5", "=", "<<",')

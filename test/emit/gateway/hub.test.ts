@@ -1,4 +1,4 @@
-/** What is committed for the example is valid by the CRDs, and leaves no protected RPC without its policy. */
+/** The committed files of the example are valid by the CRDs, and cover each protected RPC with a policy. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -5,7 +5,7 @@ import { CrdValidator, hasCrds } from "./crd-validator.ts";
 import { type Document, documentsOf, ofKind } from "./documents.ts";
 import { SAMPLE_CONFIG } from "./sample.ts";
 
-/** The policies that limit; others say what form errors have. */
+/** The policies with rate limits; others define the form of errors. */
 const limitsOf = (documents: readonly Document[]) =>
   ofKind(documents, "BackendTrafficPolicy").filter(({ spec }) => spec.rateLimit !== undefined);
 
@@ -30,7 +30,7 @@ describe("600 RPCs on one host", () => {
   const matchesOf = ({ spec }: Document): any[] =>
     spec.rules.flatMap(({ matches }: any) => matches);
 
-  test("keep within what a route may hold", () => {
+  test("stay within the limits of a route", () => {
     for (const { spec, metadata } of routes) {
       expect(spec.rules.length).toBeLessThanOrEqual(16);
       expect(matchesOf({ spec } as Document).length).toBeLessThanOrEqual(128);
@@ -48,7 +48,7 @@ describe("600 RPCs on one host", () => {
     expect(notes).toEqual([]);
   });
 
-  test("are all targeted by one of two policies", () => {
+  test("are all covered by one of two policies", () => {
     const policies = ofKind(documents, "SecurityPolicy").filter(
       ({ metadata }) => metadata.namespace === "hub",
     );
@@ -60,7 +60,7 @@ describe("600 RPCs on one host", () => {
     expect([...targets].sort()).toEqual(all.map(({ metadata }) => metadata.name).sort());
   });
 
-  test("have a rule of their own where they have a rate limit, and the limit targets it", () => {
+  test("have their own rule if they have a rate limit, and the limit refers to it", () => {
     const limits = limitsOf(documents);
     expect(limits.map(({ metadata }) => metadata.name)).toEqual([
       "hub-web.limit-20",
@@ -101,7 +101,7 @@ describe("rate limits [EDGE-11]", () => {
     },
   ];
 
-  test("count the subject behind the login and the address elsewhere, in the kind of the edge", () => {
+  test("count by subject behind the login and by address elsewhere, locally or globally", () => {
     for (const kind of ["local", "global"]) {
       const yaml = SAMPLE_CONFIG.replace("  listeners:", `  rate_limit: ${kind}\n  listeners:`);
       const limits = limitsOf(documentsOf(emitGateway(buildInput(yaml, limited)).files));
@@ -128,7 +128,7 @@ describe("rate limits [EDGE-11]", () => {
     }
   });
 
-  test("hold for declared paths too", () => {
+  test("apply to declared paths, too", () => {
     const path = "  - { service: hub, path: /v1/hub/hook, methods: [POST], exposure: PUBLIC,";
     const yaml = `${SAMPLE_CONFIG}${path} rate_limit: { qps: 3, burst: 7 } }\n`;
     const documents = documentsOf(emitGateway(buildInput(yaml, [])).files);

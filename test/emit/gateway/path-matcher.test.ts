@@ -42,7 +42,7 @@ describe("the match of a template", () => {
     ["/v1/files/**", ["/v1/files", "/v1/files/", "/v1/files/a/b"], ["/v1/filesystem", "/v1"]],
     ["/v1/{a=x/**}:go", ["/v1/x:go", "/v1/x/y:go", "/v1/x/y/z:go"], ["/v1/x", "/v1/x/y"]],
     ["/a.b/{id}", ["/a.b/c"], ["/axb/c"]],
-  ])("%s takes and leaves", (text, takes, leaves) => {
+  ])("%s matches only some paths", (text, takes, leaves) => {
     const matches = [naturalMatch(templateOf(text)), regexMatch(templateOf(text), 50)];
     for (const match of matches) {
       expect(takes.filter((path) => !matchesPath(match, path))).toEqual([]);
@@ -62,7 +62,7 @@ describe("the match of a template", () => {
     expect(describeInvalidMatch(naturalMatch(templateOf(text)))).toBe(reason);
   });
 
-  test("double slashes and dots, which an implied path may have, are refused", () => {
+  test("double slashes and dots, which an implied path may have, are rejected", () => {
     for (const value of ["//a", "/a//b", "/a/../b", "/a/.", '/a"']) {
       expect(describeInvalidMatch({ type: "Exact", value })).toBe(
         "the Gateway API does not allow such a path",

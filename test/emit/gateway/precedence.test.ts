@@ -23,7 +23,7 @@ function valuesOf(units: readonly PathUnit[]): string[] {
 }
 
 describe("the repair of precedence", () => {
-  test("what our order and Envoy's agree on stays as it is", () => {
+  test("matches stay unchanged where our order is that of Envoy", () => {
     expect(
       valuesOf([
         unit("/v1/skills", "GET"),
@@ -39,7 +39,7 @@ describe("the repair of precedence", () => {
     ]);
   });
 
-  test("the narrower of two regular expressions is made the longer one", () => {
+  test("the narrower of two regular expressions becomes the longer one", () => {
     expect(valuesOf([unit("/v1/a/{id}", "GET"), unit("/v1/{kind}/long-name", "GET")])).toEqual([
       "RegularExpression /v1/a/[^/]+(?:)(?:)(?:)",
       "RegularExpression /v1/[^/]+/long-name",
@@ -60,7 +60,7 @@ describe("the repair of precedence", () => {
     ]);
   });
 
-  test("a verb after `**` that stands for nothing belongs to the segment before", () => {
+  test("a verb after an empty `**` belongs to the segment before it", () => {
     // Both match /x/y/z/a:v.
     const [narrow, wide] = valuesOf([
       unit("/x/y/z/a/**:v", "GET"),
@@ -81,13 +81,13 @@ describe("the repair of precedence", () => {
     );
   });
 
-  test("thousands that all overlap are ordered in a moment", () => {
+  test("thousands of overlapping templates are ordered quickly", () => {
     const units = Array.from({ length: 3000 }, (_, index) => [
       unit(`/v1/{kind}/item-with-a-long-name-${index}`, "GET"),
       unit(`/v1/kind${index}/{id}`, "GET"),
     ]).flat();
     let matches: ReturnType<typeof assignMatches> = new Map();
-    // Compared each with each, these are 18 million pairs.
+    // These are 18 million pairs.
     expect(cpuMilliseconds(() => void (matches = assignMatches(units)))).toBeLessThan(10_000);
     const longest = Math.max(
       ...[...matches]
@@ -117,7 +117,7 @@ const template = fc
   .map(([segments, multi, verb]): PathTemplate => {
     const all: Segment[] = multi ? [...segments, { kind: "multi" }] : segments;
     const last = all.at(-1);
-    // A verb stands after a literal without one.
+    // A verb after a literal, and the literal without one.
     const verbal = verb !== undefined && !(last?.kind === "literal" && last.text.includes(":"));
     return { segments: all, variables: [], ...(verbal ? { verb } : {}) };
   });
@@ -143,7 +143,7 @@ const requests = fc.array(fc.tuple(fc.constantFrom("GET", "POST", "PUT"), path),
   maxLength: 40,
 });
 
-/** Whether a path fits a template, by the definition and not by our matcher. */
+/** Whether a path matches a template, by the specification and not by our matcher. */
 function fits({ segments, verb }: PathTemplate, text: string): boolean {
   const parts = text === "/" ? [] : text.slice(1).split("/");
   if (verb !== undefined) {
@@ -186,7 +186,7 @@ describe("Envoy's choice", () => {
             )
             .sort((left, right) => compareMatches(left.match, right.match));
           const first = found[0];
-          // Where Envoy's order leaves a choice, each of them must be right.
+          // If Envoy's order allows several matches, each of them must be right.
           const chosen = found.filter(
             ({ match }) => first !== undefined && compareMatches(match, first.match) === 0,
           );

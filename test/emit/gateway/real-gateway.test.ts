@@ -1,6 +1,6 @@
 /**
  * The emitted files of `examples/hub` on a real Envoy Gateway with a real Envoy, before the real hub:
- * docs/gateway.md says nothing else.
+ * they behave as docs/gateway.md says.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const GET_ME = "/hub.authn.v1.AuthnService/GetMe";
 
 const isPublished = ({ gateway }: RouteEntry) => gateway?.publish === true;
 
-/** In CI; the schemas of what is emitted, and its goldens, are always compared. */
+/** Runs in CI; schemas and goldens are always checked. */
 const isLeftOut = !IS_THOROUGH || gatewayIsAbsent();
 
 describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]", () => {
@@ -84,7 +84,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     }
   });
 
-  test("HEAD goes where GET goes: RPCs, declared paths and pages", async () => {
+  test("HEAD has the routes of GET: RPCs, declared paths and pages", async () => {
     for (const path of [ME, "/v1/skills:featured", "/healthz", "/"]) {
       const head = await ask(path, { method: "HEAD", token: alice });
       expect([head.status, head.seen?.method], path).toEqual([200, "HEAD"]);
@@ -93,7 +93,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     expect(noBody.status).toBe(302);
   });
 
-  test("the login is a 302 on pages and on the API, for scripts too, with PKCE and in the edge's time [EDGE-4]", async () => {
+  test("the login is a 302 on pages and on the API, for scripts, too, with PKCE and the time limit of the edge [EDGE-4]", async () => {
     const script = [
       ["Sec-Fetch-Mode", "cors"],
       ["X-Requested-With", "XMLHttpRequest"],
@@ -112,7 +112,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     }
   });
 
-  test("a login leads back to where it began, and its session to the backend [PLAT-4]", async () => {
+  test("a login returns to its page, and its session reaches the backend [PLAT-4]", async () => {
     const begun = await ask("/welcome");
     const state = new URL(begun.headers["location"] ?? "").searchParams.get("state") ?? "";
     const cookie = (answer: Answer) =>
@@ -125,14 +125,14 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     ]);
     const me = await ask(ME, { headers: [cookie(back)] });
     expect([me.status, JSON.parse(me.body).userId]).toEqual([200, "alice"]);
-    // Behind the gateway the cookies are plain tokens: docs/gateway.md warns of it.
+    // Behind the gateway, cookies are plain tokens: docs/gateway.md warns about it.
     const index = me.seen?.rawHeaders.findIndex((name) => name.toLowerCase() === "cookie") ?? -1;
     expect(me.seen?.rawHeaders[index + 1]).toMatch(/AccessToken-hub-frontend=eyJ/);
     const forged = await ask(callback, { headers: [["Cookie", "OauthNonce=x"]] });
     expect([forged.status, forged.seen]).toEqual([401, undefined]);
   });
 
-  test("deny_redirect answers scripts 401, by each of their signs, and everybody else 302 [EDGE-4]", async () => {
+  test("deny_redirect gives scripts a 401, for each of their headers, and all others a 302 [EDGE-4]", async () => {
     for (const sign of [
       ["Sec-Fetch-Mode", "cors"],
       ["Sec-Fetch-Dest", "empty"],
@@ -149,11 +149,11 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     }
   });
 
-  test("what the gateway refuses on an API route has the runtime's form, and what the hub refuses is the hub's [EDGE-12]", async () => {
+  test("errors of the gateway on an API route have the runtime's form, and errors of the hub are passed on [EDGE-12]", async () => {
     const bad = await ask(ME, { token: "x.y.z" });
     expect(errorOf(bad)).toBe(UNAUTHORIZED);
     expect(bad.headers["www-authenticate"]).toBe("Bearer");
-    // The id in the body is the gateway's own, never text of the caller's.
+    // The id in the body is the gateway's own, never text of the caller.
     const id = [["X-Request-ID", 'mine","code":"OK']] as const;
     expect(errorOf(await ask(ME, { token: "x.y.z", headers: id }))).toBe(UNAUTHORIZED);
     const stranger = await gateway.token({ owner: "other" });
@@ -185,7 +185,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     }
   });
 
-  test("a page of an allowed origin writes, by the edge's list and the hub's; of another one it does not [EDGE-15]", async () => {
+  test("a page of an allowed origin may write, by the lists of the edge and the hub; a page of another origin may not [EDGE-15]", async () => {
     const body = JSON.stringify({ organizationId: "acme", displayName: "By another page" });
     const write = (origin: string) =>
       ask("/v1/projects", {
@@ -218,7 +218,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     expect((await preflight(evil)).headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  test("identity headers are removed with dots and hyphens, and refused with underscores; a trace passes [EDGE-3, EDGE-14]", async () => {
+  test("identity headers with dots and hyphens are removed, and rejected with underscores; trace headers pass [EDGE-3, EDGE-14]", async () => {
     const forged = [
       "x-svc-user-id",
       "x.svc.user.id",
@@ -255,7 +255,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     }
   });
 
-  test("a frontend with login: bearer takes tokens of its audiences, and knows no login, cookies or pages [EDGE-5]", async () => {
+  test("a frontend with login: bearer accepts tokens of its audiences, and has no login, cookies or pages [EDGE-5]", async () => {
     const programs = (path: string, more: Partial<Asked> = {}) =>
       ask(path, { host: PROGRAMS, ...more });
     for (const aud of ["cli", "worker", ["other", "cli"]]) {
@@ -268,7 +268,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     const cookie = `AccessToken-hub-frontend=${alice}; AccessToken-programs=${worker}`;
     expect(errorOf(await programs(ME, { headers: [["Cookie", cookie]] }))).toBe(UNAUTHORIZED);
     expect(errorOf(await programs(`${ME}?access_token=${worker}`))).toBe(UNAUTHORIZED);
-    // Tokens of the other frontends' client, of nobody, of another organization.
+    // Tokens of the client of another frontend, without an audience, of another organization.
     expect(errorOf(await programs(ME, { token: alice }))).toMatch(/^403 /);
     expect(errorOf(await programs(ME, { token: await gateway.token({ aud: [] }) }))).toMatch(
       /^40[13] /,
@@ -307,7 +307,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
         ...more,
       });
 
-    test("routes neither what is not published nor the platform's own RPCs", async () => {
+    test("routes neither unpublished RPCs nor the platform's own", async () => {
       for (const rpc of [
         "hub.authn.v1.AuthnService/RecordLogin",
         "hub.authn.v1.AuthnService/PurgeLogins",
@@ -322,13 +322,13 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
           expect([hidden.status, hidden.seen], rpc).toEqual([404, undefined]);
         }
       }
-      // On a frontend without it, such a path is one of its pages.
+      // On a frontend without connect, such a path is one of its pages.
       expect((await call(GET_ME, { host: "hub.example.com", token: alice })).body).toBe(
         "<p>a page</p>",
       );
     });
 
-    test("routes each RPC of the hub if and only if it is published, and by GET only what the hub takes so", async () => {
+    test("routes each RPC of the hub if and only if it is published, and GET only if the hub accepts it", async () => {
       expect(new Set(ROUTES.map(isPublished))).toEqual(new Set([true, false]));
       const byGet: string[] = [];
       for (const route of ROUTES) {
@@ -346,7 +346,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
       expect(byGet.length).toBeGreaterThan(5);
     });
 
-    test("refuses whom the policy refuses, in a form that clients of both take by its status", async () => {
+    test("rejects callers that the policy rejects, in a form that clients of both protocols read by its status", async () => {
       for (const { type, body } of PROTOCOLS) {
         expect(errorOf(await call(GET_ME, { type, body }))).toBe(UNAUTHORIZED);
         const stranger = await gateway.token({ aud: "cli", owner: "other" });
@@ -382,7 +382,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
       expect(errorOf(await call(GET_ME, { type, body, headers }))).toBe(UNAUTHORIZED);
     });
 
-    test("Connect's GET goes where nothing changes, and nowhere else", async () => {
+    test("Connect's GET reaches only RPCs without side effects", async () => {
       const query = "connect=v1&encoding=json&message=%7B%7D";
       const get = (path: string, more: Partial<Asked> = {}) =>
         ask(`${path}?${query}`, { host: PROGRAMS, token: worker, ...more });
@@ -396,7 +396,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
       }
     });
 
-    test("pages of an allowed origin may send and read what clients need; others may not", async () => {
+    test("pages of an allowed origin may send and read the headers of clients; others may not", async () => {
       const preflight = (origin: string) =>
         ask(GET_ME, {
           host: PROGRAMS,
@@ -439,7 +439,7 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     });
   });
 
-  test("Envoy waits for an RPC a second longer than the hub, and for pages and streams without end", async () => {
+  test("Envoy waits one second longer than the hub for an RPC, and without a limit for pages and streams", async () => {
     const timeouts = timeoutsOf(await gateway.run({ kind: "routes" }));
     expect(timeouts.get("/v1/projects")).toEqual(["6s"]);
     expect(timeouts.get(ME)).toEqual(["6s"]);
@@ -447,13 +447,13 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
       expect(timeouts.get(path), path).toEqual(["0s"]);
     const watch = [...timeouts].filter(([path]) => path.includes(":watch"));
     expect(watch.map(([, value]) => value)).toEqual([["0s"]]);
-    // Every route says it: nothing has Envoy's 15 seconds.
+    // Every route has a timeout, so Envoy's default of 15 seconds never applies.
     expect(
       [...timeouts.values()].flat().filter((value) => value !== "0s" && value !== "6s"),
     ).toEqual([]);
   });
 
-  test("the generator has warned that nobody can log in over HTTP, and not of programs", () => {
+  test("the generator has warned that users cannot log in over HTTP, but not for programs", () => {
     expect(gateway.notes).toContain("warning: users cannot log in to hub-frontend");
     expect(gateway.notes).not.toContain("programs");
     expect(ofKind(documents, "Gateway")[0]?.spec.listeners[0].protocol).toBe("HTTP");

@@ -1,4 +1,4 @@
-/** The names that we work out once a file are those that protoplugin works out for each symbol. */
+/** The names that we compute once per file are those that protoplugin computes for each symbol. */
 import { create } from "@bufbuild/protobuf";
 import {
   CodeGeneratorRequestSchema,
@@ -12,7 +12,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { GeneratedNames } from "../../../src/emit/server/generated-names.ts";
 
-/** Few names, so that they clash; some are reserved, some end in what is appended to others. */
+/** Few names, so that they clash; some are reserved, some end in suffixes of others. */
 const NAMES = [
   "Foo",
   "FooSchema",
@@ -86,7 +86,7 @@ function compare(siblings: readonly Tree[], packageName: string, name: string): 
   plugin.run(
     create(CodeGeneratorRequestSchema, {
       parameter: "target=ts",
-      // A file that is not asked for is imported from where it is published.
+      // A file that is not generated is imported from its package.
       fileToGenerate: name.startsWith("google/") ? [] : [name],
       protoFile: [
         create(FileDescriptorProtoSchema, {

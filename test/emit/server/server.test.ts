@@ -1,4 +1,4 @@
-/** Server stubs of protos that make names hard. */
+/** Server stubs of protos with difficult names. */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { ROOT, Workspace } from "../../support/workspace.ts";
 
 const PUBLIC = "{ option (svc.access.v1.policy).exposure = PUBLIC; }";
 
-/** Messages that are named as what the stubs import or declare, reserved words, and clashes. */
+/** Messages with names that the stubs import or declare, reserved words, and clashes. */
 const FILES = {
   "names/v1/names.proto": `syntax = "proto3";
 package names.v1;
