@@ -14,7 +14,7 @@ import { EventQueue } from "./store/event-queue.ts";
 import { EventWriter } from "./store/save-events.ts";
 import { StoredAuditTrail } from "./trail/stored-audit-trail.ts";
 
-/** What audit is made of. */
+/** The options of audit. */
 export interface AuditOptions {
   readonly methods: readonly BoundMethod[];
   /** Where events are kept; the caller closes it, after audit. Absent where none is configured. */
@@ -26,7 +26,7 @@ export interface AuditOptions {
   readonly instance?: string;
   readonly logger: Logger;
   readonly events: RuntimeEvents;
-  /** How long events are kept, in milliseconds; for ever where absent. */
+  /** How long events are kept, in milliseconds; indefinitely if absent. */
   readonly maxAgeMs?: number;
   readonly retention?: RetentionOptions;
 }
@@ -36,13 +36,13 @@ export interface ServiceAudit {
   readonly trail: AuditTrail;
   /** The stored events; absent where no database is configured. */
   readonly log: AuditLog | undefined;
-  /** Resolves once no handler of an audited call runs whose caller is not waiting any more. */
+  /** Resolves once no handler of an audited call runs whose caller no longer waits. */
   settled(): Promise<void>;
-  /** Stores what waits, as far as that is possible. Calls have ended before. */
+  /** Stores the waiting events, as far as that is possible. Calls have ended before. */
   close(): Promise<void>;
 }
 
-/** Says why there can be no audit, a line each, so that the server does not start. */
+/** The reasons why audit is impossible, one line each, so that the server does not start. */
 export function auditProblems(
   methods: readonly BoundMethod[],
   database: object | undefined,
@@ -69,11 +69,11 @@ function objectProblem(method: BoundMethod): string[] {
   }
 }
 
-/** What stands for a trail where no RPC is audited. */
+/** The trail if no RPC is audited. */
 const NO_TRAIL: AuditTrail = { begin() {}, complete() {}, outlast() {} };
 
 /**
- * Opens the audit of a service: makes its tables where there is a database.
+ * Opens the audit of a service, and creates its tables if there is a database.
  *
  * @throws Error that says the fix: an RPC is audited and there is no database, or
  * the database is down

@@ -7,7 +7,7 @@ import type { Authenticator, Identity } from "./identity/authenticator.ts";
 
 /** What the authentication stage needs. */
 export interface AuthenticationOptions {
-  /** Asked in this order. */
+  /** Called in this order. */
   readonly authenticators: readonly Authenticator[];
   /** False where authentication is switched off: then AUTHENTICATED and AUTHORIZED calls need no principal here. */
   readonly isRequired: boolean;
@@ -16,14 +16,13 @@ export interface AuthenticationOptions {
 }
 
 /**
- * The stage "authn": finds out who calls, and refuses whoever must be known and is
- * not (docs/requirements.md, Exposure). Whether a known caller may call is for
- * the authorization stage.
+ * The stage "authn": identifies the caller, and refuses calls that need a caller and have none
+ * (docs/requirements.md, Exposure). The authorization stage decides whether the caller may call.
  */
 export function authenticationStage(options: AuthenticationOptions): Stage {
   const { authenticators } = options;
 
-  /** Asks the authenticators from one on; a promise only where one of them must wait. */
+  /** Calls the authenticators from one on; returns a promise only if one of them must wait. */
   function askFrom(call: Call, first: number): void | Promise<void> {
     for (let index = first; index < authenticators.length; index++) {
       const authenticator = authenticators[index] as Authenticator;
@@ -56,7 +55,7 @@ function accept(
   { name }: Authenticator,
   { principal, credential }: Identity,
 ): void {
-  // The chain may have answered meanwhile; nobody must find a caller on a call that is over.
+  // The chain may have responded meanwhile; a call that is over must not get a caller.
   if (call.abortReason !== undefined) throw call.abortReason;
   call.principal = principal;
   call.credential = credential;
@@ -64,7 +63,7 @@ function accept(
   crossSite.check(call);
 }
 
-/** A PUBLIC call goes on without an identity; one that is ambiguous is refused all the same. */
+/** A PUBLIC call continues without an identity; an ambiguous identity is refused all the same. */
 function refuse(
   { events }: AuthenticationOptions,
   call: Call,

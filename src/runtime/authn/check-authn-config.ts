@@ -9,7 +9,7 @@ import { LOOPBACK, PeerTrust } from "../peer/peer-trust.ts";
 import { checkInternalCalls } from "./internal/check-internal-calls.ts";
 import { emptyTokens, tokenSources } from "./internal/token-sources.ts";
 
-/** What keeps a service from starting: with it, callers could not be identified with certainty. */
+/** The problems that prevent a start, since callers could not be identified with certainty. */
 export function checkAuthnConfig(config: ServiceConfig): ConfigProblem[] {
   return [
     ...checkSwitches(config),
@@ -19,7 +19,7 @@ export function checkAuthnConfig(config: ServiceConfig): ConfigProblem[] {
   ];
 }
 
-/** What is printed at each start, for it must not be forgotten. */
+/** The warnings that are printed at each start. */
 export function authnWarnings(config: ServiceConfig): string[] {
   const { authn } = config.security;
   const warnings: string[] = [];
@@ -120,9 +120,9 @@ function trustsLoopback({ environment, security }: ServiceConfig): boolean {
 }
 
 /**
- * Whom a service trusts, by its configuration.
+ * The peers that a service trusts, by its configuration.
  *
- * @throws Error where an entry is malformed; `checkAuthnConfig` tells all of them
+ * @throws Error if an entry is malformed; `checkAuthnConfig` reports all of them
  */
 export function peerTrustOf(config: ServiceConfig): PeerTrust {
   const { trusted_peers: peers, allow_any_peer: allowsAny } = config.security.authn.gateway;

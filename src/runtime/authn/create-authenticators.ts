@@ -11,15 +11,21 @@ import { KeySet } from "./jwt/key-set.ts";
 import { fetchKeys } from "./jwt/key-source.ts";
 import { MemoryRevocationList, type RevocationList } from "./jwt/revocation-list.ts";
 
-/** What authenticators need beside the configuration. */
+/** What authenticators need besides the configuration. */
 export interface AuthenticatorDependencies {
   readonly events: RuntimeEvents;
   readonly logger: Logger;
-  /** Asked for each JWT; absent, nothing is revoked. */
+  /** Called for each JWT; absent, nothing is revoked. */
   readonly revocations?: RevocationList | undefined;
-  /** Further kinds of credentials, such as a session cookie; asked last, and not at all where authentication is off. */
+  /**
+   * Further kinds of credentials, such as a session cookie; called last, and not at all if
+   * authentication is off.
+   */
   readonly further?: readonly Authenticator[] | undefined;
-  /** Takes what ends the reading of files; absent, that goes on as long as the process does. */
+  /**
+   * Registers the function that ends the reading of files; absent, it continues until the process
+   * ends.
+   */
   readonly onClose?: ((end: () => void) => void) | undefined;
   /** Milliseconds since the epoch; `Date.now` where absent. */
   readonly now?: (() => number) | undefined;
@@ -27,7 +33,10 @@ export interface AuthenticatorDependencies {
 
 const NS_PER_MS = 1_000_000;
 
-/** The authenticators of a configuration, in the order in which they are asked. Internal tokens come first. */
+/**
+ * The authenticators of a configuration, in the order in which they are called. Internal tokens
+ * come first.
+ */
 export function createAuthenticators(
   config: ServiceConfig,
   dependencies: AuthenticatorDependencies,

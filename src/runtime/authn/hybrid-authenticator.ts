@@ -4,13 +4,12 @@ import type { AuthenticationRequest, Authenticator, Identity } from "./identity/
 import { BearerRefused } from "./jwt/bearer-token.ts";
 
 /**
- * The mode `hybrid`: the JWT first; where it does not identify the caller, the headers
- * of the gateway. Where both do, they must mean the same one.
+ * The mode `hybrid`: the JWT first; if it does not identify the caller, the headers of the gateway.
+ * If both do, they must name the same caller.
  *
- * A JWT that cannot be verified now counts as one that is wrong: whoever may use the
- * headers could send a wrong one as well. Without headers the call is UNAVAILABLE.
- * A genuine one whose bearer is not let in is the answer: the gateway makes its headers
- * of the same token, and knows nothing of revocations.
+ * A JWT that cannot be verified now counts as invalid: a peer that may use the headers could send
+ * an invalid one as well. Without headers the call is UNAVAILABLE. A genuine JWT whose bearer is
+ * refused decides: the gateway sets its headers from the same token, and does not know revocations.
  */
 export class HybridAuthenticator implements Authenticator {
   readonly name = "hybrid";

@@ -9,7 +9,7 @@ import { type AuthenticatorDependencies, createAuthenticators } from "./create-a
 import { IdentityHeaderNames, identityHeaderStage } from "./gateway/check-identity-headers.ts";
 import { CrossSiteGuard } from "./gateway/cross-site.ts";
 
-/** The stages of the chain that find out who calls, and from where. */
+/** The stages of the chain that identify the caller and the client. */
 export interface IdentificationStages {
   readonly contextInjection: (call: Call) => void;
   readonly requestInfo: (call: Call) => void;

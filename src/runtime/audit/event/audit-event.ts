@@ -5,16 +5,19 @@ import type { Transport } from "../../call/transports.ts";
 
 export type { RiskLevel };
 
-/** What authorization came to; `none` where none was asked for, or it was not reached. */
+/** The outcome of authorization; `none` if there was no check, or it was not reached. */
 export type AuditDecision = "allowed" | "denied" | "none";
 
 /**
- * How far a call is known to have come: `pending` is under way, `unknown` has had
- * its time and no outcome was stored, as when its process was killed.
+ * The known progress of a call: `pending` is under way; `unknown` means that its time is up without
+ * a stored outcome, as when its process was killed.
  */
 export type AuditState = "pending" | "completed" | "unknown";
 
-/** The audit event of a call: CloudEvents 1.0 in JSON (docs/requirements.md, AUDIT-1). It holds no secret. */
+/**
+ * The audit event of a call: CloudEvents 1.0 in JSON (docs/requirements.md, AUDIT-1). It contains
+ * no secrets.
+ */
 export interface AuditEvent {
   /** The version of CloudEvents. */
   readonly specversion: "1.0";
@@ -38,7 +41,7 @@ export interface AuditEvent {
 
 /** What the event says of the call. */
 export interface AuditData {
-  /** How far the call is known to have come. */
+  /** The known progress of the call. */
   readonly state: AuditState;
   /** How much harm it can do: that of the policy, or of the event that a handler recorded. */
   readonly risk_level: RiskLevel;
@@ -54,18 +57,18 @@ export interface AuditData {
    * authorized; of an event that a handler recorded, the one that it gave. Absent where none is named.
    */
   readonly resource?: string;
-  /** What authorization came to. */
+  /** The outcome of authorization. */
   readonly decision: AuditDecision;
-  /** What was decided, of an AUTHORIZED RPC: the decision can be made again from it. */
+  /** The decision of an AUTHORIZED RPC: it can be reproduced from this. */
   readonly authz?: AuditAuthorization;
   /**
-   * The HTTP status of what the handler did, or of what the call was refused with before it; absent
-   * while pending, and of an event that a handler recorded.
+   * The HTTP status of the handler's outcome, or of the refusal before it; absent while pending,
+   * and in events that a handler recorded.
    */
   readonly status?: number;
   /** The code of the same error, such as `FORBIDDEN`; `OK` where it was none; absent while pending. */
   readonly code?: string;
-  /** What the caller was sent, where that is something else: such as that its time was up. */
+  /** The response that the caller got, if it differs: such as that the deadline has passed. */
   readonly answered?: {
     /** The HTTP status. */
     readonly status: number;
@@ -73,13 +76,13 @@ export interface AuditData {
     readonly code: string;
   };
   /**
-   * The handler's stream was left before its end, and it reported no error: what it did until then
-   * stands. `code` is `OK`, and `answered` or `caller_gone` says why.
+   * The handler's stream was cut off before its end, without an error of the handler: its effects
+   * until then remain. `code` is `OK`, and `answered` or `caller_gone` says why.
    */
   readonly cut_off?: true;
   /** Whether the caller had gone before the handler ended, so that nobody was notified. */
   readonly caller_gone?: true;
-  /** The id that the logs of the call have, and that its caller was sent. */
+  /** The id in the logs of the call and in its response. */
   readonly request_id: string;
   /** The id of the trace, 32 hexadecimal digits (W3C trace context). */
   readonly trace_id?: string;
@@ -91,17 +94,17 @@ export interface AuditData {
   readonly duration_ms?: number;
   /** Of an event that a handler recorded: the event of its call, where that is audited. */
   readonly call_event?: string;
-  /** Of an event that a handler recorded: what it had to say. */
+  /** Of an event that a handler recorded: its details. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
-  /** Of an event that stands for refused calls that repeated. */
+  /** Of an event that stands for repeated refusals. */
   readonly repeats?: AuditRepeats;
   /** The process that served the call. */
   readonly instance: string;
 }
 
 /**
- * Refused calls of one caller on one RPC that came within a minute of the first, whose event is
- * its own. Where too many callers are refused at once, those of all others on the RPC.
+ * Refused calls of one caller on one RPC within a minute of the first, which has an event of its
+ * own. If too many callers are refused at once, those of all other callers on the RPC.
  */
 export interface AuditRepeats {
   /** The id of the event of the first call. */
@@ -114,32 +117,37 @@ export interface AuditRepeats {
   readonly last: string;
   /** How many different objects were asked for; above 20 an estimate. */
   readonly distinct_resources: number;
-  /** An estimate of how many callers these are of, where they are of many. */
+  /** The estimated number of callers, if there are many. */
   readonly distinct_callers?: number;
-  /** Up to 20 of what was asked for and from where; by whom, where the calls are of many callers. */
+  /** Up to 20 requested objects, with the client; with the caller if there are many. */
   readonly resources: readonly {
     /** The object, as `type:id`; absent where the call named none. */
     readonly resource?: string;
-    /** The permission that was asked for. */
+    /** The requested permission. */
     readonly action?: string;
     /** The IP address of the client. */
     readonly client_address: string;
-    /** Who asked, as `type:id`; absent where all are of one caller, or nobody was identified. */
+    /**
+     * The caller, as `type:id`; absent if all calls are of one caller, or it was not identified.
+     */
     readonly subject?: string;
   }[];
 }
 
-/** A decision of authorization, and the question. */
+/** A decision of authorization, with its question. */
 export interface AuditAuthorization {
-  /** Who asked, as `type:id`. */
+  /** The caller, as `type:id`. */
   readonly subject: string;
-  /** The permission that was asked for. */
+  /** The requested permission. */
   readonly action: string;
-  /** The object, as `type:id` or `type:*`; the pattern of the policy where the caller lacks what it names. */
+  /**
+   * The object, as `type:id` or `type:*`; the pattern of the policy if the caller lacks the field
+   * that it names.
+   */
   readonly resource: string;
   /** The state of the relationships that it was decided on; absent where no engine was asked. */
   readonly revision?: string;
-  /** The subject type that callers must have, where the caller has another one and is denied for it. */
+  /** The required subject type, if the caller was denied because it has another one. */
   readonly audience?: string;
   /** What was decided. */
   readonly decision: "allowed" | "denied";
@@ -174,13 +182,13 @@ export const MAX_TEXT = 512;
 const PLAIN = /^[\x20-\x7e]*$/;
 const UNSAFE = new RegExp(`[${UNPRINTABLE}${INVISIBLE}${HALVES}]`, "gu");
 
-/** The units of the mark at the end of a text that was cut. */
+/** The length of the mark at the end of a truncated text. */
 const MARK = 13;
 
 /**
- * A text that any database can store, and no log or terminal misreads. What is unsafe is written
- * out, such as `\u202e`, and of a text that was cut the end says so: `…` and a hash of the whole.
- * So two objects do not look the same, and whoever searches by the whole text finds it.
+ * A text that is safe in every database, log and terminal. Unsafe characters are escaped, such as
+ * `\u202e`, and a truncated text ends in `…` and a hash of the full text. So two objects do not
+ * look the same, and a search for the full text finds it.
  *
  * @param most the most UTF-16 units
  */
@@ -192,7 +200,7 @@ export function safeText(text: string, most = MAX_TEXT): string {
     .update(text)
     .digest("hex")
     .slice(0, MARK - 1);
-  // The cut may part a pair of surrogates.
+  // The cut may split a surrogate pair.
   const begin = safe.slice(0, most - MARK).replace(/[\ud800-\udbff]$/, "\ufffd");
   return `${begin}\u2026${hash}`;
 }

@@ -7,7 +7,7 @@ import type { ServiceError } from "../../error/service-error.ts";
 import { resourceId } from "../../resource/resource-id.ts";
 import { type AuditData, type AuditEvent, MAX_TEXT, safeText } from "./audit-event.ts";
 
-/** Whose events these are. */
+/** The service and process of the events. */
 export interface EventSource {
   readonly service: string;
   readonly instance: string;
@@ -21,9 +21,9 @@ export interface Outcome {
   readonly durationMs: number;
 }
 
-/** What an event may say beside how its handler ended. */
+/** Further input of an event, besides the outcome of the handler. */
 export interface CallDescription {
-  /** What the caller was sent, once the call is over for it. */
+  /** The response to the caller, once the call is over for it. */
   readonly answer?: CallEnd | undefined;
   /** The object that the call is about; the one that was authorized where absent. */
   readonly resource?: string | undefined;
@@ -120,7 +120,7 @@ function principalOf({ principal }: Call, maxText: number): Pick<AuditData, "pri
   };
 }
 
-/** The question that was decided; with `dev_allow_all` nobody asked one. */
+/** The question that was decided; with `dev_allow_all` there is none. */
 function authzOf(call: Call, maxText: number): Pick<AuditData, "authz"> {
   const { principal, decision, resource, revision } = call;
   const { authz } = call.method.policy;
@@ -131,7 +131,7 @@ function authzOf(call: Call, maxText: number): Pick<AuditData, "authz"> {
     authz: {
       subject: safeText(`${subjectType}:${subjectId}`, maxText),
       action: safeText(authz.action, maxText),
-      // Of a caller that lacks what the pattern names there is only the pattern.
+      // If the caller lacks the field that the pattern names, there is only the pattern.
       resource: safeText(resource ?? formatResource(authz.resource), maxText),
       ...(revision === undefined ? {} : { revision: safeText(revision, maxText) }),
       ...(subjectType === authz.audience ? {} : { audience: safeText(authz.audience, maxText) }),
@@ -164,7 +164,7 @@ function answerOf(
 /** Neither message nor details of an error: a handler may have put anything into them. */
 function endOf(call: Call, error: ServiceError | undefined): { status: number; code: string } {
   if (error !== undefined) return { status: error.status, code: safeText(error.code, 64) };
-  // Of an RPC the adapter may have set it since, for what the caller was sent.
+  // For an RPC the adapter may have set it since, for its response to the caller.
   return { status: call.method.kind === "raw" ? call.responseStatus : OK, code: "OK" };
 }
 
@@ -172,8 +172,9 @@ function endOf(call: Call, error: ServiceError | undefined): { status: number; c
 export type AuditedObject = (call: Call) => string | undefined;
 
 /**
- * Makes what renders `audit.resource` of a method; undefined where it has none. A field that is
- * absent, or a value that makes no object id, leaves the event without an object: audit fails no call.
+ * Creates the function that renders `audit.resource` of a method; undefined if it has none. An
+ * absent field, or a value that is not a valid object id, leaves the event without an object: audit
+ * never fails a call.
  *
  * @throws Error that says why the resource can never be rendered
  */
@@ -186,7 +187,7 @@ export function auditedObject(method: BoundMethod): AuditedObject | undefined {
   if (id === undefined) return () => `${type}:*`;
   return ({ request, principal }) => {
     try {
-      // Without either, reading a field of it throws as for any other that is absent.
+      // Without either, reading a field throws, as for any other absent field.
       return `${type}:${id(request, principal as Principal)}`;
     } catch {
       return undefined;

@@ -14,7 +14,7 @@ import {
 import type { AuditRow, AuditTables } from "../store/audit-table.ts";
 
 /**
- * Which events are meant: those that match every field that is given. Texts match to the letter.
+ * Selects the events that match every given field. Texts match exactly.
  *
  * @example
  * ```ts
@@ -42,9 +42,9 @@ export interface AuditFilter {
   readonly organization?: string;
   /** The object, as `type:id`. */
   readonly resource?: string;
-  /** What authorization came to. */
+  /** The outcome of authorization. */
   readonly decision?: AuditDecision;
-  /** How far the call is known to have come. */
+  /** The known progress of the call. */
   readonly state?: AuditState;
   /** This level, not those above it. */
   readonly riskLevel?: RiskLevel;
@@ -79,7 +79,7 @@ const VALUES: Readonly<Partial<Record<keyof AuditFilter, readonly string[]>>> = 
 
 const TEXTS = [...Object.keys(EQUAL_COLUMNS), "state"] as (keyof AuditFilter)[];
 
-/** Refuses a filter that can never be right. @throws ServiceError INVALID_ARGUMENT */
+/** Refuses an invalid filter. @throws ServiceError INVALID_ARGUMENT */
 export function checkFilter(filter: AuditFilter): void {
   for (const name of ["from", "to"] as const) {
     const time = filter[name];
@@ -103,7 +103,7 @@ export function checkFilter(filter: AuditFilter): void {
   }
 }
 
-/** A hash of what is asked for: a cursor is valid for the same filter only. */
+/** A hash of the filter: a cursor is valid for the same filter only. */
 export function filterHash(filter: AuditFilter): string {
   const fields = (["from", "to", ...TEXTS] as const).map((name) => filter[name]);
   return createHash("sha256").update(JSON.stringify(fields)).digest("base64url").slice(0, 22);
@@ -123,7 +123,7 @@ export function matching(database: Database<AuditTables>, filter: AuditFilter, n
   if (filter.to !== undefined) query = query.where("time", "<", filter.to);
   for (const [name, column] of Object.entries(EQUAL_COLUMNS)) {
     const value = filter[name as keyof typeof EQUAL_COLUMNS];
-    // As it was stored: else nobody would find what was done to an object with an odd id.
+    // In the stored form: otherwise events about objects with unusual ids would not be found.
     if (value !== undefined) query = query.where(column, "=", safeText(value));
   }
   const { state } = filter;
@@ -144,7 +144,7 @@ export function keyed(
   return sql<boolean>`(${sql.ref(first)}, ${sql.ref(second)}) ${sql.raw(operator)} (${values[0]}, ${values[1]})`;
 }
 
-/** The stored event; whether a pending one is still under way is known only now. */
+/** The stored event; only now is it known whether a pending one is still under way. */
 export function eventOf(
   row: Pick<Selectable<AuditRow>, "state" | "expires" | "event">,
   now: number,

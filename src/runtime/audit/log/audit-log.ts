@@ -75,9 +75,10 @@ export interface AuditLog {
 
   /**
    * Events as they are stored and completed, from now on or after a position, until the signal
-   * aborts or the log is closed. Each position goes on after its event: none is missed, and none comes twice in one state.
+   * aborts or the log is closed. Each position continues after its event: no event is missed, and
+   * none is returned twice in the same state.
    *
-   * @throws ServiceError as `list` does; go on from the last position
+   * @throws ServiceError as `list` does; continue from the last position
    *
    * @example
    * ```ts
@@ -94,13 +95,13 @@ export interface AuditLog {
   ): AsyncGenerator<AuditChange, void, undefined>;
 
   /**
-   * The position after all that is stored now, for `follow`.
+   * The position after all events that are stored now, for `follow`.
    *
    * @throws ServiceError UNAVAILABLE where the database does not answer
    */
   position(): Promise<string>;
 
-  /** Ends all that follow. */
+  /** Ends all followers. */
   close(): void;
 }
 

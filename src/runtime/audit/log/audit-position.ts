@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { invalid } from "./audit-filter.ts";
 
-/** Parts as a caller holds them: a cursor or a position. It grants nothing; its checksum is against accidents. */
+/**
+ * Encodes parts as an opaque cursor or position. It grants no access; its checksum only detects
+ * accidents.
+ */
 function seal(parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify([...parts, checksum(parts)])).toString("base64url");
 }
@@ -25,7 +28,7 @@ function checksum(parts: readonly unknown[]): string {
 }
 
 const CURSOR_VERSION = "1:audit-cursor";
-/** An id of an event; PostgreSQL would not even take every text. */
+/** An id of an event; PostgreSQL does not accept every text. */
 const EVENT_ID = /^[0-9a-f-]{36}$/;
 
 /** The last event of the page before. */
@@ -39,7 +42,7 @@ export function formatCursor(filter: string, { time, id }: AuditCursor): string 
   return seal([CURSOR_VERSION, filter, time, id]);
 }
 
-/** @throws ServiceError INVALID_ARGUMENT where it was altered, or is of another filter */
+/** @throws ServiceError INVALID_ARGUMENT if it was altered, or belongs to another filter */
 export function parseCursor(filter: string, cursor: string): AuditCursor {
   const [version, of, time, id] = unseal(cursor);
   const isWhole =
@@ -62,15 +65,18 @@ const POSITION_ID = /^([0-9a-f-]{36}|~?)$/;
 /** Sorts after the id of every event. */
 export const LAST = "~";
 
-/** How far a follower has come. */
+/** The progress of a follower. */
 export interface AuditPosition {
-  /** The last change that it was given. */
+  /** The last change that it received. */
   readonly change: number;
   readonly id: string;
-  /** Up to when it was given the events whose time was up without an outcome. */
+  /** The time up to which it received the events whose time was up without an outcome. */
   readonly expired: number;
   readonly expiredId: string;
-  /** The last event that was stored by then, by which a database that was restored is noticed; absent where there was none. */
+  /**
+   * The last event that was stored by then, which detects a restored database; absent if there was
+   * none.
+   */
   readonly last?: StoredEvent | undefined;
 }
 

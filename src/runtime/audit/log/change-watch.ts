@@ -1,4 +1,4 @@
-/** How many polls without a change let a waiter look for what only time changes. */
+/** After how many polls without a change a waiter checks for events that only time changes. */
 const IDLE_POLLS = 10;
 
 interface Waiter {
@@ -7,7 +7,10 @@ interface Waiter {
   readonly settle: (head: number | undefined, error?: unknown) => void;
 }
 
-/** Waits for changes on behalf of all followers of a log: one question an interval, and none while nobody waits. */
+/**
+ * Waits for changes on behalf of all followers of a log: one query per interval, and none while
+ * nobody waits.
+ */
 export class ChangeWatch {
   readonly #head: () => Promise<number>;
   readonly #intervalMs: number;
@@ -46,7 +49,7 @@ export class ChangeWatch {
     });
   }
 
-  /** Ends all that wait. */
+  /** Ends all waits. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

@@ -23,8 +23,9 @@ const KEY = ["time", "id"] as const;
 const PAGE = 500;
 
 /**
- * All events that match and were stored when it began, a page in memory at a time. An event is as it is when its page is
- * read; it does not move, for its time is when its call began.
+ * All events that match and were stored when it began, a page in memory at a time. An event has its
+ * state at the time its page is read; its position does not change, since it is ordered by the
+ * begin of its call.
  */
 export async function* exportEvents(
   database: Database<AuditTables>,
@@ -38,7 +39,7 @@ export async function* exportEvents(
   const direction = order === "oldest" ? "asc" : "desc";
   const page = (by: "asc" | "desc", limit: number) =>
     matching(database, filter, now()).orderBy("time", by).orderBy("id", by).limit(limit);
-  // A service that stores all the time would otherwise have no end.
+  // Otherwise the export of a busy service would never end.
   const [newest] = await answered(database, () => page("desc", 1).execute());
   if (newest === undefined) return;
   let query = page(direction, PAGE).where(keyed(KEY, "<=", keyOf(newest)));
@@ -61,7 +62,8 @@ function keyOf({ time, id }: { time: number | string; id: string }): readonly [n
 }
 
 /**
- * Events as lines of JSON (NDJSON), each with its line break. What reading the events throws, it throws.
+ * Events as lines of JSON (NDJSON), each with its line break. Errors of reading the events are
+ * passed on.
  *
  * @example
  * ```ts

@@ -45,9 +45,9 @@ const CHANGE = ["change", "id"] as const;
 const EXPIRY = ["expires", "id"] as const;
 
 /**
- * Events in the order in which they became visible: those that are new, those that were completed, and those that became
- * unknown. By time alone the completion of a long call would be missed. A write is given as pending where it is read
- * in between, and always as what it came to.
+ * Events in the order in which they became visible: those that are new, those that were completed,
+ * and those that became unknown. By time alone the completion of a long call would be missed. A
+ * write is returned as pending if it is read in between, and always with its outcome.
  */
 export async function* followEvents(
   context: FollowContext,
@@ -105,7 +105,9 @@ async function begin(
   return { change, id: LAST, expired: now(), expiredId: LAST, last };
 }
 
-/** What was given as pending and whose time is up: only time tells it, no change does. */
+/**
+ * Events that were returned as pending and whose time is up: only time shows this, not a change.
+ */
 async function readExpired(
   database: Database<AuditTables>,
   filter: AuditFilter,
@@ -118,7 +120,7 @@ async function readExpired(
   }
   const rows = await matching(database, { ...filter, state: "unknown" }, now)
     .where(keyed(EXPIRY, ">", [at.expired, at.expiredId]))
-    // What comes after is given as unknown by its change.
+    // Later events are returned as unknown through their change.
     .where(keyed(CHANGE, "<=", [at.change, at.id]))
     .orderBy("expires")
     .orderBy("id")
@@ -140,7 +142,7 @@ async function readChanges(
   now: number,
   head: number,
 ): Promise<Page> {
-  // Events that were stored together share a change: there may be more of the one that it is at.
+  // Events that were stored together share a change: there may be more of the current one.
   const isAll = head < at.change || (head === at.change && at.id === LAST);
   if (isAll) return { changes: [], at, hasMore: false };
   const rows = await matching(database, filter, now)

@@ -34,15 +34,16 @@ export interface OpenAuditLogOptions {
 
 /** A log that was opened by itself; who opened it closes it. */
 export interface OpenedAuditLog extends Pick<AuditLog, "list" | "export" | "follow" | "position"> {
-  /** Ends all that follow, and the connections. */
+  /** Ends all followers, and closes the connections. */
   close(): Promise<void>;
 }
 
 const LEAST_POLL = 50;
 
 /**
- * Opens the audit log of a service in another process, to be read while the service runs: nothing of it
- * is changed, and no writer waits. SQLite makes the files `-wal` and `-shm` where they are not there.
+ * Opens the audit log of a service in another process, to read it while the service runs: it
+ * changes nothing, and blocks no writer. SQLite creates the files `-wal` and `-shm` if they do not
+ * exist.
  *
  * @throws DatabaseError that says how to fix it, where there is no log, or it is of another version
  *

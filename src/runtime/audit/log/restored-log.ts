@@ -23,10 +23,10 @@ export async function lastStored(
 }
 
 /**
- * Whether an event that was stored is not in the history of this database, as where an earlier state was
- * restored: changes are counted again, and what came since would be taken for known. That
- * the event is gone proves nothing, as old ones are removed. But those are removed from the oldest on: by
- * their change, or by their time.
+ * Whether a stored event is not in the history of this database, as when an earlier state was
+ * restored: changes are then counted again, and new ones would be mistaken for known ones. A
+ * missing event alone proves nothing, since old ones are removed; but the oldest are removed first,
+ * by their change or by their time.
  */
 export async function isRestored(
   { kysely }: Database<AuditTables>,
@@ -45,14 +45,14 @@ export async function isRestored(
     .selectFrom("audit_events")
     .select("id")
     .where("change", "<", last.change)
-    // No call takes a day: what was stored before it did not begin so much later.
+    // No call takes a day, so an event that was stored earlier did not begin that much later.
     .where((eb) => eb.or([eb("time", "<", time), eb("time", ">", time + DAY)]))
     .limit(1)
     .executeTakeFirst();
   return other !== undefined;
 }
 
-/** The refusal of a position that is of another history. */
+/** The refusal of a position that belongs to another history. */
 export function restored() {
   return invalid(
     "the position belongs to another state of this database: the database was restored or replaced; follow from start or end",

@@ -4,10 +4,10 @@ import type { AuditTables } from "../store/audit-table.ts";
 import { visibleHead } from "../store/change-order.ts";
 
 /**
- * What a service has seen of the time. Its clock may be wrong: at a start, after a step of NTP, for
- * a while. The time that it has run cannot be. So the two are kept apart: how long it has run, all
- * starts together, and what the clock has shown beyond that. Of the latter the least and the most
- * of each of the last 24 hours of running are kept, which bound the time on both sides:
+ * A service's own measurement of time. Its clock may be wrong: at a start, after a step of NTP, for
+ * a while. The time that it has run cannot be wrong. So the two are kept apart: how long it has
+ * run, all starts together, and what the clock has shown beyond that. Of the latter the least and
+ * the most of each of the last 24 hours of running are kept, which bound the time on both sides:
  *
  *   earliest = ran + the least        latest = ran + the most
  *
@@ -31,12 +31,12 @@ const HOUR = 3_600_000;
 /** Through how many hours of running a clock must be wrong to be believed. */
 export const BELIEVED_AFTER_HOURS = 24;
 
-/** What is known at the first look at the clock; `stored`, the time of the newest event, was once. */
+/** The state after the first look at the clock; `stored` is the time of the newest event. */
 function firstObserved(clock: number, stored: number | undefined): ObservedTime {
   return { ran: 0, hours: [[0, Math.min(clock, stored ?? clock), clock]] };
 }
 
-/** What is known after the service has run for as long, and the clock shows a time. */
+/** The state after the service has run for this time, and the clock shows a time. */
 export function observe(
   { ran: before, hours }: ObservedTime,
   ran: number,
@@ -53,19 +53,19 @@ export function observe(
 }
 
 /**
- * Whether `latest` can be relied on: a device that begins without a clock shows 1970 for a while,
- * and what it stores then belongs to the first time that is certain.
+ * Whether `latest` is reliable: a device without a clock shows 1970 for a while, and events that it
+ * stores then count from the first certain time.
  */
 export function isSettled({ ran }: ObservedTime): boolean {
   return ran >= BELIEVED_AFTER_HOURS * HOUR;
 }
 
-/** It is this late at least, in milliseconds since the epoch. */
+/** The earliest time that it can be now, in milliseconds since the epoch. */
 export function earliest({ ran, hours }: ObservedTime): number {
   return ran + Math.min(...hours.map(([, least]) => least));
 }
 
-/** It is this late at most. */
+/** The latest time that it can be now. */
 export function latest({ ran, hours }: ObservedTime): number {
   return ran + Math.max(...hours.map(([, , most]) => most));
 }
@@ -74,7 +74,7 @@ export function latest({ ran, hours }: ObservedTime): number {
 export interface Clocks {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds that pass while the process runs, whatever is done to its clock. */
+  /** Milliseconds that pass while the process runs, regardless of changes to its clock. */
   readonly monotonic: () => number;
 }
 
@@ -83,15 +83,18 @@ export const SYSTEM_CLOCKS: Clocks = {
   monotonic: () => performance.now(),
 };
 
-/** What is stored of the time. */
+/** The stored state of time. */
 export interface TimeState extends ObservedTime {
   /** Up to which change events are only known by their time: they were stored before retention began. */
   readonly stampedTo: number;
 }
 
-/** The most time of running that one look counts: a database that was away for long brings no hour that nobody saw the clock in. */
+/**
+ * The most running time that one look counts: after a long outage of the database, hours without a
+ * look at the clock do not count.
+ */
 const MOST_AT_ONCE = 300_000;
-/** How often another replica may be faster. */
+/** How often another replica may write first. */
 const ATTEMPTS = 5;
 
 /** Whether a database is a server, whose clock all replicas share. */
@@ -112,7 +115,7 @@ export class StoredTime {
     this.#clocks = clocks;
   }
 
-  /** Looks at the clock, stores what is known of the time by now, and gives it with what the clock shows. */
+  /** Reads the clock, stores the new state of time, and returns it with the time of the clock. */
   async look(): Promise<{ readonly state: TimeState; readonly clock: number }> {
     for (let attempt = 1; ; attempt++) {
       const at = this.#clocks.monotonic();
@@ -152,7 +155,7 @@ export class StoredTime {
     return { ...firstObserved(clock, stored), stampedTo };
   }
 
-  /** Replicas run at the same time, so what each has seen is not added up. */
+  /** Replicas run at the same time, so their running times are not added up. */
   #next(state: TimeState, at: number, clock: number): TimeState {
     const { ran, at: since } = this.#last ?? { ran: 0, at };
     const passed = Math.min(Math.max(at - since, 0), MOST_AT_ONCE);

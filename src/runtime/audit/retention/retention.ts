@@ -20,14 +20,14 @@ const DAY = 24 * HOUR;
 /** Few enough that no call waits long for the statement. */
 const BATCH = 500;
 
-/** What else retention may be given. */
+/** Further options of retention. */
 export interface RetentionOptions {
   readonly clocks?: Clocks;
-  /** Is told, in milliseconds, how far the clock is ahead of the time that is certain. */
+  /** Called with how far the clock is ahead of the certain time, in milliseconds. */
   readonly onAhead?: (ms: number) => void;
 }
 
-/** Removes the events that say an earlier time, until the signal aborts. @returns how many */
+/** Removes the events with an earlier time, until the signal aborts. @returns how many */
 export function removeBefore(
   database: Database<AuditTables>,
   time: number,
@@ -60,10 +60,10 @@ async function removeWhere(
 }
 
 /**
- * Removes events of more than an age, now and every hour. Their age is the time that was seen to
- * pass since they were stored, not what any clock says (`retention-clock.ts`).
+ * Removes events of more than an age, now and every hour. Their age is the measured time since they
+ * were stored, not the time of any clock (`retention-clock.ts`).
  *
- * @returns what ends it, and waits for what is under way
+ * @returns a function that ends it, and waits for work under way
  */
 export function keepFor(
   maxAgeMs: number,
@@ -88,7 +88,7 @@ export function keepFor(
   };
 }
 
-/** The removal of old events, a look at the clock at a time. */
+/** The removal of old events, in steps of one look at the clock. */
 export class Retention {
   readonly #maxAgeMs: number;
   readonly #database: Database<AuditTables>;
@@ -118,14 +118,14 @@ export class Retention {
     this.#end.abort();
   }
 
-  /** Looks at the clock, and once an hour removes what is too old. Does not reject. */
+  /** Looks at the clock, and once an hour removes old events. Does not reject. */
   async run(): Promise<void> {
     try {
       const { state, clock } = await this.#time.look();
       const ahead = clock - earliest(state);
       this.#onAhead(ahead);
       // At the very first look there is nothing to compare the clock with.
-      if (state.ran > 0) this.#tell(ahead, latest(state) - clock);
+      if (state.ran > 0) this.#warn(ahead, latest(state) - clock);
       const now = this.#clocks.monotonic();
       if (now - this.#removedAt < HOUR) return;
       this.#removedAt = now;
@@ -158,8 +158,8 @@ export class Retention {
     return stamped + stored;
   }
 
-  /** Once for each time that the clock jumps by a day and more: less makes no difference to anyone. */
-  #tell(ahead: number, behind: number): void {
+  /** Once for each jump of the clock by a day or more: smaller ones do not matter. */
+  #warn(ahead: number, behind: number): void {
     const found = ahead >= DAY ? "ahead" : behind >= DAY ? "behind" : undefined;
     if (found === this.#warned) return;
     this.#warned = found;
@@ -175,13 +175,16 @@ export class Retention {
   }
 }
 
-/** How far marks are apart, in milliseconds: events are kept for as long as that beyond their age. */
+/** The distance of marks, in milliseconds: events are kept longer by this time. */
 const APART = 3_600_000;
 
-/** The time of a mark that is there for its change only. */
+/** The time of a mark that only records its change. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Marks what is stored by now, at a time that is this at the latest; not more often than needed. */
+/**
+ * Marks the events that are stored by now, with the latest time that it can be; not more often than
+ * needed.
+ */
 export async function mark(database: Database<AuditTables>, latest: number): Promise<void> {
   const { kysely } = database;
   const last = await kysely
@@ -199,14 +202,15 @@ export async function mark(database: Database<AuditTables>, latest: number): Pro
   await kysely
     .insertInto("audit_marks")
     .values({ change, latest })
-    // What was stored by two times was stored by the earlier one: of a clock that was ahead, or of another replica.
+    // If there are two times for a change, the earlier one applies: the later is from a clock that
+    // was ahead, or from another replica.
     .onConflict((conflict) =>
       conflict.column("change").doUpdateSet({ latest }).where("audit_marks.latest", ">", latest),
     )
     .execute();
 }
 
-/** Up to which change everything was stored before a time; undefined where that is nothing. */
+/** The last change up to which everything was stored before a time; undefined if there is none. */
 async function storedBefore(
   { kysely }: Database<AuditTables>,
   time: number,

@@ -16,13 +16,16 @@ export interface Changed {
   readonly change: Whole;
 }
 
-/** A moment of retention: which changes were stored by then, and how late it was at most. */
+/**
+ * A mark of retention: the changes that were stored by then, and the latest time that it can have
+ * been.
+ */
 export interface MarkRow extends Changed {
   /** Milliseconds since the epoch. */
   readonly latest: Whole;
 }
 
-/** The one row of what retention knows of the time. */
+/** The row with retention's state of time. */
 export interface ClockRow {
   readonly singleton: Whole;
   /** What is added to the number of a transaction. */
@@ -33,13 +36,15 @@ export interface ClockRow {
   readonly state: string;
 }
 
-/** An event: the columns that are searched, and the event itself. What is absent is empty. */
+/** An event: the columns that are searched, and the event itself. Absent values are empty. */
 export interface AuditRow {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly time: Whole;
   readonly state: "pending" | "completed";
-  /** From when on a pending one is no longer under way, in milliseconds since the epoch. */
+  /**
+   * The time from which a pending event is no longer under way, in milliseconds since the epoch.
+   */
   readonly expires: Whole;
   readonly type: string;
   readonly rpc: string;
@@ -107,7 +112,7 @@ const RETENTION_MIGRATIONS: MigrationSet = {
   },
 };
 
-/** The steps and the rights of an audit whose events are kept for so long; for ever, where absent. */
+/** The steps and the rights of an audit that keeps events for this time; indefinitely if absent. */
 export function auditMigrations(maxAgeMs: number | undefined): MigrationSet {
   return maxAgeMs === undefined ? AUDIT_MIGRATIONS : RETENTION_MIGRATIONS;
 }
@@ -165,8 +170,8 @@ export const AUDIT_COLUMNS = [
 ] as const satisfies readonly (keyof AuditRow)[];
 
 /**
- * Numbers the changes of events, for those who follow them and for retention. Events from
- * before that have the number 0: what is known of their age is their time.
+ * Numbers the changes of events, for followers and for retention. Older events have the number 0:
+ * only their time is known of their age.
  */
 // biome-ignore lint/suspicious/noExplicitAny: it makes the tables that a type would name
 async function addChanges(connection: Kysely<any>, kind: DatabaseKind): Promise<void> {

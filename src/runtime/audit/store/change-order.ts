@@ -4,9 +4,9 @@ import type { AuditTables } from "./audit-table.ts";
 
 /**
  * The number of a change, as an expression of the statement that makes it: greater than that of
- * every change that could be read before. Order by it is the order in which changes became
- * visible, which neither time (an event completes after it began) nor a sequence (two
- * transactions may commit the other way round) gives.
+ * every change that could be read before. It orders changes as they became visible, which neither
+ * time (an event completes after it began) nor a sequence (two transactions may commit in reverse
+ * order) does.
  *
  * SQLite lets one transaction write at a time, so it counts. The marks of retention keep the
  * count where all events were removed. In PostgreSQL it is the number of the transaction.
@@ -23,8 +23,8 @@ export function nextChange({ kysely, kind }: Database<AuditTables>): RawBuilder<
 }
 
 /**
- * Up to which change all that will ever be is visible. In PostgreSQL it is the last one before the
- * oldest transaction that is still under way: what that one writes comes after.
+ * The last change up to which no further ones can appear. In PostgreSQL it is the last one before
+ * the oldest transaction that is still under way, whose changes come later.
  */
 export async function visibleHead(database: Database<AuditTables>): Promise<number> {
   const { kysely, kind } = database;
@@ -49,7 +49,7 @@ export async function visibleHead(database: Database<AuditTables>): Promise<numb
   }
 }
 
-/** Whether the numbers of changes are those of a server, which another one counts again. */
+/** Whether the numbers of changes come from a server; another server starts counting again. */
 const COUNTS_AGAIN: Readonly<Record<DatabaseKind, boolean>> = { sqlite: false, postgres: true };
 
 /**

@@ -5,15 +5,15 @@ import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import type { NewAuditRow } from "./audit-table.ts";
 import { Backlog, MAX_BATCH } from "./save-events.ts";
 
-/** What a queue is made of. */
+/** The options of a queue. */
 export interface EventQueueOptions {
   /** Stores from 1 to `MAX_BATCH` rows, all or nothing. */
   readonly save: (rows: readonly NewAuditRow[]) => Promise<void>;
-  /** Says what an error of `save` means, for the log. */
+  /** Explains an error of `save`, for the log. */
   readonly explain: (error: unknown) => Error;
   readonly logger: Logger;
   readonly events: RuntimeEvents;
-  /** The most outcomes that wait to be tried again; 10,000 where absent. */
+  /** The most outcomes that wait for a retry; 10,000 where absent. */
   readonly maxBacklog?: number;
   /** After how many milliseconds an attempt counts as failed; 2,000 where absent. */
   readonly attemptTimeoutMs?: number;
@@ -31,14 +31,14 @@ const MAX_BACKLOG = 10_000;
 /** The most rows that wait for the batch that is being stored. */
 const MAX_WAITING = 10_000;
 const ATTEMPT_TIMEOUT = 2000;
-/** When a caller may come again whose call cannot be audited now. */
+/** When to retry a call that cannot be audited now. */
 const RETRY_AFTER_SECONDS = 1;
 const BACKOFF = { first: 100, most: 10_000 };
 
 /**
- * Stores events in the order in which they come, one batch at a time: what comes
- * while a batch is stored is the next one, so that many calls share one commit.
- * Outcomes that cannot be stored wait and are tried again, until that succeeds.
+ * Stores events in their order, one batch at a time: events that arrive while a batch is stored
+ * form the next one, so that many calls share one commit. Outcomes that cannot be stored wait and
+ * are retried until that succeeds.
  */
 export class EventQueue {
   readonly #options: EventQueueOptions;
@@ -59,7 +59,7 @@ export class EventQueue {
     this.#backoff = options.backoffMs ?? BACKOFF;
   }
 
-  /** How many outcomes wait to be tried again. */
+  /** How many outcomes wait for a retry. */
   get delayed(): number {
     return this.#backlog.size;
   }
@@ -76,7 +76,7 @@ export class EventQueue {
     });
   }
 
-  /** Stores a pending event once more, with its new time; where that fails, the next one comes. */
+  /** Stores a pending event again, with its new time; if that fails, the next attempt follows. */
   extend(row: NewAuditRow): Promise<void> {
     if (this.#failures > 0) return Promise.resolve();
     return new Promise((resolve) => this.#add(row, () => resolve()));
@@ -95,7 +95,7 @@ export class EventQueue {
     });
   }
 
-  /** Stores what waits, as far as that is possible now. What is not is reported to the log. */
+  /** Stores the waiting events, as far as that is possible now. The others are logged. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#retry);
@@ -114,7 +114,7 @@ export class EventQueue {
     if (this.#running === undefined) this.#occupy(this.#run());
   }
 
-  /** One thing at a time: what came meanwhile is next. */
+  /** One batch at a time: events that arrived meanwhile are next. */
   #occupy(work: Promise<unknown>): void {
     this.#running = work.then(() => {
       this.#running = undefined;
@@ -123,12 +123,12 @@ export class EventQueue {
   }
 
   async #run(): Promise<void> {
-    // All calls that this turn of the event loop brings share the batch.
+    // All calls of this turn of the event loop share the batch.
     await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_BATCH);
       const error = await this.#attempt(batch.map(({ row }) => row));
-      // Who waits after a batch that failed does not wait for as many failures more.
+      // Events that wait after a failed batch do not wait for that many more failures.
       if (error !== undefined) batch.push(...this.#waiting.splice(0));
       for (const { settle } of batch) settle(error);
     }
@@ -151,7 +151,7 @@ export class EventQueue {
     if (this.#retry !== undefined || this.#isClosing) return;
     const { first, most } = this.#backoff;
     const pause = Math.min(most, first * 2 ** Math.min(this.#failures, 30));
-    // Replicas that lost the same database do not come back at once.
+    // Replicas that lost the same database do not return at the same time.
     this.#retry = setTimeout(() => this.#again(), pause * (0.5 + Math.random() / 2));
     this.#retry.unref();
   }
@@ -162,7 +162,7 @@ export class EventQueue {
     this.#occupy(this.#storeBacklog());
   }
 
-  /** Stores a batch of what waits for another attempt; false where that fails. */
+  /** Stores a batch of events that wait for a retry; false if that fails. */
   async #storeBacklog(): Promise<boolean> {
     const rows = this.#backlog.first(MAX_BATCH);
     const error = rows.length === 0 ? undefined : await this.#attempt(rows);

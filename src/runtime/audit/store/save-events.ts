@@ -6,7 +6,7 @@ import { nextChange } from "./change-order.ts";
 /** The most events of one statement. */
 export const MAX_BATCH = 128;
 
-/** What an outcome adds to the intent. */
+/** The columns that an outcome adds to the intent. */
 const OUTCOME = [
   "state",
   "expires",
@@ -15,16 +15,16 @@ const OUTCOME = [
   "event",
 ] as const satisfies readonly (keyof NewAuditRow)[];
 
-/** What stands for a value while the statement is compiled. */
+/** The placeholder of a value while the statement is compiled. */
 interface Placeholder {
   readonly row: number;
   readonly column: keyof NewAuditRow;
 }
 
 /**
- * Stores events, in one statement, which is one transaction: an event that is new
- * is added, and one that is pending is completed. One that is completed stays, also
- * where its intent comes late. Statements are compiled once for each number of rows.
+ * Stores events, in one statement, which is one transaction: an event that is new is added, and one
+ * that is pending is completed. A completed event is not changed, even if its intent arrives late.
+ * Statements are compiled once for each number of rows.
  */
 export class EventWriter {
   readonly #database: Database<AuditTables>;
@@ -66,7 +66,8 @@ function compile(database: Database<AuditTables>, count: number): CompiledQuery 
       conflict
         .column("id")
         .doUpdateSet((eb) =>
-          // The others are as the intent has them; SQLite would rewrite their indexes all the same.
+          // The others are the same as in the intent; SQLite would rewrite their indexes all the
+          // same.
           Object.fromEntries(
             [...OUTCOME, "change" as const].map((name) => [name, eb.ref(`excluded.${name}`)]),
           ),
@@ -77,8 +78,8 @@ function compile(database: Database<AuditTables>, count: number): CompiledQuery 
 }
 
 /**
- * Outcomes that wait to be stored, oldest first; bounded, for the database may be down for long.
- * What was done is kept before what was refused: refusals anybody can cause, without end.
+ * Outcomes that wait to be stored, oldest first; bounded, since the database may be down for long.
+ * Outcomes of handlers take precedence over refusals, which anybody can cause without limit.
  */
 export class Backlog {
   readonly #limit: number;
@@ -93,7 +94,7 @@ export class Backlog {
     return this.#done.size + this.#refused.size;
   }
 
-  /** Adds an outcome, and gives the oldest of those that have no room any more. */
+  /** Adds an outcome, and returns the oldest of those that no longer fit. */
   add(row: NewAuditRow): NewAuditRow | undefined {
     const rows = row.code === "OK" ? this.#done : this.#refused;
     rows.set(row.id, row);
@@ -104,7 +105,7 @@ export class Backlog {
     return oldest;
   }
 
-  /** The oldest ones, those of what was done first; they stay. */
+  /** The oldest ones, outcomes of handlers first; they stay in the queue. */
   first(count: number): NewAuditRow[] {
     const rows: NewAuditRow[] = [];
     for (const from of [this.#done, this.#refused]) {

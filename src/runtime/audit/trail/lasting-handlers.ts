@@ -1,15 +1,18 @@
 import type { NewAuditRow } from "../store/audit-table.ts";
 import { MAX_BATCH } from "../store/save-events.ts";
 
-/** How often it is looked what must be stored again, in milliseconds; within the grace of a call. */
+/**
+ * How often to check which events must be stored again, in milliseconds; within the grace of a
+ * call.
+ */
 const LOOK_EVERY = 4000;
-/** For how long a pending event counts from when it was stored last. */
+/** How long a pending event counts as under way after it was last stored. */
 const LEASE = 30_000;
 
 /** An event whose handler still runs. */
 interface Lasting {
   readonly row: NewAuditRow;
-  /** Until when the stored event counts as under way. */
+  /** The time until which the stored event counts as under way. */
   expires: number;
 }
 
@@ -26,7 +29,7 @@ export class LastingHandlers {
   #looking: Promise<void> | undefined;
   #whenNone: (() => void)[] = [];
 
-  /** @param extend stores a pending event, or fails without a word: it is tried again */
+  /** @param extend stores a pending event, or fails silently: it is retried */
   constructor(extend: (row: NewAuditRow) => Promise<void>) {
     this.#extend = extend;
   }
@@ -51,7 +54,7 @@ export class LastingHandlers {
     return new Promise((resolve) => void this.#whenNone.push(resolve));
   }
 
-  /** What is left now will not be waited for: nobody will know what became of it. */
+  /** Stops waiting for the remaining handlers: their outcome stays unknown. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;

@@ -25,7 +25,7 @@ export class DistinctCount {
       if (rank === 0) empty++;
     }
     const raw = (ALPHA * REGISTERS * REGISTERS) / sum;
-    // Few texts leave registers empty, which says more.
+    // With few texts, the number of empty registers is a better estimate.
     const isFew = raw <= 2.5 * REGISTERS && empty > 0;
     return Math.round(isFew ? REGISTERS * Math.log(REGISTERS / empty) : raw);
   }
@@ -36,7 +36,7 @@ const MAX_RESOURCES = 20;
 /** The most UTF-16 units of a text in its list. */
 const MAX_LISTED = 120;
 
-/** A refused call, as it is counted. */
+/** A refused call, for counting. */
 export interface Refusal {
   /** The event of the call, as it would have been stored. */
   readonly event: AuditEvent;
@@ -49,13 +49,13 @@ export interface Refusal {
 
 type Listed = AuditRepeats["resources"][number];
 
-/** What is kept of the refusals after the first one, in bounded memory. */
+/** Counts the refusals after the first one, in bounded memory. */
 export class RefusalCounter {
   /** The id of the first one's event. */
   readonly #of: string;
-  /** Whether these are of many callers. */
+  /** Whether these come from many callers. */
   readonly #isShared: boolean;
-  /** The first repeat, whose event becomes the counting one. */
+  /** The first repeat, whose event becomes the counting event. */
   #base: AuditEvent | undefined;
   #count = 0;
   #first = 0;
@@ -79,7 +79,7 @@ export class RefusalCounter {
     return this.#first;
   }
 
-  /** @param event makes the event of the call; asked for once */
+  /** @param event makes the event of the call; called once */
   add(time: number, refusal: Omit<Refusal, "event">, event: () => AuditEvent): void {
     if (this.#count++ === 0) {
       this.#base = event();
@@ -140,7 +140,8 @@ export class RefusalCounter {
       last: new Date(this.#last).toISOString(),
       distinct_resources: this.#distinct(),
       ...(this.#isShared ? { distinct_callers: this.#callers.estimate } : {}),
-      // Where the event would be too large they are cut, and at last a few examples must do.
+      // If the event would be too large they are truncated, and finally only a few examples are
+      // kept.
       resources:
         maxText < MAX_TEXT ? cut(listed.slice(0, maxText < 100 ? 4 : 20), maxText / 4) : listed,
     };
@@ -153,7 +154,7 @@ export class RefusalCounter {
   }
 }
 
-/** Cuts each text of a value, but those that have a fixed form. */
+/** Truncates each text of a value, except those with a fixed form. */
 function cut<Value>(value: Value, maxText: number): Value {
   return JSON.parse(JSON.stringify(value), (key, part: unknown) => {
     if (typeof part !== "string" || FIXED.has(key)) return part;

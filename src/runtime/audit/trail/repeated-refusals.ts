@@ -1,10 +1,10 @@
 import type { AuditEvent } from "../event/audit-event.ts";
 import { type Refusal, RefusalCounter } from "./refusal-counter.ts";
 
-/** For how long what a caller has used counts, in milliseconds. */
+/** The period of the budget of a caller, in milliseconds. */
 const BUDGET_WINDOW_MS = 60_000;
 
-/** How many series of refusals a kind of callers may begin. */
+/** How many series of refusals a kind of caller may begin. */
 export interface RefusalLimits {
   /** Open at the same time; each is a few KiB at the most. */
   readonly open: number;
@@ -21,9 +21,9 @@ interface Used {
 }
 
 /**
- * Who may begin a series of its own, by how many were begun in this minute. Each caller has its own
- * part, so that one of them uses up its part and not that of others. Each of the callers that are
- * remembered has begun a series, so `perMinute` bounds them too.
+ * Decides which callers may begin a series of their own, by the number of series begun in this
+ * minute. Each caller has a budget of its own, so that it does not use up that of others. Each
+ * remembered caller has begun a series, so `perMinute` bounds their number too.
  */
 export class RefusalBudget {
   readonly #limits: RefusalLimits;
@@ -55,9 +55,9 @@ export class RefusalBudget {
 export const WINDOW_MS = 60_000;
 
 /**
- * Whoever is authenticated has to be somebody, so the first refusal of each on an RPC is an event,
- * and where too many series are open the oldest ends sooner. One caller has at most 200 a minute, so
- * about fifty accounts have to work together before those of others are counted by RPC.
+ * Authenticated callers need an account, so the first refusal of each on an RPC is an event, and if
+ * too many series are open the oldest ends early. One caller has at most 200 a minute, so about
+ * fifty accounts have to work together before those of others are counted by RPC.
  */
 const KNOWN: RefusalLimits = { open: 2000, perCaller: 200, perMinute: 10_000 };
 /** Addresses are cheap: they have a budget of their own, and beyond it are counted by RPC. */
@@ -70,14 +70,14 @@ interface Series {
   readonly closesAt: number;
 }
 
-/** What becomes of a series. */
+/** The callbacks of a series. */
 export interface RefusalSink {
-  /** The first repeat came: should the process die, this is what is known. */
+  /** The first repeat has arrived: this is stored in case the process dies. */
   began(counter: RefusalCounter): void;
   closed(counter: RefusalCounter): void;
 }
 
-/** Whose refusal it is. */
+/** The caller of a refusal. */
 export interface RefusalKey {
   readonly rpc: string;
   readonly code: string;
@@ -114,7 +114,7 @@ export class RepeatedRefusals {
    * Counts a refusal, unless it is the first of its series.
    *
    * @param id that of its event
-   * @param event makes its event; asked for where it begins a counting one
+   * @param event makes its event; called if it begins a counting event
    * @returns whether it was counted, and is to have no event of its own
    */
   count(
@@ -150,7 +150,10 @@ export class RepeatedRefusals {
     for (const map of this.#maps()) for (const [key, series] of map) this.#end(map, key, series);
   }
 
-  /** Whether there is room for one more series of one caller; of known callers the oldest gives way. */
+  /**
+   * Whether there is room for one more series of one caller; for known callers the oldest is
+   * closed.
+   */
   #mayOpen({ own, limits, budget }: Kind, caller: string, isKnown: boolean): boolean {
     const isFull = own.size >= limits.open;
     if (isFull && !isKnown) return false;

@@ -4,7 +4,7 @@ import { type NewAuditRow, rowOf } from "../store/audit-table.ts";
 /** The most bytes of an event, as JSON. */
 export const MAX_EVENT_BYTES = 4096;
 
-/** How long texts may be where the event would be too large. The last makes any event fit. */
+/** How long texts may be if the event is too large. With the last one every event fits. */
 const SHORTER = [160, 20] as const;
 
 /** An event that is small enough to be stored and logged, and its row. */
@@ -14,8 +14,8 @@ export interface SizedEvent {
 }
 
 /**
- * Makes an event of at most `MAX_EVENT_BYTES`: what is too long in it is cut, with a mark.
- * Its columns are as they are in every other event, so that it is found by them.
+ * Makes an event of at most `MAX_EVENT_BYTES`: long texts are truncated, with a mark. Its columns
+ * are not, so that filters find it.
  *
  * @param describe makes the event, with texts of at most so many UTF-16 units
  */

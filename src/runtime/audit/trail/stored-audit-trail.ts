@@ -21,7 +21,7 @@ import type { RefusalCounter } from "./refusal-counter.ts";
 import { type RefusalSink, RepeatedRefusals, WINDOW_MS } from "./repeated-refusals.ts";
 import { type SizedEvent, sizedEvent } from "./sized-event.ts";
 
-/** How long after a call's deadline its outcome may still come, in milliseconds. */
+/** How long after a call's deadline its outcome may still arrive, in milliseconds. */
 const GRACE = 10_000;
 /** How long a call without a deadline may take, in milliseconds. */
 const LONGEST = 3_600_000;
@@ -41,7 +41,7 @@ interface Begun {
   records: number;
 }
 
-/** Keeps the events of calls in a database, and logs each when it is complete. */
+/** Stores the events of calls in a database, and logs each when it is complete. */
 export class StoredAuditTrail implements AuditTrail {
   readonly #source: EventSource;
   readonly #queue: EventQueue;
@@ -65,7 +65,7 @@ export class StoredAuditTrail implements AuditTrail {
 
   begin(call: Call): void | Promise<void> {
     const event = this.#eventOf(call);
-    // Its time was up while it was authorized, and the caller has its answer.
+    // The deadline passed during authorization, and the caller has its response.
     if (event.isCompleted) throw call.abortReason ?? new ServiceError("CANCELLED");
     event.isLetIn = true;
     if (!call.method.isWrite) return undefined;
@@ -109,7 +109,7 @@ export class StoredAuditTrail implements AuditTrail {
     return this.#lasting.none();
   }
 
-  /** Handlers that run now are not waited for: what they do is `unknown`. Series of refusals end. */
+  /** Does not wait for running handlers: their outcome is `unknown`. Series of refusals end. */
   close(): Promise<void> {
     this.#isClosed = true;
     this.#refusals.close();
@@ -128,7 +128,7 @@ export class StoredAuditTrail implements AuditTrail {
 
   #record(call: Call, record: AuditRecord): void | Promise<void> {
     const details = checkRecord(record);
-    // Nobody stores what comes now, so it must not look as if it had been.
+    // Events are no longer stored, so `record` must not appear to succeed.
     if (this.#isClosed) {
       throw new Error(`the audit event ${record.event} comes too late: the server has ended`);
     }
@@ -158,7 +158,7 @@ export class StoredAuditTrail implements AuditTrail {
     const subject =
       principal === undefined ? undefined : `${principal.subjectType}:${principal.subjectId}`;
     const isKnown = subject !== undefined;
-    // Of IPv6 a site, which has 65,536 networks at its will.
+    // For IPv6 a site, which has 65,536 networks of its own.
     const key = { rpc: call.rpc, code, caller: subject ?? clientNetwork(address, 48), isKnown };
     const resource = begun.resource ?? call.resource;
     const refusal = { resource, action: method.policy.authz?.action, address, subject };
@@ -210,10 +210,10 @@ export class StoredAuditTrail implements AuditTrail {
 }
 
 /**
- * Whether a call may be counted with others of its caller: it ended before its handler. Also with a
- * failure of the server: a caller without any permission makes those at will, such as by a deadline
- * that passes before its request has come. What was allowed, CRITICAL or called by a service has an
- * event of its own.
+ * Whether a call may be counted with others of its caller: it ended before its handler. This
+ * includes failures of the server: a caller without any permission can cause them at will, for
+ * example with a deadline that passes before its request has arrived. Calls that were allowed,
+ * CRITICAL or made by a service have events of their own.
  */
 function mayBeCounted({ method, decision, principal }: Call, begun: Begun): boolean {
   return (

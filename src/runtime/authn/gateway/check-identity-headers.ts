@@ -5,7 +5,7 @@ import { ServiceError } from "../../error/service-error.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { decodeHeaderText, isPrintableAscii } from "../identity/identity-text.ts";
 
-/** Headers that only show who somebody is; these may hold UTF-8, the others are printable ASCII. */
+/** Headers that are only displayed; these may contain UTF-8, the others are printable ASCII. */
 const DISPLAY_HEADERS: ReadonlySet<string> = new Set([
   "x-svc-external-email",
   "x-svc-external-name",
@@ -17,10 +17,10 @@ const HYPHEN = 0x2d;
 const DOT = 0x2e;
 const UNDERSCORE = 0x5f;
 
-/** What a header name is: one that carries an identity, another spelling of one, or neither. */
+/** The kind of a header name: an identity header, another spelling of one, or neither. */
 export type IdentityHeaderKind = "text" | "display" | "variant" | "other";
 
-/** Tells the headers that carry an identity, and the one of internal tokens, from all other headers. */
+/** Distinguishes identity headers, and the header of internal tokens, from all other headers. */
 export class IdentityHeaderNames {
   /** All of them, in lower case. */
   readonly names: ReadonlySet<string>;
@@ -45,7 +45,7 @@ export class IdentityHeaderNames {
     return this.names.has(canonical(name)) ? "variant" : "other";
   }
 
-  /** Whether a text is one of the names, in any spelling. */
+  /** Whether a text is one of the names, in any spelling variant. */
   means(name: string): boolean {
     return this.kindOf(name) !== "other";
   }
@@ -60,7 +60,9 @@ function folded(code: number): number {
   return code === UNDERSCORE || code === DOT ? HYPHEN : code | 0x20;
 }
 
-/** The name that a proxy, a framework or gRPC might take another spelling for (CVE-2025-64484). */
+/**
+ * The name for which a proxy, a framework or gRPC might mistake another spelling (CVE-2025-64484).
+ */
 function canonical(name: string): string {
   const text = name.toLowerCase().replace(/[_.]/g, "-");
   return text.endsWith("-bin") ? text.slice(0, -"-bin".length) : text;
@@ -72,14 +74,17 @@ const MAX_VALUE_LENGTH = 8192;
 /** What the metadata stage needs. */
 export interface IdentityHeaderOptions {
   readonly names: IdentityHeaderNames;
-  /** The header of internal tokens, in lower case, where they are accepted: a secret speaks for itself, from any peer. */
+  /**
+   * The header of internal tokens, in lower case, where they are accepted: a secret is accepted
+   * from any peer.
+   */
   readonly internalHeader: string | undefined;
   readonly events: RuntimeEvents;
 }
 
 /**
- * The stage "metadata": identity headers are unambiguous or the call is refused,
- * whoever sent them; those of a peer that is not trusted are seen by nobody.
+ * The stage "metadata": ambiguous identity headers are refused from every peer; those of an
+ * untrusted peer are removed.
  */
 export function identityHeaderStage(options: IdentityHeaderOptions): (call: Call) => void {
   const { names, internalHeader, events } = options;
@@ -113,7 +118,10 @@ function checkValues(name: string, values: readonly string[], isDisplay: boolean
   if (decodeHeaderText(value) === undefined) throw refused(name, "must be printable UTF-8");
 }
 
-/** A proxy on the way removes the headers that `Connection` names, also those that the gateway set (CVE-2024-45410). */
+/**
+ * A proxy in between removes the headers that `Connection` names, even those that the gateway set
+ * (CVE-2024-45410).
+ */
 function checkConnection(values: readonly string[], names: IdentityHeaderNames): void {
   for (const value of values) {
     if (value === "keep-alive" || value === "close") continue;

@@ -7,9 +7,9 @@ const ORIGIN = /^(https?):\/\/([^/?#@\\\s]+)$/;
 const DEFAULT_PORT = { http: ":80", https: ":443" } as const;
 
 /**
- * Refuses what another site makes a browser do in the name of its user (docs/requirements.md, HDR-9): an
- * unsafe method, or a write by whatever method, whose identity came by itself, from a cookie or
- * from the gateway's session.
+ * Refuses requests that another site makes a browser send in the name of its user
+ * (docs/requirements.md, HDR-9): an unsafe method, or a write with any method, whose identity the
+ * browser sent automatically, from a cookie or from the gateway's session.
  */
 export class CrossSiteGuard {
   readonly #allowedOrigins: ReadonlySet<string | undefined>;
@@ -19,9 +19,10 @@ export class CrossSiteGuard {
     this.#allowedOrigins = new Set(allowedOrigins.map(normalOrigin));
   }
 
-  /** @throws ServiceError FORBIDDEN where another site is behind the call */
+  /** @throws ServiceError FORBIDDEN if another site caused the call */
   check(call: Call): void {
-    // Also over gRPC: a page of another site can send it to a port of HTTP, though it cannot read the answer.
+    // Also over gRPC: a page of another site can send it to an HTTP port, though it cannot read the
+    // response.
     if (isSafe(call)) return;
     const { credential, headers } = call;
     // The gateway may turn its session into an access token; a page cannot send one without CORS.
@@ -38,7 +39,7 @@ export class CrossSiteGuard {
     if (origin === undefined) return false;
     if (this.#allowedOrigins.has(origin)) return true;
     const { headers } = call;
-    // X-Forwarded-Host is not looked at: the gateway hands on the host that it was asked for.
+    // X-Forwarded-Host is ignored: the gateway passes on the requested host.
     const host = single(headers, "host") ?? single(headers, ":authority");
     if (host === undefined) return false;
     const scheme = origin.startsWith("https:") ? "https" : "http";
@@ -48,7 +49,7 @@ export class CrossSiteGuard {
   }
 }
 
-/** A write stays one where it is bound to GET as well. */
+/** An RPC that is also bound to GET is still a write. */
 function isSafe({ method, httpMethod }: Call): boolean {
   return SAFE_METHODS.has(httpMethod) && (method.kind === "raw" || !method.isWrite);
 }

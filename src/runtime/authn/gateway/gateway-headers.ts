@@ -4,14 +4,14 @@ import { ServiceError } from "../../error/service-error.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "../identity/authenticator.ts";
 import { decodeHeaderText, isSubjectId } from "../identity/identity-text.ts";
 
-/** The headers that may hold the subject id; the first that is not empty does. */
+/** The headers that may contain the subject id; the first non-empty one is used. */
 const VERIFIED_SUBJECTS = [
   "x-svc-principal",
   "x-svc-user-id",
   "x-svc-external-id",
   "x-svc-external-sub",
 ] as const;
-/** Those among them that the gateway makes of claims. */
+/** Those that the gateway sets from claims. */
 const CLAIM_SUBJECTS = ["x-svc-external-id", "x-svc-external-sub"] as const;
 
 /** Recovers the principal from the headers that the edge gateway sets (docs/requirements.md, HDR-4 and HDR-5). */
@@ -29,7 +29,7 @@ function principalOf(headers: CallHeaders): Principal | undefined {
   const verified = text(headers, "x-svc-auth-verified").toLowerCase() === "true";
   const subjectId = firstOf(headers, verified ? VERIFIED_SUBJECTS : CLAIM_SUBJECTS);
   if (subjectId === "") return undefined;
-  // A comma is what joins a duplicate; who of the two it is, nobody can say.
+  // Duplicates are joined with a comma, so it is unclear which of the two it is.
   if (!isSubjectId(subjectId) || subjectId.includes(",")) {
     throw new ServiceError(
       "INVALID_ARGUMENT",
@@ -52,12 +52,12 @@ function principalOf(headers: CallHeaders): Principal | undefined {
   };
 }
 
-/** Shared by all calls, so nobody may add to it. */
+/** Shared by all calls, so it must not be changed. */
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * The explicit header is a list as others; that of the claim is as OAuth writes scopes, with
- * spaces, or a list, as a gateway writes a claim that is one.
+ * The explicit header is a list like the others; the header of the claim has OAuth's form,
+ * separated by spaces, or is a list if the claim is one.
  */
 function scopesOf(headers: CallHeaders, verified: boolean): readonly string[] {
   const explicit = verified ? list(headers, "x-svc-scopes") : NONE;
@@ -98,7 +98,8 @@ const MAX_ITEM_LENGTH = 256;
  */
 function parseHeaderList(header: string, value: string): readonly string[] {
   if (value === "") return NONE;
-  // Only the white space around commas is none of the item's: to trim " admin" would make it "admin".
+  // Only the white space around commas is not part of an item: trimming " admin" would make it
+  // "admin".
   return value.trimStart().startsWith("[")
     ? checkItems(header, parseArray(header, value))
     : checkItems(
@@ -128,7 +129,7 @@ function parseArray(header: string, value: string): string[] {
   return array;
 }
 
-/** Escapes of JSON could write what no header may hold. */
+/** JSON escapes could contain characters that are not allowed in a header. */
 function isClean(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }

@@ -3,21 +3,21 @@ import type { Principal } from "../../call/call-context.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
 import type { Peer } from "../../peer/peer.ts";
 
-/** What an authenticator may look at. */
+/** The parts of a call that an authenticator may use. */
 export interface AuthenticationRequest {
   /** The headers of the call, without the identity headers of a peer that is not trusted. */
   readonly headers: CallHeaders;
   /** The other end of the connection: its address, and the names of its client certificate. */
   readonly peer: Peer;
-  /** Whether the peer's identity headers count (docs/requirements.md, HDR-2). */
+  /** Whether the peer's identity headers are accepted (docs/requirements.md, HDR-2). */
   readonly peerIsTrusted: boolean;
   /** The HTTP method as it was sent, `POST` over gRPC. */
   readonly httpMethod: string;
-  /** Aborts when the caller has gone, the deadline has passed, or the server shuts down: nobody waits any more. */
+  /** Aborts when the caller has gone, the deadline has passed, or the server shuts down. */
   readonly signal: AbortSignal;
 }
 
-/** Who calls, and how that is known. */
+/** The caller, and the credential that identifies it. */
 export interface Identity {
   /** The caller, as handlers and audit will see it. */
   readonly principal: Principal;
@@ -30,8 +30,8 @@ export interface Identity {
 }
 
 /**
- * Recognises one kind of credential. Authenticators are asked in turn; the first that finds its kind
- * decides, and those of `ServerOptions.authenticators` come last.
+ * Recognises one kind of credential. Authenticators are called in turn; the first that finds its
+ * kind decides, and those of `ServerOptions.authenticators` come last.
  *
  * @example
  * ```ts
@@ -55,8 +55,8 @@ export interface Authenticator {
   /**
    * Who calls; undefined where the call carries no credential of this kind.
    *
-   * @throws ServiceError UNAUTHORIZED where it carries a wrong one; UNAVAILABLE where that cannot
-   * be found out now
+   * @throws ServiceError UNAUTHORIZED if the credential is invalid; UNAVAILABLE if it cannot be
+   * checked now
    */
   authenticate(
     request: AuthenticationRequest,

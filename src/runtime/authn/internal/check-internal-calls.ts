@@ -13,7 +13,7 @@ import {
 
 const KEY = "security.authn.internal_call";
 
-/** Headers that mean something else, that proxies change, or that are logged. */
+/** Headers that have another meaning, that proxies change, or that are logged. */
 const TAKEN_HEADERS: ReadonlySet<string> = new Set([
   ...IDENTITY_HEADERS.filter((name) => name !== "x-svc-internal-token"),
   "authorization",
@@ -46,7 +46,7 @@ const TAKEN_HEADERS: ReadonlySet<string> = new Set([
   "x-trace-id",
 ]);
 
-/** What is wrong with the tokens of calls between services. Messages never hold a token. */
+/** The problems of the tokens for calls between services. Messages never contain a token. */
 export function* checkInternalCalls(config: InternalCallConfig): Iterable<ConfigProblem> {
   const { enabled, header, token } = config;
   if (TAKEN_HEADERS.has(header.toLowerCase())) {
@@ -73,11 +73,11 @@ export function* checkInternalCalls(config: InternalCallConfig): Iterable<Config
       );
     }
   }
-  // The files of what is not accepted need not be there.
+  // The files of tokens that are not accepted need not exist.
   yield* checkTokens(enabled ? sources : sources.filter(({ file }) => file === undefined));
 }
 
-/** Each list of its own: what fills the one lets nobody in by the other. */
+/** Each list by itself: a token in one does not make up for the other. */
 function* checkLists(config: InternalCallConfig): Iterable<ConfigProblem> {
   if (!config.enabled) return;
   for (const key of ["token", "system_token"] as const) {
@@ -94,8 +94,8 @@ function isEmpty(entry: string | { readonly token?: string | undefined }): boole
 }
 
 /**
- * The token of services stands in one place: its list has files of its own. That of the system may
- * move from the configuration to a file, and so stands in both for a while.
+ * The token of services has one place, since its list can contain files. The system token may move
+ * from the configuration to a file, and so may be in both for a while.
  */
 function* checkForms(config: InternalCallConfig): Iterable<ConfigProblem> {
   for (const key of ["token", "system_token"] as const) {
@@ -106,7 +106,7 @@ function* checkForms(config: InternalCallConfig): Iterable<ConfigProblem> {
   }
 }
 
-/** Reads the files, and looks for tokens that would mean two callers. */
+/** Reads the files, and looks for tokens that would identify two callers. */
 function* checkTokens(sources: readonly TokenSource[]): Iterable<ConfigProblem> {
   const callers = new Map<string, string>();
   for (const { path, caller, file, token: given } of sources) {
@@ -129,7 +129,7 @@ function* checkTokens(sources: readonly TokenSource[]): Iterable<ConfigProblem> 
   }
 }
 
-/** Whether there are tokens, be they empty. */
+/** Whether there are tokens, even empty ones. */
 function isGiven({ token, system_token: systemToken }: InternalCallConfig): boolean {
   return token !== undefined || systemToken !== undefined;
 }

@@ -21,11 +21,11 @@ export class InternalTokenAuthenticator implements Authenticator {
   authenticate({ headers }: AuthenticationRequest): Identity | undefined | Promise<Identity> {
     const values = headers.all(this.#header);
     if (values.length === 0) return undefined;
-    // A second value must not be passed over, and an empty one is compared as any other.
+    // A second value must not be ignored, and an empty one is compared like any other.
     const token = values.length === 1 ? (values[0] as string) : "";
     const identity = this.#tokens.find(token);
     if (identity !== undefined) return identity;
-    // It may be in a file that was written only just now.
+    // It may be in a file that was just written.
     const looked = this.#tokens.lookAgain();
     if (looked === undefined) throw wrongToken();
     return looked.then(() => {
@@ -40,25 +40,25 @@ function wrongToken(): ServiceError {
   return new ServiceError("UNAUTHORIZED", "wrong internal token");
 }
 
-/** What a token in a file must be. */
+/** The requirements for a token in a file. */
 export const TOKEN_RULES = { minLength: MIN_TOKEN, inHeader: true } as const;
 
 /**
- * How long the former token of a file still counts, in milliseconds: callers read their files
- * at other moments. With the time until a change is seen this is well below a minute.
+ * How long the previous token of a file stays valid, in milliseconds: callers read their files at
+ * other times. Together with the time until a change is detected this is well below a minute.
  */
 const OVERLAP_MS = 30_000;
-/** How often a wrong token may have the files read, in milliseconds. */
+/** How often an unknown token may cause a read of the files, in milliseconds. */
 const LOOK_AGAIN_MS = 1000;
 const NONE: readonly string[] = Object.freeze([]);
 
-/** What a table is made with. */
+/** The options of a table. */
 export interface TokenTableOptions {
   readonly logger?: Logger | undefined;
   readonly events?: RuntimeEvents | undefined;
 }
 
-/** A token that counts, and until when: for ever, unless another took its place. */
+/** A valid token and its end: infinite, unless another one has replaced it. */
 interface Accepted {
   readonly source: TokenSource;
   readonly digest: Buffer;
@@ -66,11 +66,14 @@ interface Accepted {
   readonly until: number;
 }
 
-/** The tokens that count now. Those in files change with them; what was replaced counts a little longer. */
+/**
+ * The tokens that are valid now. Those in files change with the files; replaced ones stay valid a
+ * little longer.
+ */
 export class TokenTable {
   #accepted: readonly Accepted[] = [];
   #digests: readonly Buffer[] = [];
-  /** When the first of the former tokens no longer counts. */
+  /** When the first of the previous tokens becomes invalid. */
   #nextEnd = Number.POSITIVE_INFINITY;
   readonly #files: readonly FollowedSecret[];
   readonly #timer: NodeJS.Timeout | undefined;
@@ -97,7 +100,7 @@ export class TokenTable {
         files.push(secret);
         token = secret.text;
       }
-      // The configuration has refused empty ones; here they would let in whoever sends nothing.
+      // The configuration has refused empty ones; here they would admit callers without a token.
       if (!token) continue;
       const digest = digestOf(token);
       const caller = callers.get(digest.toString("hex")) ?? source.caller;
@@ -112,13 +115,13 @@ export class TokenTable {
     this.#timer.unref();
   }
 
-  /** Who calls with a token; undefined where it does not count. */
+  /** The caller of a token; undefined if it is not valid. */
   find(token: string): Identity | undefined {
     if (performance.now() >= this.#nextEnd) this.#accept(this.#accepted);
     return this.#accepted[findDigest(digestOf(token), this.#digests)]?.identity;
   }
 
-  /** Reads the files, for a token that is not known; undefined where that was done only just now, or there are none. */
+  /** Reads the files, for an unknown token; undefined if that was just done, or there are none. */
   lookAgain(): Promise<void> | undefined {
     if (this.#files.length === 0) return undefined;
     if (performance.now() - this.#lookedAt < LOOK_AGAIN_MS) return undefined;
@@ -135,7 +138,7 @@ export class TokenTable {
     await Promise.all(this.#files.map((file) => file.look()));
   }
 
-  /** A token must not mean two callers: nobody could say which of them calls. */
+  /** A token must not belong to two callers, which could not be distinguished. */
   #refuse(source: TokenSource, digest: Buffer): string | undefined {
     const same = this.#accepted.filter((one) => findDigest(digest, [one.digest]) >= 0);
     const other = same.find(({ source: { caller } }) => caller !== source.caller);
@@ -154,7 +157,7 @@ export class TokenTable {
     ]);
   }
 
-  /** Takes what counts still. */
+  /** Keeps the tokens that are still valid. */
   #accept(tokens: readonly Accepted[]): void {
     const now = performance.now();
     this.#accepted = tokens.filter(({ until }) => until > now);
@@ -167,7 +170,7 @@ function sameToken(one: string, other: string): string {
   return `the internal tokens of ${one} and ${other} are the same; each caller needs its own`;
 }
 
-/** Of all calls of the caller, so nobody may change it. */
+/** Shared by all calls of the caller, so it must not be changed. */
 function identityOf({ caller, credential }: TokenSource): Identity {
   return Object.freeze({
     credential,
@@ -186,14 +189,16 @@ function identityOf({ caller, credential }: TokenSource): Identity {
   });
 }
 
-/** What stands for a secret in comparisons: all have one length, and none tells anything of the secret. */
+/**
+ * The digest of a secret for comparisons: all have the same length, and none reveals the secret.
+ */
 export function digestOf(secret: string): Buffer {
   return hash("sha256", secret, "buffer");
 }
 
 /**
- * The place of the secret that has this digest among others; -1 where it is none.
- * All are looked at, so that the time tells neither whether nor where it was found.
+ * The index of the secret with this digest; -1 if there is none. All are compared, so that the time
+ * reveals neither whether nor where it was found.
  */
 export function findDigest(digest: Buffer, accepted: readonly Buffer[]): number {
   let found = -1;

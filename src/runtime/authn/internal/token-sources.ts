@@ -1,6 +1,6 @@
 import type { SecurityConfig } from "../../configuration/security-config.ts";
 
-/** The subject id of whoever calls with the token of SYSTEM calls; no service has this name. */
+/** The subject id of callers with the system token; no service has this name. */
 export const SYSTEM_CALLER = "system";
 
 /** `security.authn.internal_call` of a configuration. */
@@ -8,9 +8,9 @@ export type InternalCallConfig = SecurityConfig["authn"]["internal_call"];
 
 /** A token that is accepted, or the file that holds it. */
 export type TokenSource = {
-  /** Where it stands below `security.authn.internal_call`. */
+  /** Its path below `security.authn.internal_call`. */
   readonly path: readonly (string | number)[];
-  /** Who calls with it. */
+  /** Its caller. */
   readonly caller: string;
   readonly credential: "internal" | "system";
 } & (
@@ -18,10 +18,13 @@ export type TokenSource = {
   | { readonly file: string; readonly token?: undefined }
 );
 
-/** Who calls with a token that names no service. */
+/** The caller of a token without a service name. */
 const UNNAMED_SERVICE = "internal";
 
-/** The tokens of a configuration. Empty ones of a list are skipped: they are there for a rotation. */
+/**
+ * The tokens of a configuration. Empty ones of a list are skipped: they are placeholders for a
+ * rotation.
+ */
 export function tokenSources(config: InternalCallConfig): TokenSource[] {
   return [...serviceTokens(config), ...systemTokens(config)];
 }

@@ -3,14 +3,14 @@ import { ServiceError } from "../../error/service-error.ts";
 
 const PREFIX = "Bearer ";
 const SCHEME = /^bearer(?![!#$%&'*+\-.^_`|~0-9A-Za-z])/i;
-/** Longer tokens are refused before anything is worked out of them. */
+/** Longer tokens are refused before they are processed. */
 const MAX_TOKEN_LENGTH = 16 * 1024;
 
 /**
- * The token of `Authorization: Bearer`, with that prefix to the letter;
- * undefined where there is none, or another scheme. Nowhere else is one looked for.
+ * The token of `Authorization: Bearer`, with exactly that prefix; undefined if there is none, or
+ * another scheme. Tokens in other places are ignored.
  *
- * @throws ServiceError UNAUTHORIZED where it is not clear which token is meant
+ * @throws ServiceError UNAUTHORIZED if the token is ambiguous
  */
 export function bearerToken(headers: CallHeaders): string | undefined {
   const values = headers.all("authorization");
@@ -27,14 +27,16 @@ export function bearerToken(headers: CallHeaders): string | undefined {
   return value.slice(PREFIX.length);
 }
 
-/** The error of a token that is not accepted. The reason is text of ours, never of the token. */
+/**
+ * The error of a token that is not accepted. The reason is a fixed text, never text of the token.
+ */
 export function invalidToken(reason: string, cause?: unknown): ServiceError {
   return new ServiceError("UNAUTHORIZED", `invalid token: ${reason}`, { cause });
 }
 
 /**
- * The error of a genuine token whose bearer is not let in, as where it was revoked. It is a
- * decision about the caller, so no other credential of the call is looked at.
+ * The error of a genuine token whose bearer is refused, for example because it was revoked. It is a
+ * decision about the caller, so other credentials of the call are not tried.
  */
 export class BearerRefused extends ServiceError {
   constructor(reason: string) {

@@ -18,7 +18,7 @@ export interface JwtAuthenticatorOptions {
   readonly events: RuntimeEvents;
 }
 
-/** What is remembered of a verified token. */
+/** The cached data of a verified token. */
 interface KnownToken {
   readonly token: VerifiedToken;
   readonly identity: Identity;
@@ -48,18 +48,19 @@ export class JwtAuthenticator implements Authenticator {
       : (this.#recall(digest) ?? this.#verify(token, digest));
   }
 
-  /** With keys that are up to date a remembered token may turn out to be one whose key was withdrawn. */
+  /** After a refresh of the keys, the key of a cached token may have been withdrawn. */
   async #recallLater(token: string, digest: string): Promise<Identity> {
     await this.#options.keys.refresh();
     return this.#recall(digest) ?? this.#verify(token, digest);
   }
 
-  /** What is known of a token, where it still holds. */
+  /** The cached data of a token, if it is still valid. */
   #recall(digest: string): Identity | undefined {
     const { keys, events, now, cacheTtlMs } = this.#options;
     const known = this.#cache.get(digest);
     const left = known === undefined ? 0 : known.until - now();
-    // More than all of its time is left where the clock was put back: then all is looked at again.
+    // If the clock was set back, more than the whole time is left: then the token is verified
+    // again.
     const isInTime = left > 0 && left <= cacheTtlMs;
     const isKnown = known !== undefined && isInTime && keys.holds(known.token.key);
     events.cache("jwt", isKnown ? "hit" : "miss");
@@ -80,7 +81,7 @@ export class JwtAuthenticator implements Authenticator {
     return identity;
   }
 
-  /** What may change after a token was verified; the rest of it does not. */
+  /** Checks what can change after a token was verified. */
   #requireValid(token: VerifiedToken): void {
     const { rules, revocations, now } = this.#options;
     if (now() >= token.expiresAt + rules.clockSkewMs) throw invalidToken("it has expired");
@@ -88,7 +89,7 @@ export class JwtAuthenticator implements Authenticator {
   }
 }
 
-/** A bounded cache that forgets what was longest not asked for. */
+/** A bounded cache that evicts the least recently used entry. */
 export class TokenCache<Value> {
   readonly #capacity: number;
   readonly #entries = new Map<string, Value>();
@@ -101,7 +102,7 @@ export class TokenCache<Value> {
     return this.#entries.size;
   }
 
-  /** Without counting as use. */
+  /** Does not count as a use. */
   has(key: string): boolean {
     return this.#entries.has(key);
   }
@@ -109,7 +110,7 @@ export class TokenCache<Value> {
   get(key: string): Value | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
-    // A map keeps its order: what was used last stands at the end.
+    // A map keeps insertion order: the most recently used entry is at the end.
     this.#entries.delete(key);
     this.#entries.set(key, value);
     return value;

@@ -2,7 +2,7 @@ import { isSubjectId } from "../identity/identity-text.ts";
 import { BearerRefused, invalidToken } from "./bearer-token.ts";
 import type { JsonObject } from "./jwt-header.ts";
 
-/** What tokens must say, by configuration. */
+/** The required claims of tokens, by configuration. */
 export interface ClaimRules {
   readonly issuer: string;
   readonly audience: readonly string[];
@@ -11,7 +11,7 @@ export interface ClaimRules {
   readonly clockSkewMs: number;
 }
 
-/** What the claims of an accepted token say of the token itself. Times are milliseconds since the epoch. */
+/** The data about an accepted token from its claims. Times are milliseconds since the epoch. */
 export interface TokenClaims {
   readonly subject: string;
   readonly id: string | undefined;
@@ -26,7 +26,7 @@ const MAX_ID_LENGTH = 512;
 const MAX_TIME = 253_402_300_799;
 
 /**
- * Looks at the claims of a token whose signature was verified.
+ * Checks the claims of a token whose signature was verified.
  *
  * @param now milliseconds since the epoch
  * @throws ServiceError UNAUTHORIZED where they are not acceptable
@@ -50,7 +50,7 @@ export function checkClaims(
   return { subject: sub, id: jti, ...times };
 }
 
-/** Last of all, for it is the bearer that is refused, not the token. */
+/** Last of all, since this refuses the bearer, not the token. */
 function checkOwner(owner: unknown, allowed: readonly string[]): void {
   if (allowed.length === 0 || (typeof owner === "string" && allowed.includes(owner))) return;
   throw new BearerRefused("its owner is not accepted");
@@ -84,14 +84,14 @@ function timeOf(value: unknown): number {
   return value * 1000;
 }
 
-/** Where providers say what a token is for: Casdoor, Cognito, Keycloak. */
+/** The claims in which providers state the purpose of a token: Casdoor, Cognito, Keycloak. */
 const KIND_CLAIMS = ["tokenType", "TokenType", "token_type", "token_use", "typ"] as const;
 const ACCESS_KINDS: ReadonlySet<string> = new Set(["access", "accesstoken", "bearer", "atjwt"]);
 /** What binds an ID token to its code, access token or login. */
 const ID_TOKEN_CLAIMS = ["at_hash", "c_hash", "s_hash", "nonce"] as const;
 
 /**
- * Refuses refresh, ID and logout tokens: the provider signs them with the same key.
+ * Refuses refresh, ID and logout tokens, which the provider signs with the same key.
  *
  * @param isAccessToken whether the type in the header says so
  * @throws ServiceError UNAUTHORIZED where it is not an access token

@@ -10,10 +10,10 @@ const CANONICAL =
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The header of a token in compact form, unverified. The payload is left alone: it
- * tells nothing before the signature was verified.
+ * The header of a token in compact form, unverified. The payload is not read before the signature
+ * is verified.
  *
- * @throws ServiceError UNAUTHORIZED where it is no such token
+ * @throws ServiceError UNAUTHORIZED if it does not have this form
  */
 export function readTokenHeader(token: string): JsonObject {
   const parts = token.split(".", 4);
@@ -42,7 +42,7 @@ export function readJsonObject(bytes: Uint8Array): JsonObject {
   return value as JsonObject;
 }
 
-/** What the header of an acceptable token says. */
+/** The header of an acceptable token. */
 export interface TokenHeader {
   readonly algorithm: string;
   readonly keyId: string | undefined;
@@ -51,11 +51,14 @@ export interface TokenHeader {
 }
 
 const MAX_KEY_ID_LENGTH = 256;
-/** Keys that a token brings along prove nothing (CVE-2018-0114); extensions and nested tokens are not understood. */
+/**
+ * Keys in the token itself prove nothing (CVE-2018-0114); extensions and nested tokens are not
+ * supported.
+ */
 const REFUSED = ["jwk", "jku", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"] as const;
 
 /**
- * Looks at the header of a token before a key is looked for.
+ * Checks the header of a token before its key is looked up.
  *
  * @throws ServiceError UNAUTHORIZED where it is not acceptable
  */

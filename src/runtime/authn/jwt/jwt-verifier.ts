@@ -13,7 +13,7 @@ import {
 import type { KeySet } from "./key-set.ts";
 import type { VerificationKey } from "./verification-key.ts";
 
-/** What tokens are verified by. */
+/** The options of token verification. */
 export interface JwtRules extends ClaimRules {
   readonly algorithms: ReadonlySet<string>;
 }
@@ -66,8 +66,8 @@ const MAX_DISPLAY_LENGTH = 1024;
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * The principal that the claims of a verified token name. It is
- * kept and given to many calls, so nobody may change it.
+ * The principal from the claims of a verified token. It is cached and shared by many calls, so it
+ * must not be changed.
  *
  * @param subjectId the claim `sub`, checked
  * @throws ServiceError UNAUTHORIZED where a claim is not valid
@@ -89,12 +89,13 @@ export function principalOfClaims(claims: JsonObject, subjectId: string): Princi
   });
 }
 
-/** What stands in no header either; JSON can write halves of surrogate pairs. */
+/** Characters that are not allowed in headers either; JSON can contain lone surrogates. */
 const HARMFUL = new RegExp(`[${UNPRINTABLE}${HALVES}]`, "gu");
 
 /**
- * Text that is only shown; people choose it themselves, so it is made harmless and not refused.
- * By spaces, which no object id has: left out, "al\0ice" would be the `{principal.username}` of alice.
+ * Text that is only displayed; people choose it themselves, so it is sanitized and not refused.
+ * Characters are replaced by spaces, which no object id has: if they were removed, "al\0ice" would
+ * be the `{principal.username}` of alice.
  */
 function displayText(value: unknown): string {
   if (typeof value !== "string") return "";

@@ -17,10 +17,13 @@ export interface KeySetOptions {
 
 /** How long a call waits for a provider while the keys at hand are only just too old. */
 const PATIENCE_MS = 1000;
-/** How long calls wait where there are no such keys: less than a call may take, so that it hears that they cannot be had. */
+/**
+ * How long calls wait without usable keys: less than a call may take, so that its response can say
+ * that they are unavailable.
+ */
 const PATIENCE_WITHOUT_MS = 3000;
 
-/** The keys of a provider, kept and read again in time; one reading serves all calls that wait for it. */
+/** The keys of a provider, cached and refreshed in time; all waiting calls share one read. */
 export class KeySet {
   readonly #options: KeySetOptions;
   readonly #age: KeySetAge;
@@ -34,7 +37,10 @@ export class KeySet {
     this.#age = new KeySetAge(options.ttlMs);
   }
 
-  /** Whether the keys can be used without waiting. Before they grow too old, they are read again meanwhile. */
+  /**
+   * Whether the keys can be used without waiting. They are refreshed in the background before they
+   * expire.
+   */
   isFresh(): boolean {
     const now = this.#options.now();
     if (!this.#age.isFresh(now)) return false;
@@ -50,7 +56,7 @@ export class KeySet {
   /**
    * Brings the keys up to date.
    *
-   * @throws ServiceError UNAVAILABLE where there are none, or only ones that are far too old
+   * @throws ServiceError UNAVAILABLE if there are none, or they are far too old
    */
   async refresh(): Promise<void> {
     if (this.isFresh()) return;
@@ -67,11 +73,11 @@ export class KeySet {
   }
 
   /**
-   * The key of a token. Where none is known, the provider is asked once more, but not
-   * for each of a flood of such tokens.
+   * The key of a token. If it is unknown, the provider is asked again, but not for each token of a
+   * flood.
    *
    * @returns undefined where the provider has no such key
-   * @throws ServiceError UNAVAILABLE where that cannot be found out now
+   * @throws ServiceError UNAVAILABLE if the provider cannot be asked now
    */
   async find(keyId: string | undefined, algorithm: string): Promise<VerificationKey | undefined> {
     const { now, events } = this.#options;
@@ -88,7 +94,7 @@ export class KeySet {
     return this.#select(keyId, algorithm);
   }
 
-  /** A token without a key id has only one key that it can mean. */
+  /** A token without a key id is accepted only if exactly one key fits. */
   #select(keyId: string | undefined, algorithm: string): VerificationKey | undefined {
     const fitting: VerificationKey[] = [];
     for (const key of this.#keys.values()) {
@@ -100,8 +106,8 @@ export class KeySet {
   }
 
   /**
-   * Waits until the keys are read, though not long for a provider that is silent: the
-   * reading goes on, and calls that come meanwhile are not kept waiting again.
+   * Waits until the keys are read, but not long for a silent provider: the read continues, and
+   * later calls do not wait again.
    */
   async #loaded(): Promise<void> {
     const loaded = this.#load();
@@ -125,7 +131,7 @@ export class KeySet {
     try {
       const keys = await load();
       const known = this.#keys;
-      // A key that stays is the same object, so that what was verified with it stays known.
+      // An unchanged key stays the same object, so that tokens verified with it stay cached.
       this.#keys = new Map(
         keys.map((key) => [key.fingerprint, known.get(key.fingerprint) ?? key] as const),
       );
@@ -139,9 +145,9 @@ export class KeySet {
   }
 }
 
-/** From which part of their time on keys are read again while the old ones serve. */
+/** The fraction of their lifetime after which keys are refreshed in the background. */
 const DUE = 0.8;
-/** How long the provider is left alone after it has failed. */
+/** How long the provider is not asked after a failure. */
 const REST_MS = 5000;
 /** How long it is not asked again for keys that it did not have. */
 const UNKNOWN_REST_MS = 30_000;
@@ -177,7 +183,7 @@ class KeySetAge {
     return this.#isWithin(now, this.#ttl);
   }
 
-  /** Whether it is time to read them again, though they are fresh. */
+  /** Whether it is time to refresh them, although they are fresh. */
   isDue(now: number): boolean {
     return !this.#isWithin(now, this.#ttl * DUE) && !this.isResting(now);
   }
@@ -193,7 +199,7 @@ class KeySetAge {
     return this.hasFailed && now - this.#attemptedAt < REST_MS;
   }
 
-  /** Whether the provider may be asked for a key that is not known; it counts as asked then. */
+  /** Whether the provider may be asked for an unknown key; if so, it counts as asked. */
   mayAskForUnknown(now: number): boolean {
     this.#follow(now);
     if (now - this.#askedAt < UNKNOWN_REST_MS) return false;
@@ -201,7 +207,9 @@ class KeySetAge {
     return true;
   }
 
-  /** Where the clock was put back, ages begin again: else keys would serve as long as it went back. */
+  /**
+   * If the clock was set back, ages start again: otherwise keys would be used longer by that time.
+   */
   #follow(now: number): void {
     if (this.loadedAt !== undefined) this.loadedAt = Math.min(this.loadedAt, now);
     this.#attemptedAt = Math.min(this.#attemptedAt, now);

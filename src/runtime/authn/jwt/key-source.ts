@@ -44,7 +44,8 @@ async function discoverKeySet({ issuer, discoveryUrl }: KeySourceOptions): Promi
   }
   const keySet = document["jwks_uri"];
   const target = typeof keySet === "string" ? URL.parse(keySet) : null;
-  // What was read over TLS must not lead to keys that anybody on the way may write.
+  // A document that was read over TLS must not lead to keys that an attacker on the network can
+  // replace.
   const schemes = url.startsWith("https:") ? ["https:"] : ["https:", "http:"];
   if (target === null || !schemes.includes(target.protocol)) {
     throw new Error(`the discovery document ${url} has no jwks_uri with ${schemes.join(" or ")}`);
@@ -56,10 +57,10 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Reads a JSON object from the provider: within 5 seconds, 1 MiB at most, and from
- * the address itself, for a redirect could lead anywhere.
+ * Reads a JSON object from the provider: within 5 seconds, 1 MiB at most, and without redirects,
+ * which could lead anywhere.
  *
- * @throws Error whatever is wrong, with the address in its message
+ * @throws Error for every failure, with the address in its message
  */
 async function fetchJsonObject(url: string): Promise<JsonObject> {
   try {

@@ -1,4 +1,6 @@
-/** What a token is known by; a hash of its text is not, for one token may be written in several ways. */
+/**
+ * The identity of a token; not a hash of its text, since a token can be encoded in several ways.
+ */
 export interface RevocableToken {
   /** The claim `jti` (RFC 7519); undefined where the token has none. */
   readonly id: string | undefined;
@@ -12,7 +14,7 @@ export interface RevocableToken {
 }
 
 /**
- * Tells tokens that count no longer, though they have not expired. Asked for each call: it must not wait.
+ * Decides which tokens are revoked before they expire. Called for each call, so it must not wait.
  *
  * @example
  * ```ts
@@ -24,12 +26,13 @@ export interface RevocableToken {
  * ```
  */
 export interface RevocationList {
-  /** Whether the token counts no longer. What this throws refuses the call. */
+  /** Whether the token is revoked. If this throws, the call is refused. */
   isRevoked(token: RevocableToken): boolean;
 }
 
 /**
- * A bounded revocation list in memory. It knows only what this process was told, until it ends.
+ * A bounded revocation list in memory. It only knows the revocations of this process, until it
+ * ends.
  *
  * @example
  * ```ts
@@ -82,7 +85,7 @@ export class MemoryRevocationList implements RevocationList {
     const known = this.#subjects.get(subject);
     this.#makeRoom(known !== undefined);
     this.#subjects.set(subject, {
-      // A clock that was put back lets none in again.
+      // A clock that was set back does not make them valid again.
       before: Math.max(this.#now(), known?.before ?? 0),
       until: Math.max(until, known?.until ?? 0),
     });
@@ -95,7 +98,10 @@ export class MemoryRevocationList implements RevocationList {
     return revoked !== undefined && issuedAt <= revoked.before;
   }
 
-  /** To forget one that still counts would let its token in again: better to refuse the next. */
+  /**
+   * Removing a revocation that is still needed would make its token valid again, so the next one is
+   * refused instead.
+   */
   #makeRoom(isKnown: boolean): void {
     const isFull = () => this.#tokens.size + this.#subjects.size >= this.#capacity;
     if (isKnown || !isFull()) return;

@@ -7,13 +7,13 @@ export interface VerificationKey {
   /** By the key's own type, its `alg` and the configuration; never by the token. */
   readonly algorithms: ReadonlySet<string>;
   readonly key: KeyObject;
-  /** The same for the same key, so that it is known again when the key set is read again. */
+  /** Identifies the key, so that it is recognised when the key set is read again. */
   readonly fingerprint: string;
 }
 
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
-/** With an exponent of 1 every text is its own signature; very large ones only cost time. */
+/** With an exponent of 1 every text is its own signature; very large exponents only cost time. */
 const MIN_EXPONENT = 3n;
 const MAX_EXPONENT = 0xffff_ffffn;
 const CURVES: Readonly<Record<string, string>> = { "P-256": "ES256", "P-521": "ES512" };
@@ -22,7 +22,7 @@ const RSA_ALGORITHMS: readonly string[] = ["RS256", "RS512"];
 /** The members of a secret or private key. */
 const SECRETS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] as const;
 
-/** The public members of a JWK; nothing else is looked at or kept. */
+/** The public members of a JWK; others are ignored. */
 const MEMBERS = { RSA: ["n", "e"], EC: ["crv", "x", "y"] } as const;
 
 /**
