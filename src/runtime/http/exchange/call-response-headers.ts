@@ -3,14 +3,14 @@ import type { Call } from "../../call/call.ts";
 import { FRAMING_HEADERS } from "../../call/call-headers.ts";
 import { retryAfter, type ServiceError } from "../../error/service-error.ts";
 
-/** Headers that this server sets itself, whatever a handler says. */
+/** Headers that this server sets itself and handlers cannot set. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...FRAMING_HEADERS,
   "x-content-type-options",
   "x-request-id",
 ]);
 
-/** The headers of a call's response: those that the handler set, and what they may not be without. */
+/** The headers of a call's response: those of the handler, and the mandatory ones. */
 export function callHeaders(call: Call | undefined, contentType: string | undefined): string[] {
   const headers = contentType === undefined ? [] : ["Content-Type", contentType];
   if (call === undefined) return headers;
@@ -35,7 +35,7 @@ export function errorHeaders(
   const headers = ["Content-Type", "application/json", "Cache-Control", "no-store", ...extra];
   if (error.status === 401) headers.push("WWW-Authenticate", "Bearer");
   for (const [name, value] of call?.beginResponse() ?? []) {
-    // Whoever is refused for it wants to know the limit most.
+    // A refused caller needs the limit most.
     if (name.startsWith("ratelimit-")) pushHeader(headers, name, value);
   }
   const seconds = retryAfter(error);
@@ -43,10 +43,10 @@ export function errorHeaders(
   return headers;
 }
 
-/** Forgets the headers that were set for a response which is not begun. */
+/** Removes the headers that were set for a response that has not begun. */
 export function discardHeaders(response: ServerResponse): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  // Node keeps the phrase of a status that it could not send.
+  // Node keeps the reason phrase of a status that it could not send.
   response.statusMessage = "";
 }
 

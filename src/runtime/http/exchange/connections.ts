@@ -10,31 +10,34 @@ import {
 } from "../../wire/message-budget.ts";
 import type { ComingMessages } from "../../wire/message-reader.ts";
 
-/** What must hear of the end of its connection. */
+/** What is notified of the end of its connection. */
 export interface OnConnection {
   /** The connection is gone; nothing can be sent any more. */
   lost(): void;
-  /** Whether the request has not come in as a whole yet. */
+  /** Whether the request has not arrived completely. */
   readonly isReceiving: boolean;
   /** Whether its response has begun. */
   readonly hasBegun: boolean;
-  /** Of a stream of requests: those that come. */
+  /** The messages of a request stream. */
   readonly messages: ComingMessages | undefined;
 }
 
-/** One connection, its peer, and what is under way on it: more than one where the client pipelines. */
+/** One connection, its peer, and its exchanges: more than one if the client pipelines. */
 export interface Connection extends ConnectionMemory {
   readonly peer: Peer;
   readonly active: Set<OnConnection>;
-  /** The last request that was answered before all of it had come; until the next one. */
+  /** The last request that was answered before it had arrived completely; until the next one. */
   unfinished: IncomingMessage | undefined;
-  /** The last of these that came. */
+  /** The latest of these. */
   newest: OnConnection | undefined;
-  /** Whether requests are apart from each other, as over HTTP/2: the end of one says nothing of the others. */
+  /** Whether requests are independent of each other, as over HTTP/2. */
   readonly isMultiplexed: boolean;
-  /** From when on it is too old for further requests, by `performance.now()`. Of HTTP/2 its own end tells. */
+  /**
+   * The time from which it is too old for further requests, by `performance.now()`. HTTP/2
+   * connections handle this themselves.
+   */
   readonly endsAt: number;
-  /** Whether a response says that the connection ends: what comes after it is not served. */
+  /** Whether a response has announced the end of the connection: later requests are not served. */
   isClosing: boolean;
 }
 
@@ -59,7 +62,7 @@ export class Connections {
     return this.#known.get(socket) ?? this.#begin(socket);
   }
 
-  /** One of HTTP/2: who makes exchanges on it tells them when their streams close. */
+  /** An HTTP/2 connection: the creator of an exchange notifies it when its stream closes. */
   multiplexed({
     peer,
     budget,
@@ -105,7 +108,8 @@ export class Connections {
       isClosing: false,
     };
     this.#known.set(socket, connection);
-    // One listener a connection: those of each response would not hear of it where requests are pipelined.
+    // One listener per connection: listeners of each response would not be called for pipelined
+    // requests.
     socket.once("close", () => {
       for (const exchange of [...connection.active]) {
         this.leave(connection, exchange);

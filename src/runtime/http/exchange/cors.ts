@@ -9,7 +9,7 @@ export interface CorsConfig {
 // The lists of TRANS-5 in docs/requirements.md.
 const METHODS = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
 const OWN_HEADERS = ["Authorization", "Content-Type", "X-Request-ID", "X-Trace-ID"];
-/** Those of Connect and gRPC-Web, as their clients in browsers send them. */
+/** The headers of Connect and gRPC-Web that their clients in browsers send. */
 const RPC_HEADERS = [
   "Connect-Protocol-Version",
   "Connect-Timeout-Ms",
@@ -41,8 +41,8 @@ const EXPOSED = [
 ].join(", ");
 
 /**
- * Cross-origin requests. An origin is allowed where the list has it to the
- * letter: no suffix, no pattern, never `null` and never `*` (hostile input 41).
+ * Cross-origin requests. An origin is allowed if the list contains exactly this origin: no suffix,
+ * no pattern, never `null` and never `*` (hostile input 41).
  */
 export class Cors {
   readonly #origins: ReadonlySet<string>;
@@ -53,7 +53,7 @@ export class Cors {
     this.#maxAge = String(max_age_seconds);
   }
 
-  /** Whether any other origin may call; without, responses do not vary by it. */
+  /** Whether any other origin may call; otherwise responses do not vary by origin. */
   get isEnabled(): boolean {
     return this.#origins.size > 0;
   }
@@ -88,7 +88,7 @@ export class Cors {
     ];
   }
 
-  /** What a preflight is answered beside those; undefined where its origin may not call. */
+  /** Further headers of the response to a preflight; undefined if its origin is not allowed. */
   preflightHeaders(headers: CallHeaders): string[] | undefined {
     if (this.#allowedOrigin(headers) === undefined) return undefined;
     return [

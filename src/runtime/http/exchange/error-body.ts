@@ -9,7 +9,7 @@ export interface ErrorBody {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** What a caller is sent of an error. */
+/** The part of an error that is sent to a caller. */
 export function errorBody(error: ServiceError, requestId: string): ErrorBody {
   const { status } = error;
   const { code, message, details } = toldError(error);
@@ -17,7 +17,7 @@ export function errorBody(error: ServiceError, requestId: string): ErrorBody {
   return details === undefined || !isJson(details) ? body : { ...body, details };
 }
 
-/** Details that no JSON can hold are left out, rather than that the error is not told. */
+/** Details that JSON cannot represent are omitted, so that the error can be sent. */
 function isJson(details: object): boolean {
   try {
     return JSON.stringify(details) !== undefined;

@@ -21,11 +21,11 @@ export class Exchange implements OnConnection {
   readonly headers: CallHeaders;
   readonly requestId: string;
   readonly connection: Connection;
-  /** The call that it has become; undefined for what never reaches the chain. */
+  /** Its call; undefined if it never reaches the chain. */
   call: Call | undefined;
   /** Whether the client is gone. */
   isLost = false;
-  /** Hears when it is, where it is not a call of a route. */
+  /** Called when it is, for exchanges that are not calls of a route. */
   onLost: (() => void) | undefined;
   messages: ComingMessages | undefined;
   /** The names of further response headers that pages of allowed origins may read. */
@@ -34,7 +34,7 @@ export class Exchange implements OnConnection {
   readonly #state: ServerState;
   #account: MessageAccount | undefined;
   #isOver = false;
-  /** Whether what comes after it on its connection is not served. */
+  /** Whether later requests on its connection are not served. */
   readonly #isLast: boolean;
 
   constructor(
@@ -74,7 +74,7 @@ export class Exchange implements OnConnection {
     this.onLost?.();
   }
 
-  /** What the request holds of the memory that there is for messages, until it is over. */
+  /** The request's share of the memory for messages, until it is over. */
   get account(): MessageAccount {
     if (this.#account === undefined) {
       this.#account = new MessageAccount(this.connection.budget);
@@ -84,18 +84,19 @@ export class Exchange implements OnConnection {
   }
 
   /**
-   * Counts a part of the response that the client may not take soon: it is cut off where others need the memory.
+   * Counts a part of the response that the client may not read soon: it is cut off if others need
+   * the memory.
    *
-   * @returns ends that: the client has taken it
+   * @returns a function that ends this: the client has read it
    */
   unread(bytes: number): () => void {
     return this.connection.unread.add(bytes, () => this.response.destroy());
   }
 
-  /** Ends the call, since others need the memory of its request. */
+  /** Ends the call because others need the memory of its request. */
   readonly giveWay = (reason: ServiceError): void => this.call?.abort(reason);
 
-  /** Sends a response as a whole. */
+  /** Sends a complete response. */
   send(status: number, body: string | Uint8Array, headers: string[]): void {
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
     const isBodiless = status === 204 || status === 304;
@@ -112,20 +113,23 @@ export class Exchange implements OnConnection {
     this.send(200, body, callHeaders(this.call, contentType));
   }
 
-  /** Tells the caller of an error; nothing where the response was begun, as then it only can be cut off. */
+  /**
+   * Sends an error to the caller; does nothing if the response has begun, which can then only be
+   * cut off.
+   */
   fail(error: ServiceError, extra: readonly string[] = []): void {
     if (this.isLost || this.response.destroyed) return this.leave();
     if (this.response.headersSent) {
       this.response.destroy();
       return this.leave();
     }
-    // Raw handlers may have set some for the response that is not to be.
+    // Raw handlers may have set some for the response that is replaced.
     discardHeaders(this.response);
     const headers = errorHeaders(error, this.call, extra);
     this.send(error.status, JSON.stringify(errorBody(error, this.requestId)), headers);
   }
 
-  /** Tells the caller of an error that comes before its protocol is known: the status says it. */
+  /** Sends an error to the caller before its protocol is known, by the status. */
   failInText(error: ServiceError, extra: readonly string[]): void {
     const headers = ["Content-Type", "text/plain; charset=utf-8", "Cache-Control", "no-store"];
     this.send(error.status, `${toldError(error).message}\n`, [...headers, ...extra]);
@@ -142,13 +146,13 @@ export class Exchange implements OnConnection {
     this.#writeHead(200, headers);
   }
 
-  /** Ends a response of several parts. What the client still sends nobody reads. */
+  /** Ends a response of several parts. Further data from the client is not read. */
   close(last?: string | Uint8Array): void {
     const { response, incoming, connection } = this;
     const { limits } = this.#state;
-    // A stream of HTTP/2 is ended by itself.
+    // An HTTP/2 stream ends by itself.
     const hasRest = !connection.isMultiplexed && !incoming.complete;
-    // With its end Node closes the connection, if that is not kept.
+    // At its end Node closes the connection, unless it is kept alive.
     const endsLater = hasRest && (connection.isClosing || asksToClose(incoming));
     if (!endsLater) response.end(last);
     else if (last === undefined) response.flushHeaders();
@@ -163,16 +167,19 @@ export class Exchange implements OnConnection {
     this.leave();
   }
 
-  /** Ends a response of several parts without its end, after what was written of it. */
+  /** Breaks off a response of several parts, after what was written of it. */
   cutOff(): void {
     const { response, connection } = this;
-    // A stream is reset, and its connection goes on.
+    // A stream is reset, and its connection continues.
     if (connection.isMultiplexed) response.destroy(new Error("the response is cut off"));
     else cutOffConnection(response, this.incoming, this.#state.limits.sendTimeoutMs);
     this.leave();
   }
 
-  /** Leaves once a response is sent that somebody else writes, and perhaps has not ended yet. */
+  /**
+   * Ends the exchange once a response is sent that a raw handler writes, and perhaps has not ended
+   * yet.
+   */
   leaveWhenSent(): void {
     const { response } = this;
     if (response.writableFinished || response.destroyed) return this.leave();
@@ -188,13 +195,16 @@ export class Exchange implements OnConnection {
     this.#state.connections.leave(this.connection, this);
   }
 
-  /** Holds nothing any more, also of what is still read for it. */
+  /** Releases its memory, including that of data still being read. */
   #end(): void {
     this.#isOver = true;
     this.#account?.close();
   }
 
-  /** Cuts off a client that takes nothing of the last part, once its time is up or others need the memory. */
+  /**
+   * Cuts off a client that does not read the last part, once its time is up or others need the
+   * memory.
+   */
   #guard(bytes: number): void {
     const { response } = this;
     const taken = this.unread(bytes);
@@ -205,7 +215,7 @@ export class Exchange implements OnConnection {
   #finish(status: number, headers: string[], body: string | Uint8Array): void {
     const { response, incoming } = this;
     const { limits } = this.#state;
-    // A stream is ended by itself.
+    // A stream ends by itself.
     const hasRest = !this.connection.isMultiplexed && hasRestToRead(incoming);
     this.#addCommon(headers, hasRest);
     this.#writeHead(status, headers);
@@ -220,7 +230,8 @@ export class Exchange implements OnConnection {
       });
       this.leave();
     } else if (this.connection.isMultiplexed) {
-      // HTTP/2 gathers what it sends by itself; apart from its headers, a client that gives up may see half of it.
+      // HTTP/2 buffers by itself; if the headers were sent separately, a client that gives up might
+      // see half of the response.
       this.#sendBody(body);
     } else this.#state.turn.atEnd(() => this.#sendBody(body));
   }
@@ -230,7 +241,7 @@ export class Exchange implements OnConnection {
     try {
       response.end(body);
       const { socket } = response;
-      // Most responses are with the kernel by now. One that is not has a reader that is slow, or gone.
+      // Most responses are in the kernel's buffer by now. If not, the reader is slow or gone.
       const isTaken = connection.isMultiplexed
         ? response.writableFinished
         : socket === null || socket.writableLength === 0;
@@ -240,7 +251,7 @@ export class Exchange implements OnConnection {
     }
   }
 
-  /** Whether its connection is to end, and no request that came after it waits for its response. */
+  /** Whether its connection should end, and no later request waits for its response. */
   #endsConnection(): boolean {
     const { endsAt, newest } = this.connection;
     if (newest !== this) return false;
@@ -248,7 +259,7 @@ export class Exchange implements OnConnection {
     return endsAt !== Number.POSITIVE_INFINITY && performance.now() >= endsAt;
   }
 
-  /** @throws Error where Node does not send them; nothing is left of them then */
+  /** @throws Error if Node does not send them; none of them remain then */
   #writeHead(status: number, headers: string[]): void {
     try {
       this.response.writeHead(status, headers);

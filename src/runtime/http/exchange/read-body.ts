@@ -9,26 +9,29 @@ export interface BodySource {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly limit: number;
-  /** What the request holds of the memory that there is for messages; closed once the call is over. */
+  /** The request's share of the memory for messages; closed once the call is over. */
   readonly account: MessageAccount;
 }
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** Whether a request has a body, or says that it may have one. */
+/** Whether a request has a body, or may have one. */
 export function declaresBody(incoming: IncomingMessage): boolean {
   const { headers } = incoming;
   const { stream } = incoming as Partial<Pick<Http2ServerRequest, "stream">>;
-  // HTTP/2 says so by not ending the stream with the headers.
+  // In HTTP/2 the headers do not end the stream then.
   if (stream !== undefined) return !stream.endAfterHeaders;
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && Number(length) > 0);
 }
 
-/** The bytes of a body that are worth less than a new connection. */
+/** The largest rest of a body that costs less to read than a new connection. */
 const SHORT_REST = 16 * 1024;
 
-/** Whether a body comes over HTTP/1 that nobody will read. What is left of a short one Node swallows itself. */
+/**
+ * Whether an HTTP/1 request has a body that nobody will read. Node discards the rest of a short one
+ * itself.
+ */
 export function hasRestToRead(incoming: IncomingMessage): boolean {
   if (incoming.complete || !declaresBody(incoming)) return false;
   const length = Number(incoming.headers["content-length"] ?? Number.POSITIVE_INFINITY);
@@ -43,7 +46,10 @@ export function asksToClose({ headers, httpVersion }: IncomingMessage): boolean 
     : /\bclose\b/i.test(connection);
 }
 
-/** Whether the client has gone, or the request was broken off: Node tells the end of such a stream of HTTP/2, too. */
+/**
+ * Whether the client has gone, or the request was aborted: Node reports the end of an aborted
+ * HTTP/2 stream, too.
+ */
 export function isBrokenOff(incoming: IncomingMessage): boolean {
   const { stream } = incoming as Partial<Pick<Http2ServerRequest, "stream">>;
   if (stream !== undefined) return stream.closed || stream.aborted;
@@ -51,11 +57,11 @@ export function isBrokenOff(incoming: IncomingMessage): boolean {
 }
 
 /**
- * Reads a body. Called when the chain asks for it, so after authentication and
- * rate limit: who may not call cannot make the server keep anything.
+ * Reads a body. Called when the chain needs it, after authentication and rate limit: callers that
+ * are refused cannot make the server buffer anything.
  *
- * @throws ServiceError PAYLOAD_TOO_LARGE, by its announced length before anything is read; RESOURCE_EXHAUSTED
- * where there is no memory for it; CANCELLED where it is broken off, or the call is over
+ * @throws ServiceError PAYLOAD_TOO_LARGE, by its announced length before anything is read;
+ * RESOURCE_EXHAUSTED if there is no memory for it; CANCELLED if it is aborted, or the call is over
  */
 export function readBody(source: BodySource): Promise<Buffer> {
   const { incoming, response, limit, account } = source;
@@ -63,11 +69,11 @@ export function readBody(source: BodySource): Promise<Buffer> {
   if (Number(incoming.headers["content-length"] ?? 0) > limit) {
     return Promise.reject(tooLarge(limit));
   }
-  // Nothing would report it any more.
+  // No later event would report it.
   if (incoming.destroyed || isBrokenOff(incoming)) {
     return Promise.reject(new ServiceError("CANCELLED"));
   }
-  // Only now: a client that waits for it does not send a body that is refused anyway.
+  // Only now: a client that waits for 100-continue does not send a body that is refused anyway.
   if (incoming.headers.expect !== undefined) response.writeContinue();
   return new Promise((resolve, reject) => {
     const pieces = new Pieces();
@@ -77,9 +83,9 @@ export function readBody(source: BodySource): Promise<Buffer> {
     const fail = (error: ServiceError): void => {
       stop();
       pieces.clear();
-      // After an answer, what still comes is swallowed for a while.
+      // After the response, further data is discarded for a while.
       if (!response.headersSent) incoming.pause();
-      // What Node still has to say of the stream is nobody's concern any more.
+      // Later errors of the stream are ignored.
       incoming.on("error", () => undefined);
       reject(error);
     };
@@ -99,7 +105,7 @@ export function readBody(source: BodySource): Promise<Buffer> {
     };
     const onEnd = (): void => {
       if (isBrokenOff(incoming)) return onGone();
-      // Whoever asked for it counts what becomes of it.
+      // The caller counts the memory of the result.
       if (!count(0)) return;
       stop();
       resolve(pieces.whole());

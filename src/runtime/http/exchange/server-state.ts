@@ -8,34 +8,45 @@ export interface ServerState {
   readonly limits: TransportLimits;
   readonly turn: EventLoopTurn;
   readonly connections: Connections;
-  /** Whether the server is ending: no request that comes after those under way is served on its connection. */
+  /**
+   * Whether the server is shutting down: no request after those under way is served on its
+   * connection.
+   */
   isDraining: boolean;
 }
 
-/** What a client may ask of the transport itself, before any call. */
+/** The limits of the transport itself, before any call. */
 export interface TransportLimits {
   /** The most bytes of all headers with the request line. */
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
   /** How long the headers of a request may take, in milliseconds (hostile input 40, slowloris). */
   readonly headersTimeoutMs: number;
-  /** How long a whole request may take to come in, whatever the call's own time; of a stream of requests each message. */
+  /**
+   * How long a whole request may take to arrive, regardless of the call's timeout; for a request
+   * stream, each message.
+   */
   readonly requestTimeoutMs: number;
-  /** How often the two above are looked after. */
+  /** How often the two above are checked. */
   readonly checkingIntervalMs: number;
   /** How long a connection may wait for its next request; longer than load balancers keep theirs. */
   readonly keepAliveTimeoutMs: number;
-  /** After how long a connection takes no further requests; absent, never. A tenth more or less. */
+  /**
+   * The age at which a connection accepts no further requests, plus or minus a tenth; absent, no
+   * limit.
+   */
   readonly maxAgeMs?: number | undefined;
-  /** How long the calls of a connection of HTTP/2 that is too old may still take; absent, as long as they like. */
+  /**
+   * How long the calls of an HTTP/2 connection that is too old may still take; absent, no limit.
+   */
   readonly maxAgeGraceMs?: number | undefined;
-  /** How many requests of one connection are under way at once, where a client sends them without waiting. */
+  /** How many pipelined requests of one connection are under way at once. */
   readonly maxPipelined: number;
   /** How long a response that the client does not read is kept. */
   readonly sendTimeoutMs: number;
-  /** How much of an unread body is swallowed so that the error before it is heard. */
+  /** How much of an unread body is discarded so that the client gets the error. */
   readonly lingerBytes: number;
-  /** How long the client has, in milliseconds, before the connection is closed. */
+  /** How long this may take, in milliseconds, before the connection is closed. */
   readonly lingerMs: number;
 }
 

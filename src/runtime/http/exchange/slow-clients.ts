@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TransportLimits } from "./server-state.ts";
 
-/** Breaks off a response that was written as a whole, and that its client does not take in time. */
+/** Aborts a completely written response that its client does not read in time. */
 export function boundSending(response: ServerResponse, timeoutMs: number): void {
   const timer = setTimeout(() => response.destroy(), timeoutMs);
   timer.unref();
   response.once("close", () => clearTimeout(timer));
 }
 
-/** The same where somebody else writes it, and ends it some time. */
+/** The same for a response that a raw handler writes, and ends at some time. */
 export function boundSendingOnceEnded(response: ServerResponse, timeoutMs: number): void {
   if (response.writableEnded) return boundSending(response, timeoutMs);
   let hasEnded = false;
@@ -28,7 +28,7 @@ export function cutOffConnection(
 ): void {
   const { socket } = response;
   if (socket === null || response.writableNeedDrain) response.destroy();
-  // Of a client that knows no chunks the end of the connection is that of the response.
+  // For a client without chunked encoding, the end of the connection is the end of the response.
   else if (incoming.httpVersion === "1.0") socket.resetAndDestroy();
   else {
     socket.destroySoon();
@@ -36,7 +36,7 @@ export function cutOffConnection(
   }
 }
 
-/** Waits until the client has read on, or has gone, or the time of the call is up. */
+/** Waits until the client has read more, has gone, or the deadline of the call has passed. */
 export function drained(response: ServerResponse, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -51,9 +51,8 @@ export function drained(response: ServerResponse, signal: AbortSignal | undefine
 }
 
 /**
- * Swallows what a client still sends of a body that nobody reads, for a short while.
- * A connection that is closed upon unread bytes is reset, and the client would lose
- * the error that says why.
+ * Discards the rest of an unread body for a short while. Closing a connection with unread bytes
+ * resets it, and the client would lose the error response.
  */
 export function linger(
   incoming: IncomingMessage,
@@ -69,7 +68,7 @@ export function linger(
   const onData = (chunk: Buffer): void => {
     left -= chunk.length;
     if (left >= 0) return;
-    // Flow control holds the client back, which has the rest of the time to read the response.
+    // Flow control stops the client, which has the rest of the time to read the response.
     incoming.off("data", onData).pause();
   };
   const timer = setTimeout(finish, lingerMs);

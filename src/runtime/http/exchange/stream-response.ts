@@ -7,17 +7,16 @@ import type { Exchange } from "./exchange.ts";
 import { drained } from "./slow-clients.ts";
 
 /**
- * The messages after which others get their turn: a handler that never waits would send all that
- * the connection takes before anybody else is served.
+ * After how many messages other calls get a turn: a handler that never waits would otherwise fill
+ * the connection before anybody else is served.
  */
 const MESSAGES_A_TURN = 64;
 
 const NDJSON = "application/x-ndjson";
 
 /**
- * Sends a stream of messages, a line of JSON each. The response begins with the first
- * message, so that an error before it is answered as any other; a later one is the
- * last line, `{"error":{…}}`.
+ * Sends a stream of messages, one line of JSON each. The response begins with the first message, so
+ * that an earlier error is sent like any other; a later error is the last line, `{"error":{…}}`.
  */
 export function sendLines(
   exchange: Exchange,
@@ -32,8 +31,8 @@ export function sendLines(
 }
 
 /**
- * Sends a stream of bodies one after another, with the type of the first one. Bytes leave no
- * place to tell of a later error, so the connection is cut off: the client sees that it has not all.
+ * Sends a stream of bodies one after another, with the type of the first one. Bytes have no place
+ * for a later error, so the connection is closed: the client detects that the body is incomplete.
  */
 export function sendBytes(
   exchange: Exchange,
@@ -48,10 +47,10 @@ export function sendBytes(
 
 /** How messages follow each other. */
 interface StreamForm {
-  /** The type of the response, by its first message. */
+  /** The content type of the response, from its first message. */
   contentType(first: EncodedResponse | undefined): string;
   chunk(message: EncodedResponse): string | Uint8Array;
-  /** How an error is reported after messages; undefined where it cannot be. */
+  /** How an error is reported after messages; undefined if that is not possible. */
   lastWords(error: ReturnType<typeof errorBody>): string | undefined;
 }
 
@@ -64,7 +63,7 @@ async function sendStream(
   const isHead = incoming.method === "HEAD";
   let begun = false;
   let sent = 0;
-  // Of a client that has gone the call itself is notified.
+  // The call itself is notified when the client has gone.
   response.on("error", () => undefined);
   try {
     for await (const message of messages) {
@@ -87,7 +86,7 @@ async function sendStream(
     if (!begun) return exchange.fail(error);
     if (exchange.isLost) return exchange.leave();
     const words = form.lastWords(errorBody(error, requestId));
-    // A client that does not read is not told either.
+    // A client that does not read does not get the error either.
     if (words === undefined || response.writableNeedDrain) return exchange.cutOff();
     return exchange.close(words);
   }

@@ -18,14 +18,17 @@ export interface RawRequest {
    * Reads the whole body; called again, it gives the same one.
    *
    * @throws ServiceError PAYLOAD_TOO_LARGE where it is larger than `server.http.max_body_bytes`,
-   * UNSUPPORTED_MEDIA_TYPE where it is compressed, RESOURCE_EXHAUSTED (429) where the calls under way
-   * take all memory for bodies, CANCELLED where the caller has gone, INTERNAL where something else has
-   * read `incoming`
+   * UNSUPPORTED_MEDIA_TYPE where it is compressed, RESOURCE_EXHAUSTED (429) where the calls under
+   * way use all memory for bodies, CANCELLED where the caller has gone, INTERNAL where something
+   * else has read `incoming`
    */
   body(): Promise<Uint8Array>;
-  /** What Node has, for libraries that want it. Who writes to `response` returns nothing. */
+  /**
+   * Node's own request, for libraries that need it. A handler that writes to `response` returns
+   * nothing.
+   */
   readonly incoming: IncomingMessage;
-  /** What Node has to answer with, beside `incoming`. */
+  /** Node's own response, belonging to `incoming`. */
   readonly response: ServerResponse;
 }
 
@@ -53,11 +56,11 @@ export interface RawResponse {
  * ```
  */
 export interface RawHandler {
-  /** The declared path, to the letter. */
+  /** Exactly the declared path. */
   readonly path: string;
   /**
-   * Answers a request that the chain has let through. It returns the response, or undefined where it
-   * has written to `request.response`; it refuses by throwing a `ServiceError`.
+   * Handles a request that has passed the chain. It returns the response, or undefined if it has
+   * written to `request.response`; it refuses by throwing a `ServiceError`.
    */
   readonly handle: (
     request: RawRequest,
@@ -68,7 +71,7 @@ export interface RawHandler {
 /** A path that the platform configuration declares for a service, as the routes document has it. */
 export interface DeclaredPath {
   readonly path: string;
-  /** Whether it stands for itself or for all below it too. */
+  /** Whether it matches only itself, or all paths below it too. */
   readonly match: "exact" | "prefix";
   /** HTTP methods in upper case; `*` for all. */
   readonly methods: readonly string[];

@@ -20,10 +20,10 @@ export interface RawMethod {
 }
 
 /**
- * The routes of a declared path, one for each HTTP method. A prefix is a template that
- * ends in `**`, so it takes only what nothing narrower serves.
+ * The routes of a declared path, one for each HTTP method. A prefix is a template that ends in
+ * `**`, so it only serves requests that no narrower route serves.
  *
- * @throws StartUpError where the path is none
+ * @throws StartUpError if the path is not valid
  */
 export function rawShapes({ path, match, methods }: DeclaredPath): RouteShape[] {
   const parsed = parsePathTemplate(plainPath(path, match));
@@ -36,7 +36,10 @@ export function rawShapes({ path, match, methods }: DeclaredPath): RouteShape[] 
   });
 }
 
-/** Serves a raw handler: through the chain as any call, but with HTTP as its message. */
+/**
+ * Serves a raw handler: through the chain like any call, but with HTTP requests and responses as
+ * messages.
+ */
 export function rawRoute(method: BoundMethod, maxBodyBytes: number): RouteService {
   return {
     method,
@@ -56,7 +59,7 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
   const { response } = exchange;
   if (answer === undefined) {
     if (response.headersSent || response.writableEnded) return exchange.leaveWhenSent();
-    // Nobody would answer it any more.
+    // Otherwise nobody would respond.
     throw new Error(`the handler of ${exchange.call?.rpc} returned nothing and wrote nothing`);
   }
   if (response.headersSent) {
@@ -67,7 +70,7 @@ function writeRaw(exchange: Exchange, answer: RawResponse | undefined): void {
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     const lower = name.toLowerCase();
     if (NOT_TO_SET.has(lower)) continue;
-    // What the handler returns replaces what it, or the platform, set before.
+    // The returned headers replace those that the handler, or the platform, set before.
     for (let index = headers.length - 2; index >= 0; index -= 2) {
       if (headers[index]?.toLowerCase() === lower) headers.splice(index, 2);
     }
@@ -117,7 +120,7 @@ class ArrivedRawRequest implements RawRequest {
     const { incoming, response, headers, call } = routed.exchange;
     this.method = incoming.method ?? "";
     this.path = routed.path;
-    // Behind the metadata stage: without what only a trusted peer may say.
+    // After the metadata stage: without headers that only a trusted peer may send.
     this.headers = call?.headers ?? headers;
     if (this.headers !== headers) hideFrom(incoming, new Set(this.headers.names()));
     this.incoming = incoming;
@@ -148,10 +151,10 @@ class ArrivedRawRequest implements RawRequest {
   }
 }
 
-/** Has Node's own request say no more than the call does: libraries read that one. */
+/** Removes from Node's own request what the call does not have, since libraries read that one. */
 function hideFrom(incoming: IncomingMessage, kept: ReadonlySet<string>): void {
   const { rawHeaders: raw, headers, headersDistinct } = incoming;
-  // HTTP/2 has the request line in headers, with names that no other header can have.
+  // HTTP/2 has the request line in pseudo-headers, whose names no other header can have.
   const isKept = (name: string): boolean => kept.has(name) || name.startsWith(":");
   incoming.rawHeaders = raw.filter((_, index) => isKept((raw[index & ~1] as string).toLowerCase()));
   for (const table of [headers, headersDistinct]) {

@@ -3,27 +3,26 @@ import { decodeSegment } from "../transcoding/percent-encoding.ts";
 
 /** The target of a request, in its two parts, as they were sent. */
 export interface RequestTarget {
-  /** Begins with a slash; holds no empty segment but perhaps the last one, and no dot segment. */
+  /** Begins with a slash; has no empty segment except perhaps the last one, and no dot segment. */
   readonly path: string;
-  /** What stands after the question mark; empty without. */
+  /** The part after the question mark; empty if there is none. */
   readonly query: string;
 }
 
-/** Longer ones serve nobody; templates have 1024 characters at most. */
+/** No route needs longer ones: templates have at most 1024 characters. */
 const MAX_PATH = 4096;
-/** What asks for a closer look: most paths have none of it. */
+/** Characters that need a closer check: most paths have none. */
 const SUSPECT = /[^\x21-\x7e]|[\\#%]|\/\/|\/\.\.?(?:\/|$)/;
 const FORBIDDEN = /[^\x21-\x7e]|[\\#]/;
 
 /**
- * Takes a request target apart, and refuses those that another program on the way
- * may have read differently (hostile input 36 and 37): routes are chosen by the
- * path to the letter, so nothing is normalised here, neither `..` nor `//` nor an
- * escape. Dot segments are refused however they are written, also where an encoded
- * slash or backslash hides them. `;` is a character as any other.
+ * Splits a request target, and refuses targets that another program in between may have interpreted
+ * differently (hostile input 36 and 37): routes are chosen by the exact path, so nothing is
+ * normalised here, neither `..` nor `//` nor an escape. Dot segments are refused in every form,
+ * even if an encoded slash or backslash hides them. `;` is an ordinary character.
  *
- * The absolute form (`GET http://host/path`) is for proxies, which this server is not:
- * its host could differ from the Host header that cross-site checks look at.
+ * The absolute form (`GET http://host/path`) is for proxies, which this server is not: its host
+ * could differ from the Host header that cross-site checks use.
  *
  * @throws ServiceError INVALID_ARGUMENT
  */

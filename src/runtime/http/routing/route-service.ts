@@ -9,30 +9,30 @@ export interface RoutedRequest extends RequestTarget {
   readonly segments: readonly string[];
 }
 
-/** What serves the calls of one route; made at start-up. */
+/** Serves the calls of one route; created at the start. */
 export interface RouteService {
   readonly method: BoundMethod;
   /** The template of its path. */
   readonly path: string;
-  /** Reads the request, once the chain asks for it. */
+  /** Reads the request when the chain needs it. */
   read(request: RoutedRequest): unknown;
   /** Encodes a response message within the chain, so that what cannot be encoded is an error of the call. */
   encode?(response: unknown): unknown;
-  /** Sends what the chain gave. */
+  /** Sends the response of the chain. */
   write(exchange: Exchange, response: unknown): void | Promise<void>;
 }
 
 /**
- * What serves RPCs at their full method names by protocols of their own. Requests are distinguished by
- * what they say of their content; all others are for the routes.
+ * Serves RPCs at their full method names by further protocols. Requests are recognised by their
+ * content type and headers; all others are for the routes.
  */
 export interface RpcProtocols {
   /**
-   * Serves a request that is of such a protocol; false for all others.
+   * Serves a request of one of these protocols; returns false for others.
    *
-   * @throws ServiceError for one that such a protocol has, but not for this RPC
+   * @throws ServiceError for a request of a protocol that this RPC does not support
    */
   serve(exchange: Exchange, target: RequestTarget): boolean;
-  /** The methods that a path takes for these protocols; none where it is not an RPC's. */
+  /** The methods that a path supports for these protocols; none if it is not an RPC's. */
   methods(path: string): readonly string[];
 }

@@ -11,12 +11,14 @@ export interface RouterEntry<Value> {
   readonly value: Value;
 }
 
-/** Chooses what serves a request, by method and path alone: no header has a say (hostile input 12). */
+/**
+ * Chooses the service of a request by method and path alone, never by a header (hostile input 12).
+ */
 export class Router<Value> {
   readonly #trie = new RouteTrie<RouterEntry<Value>>();
   readonly #methods = new Set<string>();
 
-  /** @throws StartUpError where two routes match the same requests by the same rank */
+  /** @throws StartUpError if two routes of equal rank match the same requests */
   constructor(entries: readonly RouterEntry<Value>[]) {
     for (const entry of entries) {
       const taken = this.#trie.add(entry.shape, entry);
@@ -27,7 +29,7 @@ export class Router<Value> {
     }
   }
 
-  /** What serves a request; a HEAD is served as a GET where nothing serves it itself. */
+  /** The service of a request; a HEAD without a route of its own is served as a GET. */
   find(method: string, segments: readonly string[]): Value | undefined {
     return this.#trie.search(segments, (methods) => chooseMethod(methods, method))?.value;
   }
@@ -35,7 +37,7 @@ export class Router<Value> {
   /**
    * The value of `Allow` for a path; undefined where no route matches it, with any method.
    *
-   * @param others methods that the path takes without a route
+   * @param others methods that the path supports without a route
    */
   allow(segments: readonly string[], others: readonly string[] = []): string | undefined {
     const methods = new Set(others);
@@ -46,7 +48,7 @@ export class Router<Value> {
     return methods.size === 0 ? undefined : formatAllow(methods);
   }
 
-  /** The value of `Allow` for the server as a whole, which `OPTIONS *` asks for. */
+  /** The value of `Allow` for the whole server, for `OPTIONS *`. */
   allowAnywhere(): string {
     return formatAllow(this.#methods);
   }
@@ -85,7 +87,7 @@ export interface RouteShape {
 /** What serves the HTTP methods of one template. */
 export type ByMethod<Value> = Map<string, Value>;
 
-/** Looks at the methods of a template that matches; a value ends the search. */
+/** Checks the methods of a matching template; a value ends the search. */
 export type Visitor<Value, Result> = (methods: ByMethod<Value>) => Result | undefined;
 
 /** Templates that end at one place: with a verb, and without. */
@@ -108,7 +110,7 @@ class Node<Value> {
   readonly literals = new Map<string, Node<Value>>();
   single: Node<Value> | undefined;
   ends: Ends<Value> | undefined;
-  /** Templates whose `**` stands here. */
+  /** Templates whose `**` is here. */
   rest: Ends<Value> | undefined;
 }
 
@@ -125,13 +127,13 @@ const PLAIN = 1;
 const WITH_VERB = 2;
 
 /**
- * Finds routes in the one match order (`src/api/match-order.ts`): segment by segment
- * a literal before `*` before `**`, an end as narrow as a literal, then a verb before
- * none. Literals are compared as they were sent: an escape is never a literal's letter,
- * so that a path leads here where it led at the edge.
+ * Finds routes in the one match order (`src/api/match-order.ts`): segment by segment a literal
+ * before `*` before `**`, an end as narrow as a literal, then a verb before none. Literals are
+ * compared without decoding: an escape never matches a literal's letter, so that a path has the
+ * same route here as at the edge.
  *
- * A search goes back where a narrower way ends in nothing. It still takes no longer
- * than there are nodes: each node has one way to it, so none is looked at twice.
+ * The search backtracks if a narrower path leads nowhere. It still visits each node at most once,
+ * since there is only one path to each node.
  */
 class RouteTrie<Value> {
   readonly #root = new Node<Value>();
@@ -182,7 +184,7 @@ function walk<Value, Result>(
   const segment = segments[index] as string;
   const isLast = index === segments.length - 1;
   const endsInVerb = isLast && verb !== undefined;
-  // No literal holds a colon, so one that ends the path leaves it to the verb.
+  // Literals have no colon, so a colon in the last segment belongs to the verb.
   const literal = node.literals.get(endsInVerb ? base : segment);
   if (literal !== undefined) {
     const found = walk(literal, path, index + 1, endsInVerb ? WITH_VERB : PLAIN, visit);

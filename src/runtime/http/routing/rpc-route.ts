@@ -13,18 +13,18 @@ import { compileRequest, type RequestParts } from "../transcoding/request-decode
 import { compileResponse, type EncodedResponse } from "../transcoding/response-encoder.ts";
 import type { RoutedRequest, RouteService } from "./route-service.ts";
 
-/** The methods that Node can read, but for the one that it hands to proxies. */
+/** The methods that Node can read, except CONNECT, which is for proxies. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set(
   ["*", ...METHODS].filter((method) => method !== "CONNECT"),
 );
 
-/** How much a request of a route may hold. */
+/** The limits of a request of a route. */
 export interface RouteLimits extends MessageLimits {
   readonly maxBodyBytes: number;
 }
 
 /**
- * Compiles a route of an RPC: all that its messages say about it is worked out here, once.
+ * Compiles a route of an RPC: everything that depends on its messages is computed here, once.
  *
  * @throws StartUpError where the route does not fit the messages
  */
@@ -65,7 +65,7 @@ export function compileRpcRoute(
   };
 }
 
-/** A stream of requests has no form in HTTP and JSON; callers are identified first all the same. */
+/** A request stream has no form in HTTP and JSON; callers are authenticated first all the same. */
 function withoutHttpForm(method: BoundMethod, path: string): RouteService {
   const refuse = (): never => {
     throw new ServiceError(

@@ -19,7 +19,7 @@ import { checkHead } from "./request-head.ts";
 
 const RPC_TYPE = /^application\/(?:proto|connect|grpc)/i;
 
-/** What a dispatcher is made of. */
+/** The options of a dispatcher. */
 export interface DispatcherParts {
   readonly chain: ServerChain;
   readonly state: ServerState;
@@ -30,7 +30,7 @@ export interface DispatcherParts {
   readonly onFault: (error: unknown, call: Call) => void;
 }
 
-/** Makes a call of each request, and a response of what the chain gives. */
+/** Makes a call of each request, and a response of the chain's result. */
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #probes: ReadonlyMap<string, Probe>;
@@ -43,12 +43,12 @@ export class Dispatcher {
   /**
    * Serves a request of HTTP/1; never throws.
    *
-   * @param refusal why it is refused, whatever it asks for
+   * @param refusal the error to refuse it with, regardless of its target
    */
   dispatch(incoming: IncomingMessage, response: ServerResponse, refusal?: ServiceError): void {
     const { connections } = this.#parts.state;
     const connection = connections.of(incoming.socket);
-    // The client was notified that it ends here, and may send again elsewhere what is not answered.
+    // The client was notified of the end, and may retry unanswered requests elsewhere.
     if (connection.isClosing) return;
     const headers = new HttpHeaders(incoming.rawHeaders);
     this.#dispatch(connection, incoming, response, headers, refusal);
@@ -101,7 +101,7 @@ export class Dispatcher {
     if (method === "OPTIONS" && incoming.url === "*") {
       return this.#answer(exchange, ["Allow", router.allowAnywhere()]);
     }
-    // It names no path. Over HTTP/1 Node takes none without somebody who tunnels.
+    // It has no path. Over HTTP/1 Node only accepts it with a listener for tunnels.
     if (method === "CONNECT") return this.#methodMissing(exchange, method, router.allowAnywhere());
     const target = parseTarget(incoming.url as string);
     const probe = this.#probes.get(target.path);
@@ -154,12 +154,12 @@ export class Dispatcher {
       return exchange.fail(toServiceError(error));
     }
     try {
-      // A stream is over for the chain only once it was read or returned.
+      // For the chain a stream is over only once it was read to its end or returned.
       if (exchange.isLost && service.method.kind !== "server_streaming") return exchange.leave();
       const written = service.write(exchange, response);
       if (written !== undefined) await written;
     } catch (error) {
-      // The chain has seen a good end: what cannot be sent is reported here.
+      // The chain has seen a success: a response that cannot be sent is reported here.
       this.#parts.onFault(error, call);
       exchange.fail(toServiceError(error));
     }
@@ -177,20 +177,20 @@ export class Dispatcher {
     this.#refuse(exchange, new ServiceError("METHOD_NOT_ALLOWED"), ["Allow", allow]);
   }
 
-  /** Answers a request about the server itself. */
+  /** Responds to a request about the server itself. */
   #answer(exchange: Exchange, headers: readonly string[]): void {
     exchange.send(204, "", [...headers]);
     this.#tell(exchange, 204, undefined);
   }
 
   #refuse(exchange: Exchange, error: ServiceError, headers: readonly string[] = []): void {
-    // A client of Connect would take our JSON for an error of its protocol.
+    // A Connect client would mistake our JSON for an error of its protocol.
     if (this.#isOfRpc(exchange)) exchange.failInText(error, headers);
     else exchange.fail(error, headers);
     this.#tell(exchange, error.status, error.code);
   }
 
-  /** Whether a request is for an RPC by its path, or says that it is. */
+  /** Whether a request is for an RPC by its path or its headers. */
   #isOfRpc({ incoming, headers }: Exchange): boolean {
     const { protocols } = this.#parts;
     if (protocols === undefined) return false;
@@ -215,7 +215,10 @@ export class Dispatcher {
   }
 }
 
-/** The path is an RPC's, and what was sent is not a protocol of RPCs, or none for RPCs of this kind. */
+/**
+ * The path is an RPC's, but the content type is not one of an RPC protocol, or not one for RPCs of
+ * this kind.
+ */
 function notSpoken(): ServiceError {
   return new ServiceError(
     "UNSUPPORTED_MEDIA_TYPE",
@@ -223,7 +226,7 @@ function notSpoken(): ServiceError {
   );
 }
 
-/** Answers a probe; rejects with what it threw. */
+/** Responds to a probe; rejects with its error. */
 async function answerProbe(exchange: Exchange, probe: Probe): Promise<void> {
   const { status, body } = await probe.handle();
   if (exchange.isLost) return exchange.leave();

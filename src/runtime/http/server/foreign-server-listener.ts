@@ -3,11 +3,11 @@ import { ServiceError } from "../../error/service-error.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
 /**
- * The requests of a server that is somebody else's: they are served from when this server starts
- * until it ends, and refused before and after, since its engine, audit and keys are not there then.
+ * The requests of another server: they are served from the start of this server until its end, and
+ * refused before and after, since its engine, audit and keys are not available then.
  */
 export class ForeignServerListener {
-  /** To be given the requests of HTTP/1. */
+  /** The listener for HTTP/1 requests. */
   readonly listener: RequestListener;
   readonly #dispatcher: Dispatcher;
   readonly #underWay = new Set<ServerResponse>();
@@ -23,20 +23,20 @@ export class ForeignServerListener {
     this.#isServing = true;
   }
 
-  /** Serves no more, and ends what is under way at once, with its connections. */
+  /** Stops serving, and ends requests under way at once, with their connections. */
   end(): void {
     this.#isServing = false;
     for (const response of this.#underWay) response.destroy();
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    // Whoever has begun to answer it goes on to.
+    // A handler that has begun a response continues.
     if (response.headersSent || response.destroyed) return;
     if (request.httpVersionMajor === 2) return refuseHttp2(response);
     this.#underWay.add(response);
     response.once("close", () => this.#underWay.delete(response));
     const refusal = this.#refusal(request);
-    // Node has told the client to go on, where nobody listens to that event.
+    // Node has sent 100-continue if nobody listens to that event.
     delete request.headers.expect;
     this.#dispatcher.dispatch(request, response, refusal);
   }
@@ -52,7 +52,10 @@ export class ForeignServerListener {
   }
 }
 
-/** Its compatibility API differs from `node:http` where policies look: in headers that occur twice, and in connections. */
+/**
+ * Its compatibility API differs from `node:http` where it matters to policies: in duplicate
+ * headers, and in connections.
+ */
 function refuseHttp2(response: ServerResponse): void {
   response.writeHead(505, { "content-type": "text/plain; charset=utf-8" });
   response.end("this request listener serves HTTP/1.1; the server's own port serves HTTP/2\n");

@@ -39,30 +39,39 @@ import { routerEntries } from "./router-entries.ts";
 /** The part `server.http` of a service's configuration. */
 export type HttpConfig = NonNullable<ServerConfig["http"]>;
 
-/** What an HTTP server is made of. */
+/** The options of an HTTP server. */
 export interface HttpServerOptions {
   readonly chain: ServerChain;
   /** All methods; those without a route are not served here. */
   readonly methods: readonly BoundMethod[];
   readonly rawMethods?: readonly RawMethod[];
   readonly config: Pick<HttpConfig, "address" | "max_body_bytes" | "cors" | "tls">;
-  /** Whether it has a port of its own; true where absent. Without one, it serves what its request listener is given. */
+  /**
+   * Whether it has a port of its own; true by default. Without one, it serves the requests of its
+   * request listener.
+   */
   readonly listens?: boolean;
   /** The most elements of a request message. */
   readonly maxElements?: number;
   readonly probes?: readonly Probe[];
-  /** Hears of requests that never reach the chain. */
+  /** Called for requests that never reach the chain. */
   readonly onUnrouted?: UnroutedObserver;
-  /** Hears of responses that could not be sent, such as one with a value that JSON cannot hold; the caller gets INTERNAL. */
+  /**
+   * Called for responses that could not be sent, such as one with a value that JSON cannot
+   * represent; the caller gets INTERNAL.
+   */
   readonly onFault?: (error: unknown, call: Call) => void;
-  /** Is notified of certificates that are renewed, have expired, or cannot be served, and of connections that cannot be taken. */
+  /**
+   * Called for certificates that are renewed, have expired, or cannot be served, and for
+   * connections that cannot be accepted.
+   */
   readonly logger?: Logger;
   readonly limits?: Partial<TransportLimits>;
-  /** What serves the gRPC calls that come over HTTP/2; absent, none are. */
+  /** Serves the gRPC calls over HTTP/2; absent, none are served. */
   readonly grpc?: ServedRpcs | undefined;
-  /** What serves RPCs by other protocols than HTTP's routes; absent, nothing does. */
+  /** Serves RPCs by other protocols than HTTP's routes; absent, none are served. */
   readonly protocols?: RpcProtocols | undefined;
-  /** What the request messages may take in memory; that of the process, which its transports share. */
+  /** The memory budget of request messages, which all transports of the process share. */
   readonly budget?: RequestBudget;
 }
 
@@ -73,8 +82,8 @@ export interface HttpTransport extends TransportServer {
 }
 
 /**
- * Serves RPCs as `google.api.http` has it, and raw handlers. It only translates:
- * every policy is enforced by the chain.
+ * Serves RPCs by their `google.api.http` routes, and raw handlers. It only translates: the chain
+ * enforces every policy.
  *
  * @throws StartUpError where the certificates cannot be served, or routes contradict each other
  * or do not fit their messages
@@ -83,11 +92,13 @@ export function createHttpServer(options: HttpServerOptions): HttpTransport {
   return new HttpServer(options);
 }
 
-/** How often draining looks for connections that have become idle. */
+/** How often draining checks for idle connections. */
 const DRAIN_INTERVAL_MS = 20;
-/** How often in a row nothing must be under way, so that the last response has left. */
+/**
+ * How many consecutive checks must find nothing under way, so that the last response has been sent.
+ */
 const QUIET_ROUNDS = 3;
-/** How many turns of the event loop connections get to tell that they are gone. */
+/** How many turns of the event loop connections get to report their end. */
 const MAX_TURNS = 100;
 
 class HttpServer implements HttpTransport {
@@ -165,7 +176,7 @@ class HttpServer implements HttpTransport {
       beginMs: limits.headersTimeoutMs,
       accept: (socket, protocol) => {
         if (protocol === "h2") return this.#http2.accept(socket);
-        // From now on it grows old, as one of HTTP/2 does.
+        // Its age counts from now on, as for HTTP/2.
         this.#state.connections.of(socket);
         this.#http1.emit("connection", socket);
       },
@@ -218,20 +229,20 @@ class HttpServer implements HttpTransport {
     this.#port.closeSilent();
     this.#http1.closeAllConnections();
     await closed;
-    // Node tells that the server is closed before its connections do, and calls hear it from those.
+    // Node reports the end of the server before that of its connections, which notify the calls.
     for (let turn = 0; turn < MAX_TURNS && this.#state.connections.active > 0; turn++) {
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // It never listened by itself, and says so; what it looks after by time ends with it.
+    // It never listened by itself, so this fails; its timers end with it.
     this.#http1.close(() => undefined);
   }
 
-  /** Takes no more connections; resolves when there are none. */
+  /** Accepts no more connections; resolves when there are none. */
   #stop(): Promise<void> {
     this.#state.isDraining = true;
     this.#options.grpc?.drain();
     return (this.#closed ??= new Promise((resolve) => {
-      // It answers with an error where it did not listen: then nothing is to be closed.
+      // It reports an error if it did not listen: then there is nothing to close.
       this.#port.server.close(() => {
         this.#isClosed = true;
         resolve();

@@ -3,17 +3,17 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TransportLimits } from "../exchange/server-state.ts";
 
-/** What hears of the requests of HTTP/1. */
+/** The listeners of the HTTP/1 server. */
 export interface Http1Listener {
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Is notified of what cannot be read as a request. */
+  /** Called for input that cannot be parsed as a request. */
   readonly onMalformed: (error: NodeJS.ErrnoException, socket: Socket) => void;
 }
 
 /**
- * Node's HTTP server, which reads requests and does nothing else: it does not listen, it is given its
- * connections by `emit("connection", socket)`. Only between `emit("listening")` and its end Node
- * looks after the time that their headers take.
+ * Node's HTTP server, used only to parse requests: it does not listen, but gets its connections by
+ * `emit("connection", socket)`. Node enforces the timeout of headers only between
+ * `emit("listening")` and its end.
  */
 export function createHttp1Server(limits: TransportLimits, listener: Http1Listener): Server {
   const server = createServer({
@@ -23,13 +23,14 @@ export function createHttp1Server(limits: TransportLimits, listener: Http1Listen
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: limits.checkingIntervalMs,
     insecureHTTPParser: false,
-    // Node would answer without a body; the dispatcher refuses what has no host.
+    // Node would respond without a body; the dispatcher refuses requests without a host.
     requireHostHeader: false,
   });
-  // Node would drop headers past its limit without a word; too many are refused instead.
+  // Node would silently drop headers past its limit; too many are refused instead.
   server.maxHeadersCount = 0;
   server.on("request", listener.onRequest);
-  // The body is asked for only once it is wanted; another expectation is refused in our form.
+  // 100-continue is sent only when the body is read; other expectations are refused with our error
+  // form.
   server.on("checkContinue", listener.onRequest);
   server.on("checkExpectation", listener.onRequest);
   server.on("clientError", (error, socket: Duplex) => {

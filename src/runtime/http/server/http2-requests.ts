@@ -13,7 +13,7 @@ import type { ArrivedStream, Http2Connection } from "../../http2/http2-connectio
 
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM;
 
-/** Takes a request of HTTP/2 in the form of HTTP/1.1, which handlers and their libraries know. */
+/** Accepts an HTTP/2 request in the form of HTTP/1.1, which handlers and their libraries know. */
 export type Http2Listener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -22,21 +22,21 @@ export type Http2Listener = (
 ) => void;
 
 /**
- * Makes of a stream a request and a response as `node:http` has them, by the compatibility API of
- * `node:http2`: its server does not listen, it is given its streams.
+ * Converts a stream to a request and a response as in `node:http`, with the compatibility API of
+ * `node:http2`: its server does not listen, but gets its streams.
  *
- * @param listener reads of them only what both have, or the classes here add
+ * @param listener uses only members that both have, or that the classes here add
  */
 export function http2Requests(listener: Http2Listener): (arrived: ArrivedStream) => void {
   const server: Http2Server = createServer({
     Http2ServerRequest: Request,
     Http2ServerResponse: Response,
   });
-  /** Whose stream it is, within the event. */
+  /** The session of the stream, during the event. */
   let arrived: ArrivedStream | undefined;
   const serve = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     const { stream, connection } = arrived as ArrivedStream;
-    // The types of Node distinguish them, though they are made to stand for each other.
+    // Node's types distinguish them, although they are interchangeable.
     const [incoming, outgoing] = [request, response] as unknown as [
       IncomingMessage,
       ServerResponse,
@@ -55,14 +55,14 @@ export function http2Requests(listener: Http2Listener): (arrived: ArrivedStream)
   };
 }
 
-/** Beside what the types of Node say, which have fields where Node has accessors. */
+/** Corrects Node's types, which have fields where Node has accessors. */
 class Request extends Http2ServerRequest {}
 
 class Response extends Http2ServerResponse {
   /**
    * Node sends the end of a response some turns after its last bytes, as there might be trailers. A
    * client that has all by then may cut its request short, for which the stream is reset before the
-   * end. So where a list of headers announces no trailers, the end comes with the last bytes.
+   * end. So if a list of headers announces no trailers, the end is sent with the last bytes.
    */
   override writeHead(status: number, ...given: unknown[]): this {
     const [list] = given;
@@ -79,26 +79,29 @@ class Response extends Http2ServerResponse {
     return this;
   }
 
-  /** What Node begins to end, and cannot, it ends by no other response either. */
+  /** If Node fails to end a response, it cannot end it with another one either. */
   override end(...given: unknown[]): this {
     if (!this.headersSent) checkBlock(blockSize(this.getHeaders()));
     return super.end(...(given as []));
   }
 }
 
-/** Less than nghttp2 sends in one block of headers, 64 KiB: a larger one would end the whole connection. */
+/**
+ * Less than nghttp2's limit for one block of headers, 64 KiB: a larger one would end the whole
+ * connection.
+ */
 const MAX_BLOCK = 60 * 1024;
-/** What it counts for a field beside its name and value. */
+/** What it counts for a field besides its name and value. */
 const FIELD_BYTES = 12;
 
-/** @throws Error for headers that nobody could be sent; only raw handlers can have as many */
+/** @throws Error for headers that cannot be sent; only raw handlers can have that many */
 function checkBlock(bytes: number): void {
   if (bytes > MAX_BLOCK) {
     throw new Error("the response headers are larger than HTTP/2 can send");
   }
 }
 
-/** How large headers are at most, in whatever form `writeHead` takes them. */
+/** The maximum size of headers, in each form that `writeHead` accepts. */
 function blockSize(headers: unknown, name = 0): number {
   if (typeof headers !== "object" || headers === null) {
     return FIELD_BYTES + name + String(headers).length;
@@ -116,7 +119,10 @@ function announcesTrailers(list: readonly string[]): boolean {
   return list.some((name, index) => index % 2 === 0 && name.toLowerCase() === "trailer");
 }
 
-/** A list of names and values in turn, as Node's HTTP/2 takes it: names in lower case, several values together. */
+/**
+ * A list of alternating names and values, as Node's HTTP/2 accepts it: names in lower case, several
+ * values together.
+ */
 function headersOf(list: readonly string[]): OutgoingHttpHeaders {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let index = 0; index < list.length; index += 2) {
@@ -135,7 +141,7 @@ const { get: rawHeadersOf } = Object.getOwnPropertyDescriptor(
 ) as { get(): string[] };
 
 Object.defineProperties(Request.prototype, {
-  /** As with `node:http`: whoever hides headers from a handler sets it. */
+  /** As with `node:http`: it can be set, to hide headers from a handler. */
   rawHeaders: {
     get(this: Request): string[] {
       return hidden.get(this) ?? rawHeadersOf.call(this);
@@ -166,6 +172,6 @@ Object.defineProperties(Response.prototype, {
       return this.stream.destroyed;
     },
   },
-  /** HTTP/2 has none; Node would warn of it. */
+  /** HTTP/2 has no reason phrase; Node would warn. */
   statusMessage: { get: () => "", set: () => undefined },
 });

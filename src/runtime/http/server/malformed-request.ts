@@ -7,8 +7,8 @@ import type { Connection } from "../exchange/connections.ts";
 import { errorBody } from "../exchange/error-body.ts";
 
 /**
- * Answers what Node could not read as a request, and closes the connection: after a
- * malformed request nothing can be distinguished any more (request smuggling).
+ * Responds to input that Node could not parse as a request, and closes the connection: after a
+ * malformed request the borders of requests are unknown (request smuggling).
  */
 export function answerMalformed(
   error: NodeJS.ErrnoException,
@@ -16,18 +16,18 @@ export function answerMalformed(
   connection: Connection,
   onUnrouted: UnroutedObserver,
 ): void {
-  // The client has said that its last request is the last. What follows is ignored, and Node closes the
+  // The client has announced its last request. Further data is ignored, and Node closes the
   // connection after the response (RFC 9112, section 9.6).
   if (error.code === "HPE_CLOSED_CONNECTION") return;
   const active = [...connection.active];
   const isAnswered = connection.isClosing || connection.unfinished?.complete === false;
   if (isAnswered && active.length === 0) {
-    // The last response was given: this is of a body that nobody reads.
+    // The last response was sent: this is part of a body that nobody reads.
     socket.end(() => socket.destroy());
     return;
   }
-  // A response that is under way must not have this one in its middle. Only where the
-  // request that fails is the one being served, it can still be answered.
+  // This response must not be written into another one under way. Only if the failing request is
+  // the one being served can it still get a response.
   const [only] = active;
   const isAnswerable =
     only === undefined || (active.length === 1 && only.isReceiving && !only.hasBegun);

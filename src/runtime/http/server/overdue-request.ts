@@ -1,14 +1,15 @@
 import type { Connection } from "../exchange/connections.ts";
 
 /**
- * Looks after a request that has not come in as a whole in its time, where it is a stream of messages: that
- * may take longer, for as long as a message comes in each such time. Node tells of it once only.
+ * Handles a request that has not arrived completely in time, if it is a stream of messages: it may
+ * take longer, as long as a message arrives in each such period. Node reports the timeout only
+ * once.
  *
- * @param overdue is called when none came, though one was waited for
- * @returns whether it is such a stream
+ * @param overdue called when no message arrived although one was awaited
+ * @returns whether it is a stream
  */
 export function goesOn(connection: Connection, timeoutMs: number, overdue: () => void): boolean {
-  // Of several requests of a connection only the newest can still come in.
+  // Of several requests on a connection only the newest can be incomplete.
   const { newest } = connection;
   const messages = newest?.isReceiving === true ? newest.messages : undefined;
   if (messages === undefined) return false;

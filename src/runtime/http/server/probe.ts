@@ -1,14 +1,14 @@
 /**
- * A path that is answered beside the chain, such as health and readiness. Who asks
- * whether the process lives is never refused, so it must tell nothing else.
+ * A path that is served outside the chain, such as health and readiness. It never refuses a caller,
+ * so it must not reveal anything else.
  */
 export interface Probe {
-  /** The path, to the letter, such as `/healthz`. */
+  /** The exact path, such as `/healthz`. */
   readonly path: string;
   handle(): ProbeAnswer | Promise<ProbeAnswer>;
 }
 
-/** What a probe answers; `body` as JSON. */
+/** The response of a probe; `body` as JSON. */
 export interface ProbeAnswer {
   readonly status: number;
   readonly body: object;

@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { CallHeaders } from "../../call/call-headers.ts";
 import { invalidArgument, ServiceError } from "../../error/service-error.ts";
 
-/** A name or an address, and perhaps a port: no user, no path, no second host. */
+/** A name or an address, optionally with a port: no user, no path, no second host. */
 const HOST = /^(?:\[[\w:.%-]+\]|[\w.~%-]*)(?::\d*)?$/;
 
 /**
- * Refuses requests that HTTP itself has refused, before any route: Node would answer
- * them without a body, or take the first of two hosts, which another program on the
- * way may not (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 10.1.1). A host that is none
- * could be taken apart differently by whoever looks at it next.
+ * Refuses requests that HTTP itself forbids, before any route: Node would respond without a body,
+ * or use the first of two hosts, while another program in between may use the second (RFC 9112,
+ * sections 3.2 and 6.1; RFC 9110, section 10.1.1). The next program could parse an invalid host
+ * differently.
  *
  * @param isMultiplexed whether it came over HTTP/2
  * @throws ServiceError INVALID_ARGUMENT, and those of HTTP's own statuses
@@ -23,7 +23,7 @@ export function checkHead(
   if (incoming.rawHeaders.length > 2 * maxHeaders) {
     throw ServiceError.of(431, "REQUEST_HEADERS_TOO_LARGE", "the request has too many headers");
   }
-  // The parser of HTTP/1 takes other numbers, too.
+  // The HTTP/1 parser accepts other numbers, too.
   if (incoming.httpVersionMajor !== (isMultiplexed ? 2 : 1)) {
     throw invalidArgument("the request must say its version, HTTP/1.0 or HTTP/1.1");
   }
@@ -42,9 +42,8 @@ export function checkHead(
 }
 
 /**
- * Node takes what is chunked, whatever else was done to it before, and also from a client
- * that speaks a version without chunks: another program on the way may have read another
- * body (RFC 9112, section 6.1).
+ * Node accepts chunked bodies with further encodings, and also from a client whose HTTP version has
+ * no chunks: another program in between may have read another body (RFC 9112, section 6.1).
  */
 function checkTransferEncoding({ headers, httpVersion }: IncomingMessage): void {
   const encoding = headers["transfer-encoding"];

@@ -2,7 +2,7 @@ import type { CallHeaders } from "../../call/call-headers.ts";
 import { ServiceError } from "../../error/service-error.ts";
 
 const JSON_TYPE = /^application\/json[ \t]*(?=;|$)/i;
-/** As RFC 9110, section 5.6.6 has it: after a semicolon nothing may stand. */
+/** As in RFC 9110, section 5.6.6: a semicolon may be the last character. */
 const PARAMETER =
   /;(?:[ \t]*([!#$%&'*+\-.^_`|~0-9a-z]+)=([!#$%&'*+\-.^_`|~0-9a-z]+|"(?:[^"\\]|\\.)*"))?[ \t]*/iy;
 const IDENTITY = /^[ \t]*(?:identity)?[ \t]*$/i;
@@ -39,7 +39,7 @@ export function singleType(headers: CallHeaders): string | undefined {
 }
 
 /**
- * Refuses compressed bodies: what they hold could be far larger than what was sent.
+ * Refuses compressed bodies: their content could be far larger than what was sent.
  *
  * @throws ServiceError UNSUPPORTED_MEDIA_TYPE
  */

@@ -12,7 +12,7 @@ import { fieldsByName, hasOwnJsonForm } from "../../json/field-names.ts";
 import { childOf, fieldSetter, valueOf } from "../../json/field-setter.ts";
 import { decodeSegment, decodeSegments } from "./percent-encoding.ts";
 
-/** Writes what the variables of a path bind into a request. */
+/** Writes the values of path variables into a request. */
 export type PathBinder = (request: Message, segments: readonly string[]) => void;
 
 /** A field inside a message that has fields of its own. */
@@ -21,7 +21,8 @@ type MessageField = DescField & { fieldKind: "message"; message: DescMessage };
 /**
  * Compiles the variables of a route.
  *
- * @throws StartUpError where a variable names no field that a path can hold; generated code has none such
+ * @throws StartUpError if a variable names a field that a path cannot contain, which generated code
+ * never has
  */
 export function compilePathVariables(route: HttpRoute, input: DescMessage): PathBinder {
   const binders = route.variables.map((variable) => compileVariable(route, variable, input));
@@ -51,7 +52,7 @@ function compileVariable(
     let message = request;
     for (const parent of parents) message = childOf(message, parent);
     const before = mayBeSet ? valueOf(message, field) : undefined;
-    // A message would be changed in its place, and be its own likeness.
+    // Otherwise a message would be changed in place, and compared with itself.
     if (before !== undefined) clearField(message, field);
     set(message, text);
     if (before !== undefined && !isSame(field, before, valueOf(message, field))) {
@@ -101,7 +102,7 @@ function compileText(
   }
   return (segments) => {
     const last = isOpen ? segments.length : end;
-    // `**` may stand for no segment: then the verb ends the literal before it.
+    // `**` may match no segment: then the verb ends the literal before it.
     if (last <= start) return "";
     const text = segments.slice(start, last).join("/");
     return decodeSegments(verbLength === 0 ? text : text.slice(0, -verbLength));

@@ -1,11 +1,11 @@
-/** C0 and C1 controls: no name has them, and logs, databases and shells trip over them. */
+/** C0 and C1 controls: no name has them, and they cause problems in logs, databases and shells. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Decodes one segment of a path. Escapes that are malformed, that are not UTF-8
- * (overlong forms too), or that stand for control characters have no meaning.
+ * Decodes one segment of a path. Escapes that are malformed, not UTF-8 (including overlong forms),
+ * or control characters are invalid.
  *
- * @returns undefined where the segment has no meaning
+ * @returns undefined if the segment is invalid
  */
 export function decodeSegment(segment: string): string | undefined {
   if (!segment.includes("%")) return segment;
@@ -18,15 +18,15 @@ export function decodeSegment(segment: string): string | undefined {
 }
 
 /**
- * Decodes segments that a variable binds together. An encoded slash stays as it is,
- * as google.api.http has it: decoded it would look like a border of segments.
+ * Decodes the segments of one variable. An encoded slash is not decoded, as in google.api.http:
+ * decoded it would look like a segment separator.
  */
 export function decodeSegments(segments: string): string | undefined {
   if (!segments.includes("%")) return segments;
   return decodeSegment(segments.replace(/%2f/gi, (slash) => `%25${slash.slice(1)}`));
 }
 
-/** Decodes a name or a value of a query; undefined where it has no meaning. */
+/** Decodes a name or a value of a query; undefined if it is invalid. */
 export function decodeQueryText(text: string): string | undefined {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

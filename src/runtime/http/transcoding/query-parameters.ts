@@ -8,9 +8,9 @@ import { decodeQueryText } from "./percent-encoding.ts";
 /** Writes the parameters of a query into a request. */
 export type QueryBinder = (request: Message, query: string) => void;
 
-/** More of them serve nobody. */
+/** No RPC needs more. */
 const MAX_PARAMETERS = 256;
-/** How deep a parameter's name goes into messages. */
+/** The maximum depth of a parameter's name in messages. */
 const MAX_DEPTH = 16;
 
 /** A field that a parameter names, and how it is written. */
@@ -23,9 +23,9 @@ interface Leaf {
 const leaves = new WeakMap<DescField, Leaf>();
 
 /**
- * Compiles how a route reads its query: each parameter is a field that neither the
- * path nor the body binds, by its protobuf or its JSON names, with dots into messages.
- * What is no such field is refused, so that a misspelt filter does not list everything.
+ * Compiles how a route reads its query: each parameter is a field that neither the path nor the
+ * body binds, by its protobuf or its JSON names, with dots into messages. Other parameters are
+ * refused, so that a misspelt filter does not list everything.
  */
 export function compileQuery(route: HttpRoute, input: DescMessage): QueryBinder {
   const bound = [
@@ -109,7 +109,7 @@ function leafOf(field: DescField): Leaf {
   return leaf;
 }
 
-/** A message without a value of its own is set, and nothing in it: what no other parameter can say. */
+/** A message without a value of its own is set to empty, which no other parameter can express. */
 function presenceOf(field: DescField, value: string): FieldSetter | undefined {
   if (value !== "" || field.fieldKind !== "message" || hasOwnJsonForm(field.message)) {
     return undefined;

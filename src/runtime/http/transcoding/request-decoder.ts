@@ -19,7 +19,7 @@ import { requireIdentity, requireJson, singleType } from "./content-type.ts";
 import { compilePathVariables } from "./path-variables.ts";
 import { compileQuery } from "./query-parameters.ts";
 
-/** What a request message is made of. */
+/** The parts of a request message. */
 export interface RequestParts {
   /** The segments of the path, as they were sent. */
   readonly segments: readonly string[];
@@ -29,7 +29,7 @@ export interface RequestParts {
   readonly hasBody: boolean;
   /** Reads the body; empty where there is none. */
   readBody(): Promise<Buffer>;
-  /** Gives what the message takes that is made of it. */
+  /** Counts the memory of the decoded message. */
   readonly memory: MessageMemory;
 }
 
@@ -37,8 +37,8 @@ export interface RequestParts {
 export type RequestDecoder = (parts: RequestParts) => Message | Promise<Message>;
 
 /**
- * Compiles `google.api.http` for one route: what the path, the query and the body bind.
- * The path wins over the body, as it is what was routed; a body that says otherwise is
+ * Compiles `google.api.http` for one route: what the path, the query and the body bind. The path
+ * takes precedence over the body, since it was used for routing; a body with another value is
  * refused.
  *
  * @throws StartUpError where the route does not fit the request message
@@ -73,7 +73,7 @@ export function compileRequest(
   };
 }
 
-/** A body of no bytes is none, also where its length was not announced. */
+/** An empty body counts as none, even if its length was not announced. */
 async function refuseBody(parts: RequestParts): Promise<void> {
   const bytes = await parts.readBody();
   if (bytes.length > 0) throw invalidArgument("this request takes no body");
