@@ -2,7 +2,7 @@ import type { RiskLevel } from "../../api/policy.ts";
 import { missingPrincipal } from "../error/service-error.ts";
 
 /**
- * What a handler knows of the call beside its request; the same over HTTP and gRPC.
+ * The context of a call for its handler; the same over HTTP and gRPC.
  *
  * @example
  * ```ts
@@ -18,7 +18,10 @@ import { missingPrincipal } from "../error/service-error.ts";
 export interface CallContext {
   /** The full method name, such as `notes.v1.NotesService/SetItem`. */
   readonly rpc: string;
-  /** The caller; undefined where the exposure lets anybody in and nobody was identified. */
+  /**
+   * The caller; undefined if the exposure allows unauthenticated calls and the caller was not
+   * identified.
+   */
   readonly principal: Principal | undefined;
   /** The id that logs, errors and audit events of this call share: that of `X-Request-ID`, or a new one. */
   readonly requestId: string;
@@ -33,10 +36,10 @@ export interface CallContext {
    * `ServiceError`: CANCELLED, DEADLINE_EXCEEDED or UNAVAILABLE.
    */
   readonly signal: AbortSignal;
-  /** What the handler adds to the audit of the call. */
+  /** Adds to the audit of the call. */
   readonly audit: CallAudit;
   /**
-   * Sets a header of the response, or of the initial metadata, in the place of what it had.
+   * Sets a header of the response, or of the initial metadata, and replaces existing values.
    *
    * @param name in any case
    * @param value text; of a name that ends in `-bin`, base64
@@ -45,31 +48,34 @@ export interface CallContext {
    */
   setResponseHeader(name: string, value: string): void;
   /**
-   * Adds a value to a header of the response, beside those that it has; otherwise likewise. One that
-   * has a single value by HTTP, such as `ETag`, takes no second.
+   * Adds a value to a header of the response and keeps existing values; otherwise likewise. A
+   * header that can have only one value in HTTP, such as `ETag`, cannot get a second one.
    *
    * @throws as `setResponseHeader` does; TypeError for a second value of such a header
    */
   appendResponseHeader(name: string, value: string): void;
   /**
    * Sets trailing metadata of the response, which gRPC, gRPC-Web and Connect send with its status.
-   * Nobody would see it over a route of HTTP: there it is not sent.
+   * It is not sent over an HTTP route.
    *
    * @throws TypeError for one that cannot be sent, or where all are larger than 16 KiB; Error once
    * the response was ended
    */
   setResponseTrailer(name: string, value: string): void;
   /**
-   * Adds a value to trailing metadata, beside those that it has; otherwise likewise.
+   * Adds a value to trailing metadata and keeps existing values; otherwise likewise.
    *
    * @throws as `setResponseTrailer` does
    */
   appendResponseTrailer(name: string, value: string): void;
 }
 
-/** The authenticated caller (docs/requirements.md, AUTHN-9). A text that the source does not say is empty. */
+/**
+ * The authenticated caller (docs/requirements.md, AUTHN-9). A text that the source does not have is
+ * empty.
+ */
 export interface Principal {
-  /** What the caller is known by, unique among those of its type: the object id of authorization. */
+  /** The id of the caller, unique among those of its type: the object id in authorization. */
   readonly subjectId: string;
   /** The subject type of the authorization model: `user` from the gateway or a JWT, `service` from an internal token. */
   readonly subjectType: string;
@@ -77,7 +83,7 @@ export interface Principal {
   readonly username: string;
   /** The display name. */
   readonly name: string;
-  /** The e-mail address; nobody has checked here that it is the caller's. */
+  /** The e-mail address, which was not verified here. */
   readonly email: string;
   /** The organization that the caller belongs to: the claim `owner` of a token. */
   readonly organizationId: string;
@@ -91,7 +97,7 @@ export interface Principal {
   readonly source: "gateway" | "jwt" | "internal";
 }
 
-/** A further event of a call, of the handler's own (`context.audit.record`). */
+/** A further event of a call, recorded by its handler (`context.audit.record`). */
 export interface AuditRecord {
   /** Lower-case words joined by dots, such as `session.revoke`; at most 128 characters. */
   readonly event: string;
@@ -100,8 +106,8 @@ export interface AuditRecord {
   /** The object that it is about, as `type:id`. */
   readonly resource?: string;
   /**
-   * What else there is to say: at most 16 short facts, by names of lower-case letters, digits
-   * and `_`. Never a secret: what looks like one, or has the name of one, is left out.
+   * Further details: at most 16 short values, with names of lower-case letters, digits and `_`.
+   * Never a secret: values that look like one, or have the name of one, are omitted.
    */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
 }
@@ -111,7 +117,7 @@ export interface AuditRecord {
  *
  * @example
  * ```ts
- * async function tellOfSharing(itemId: string, { audit }: CallContext): Promise<void> {
+ * async function recordSharing(itemId: string, { audit }: CallContext): Promise<void> {
  *   audit.setResource(`item:${itemId}`);
  *   await audit.record({
  *     event: "item.share",
@@ -124,17 +130,18 @@ export interface AuditRecord {
  */
 export interface CallAudit {
   /**
-   * Names the object that the call is about, such as one that the handler created, in the place of
-   * that of the policy; what was authorized stays in the event. Without effect where the RPC is not audited.
+   * Names the object that the call is about, such as one that the handler created, instead of that
+   * of the policy; the authorized object stays in the event. It has no effect if the RPC is not
+   * audited.
    *
    * @param resource `type:id`
    * @throws TypeError where that is not a valid object; Error once the event was completed
    */
   setResource(resource: string): void;
   /**
-   * Stores a further event, linked to the call. Resolves when it is stored, or waits for the database.
-   * A call records at most 100. Work that outlasts the call may still record: what it does must not go
-   * unrecorded because its caller has hung up.
+   * Stores a further event, linked to the call. Resolves when it is stored, or waits for the
+   * database. A call records at most 100. Work that outlasts the call may still record events, even
+   * if its caller has disconnected.
    *
    * @throws TypeError for an event that is not valid; RangeError for one too many; Error where the
    * service has no database, or its server has ended
@@ -153,8 +160,8 @@ export const NO_AUDIT: CallAudit = {
 };
 
 /**
- * Handles an RPC with one request and one response. It refuses by throwing a `ServiceError`; whatever
- * else it throws is answered as INTERNAL, without detail.
+ * Handles an RPC with one request and one response. It refuses by throwing a `ServiceError`; all
+ * other errors are INTERNAL, without details.
  *
  * @example
  * ```ts
@@ -170,8 +177,8 @@ export type UnaryHandler<Request, Response> = (
 ) => Promise<Response>;
 
 /**
- * Handles an RPC with one request and a stream of responses. Leaving the stream, as when the caller
- * has gone, ends the generator at its `yield`.
+ * Handles an RPC with one request and a stream of responses. If the stream is left, such as when
+ * the caller has gone, the generator ends at its `yield`.
  *
  * @example
  * ```ts
@@ -189,8 +196,8 @@ export type ServerStreamingHandler<Request, Response> = (
 ) => AsyncIterable<Response>;
 
 /**
- * Handles an RPC with a stream of requests and one response. The requests are read once, as the
- * handler asks for them.
+ * Handles an RPC with a stream of requests and one response. The requests can be read once, and
+ * arrive as the handler reads them.
  *
  * @example
  * ```ts

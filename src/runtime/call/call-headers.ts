@@ -28,8 +28,8 @@ export function single(headers: CallHeaders, name: string): string | undefined {
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * The headers of a request as they came: Node's own table joins or drops what
- * occurs twice, and a duplicate must be seen (docs/requirements.md, HDR-6).
+ * The headers of a request as received: Node's own table joins or drops duplicates, which must be
+ * detected (docs/requirements.md, HDR-6).
  */
 export class HttpHeaders implements CallHeaders {
   readonly #raw: readonly string[];
@@ -64,7 +64,7 @@ function lowerNames(raw: readonly string[]): string[] {
   return names;
 }
 
-/** Headers of which some cannot be seen. */
+/** Headers of which some are hidden. */
 export class HeadersWithout implements CallHeaders {
   readonly #headers: CallHeaders;
   readonly #hidden: ReadonlySet<string>;

@@ -2,14 +2,14 @@ import { randomFillSync } from "node:crypto";
 import type { Call } from "./call.ts";
 import { type CallHeaders, single } from "./call-headers.ts";
 
-/** One draw serves many calls: asking the system for each id costs more than all else of it. */
+/** One draw serves many calls: calling the system for each id costs more than the rest of it. */
 const randomPool = Buffer.allocUnsafe(4096);
 let used = randomPool.length;
 
 /**
- * Draws random bytes that nobody else is given; few at once.
+ * Returns random bytes, each of them only once.
  *
- * @returns where in `randomPool` they stand, until the next draw
+ * @returns their offset in `randomPool`, valid until the next draw
  */
 function drawRandom(bytes: number): number {
   if (used + bytes > randomPool.length) {
@@ -24,10 +24,10 @@ function drawRandom(bytes: number): number {
 /** The header of the id that logs, errors and audit events of a call share. */
 export const REQUEST_ID_HEADER = "x-request-id";
 
-/** What is safe in a log line and a header, and no longer than an id is. */
+/** Characters that are safe in a log line and a header, with the maximum length of an id. */
 const ACCEPTED = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-/** The caller's request id where it is a harmless one, else a new one. */
+/** The caller's request id if it is safe, else a new one. */
 export function requestIdOf(headers: CallHeaders): string {
   const sent = single(headers, REQUEST_ID_HEADER);
   return sent !== undefined && ACCEPTED.test(sent) ? sent : newRequestId();

@@ -6,11 +6,11 @@ import type { CallHeaders } from "./call-headers.ts";
 import { ResponseFields, type ResponseMetadata } from "./response-fields.ts";
 import type { Transport } from "./transports.ts";
 
-/** What an adapter knows of a call when it begins. */
+/** The data of a call at its begin, from its adapter. */
 export interface CallStart {
   readonly method: BoundMethod;
   readonly transport: Transport;
-  /** Of the adapter's choice, by `requestIdOf`. */
+  /** Chosen by the adapter, with `requestIdOf`. */
   readonly requestId: string;
   readonly headers: CallHeaders;
   readonly peer: Peer;
@@ -20,17 +20,23 @@ export interface CallStart {
   readonly route?: string;
   /** The HTTP method as it was sent; `POST` over gRPC and gRPC-Web. */
   readonly httpMethod: string;
-  /** How long the client waits, in milliseconds; absent where it does not say. */
+  /** How long the client waits, in milliseconds; absent if it sends no timeout. */
   readonly clientTimeoutMs?: number;
-  /** Why it is refused before anything else, where its headers cannot be understood; it is logged and counted like any call. */
+  /**
+   * The error that it is refused with first of all if its headers are invalid; it is logged and
+   * counted like any call.
+   */
   readonly refusal?: ServiceError;
   /** Reads and decodes the request, once: a message, or an async iterable of messages. */
   readonly readRequest: () => unknown;
-  /** Encodes a response message, so that what cannot be encoded is an error of the call; absent where that comes later. */
+  /**
+   * Encodes a response message, so that an encoding failure is an error of the call; absent if
+   * messages are encoded later.
+   */
   readonly encodeResponse?: (response: unknown) => unknown;
 }
 
-/** By which kind of credential the caller was identified. */
+/** The kind of credential that identified the caller. */
 export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" | "cookie";
 
 /**
@@ -40,7 +46,7 @@ export type CredentialKind = "none" | "gateway" | "jwt" | "internal" | "system" 
 export class Call implements CallContext {
   readonly method: BoundMethod;
   readonly transport: Transport;
-  /** Without the identity headers of a peer that is not trusted, once the metadata stage was there. */
+  /** Without the identity headers of an untrusted peer, after the metadata stage. */
   headers: CallHeaders;
   readonly peer: Peer;
   readonly target: string;
@@ -70,17 +76,17 @@ export class Call implements CallContext {
   /** The object that authorization was decided on, for audit and log. */
   resource: string | undefined;
 
-  /** What authorization came to; undefined before it, and where none was asked for. */
+  /** The outcome of authorization; undefined before it, and if there was no check. */
   decision: "allowed" | "denied" | undefined;
-  /** The state of the relationships that it was decided on, where an engine decided. */
+  /** The state of the relationships that it was decided on, if an engine decided. */
   revision: string | undefined;
-  /** Makes what `audit` gives; set by the chain. */
+  /** Creates the value of `audit`; set by the chain. */
   auditOf: ((call: Call) => CallAudit) | undefined;
   /** How many bytes were sent, for the log; set by the adapter. */
   responseBytes = 0;
-  /** The HTTP status of the response where the handler chose it, as raw ones do. */
+  /** The HTTP status of the response if the handler chose it, as raw handlers do. */
   responseStatus = 200;
-  /** Its place among the calls under way; negative where it is none of them. */
+  /** Its index among the calls under way; negative if it is not one of them. */
   place = -1;
 
   readonly #readRequest: () => unknown;
@@ -109,7 +115,7 @@ export class Call implements CallContext {
     this.#encodeResponse = start.encodeResponse;
   }
 
-  /** How long it took, or takes as yet. */
+  /** How long it took, or has taken so far. */
   get durationMs(): number {
     return (this.endedAt || performance.now()) - this.startedAt;
   }
@@ -118,7 +124,7 @@ export class Call implements CallContext {
     return this.method.rpc;
   }
 
-  /** Made when it is first asked for: most handlers never do. */
+  /** Created on first use: most handlers never use it. */
   get audit(): CallAudit {
     return (this.#audit ??= this.auditOf?.(this) ?? NO_AUDIT);
   }
@@ -145,7 +151,7 @@ export class Call implements CallContext {
     this.#onAbort?.(reason);
   }
 
-  /** Registers the one that waits for the call: the timeout stage. */
+  /** Registers the waiter of the call: the timeout stage. */
   whenAborted(listener: (reason: ServiceError) => void): void {
     this.#onAbort = listener;
     if (this.#abortReason !== undefined) listener(this.#abortReason);
@@ -155,7 +161,7 @@ export class Call implements CallContext {
     return this.#readRequest();
   }
 
-  /** For the chain: a response message as the adapter wants it. */
+  /** For the chain: a response message in the form that the adapter needs. */
   encodeResponse(response: unknown): unknown {
     return this.#encodeResponse === undefined ? response : this.#encodeResponse(response);
   }

@@ -4,7 +4,7 @@ import type { Call } from "./call.ts";
 import type { CallHeaders } from "./call-headers.ts";
 
 const FORWARDED_FOR = "x-forwarded-for";
-/** More proxies than these stand in front of nobody. */
+/** No deployment has more proxies than this. */
 const MAX_HOPS = 32;
 /** An IPv6 address in brackets with port, and white space around it. */
 const MAX_HOP_LENGTH = 64;
@@ -21,9 +21,9 @@ export function requestInfoStage(trust: PeerTrust): (call: Call) => void {
 }
 
 /**
- * The right-most hop of `X-Forwarded-For` that is not itself a trusted peer; what
- * stands left of it, anybody may have written. Where a hop is not an address, or there
- * are too many, the last one that was vouched for.
+ * The right-most hop of `X-Forwarded-For` that is not itself a trusted peer; anybody may have
+ * written the hops to its left. If a hop is not an address, or there are too many, the last hop
+ * that a trusted peer reported.
  */
 export function clientAddress(headers: CallHeaders, peer: string, trust: PeerTrust): string {
   const client = clientHop(headers.all(FORWARDED_FOR), trust);
@@ -50,7 +50,10 @@ function clientHop(values: readonly string[], trust: PeerTrust): IpAddress | und
   return client;
 }
 
-/** The address of a hop, which may be in brackets and have a port; undefined where it is none. */
+/**
+ * The address of a hop, which may be in brackets and have a port; undefined if it is not an
+ * address.
+ */
 function parseHop(text: string): IpAddress | undefined {
   const plain = parseIp(text);
   if (plain !== undefined) return plain;

@@ -4,15 +4,15 @@ import type { Transport } from "./transports.ts";
 export type ResponseMetadata = ReadonlyMap<string, string | readonly string[]>;
 
 /**
- * The most bytes of all headers, or of all trailers, names and values. Clients bound them, and
- * what fits into no frame of HTTP/2 would end its whole connection.
+ * The most bytes of all headers, or of all trailers, names and values. Clients limit them, and
+ * headers that do not fit into an HTTP/2 frame would end the whole connection.
  */
 export const MAX_METADATA_BYTES = 16 * 1024;
 
 /** The most values of all headers, or of all trailers: each takes some bytes beside its own. */
 export const MAX_METADATA_VALUES = 512;
 
-/** Names that Node sends over HTTP/2 with one value only, and that mean nothing with more. */
+/** Names that Node sends over HTTP/2 with one value only, and that have no meaning with several. */
 const SINGLE: ReadonlySet<string> = new Set([
   "access-control-allow-credentials",
   "access-control-max-age",
@@ -58,7 +58,10 @@ const METADATA_NAME = /^[\w.-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const METADATA_VALUE = /^[\x20-\x7e]*$/;
 
-/** The headers, or the trailers, of one response. What cannot be sent is an error of the handler, and is logged as that. */
+/**
+ * The headers, or the trailers, of one response. A value that cannot be sent is an error of the
+ * handler, and is logged as such.
+ */
 export class ResponseFields {
   readonly #transport: Transport;
   readonly #what: "header" | "trailer";
@@ -119,7 +122,7 @@ export class ResponseFields {
 }
 
 /**
- * Refuses headers, or trailers, that are more than clients and HTTP/2 take.
+ * Refuses headers, or trailers, that exceed the limits of clients and HTTP/2.
  *
  * @param bytes of all names and values
  * @param values how many there are
@@ -147,12 +150,15 @@ function sizeOf(name: string, value: string | readonly string[]): number {
   return value.reduce((sum, each) => sum + name.length + each.length, 0);
 }
 
-/** A value as gRPC and Connect have it sent; clients fail at a binary one that is not valid base64. */
+/**
+ * A value in the wire form of gRPC and Connect; clients fail on a binary value that is not valid
+ * base64.
+ */
 export function sentValue(name: string, value: string): string {
   return name.endsWith(BINARY_SUFFIX) ? binaryValue(Buffer.from(value, "base64")) : value;
 }
 
-/** A binary value as gRPC and Connect have it sent: in base64 without padding. */
+/** A binary value in the wire form of gRPC and Connect: base64 without padding. */
 export function binaryValue(bytes: Uint8Array): string {
   const { buffer, byteOffset, length } = bytes;
   return Buffer.from(buffer, byteOffset, length).toString("base64").replace(/=+$/, "");

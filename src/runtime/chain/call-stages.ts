@@ -4,30 +4,34 @@ import type { Transport } from "../call/transports.ts";
 import type { ServiceError } from "../error/service-error.ts";
 import type { Peer } from "../peer/peer.ts";
 
-/** Looks at a call or fills it in; refuses it by throwing a `ServiceError`. Stages without waiting return nothing. */
+/**
+ * Checks a call or fills it in; refuses it by throwing a `ServiceError`. Synchronous stages return
+ * nothing.
+ */
 export type Stage = (call: Call) => void | Promise<void>;
 
-/** How a call, or its handler, ended; without an error all went well. */
+/** How a call, or its handler, ended; without an error it succeeded. */
 export interface CallEnd {
   readonly error: ServiceError | undefined;
-  /** Of a handler: its stream was left before it came to its own end. What it did until then stands. */
+  /** Of a handler: its stream was cut off before its end. Its effects until then remain. */
   readonly isCutOff?: true;
 }
 
 /** Keeps the audit event of a call. */
 export interface AuditTrail {
   /**
-   * Begins the event of a call that was authorized. Of a write the intent is stored first.
+   * Begins the event of an authorized call. For a write the intent is stored first.
    *
    * @throws ServiceError UNAVAILABLE where the intent cannot be stored
    */
   begin(call: Call): void | Promise<void>;
   /**
-   * Completes the event with what became of the call, or stores that of one that was refused.
-   * Never throws: what cannot be stored now is kept and tried again.
+   * Completes the event with the outcome of the call, or stores the event of a refused one. Never
+   * throws: events that cannot be stored now are kept and retried.
    *
-   * @param error how the handler ended; of a call that did not come as far, what it was refused with
-   * @param answer what the caller was sent; the same where absent
+   * @param error how the handler ended; for a call that did not reach it, the error that it was
+   * refused with
+   * @param answer the response to the caller; the same if absent
    * @param isCutOff whether the handler's stream was left before its end
    */
   complete(
@@ -41,7 +45,7 @@ export interface AuditTrail {
    * `complete`, for as long as this process lives.
    */
   outlast(call: Call, answer: CallEnd): void;
-  /** What a handler adds to the audit of its call; absent where nothing is stored. */
+  /** Lets a handler add to the audit of its call; absent if nothing is stored. */
   readonly auditOf?: (call: Call) => CallAudit;
 }
 
@@ -51,16 +55,19 @@ export interface CallObserver {
   end(call: Call, error: ServiceError | undefined): void;
 }
 
-/** A request that was answered before it could become a call: no route, a preflight, too large, malformed. */
+/**
+ * A request that got a response before it became a call: no route, a preflight, too large,
+ * malformed.
+ */
 export interface UnroutedRequest {
   readonly transport: Transport;
   /** The HTTP method; empty where it could not be read. */
   readonly httpMethod: string;
   /** The path as it was sent, without query, for the log only. */
   readonly target: string;
-  /** The HTTP status; also over gRPC, where that says 200 whatever the outcome. */
+  /** The HTTP status; also over gRPC, where it is 200 for every outcome. */
   readonly status: number;
-  /** The code of the error; undefined for an answer that is none. */
+  /** The code of the error; undefined for other responses. */
   readonly code: string | undefined;
   readonly requestId: string;
   readonly peer: Peer;

@@ -1,16 +1,16 @@
-/** Something that must be over after a while. */
+/** Something with a deadline. */
 export interface Timed {
   /** Of `performance.now()`. */
   expiresAt: number;
   previous: Timed | undefined;
   next: Timed | undefined;
-  /** Called when it is not over by then; it is no longer watched. */
+  /** Called if it is not over by then; it is no longer watched. */
   expire(): void;
 }
 
 /**
- * Watches things that all have the same time, with one timer for all: a timer for each
- * costs more than a stage of the chain, and nearly none ever goes off.
+ * Watches deadlines that all have the same duration, with one timer for all: a timer for each costs
+ * more than a stage of the chain, and almost none ever fires.
  */
 export class Deadlines {
   readonly #milliseconds: number;
@@ -22,7 +22,10 @@ export class Deadlines {
     this.#milliseconds = milliseconds;
   }
 
-  /** Begins to watch: as all have the same time, the newest expires last. @param now of `performance.now()` */
+  /**
+   * Begins to watch: since all have the same duration, the newest expires last. @param now of
+   * `performance.now()`
+   */
   add(timed: Timed, now: number): void {
     timed.expiresAt = now + this.#milliseconds;
     timed.previous = this.#last;
@@ -33,7 +36,7 @@ export class Deadlines {
     this.#timer ??= setTimeout(() => this.#look(), this.#milliseconds).unref();
   }
 
-  /** It is over. Without effect for what is not watched. */
+  /** It is over. No effect if it is not watched. */
   remove(timed: Timed): void {
     const { previous, next } = timed;
     if (previous === undefined && next === undefined && this.#first !== timed) return;

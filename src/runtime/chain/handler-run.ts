@@ -6,21 +6,24 @@ import { toServiceError } from "../error/to-service-error.ts";
 import type { CallEnd } from "./call-stages.ts";
 
 /**
- * What the handler of an audited call does. It may outlast the call: whoever called may have gone,
- * or the deadline may have passed, and what it has written stands all the same.
+ * The runs of the handler of an audited call. It may outlast the call: the caller may have gone, or
+ * the deadline may have passed, but its writes remain.
  */
 export class HandlerRun {
   /** More than one where an interceptor calls the handler again. */
   #running = 0;
-  /** Streams that the handler returned, and that have not ended: also those that nobody has begun to read. */
+  /**
+   * Streams that the handler returned and that have not ended, including those that nobody has
+   * begun to read.
+   */
   #open = 0;
   #isOver = false;
   #end: CallEnd | undefined;
   #settled: (() => unknown) | undefined;
 
   /**
-   * What the handler came to: a success, where one of its runs was that; undefined where it did not
-   * run. A stream that was left is not a failure: what was written before its first message stands.
+   * The outcome of the handler: a success if one of its runs succeeded; undefined if it did not
+   * run. A stream that was cut off is not a failure: writes before its first message remain.
    */
   get end(): CallEnd | undefined {
     return this.#open > 0 ? further(this.#end, CUT_OFF) : this.#end;
@@ -28,7 +31,7 @@ export class HandlerRun {
 
   /** Calls the handler, as `invokeHandler` does. */
   start(call: Call): Promise<unknown> | AsyncIterable<unknown> {
-    // Its event is complete: an interceptor that goes on now would do what nobody recorded.
+    // Its event is complete: an interceptor that continues now would have unrecorded effects.
     if (this.#isOver) throw new ServiceError("CANCELLED");
     const answer = this.#invoke(call);
     if (streamsResponse(call.method.kind)) {
@@ -46,7 +49,7 @@ export class HandlerRun {
   /**
    * The call is over, and the handler is not called any more.
    *
-   * @param settled called once the handler has ended, where it still runs
+   * @param settled called once the handler has ended, if it still runs
    * @returns whether it has ended
    */
   over(settled: () => unknown): boolean {
@@ -75,7 +78,7 @@ export class HandlerRun {
       end = { error: errorOf(call, error) };
       throw error;
     } finally {
-      // Also of a stream that was left, after the handler has put away what it held.
+      // Also for a stream that was left, after the handler's own cleanup.
       this.#open--;
       this.#ended(end);
     }
@@ -103,15 +106,15 @@ function effect({ error, isCutOff }: CallEnd): number {
   return isCutOff === true ? 1 : 2;
 }
 
-/** Many libraries tell of a signal by an error of their own. */
+/** Many libraries report an aborted signal with an error of their own. */
 function errorOf(call: Call, error: unknown): ServiceError {
   const isAborted = error instanceof Error && error.name === "AbortError";
   return (isAborted ? call.abortReason : undefined) ?? toServiceError(error);
 }
 
 /**
- * Calls the handler and makes its answer the message that the RPC declares: handlers
- * may return plain objects. Throws what the handler throws, also at once.
+ * Calls the handler and converts its result to the message that the RPC declares: handlers may
+ * return plain objects. Errors of the handler are passed on, also synchronous ones.
  */
 export function invokeHandler(call: Call): Promise<unknown> | AsyncIterable<unknown> {
   const { handler, descriptor } = call.method;

@@ -7,28 +7,29 @@ export interface InterceptedCall extends CallContext {
   /** The protocol that the call came by. */
   readonly transport: Transport;
   /**
-   * As they were sent, at the place `before`: nobody has checked them there, and whoever calls
-   * may have written them. After it without the identity headers of peers that are not trusted.
+   * In `before`, the headers as sent: they are not checked there, and the caller may have forged
+   * them. Later, without the identity headers of untrusted peers.
    */
   readonly headers: CallHeaders;
   /**
-   * The decoded request, or the stream of requests; undefined at the place `before`. What
-   * authorization was decided on: changed after it, the handler acts on another object.
+   * The decoded request, or the request stream; undefined in `before`. Authorization was decided on
+   * it: if you change it afterwards, the handler acts on another object.
    */
   readonly request: unknown;
 }
 
 /**
- * Wraps the rest of the chain. It may look at the call, refuse it by throwing a
- * `ServiceError`, or look at the response, which is a message or an async iterable
- * of messages. It must return what `next` gives, or a response of the same kind.
+ * Wraps the rest of the chain. It may inspect the call, refuse it by throwing a `ServiceError`, or
+ * inspect the response, which is a message or an async iterable of messages. It must return the
+ * result of `next`, or a response of the same kind.
  *
- * It may call `next` again, such as to retry, and the rest of the chain runs again: authentication,
- * rate limit (which counts it again), authorization and handler at the place `before`, only the
- * handler at `after`. The request was read once, and each run has the same object; so the handler of
- * a stream of requests is called once, and again it is an error. The time of the call is one: once it
- * is up, or the caller has gone, `next` rejects. The call has one audit event, which says that the
- * handler succeeded where one of its runs did, and in `answered` what the caller was sent instead.
+ * It may call `next` again, for example to retry, and the rest of the chain runs again:
+ * authentication, rate limit (which counts it again), authorization and handler in `before`, only
+ * the handler in `after`. The request is read once, and each run has the same object; so the
+ * handler of a request stream can be called once, and a second call is an error. All runs share the
+ * deadline of the call: once it has passed, or the caller has gone, `next` rejects. The call has
+ * one audit event, which records success if one of its runs succeeded, and in `answered` the
+ * response to the caller if it differs.
  *
  * @example
  * ```ts
@@ -45,8 +46,8 @@ export interface InterceptedCall extends CallContext {
 export type Interceptor = (call: InterceptedCall, next: () => Promise<unknown>) => Promise<unknown>;
 
 /**
- * Whether a call that is authenticated and authorized is let in all the same, such
- * as by quota or a maintenance window. Refuses by throwing a `ServiceError`.
+ * A further check of an authenticated and authorized call, such as a quota or a maintenance window.
+ * Refuses by throwing a `ServiceError`.
  *
  * @example
  * ```ts

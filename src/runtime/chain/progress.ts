@@ -5,14 +5,14 @@ import type { HandlerRun } from "./handler-run.ts";
 
 type Waiting = (reason: ServiceError) => void;
 
-/** How far a call came, and until when it may take. */
+/** The progress of a call, and its deadline. */
 export class Progress implements Timed {
   expiresAt = 0;
   previous: Timed | undefined = undefined;
   next: Timed | undefined = undefined;
-  /** What its handler does; from the audit stage on, where the call is audited. */
+  /** The runs of its handler; from the audit stage on, if the call is audited. */
   handlerRun: HandlerRun | undefined = undefined;
-  /** Whether its time has begun, which is one also where an interceptor calls `next` again. */
+  /** Whether its time has begun; it begins only once, even if an interceptor calls `next` again. */
   isWatched = false;
   /** Whether its handler was called. */
   isHandled = false;
@@ -29,7 +29,7 @@ export class Progress implements Timed {
     this.#call = call;
   }
 
-  /** The request, or the promise of it: read once, as it comes once. */
+  /** The request, or the promise of it: it can be read only once. */
   request(): unknown {
     if (!this.#isRead) {
       this.#request = this.#call.readRequest();
@@ -38,7 +38,7 @@ export class Progress implements Timed {
     return this.#request;
   }
 
-  /** Registers one that waits for the call; several do where an interceptor calls `next` again. */
+  /** Registers a waiter of the call; there are several if an interceptor calls `next` again. */
   whenAborted(waiting: Waiting): void {
     if (this.#waiting === undefined) {
       this.#waiting = waiting;
@@ -61,7 +61,7 @@ export class Progress implements Timed {
       return;
     }
     this.#deadlines = deadlines;
-    // Not since the call came: what stands before the timeout may have taken a while.
+    // Not since the call arrived: stages before the timeout may have taken a while.
     deadlines.add(this, performance.now());
   }
 

@@ -8,12 +8,12 @@ import { HandlerRun, invokeHandler } from "./handler-run.ts";
 import { type AdmissionCheck, type Interceptor, intercept } from "./interceptor.ts";
 import { Progress } from "./progress.ts";
 
-/** What the chain is made of, in its order (docs/requirements.md, CHAIN-1). */
+/** The parts of the chain, in its order (docs/requirements.md, CHAIN-1). */
 export interface ServerChainParts {
   readonly before: readonly Interceptor[];
   /** How long a call may take, in milliseconds: with one response, and with a stream of them. */
   readonly timeoutMs: { readonly unary: number; readonly stream: number };
-  /** Context injection, request info and metadata; none waits. */
+  /** Context injection, request info and metadata; all are synchronous. */
   readonly contextInjection: (call: Call) => void;
   readonly requestInfo: (call: Call) => void;
   readonly metadata: (call: Call) => void;
@@ -26,7 +26,7 @@ export interface ServerChainParts {
   readonly observers: readonly CallObserver[];
 }
 
-/** The one way from a call to its handler, for all transports. */
+/** The single path from a call to its handler, for all transports. */
 export class ServerChain {
   readonly #parts: ServerChainParts;
   readonly #deadlines: { readonly unary: Deadlines; readonly stream: Deadlines };
@@ -42,7 +42,7 @@ export class ServerChain {
    * only then is the call over.
    *
    * @returns the response: a message, or an async iterable of messages, as the call encodes them
-   * @throws ServiceError always of this type; the whole answer to the caller
+   * @throws ServiceError always of this type; the complete error for the caller
    */
   async run(call: Call): Promise<unknown> {
     const { before, observers, audit } = this.#parts;
@@ -56,11 +56,11 @@ export class ServerChain {
         : intercept(before, call, async () => this.#timed(call, progress)));
       if (streamsResponse(call.method.kind)) {
         const stream = this.#streamed(call, progress, response as AsyncIterable<unknown>);
-        // To its start: so it has an end also where it is returned before its first message is read.
+        // Started here, so that it ends even if it is returned before its first message is read.
         await stream.next();
         return stream;
       }
-      // Before the end, which is notified of what cannot be encoded, and of the bytes.
+      // Before the end of the call, so that encoding errors and the bytes are recorded.
       const answer = call.encodeResponse(response);
       const ended = this.#end(call, progress, undefined);
       if (ended !== undefined) await ended;
@@ -72,7 +72,7 @@ export class ServerChain {
     }
   }
 
-  /** Timeout: what comes after it is left alone once the time is up. */
+  /** Timeout: the rest of the chain is abandoned once the time is up. */
   #timed(call: Call, progress: Progress): Promise<unknown> {
     if (!progress.isWatched) this.#watched(call, progress);
     else if (call.abortReason !== undefined) throw call.abortReason;
@@ -93,7 +93,10 @@ export class ServerChain {
     progress.watch(this.#deadlines[kind], timeout === own ? undefined : timeout);
   }
 
-  /** From context injection to the rate limit; none of it waits but authentication, and that seldom. */
+  /**
+   * From context injection to the rate limit; only authentication may be asynchronous, and seldom
+   * is.
+   */
   #identified(call: Call, progress: Progress): Promise<unknown> {
     const { contextInjection, requestInfo, metadata, authentication, rateLimit } = this.#parts;
     contextInjection(call);
@@ -114,7 +117,8 @@ export class ServerChain {
   async #authorized(call: Call, progress: Progress): Promise<unknown> {
     const { authorization, audit, admission, after } = this.#parts;
     const isAudited = call.method.policy.audit !== undefined;
-    // One for the call, however often an interceptor calls `next`: what an earlier run did stands.
+    // One for the call, even if an interceptor calls `next` several times: effects of earlier runs
+    // remain.
     if (isAudited) progress.handlerRun ??= new HandlerRun();
     const request = progress.request();
     call.request = request instanceof Promise ? await request : request;
@@ -134,9 +138,9 @@ export class ServerChain {
   }
 
   #handled(call: Call, progress: Progress): Promise<unknown> | AsyncIterable<unknown> {
-    // The caller may have gone meanwhile: nothing is done for nobody.
+    // The caller may have gone meanwhile: then the handler does not run.
     if (call.abortReason !== undefined) throw call.abortReason;
-    // What the handler has read of it is gone: it would take the rest for the whole.
+    // Messages that the handler has read are gone: it would mistake the rest for the whole stream.
     if (progress.isHandled && streamsRequest(call.method.kind)) {
       throw new Error(
         `an interceptor called next again for ${call.rpc}, whose request stream can be read only once: call next once`,
@@ -152,17 +156,18 @@ export class ServerChain {
     progress: Progress,
     responses: AsyncIterable<unknown>,
   ): AsyncGenerator<unknown> {
-    // To leave a stream early is to cancel it, but for a HEAD, which has its answer with the first message.
+    // Leaving a stream early cancels it, except for a HEAD, which is complete with the first
+    // message.
     const left = call.httpMethod === "HEAD" ? undefined : new ServiceError("CANCELLED");
     let outcome = left;
     let isOver = false;
     let iterator: AsyncIterator<unknown> | undefined;
-    // Not a race with one promise that lives as long as the stream: each step would stay in its memory.
+    // Not a race with one promise that lives as long as the stream: each step would leak memory.
     let stop: (reason: ServiceError) => void = () => undefined;
     call.whenAborted((reason) => stop(reason));
     try {
       yield undefined;
-      // Within, as an interceptor may have answered with what is not a stream.
+      // Inside, since an interceptor may have returned something that is not a stream.
       const opened = responses[Symbol.asyncIterator]();
       iterator = opened;
       for (;;) {
@@ -180,9 +185,9 @@ export class ServerChain {
       outcome = toServiceError(error);
       throw outcome;
     } finally {
-      // Whoever leaves a stream has gone, and the handler hears of it.
+      // A caller that leaves a stream has gone, and the handler is notified.
       if (outcome === left && left !== undefined) call.abort(left);
-      // One that is stuck is not waited for.
+      // A stuck handler is not awaited.
       if (!isOver) leave(iterator, responses);
       await this.#end(call, progress, call.abortReason ?? outcome);
     }
@@ -196,7 +201,7 @@ export class ServerChain {
     this.#tell(call, error);
   }
 
-  /** Completes the event with what the handler did, or has it done once the handler has ended. */
+  /** Completes the event with the outcome of the handler, now or once the handler has ended. */
   #audited(
     call: Call,
     handlerRun: HandlerRun,

@@ -5,7 +5,7 @@ import type { Call } from "../call/call.ts";
 import type { DeclaredPath, RawHandler, RawRequest } from "../http/raw/raw-handler.ts";
 import type { RawMethod } from "../http/raw/raw-route.ts";
 
-/** The methods of raw handlers, or what is wrong with them. */
+/** The methods of raw handlers, or their problems. */
 export interface BoundRawHandlers {
   readonly methods: readonly RawMethod[];
   readonly problems: readonly string[];
@@ -16,8 +16,8 @@ export interface BoundRawHandlers {
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Binds raw handlers to the paths that the platform configuration declares: a handler
- * without one is a problem, since nothing would say who may call it.
+ * Binds raw handlers to the paths that the platform configuration declares: a handler without one
+ * is a problem, since it would have no exposure.
  *
  * @param first the index of the first method, after those of the RPCs
  */
@@ -85,7 +85,7 @@ function bindRawHandler(
     routes: [],
     async handler(request: RawRequest, call: Call) {
       const answer = await handler(request, call);
-      // Before the call ends, so that logs and traces have it.
+      // Before the call ends, so that logs and traces contain it.
       call.responseStatus = answer?.status ?? request.response.statusCode;
       return answer;
     },

@@ -3,9 +3,9 @@ import type { Call } from "../call/call.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
 import { shuttingDown } from "../error/service-error.ts";
 
-/** The calls under way, which a server that ends may not wait for as long as they like. */
+/** The calls under way; at shutdown the server waits for them only for a limited time. */
 export class CallsUnderWay implements CallObserver {
-  /** A call knows its place in it: a set would have to give each one a number first. */
+  /** A call stores its index: a set would have to hash each one. */
   readonly #calls: Call[] = [];
   #isDraining = false;
 
@@ -15,7 +15,7 @@ export class CallsUnderWay implements CallObserver {
 
   begin(call: Call): void {
     call.place = this.#calls.push(call) - 1;
-    // Nobody should begin to follow what ends.
+    // New streams must not begin during the shutdown.
     if (this.#isDraining && isStreaming(call.method.kind)) call.abort(shuttingDown());
   }
 
@@ -31,8 +31,8 @@ export class CallsUnderWay implements CallObserver {
   }
 
   /**
-   * Ends streams once they are of some age, for many never end by themselves: a short one comes
-   * to its end, and whoever follows something goes elsewhere at once. Begins no more streams.
+   * Ends streams once they have some age, since many never end by themselves: short ones can
+   * finish, and clients of long ones reconnect elsewhere at once. No new streams begin.
    *
    * @param streamMs the age, in milliseconds; streams of that age already end now
    */

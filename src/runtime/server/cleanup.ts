@@ -1,7 +1,7 @@
 import type { Logger } from "../../common/logger.ts";
 import { within } from "../../common/within.ts";
 
-/** How long all of them may take together: a part that hangs must not keep the process. */
+/** How long all of them may take together: a part that hangs must not keep the process alive. */
 const LIMIT_MS = 5000;
 
 /** What must be closed in the end, the last opened first. */
@@ -12,7 +12,9 @@ export class Cleanup {
     this.#tasks.push(task);
   }
 
-  /** Closes all, once; what fails or hangs is logged and keeps nothing else from being closed. */
+  /**
+   * Closes all, once; a part that fails or hangs is logged, and the others are closed all the same.
+   */
   async run(logger: Logger): Promise<void> {
     const end = performance.now() + LIMIT_MS;
     for (let task = this.#tasks.pop(); task !== undefined; task = this.#tasks.pop()) {

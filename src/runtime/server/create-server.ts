@@ -17,13 +17,13 @@ import { RunningServer, type Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 /**
- * Makes a server of generated services: whoever calls is authenticated, authorized, limited
- * and audited as the policies say, over HTTP and gRPC alike. It serves once it is started. Where it
- * is refused, the engine of the options is closed and `onClose` called.
+ * Creates a server of generated services: callers are authenticated, authorized, limited and
+ * audited by the policies, over HTTP and gRPC alike. It serves once it is started. If creation
+ * fails, the engine of the options is closed and `onClose` called.
  *
  * @throws StartUpError where policies, services, handlers, model and configuration do not fit
- * together: all that is wrong at once (docs/requirements.md, EXP-6); AuthzError or DatabaseError where a
- * store or a database cannot be had
+ * together, with all problems at once (docs/requirements.md, EXP-6); AuthzError or DatabaseError if
+ * a store or a database is not available
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   const logger = serverOptions.logger ?? createLogger(loggerOptionsOf(config));
   const readiness = new Readiness({ logger });
   const metrics = createMetrics();
-  // What was opened is closed again where a later part cannot be opened.
+  // Opened parts are closed again if a later part cannot be opened.
   const cleanup = new Cleanup();
   try {
     const { onClose, engine, routes } = serverOptions;
@@ -68,7 +68,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   }
 }
 
-/** Opens the parts of a server that is planned, and puts them together. */
+/** Opens the parts of a planned server, and connects them. */
 async function assemble(context: PartsContext): Promise<Server> {
   const { options, plan, instance, logger, metrics, readiness, cleanup } = context;
   const { config } = options.configuration;

@@ -10,7 +10,8 @@ import {
  * `${VAR:-default}` (docs/requirements.md, CONF-1). Paths of files in it are relative to it.
  *
  * @param file - its path, absolute or relative to the working folder
- * @throws ConfigurationError all that is wrong, each with its place; also where the file cannot be read
+ * @throws ConfigurationError with all errors, each with its position; also if the file cannot be
+ * read
  *
  * @example
  * ```ts

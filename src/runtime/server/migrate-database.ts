@@ -9,12 +9,12 @@ import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 
 /**
- * Makes the tables that a service of this configuration needs, or changes them to those of this
- * version: a step of its own, for a role that owns them, before a service starts whose role does not.
- * A service whose role may make them does the same when it starts.
+ * Creates the tables that a service of this configuration needs, or migrates them to this version.
+ * Run it as the owner of the tables before the start of a service whose role does not own them. A
+ * service whose role has the rights does the same when it starts.
  *
- * @throws StartUpError where no database is configured; DatabaseError, or AuthzError for the
- * relationships, where it is down, the role may not make the tables, or they are those of a newer version
+ * @throws StartUpError if no database is configured; DatabaseError, or AuthzError for the
+ * relationships, if it is down, the role lacks rights, or the tables have a newer version
  *
  * @example
  * ```ts
@@ -26,8 +26,8 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
   if (settings === undefined) {
     throw new StartUpError(["database is missing: name the database whose tables to create"]);
   }
-  // A step of a release says that it failed, and nothing else: how long a statement took is not
-  // an incident of a service that is not there yet.
+  // A step of a release only reports its failure: a slow statement is not an incident, since the
+  // service does not run yet.
   const database = await openDatabase(settings, { logger: SILENT });
   try {
     await migrate(database, AUDIT_MIGRATIONS);
@@ -40,13 +40,13 @@ export async function migrateDatabase(config: ServiceConfig): Promise<void> {
   }
 }
 
-/** Whether an engine keeps its relationships in the database of the service. */
+/** Whether an engine stores its relationships in the database of the service. */
 const KEEPS_RELATIONSHIPS: Readonly<Record<EngineKind, boolean>> = {
   embedded: true,
   spicedb: false,
 };
 
-/** Makes the tables of the relationships, or changes them to those of this version. */
+/** Creates the tables of the relationships, or migrates them to this version. */
 const MIGRATE_STORE: Readonly<Record<DatabaseKind, (settings: DatabaseSettings) => Promise<void>>> =
   {
     sqlite: async ({ file }) => {

@@ -27,7 +27,7 @@ export function loadModel(config: ServiceConfig): Model | undefined {
   throw new StartUpError(problems, { cause: read.cause });
 }
 
-/** What the engine of a configuration would lack, a line each. */
+/** What the engine of a configuration lacks, one line each. */
 export function engineProblems(config: ServiceConfig): string[] {
   const { authz } = config.security;
   const own = problemsOfKind(config);
@@ -53,7 +53,8 @@ function problemsOfKind({ security: { authz }, database }: ServiceConfig): strin
  * Opens the authorization engine of a configuration, for handlers that ask it themselves
  * and for `createServer`, which closes it.
  *
- * @throws StartUpError where the model is missing or wrong, or a driver is not installed; AuthzError where the store cannot be had
+ * @throws StartUpError where the model is missing or wrong, or a driver is not installed;
+ * AuthzError if the store is not available
  *
  * @example
  * ```ts
@@ -66,12 +67,12 @@ export async function createAuthorizationEngine(
 ): Promise<AuthorizationEngine> {
   const problems = [...engineProblems(config), ...(await missingDrivers(config, true))];
   if (problems.length > 0) throw new StartUpError(problems);
-  // From here on what the engine needs is there.
+  // From here on the engine has everything that it needs.
   const model = loadModel(config) as Model;
   const { provider, spicedb } = config.security.authz;
   switch (provider) {
     case "spicedb": {
-      // Loaded when it is needed: its client is large.
+      // Loaded on demand: its client is large.
       const { createSpicedbEngine } = await import("../../authz/spicedb/index.ts");
       const {
         endpoint,

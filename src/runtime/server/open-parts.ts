@@ -24,7 +24,7 @@ import type { ServerOptions } from "./server-options.ts";
 
 const MS_PER_DAY = 86_400_000;
 
-/** What the parts of a server are opened with. */
+/** The options for opening the parts of a server. */
 export interface PartsContext {
   readonly options: ServerOptions;
   readonly plan: ServerPlan;
@@ -33,11 +33,11 @@ export interface PartsContext {
   readonly logger: ProcessLogger;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  /** Closes what was opened, also where a later part cannot be. */
+  /** Closes the opened parts, also if a later one cannot be opened. */
   readonly cleanup: Cleanup;
 }
 
-/** What calls are served with, and is open. */
+/** The open parts that serve calls. */
 export interface OpenParts {
   readonly engine: AuthorizationEngine | undefined;
   readonly audit: ServiceAudit;
@@ -51,7 +51,7 @@ export async function openParts(context: PartsContext): Promise<OpenParts> {
   return { engine, audit };
 }
 
-/** One start names all rights that are missing: also those of the audit, which would be opened next. */
+/** One start names all missing rights, including those of the audit, which would be opened next. */
 async function refuseWithAllRights(
   { options: { configuration }, logger }: PartsContext,
   error: unknown,
@@ -64,7 +64,7 @@ async function refuseWithAllRights(
   try {
     await assertAllRights(database, auditMigrations(audit.retention_days));
   } catch (other) {
-    // Whatever else is wrong the next start says.
+    // The next start reports other problems.
     if (other instanceof MissingRightsError) throw missing.and(other);
   } finally {
     await database.close();
@@ -74,7 +74,7 @@ async function refuseWithAllRights(
 
 async function openEngine(context: PartsContext): Promise<AuthorizationEngine | undefined> {
   const { options, plan, logger, readiness, cleanup } = context;
-  // One that is given was open before the plan was made: `createServer` sees to its end.
+  // A given engine was open before the plan: `createServer` closes it.
   const given = options.engine;
   const engine =
     given ??
@@ -87,7 +87,7 @@ async function openEngine(context: PartsContext): Promise<AuthorizationEngine | 
       "permissions are no longer checked, and calls that need them are refused",
     );
   });
-  // Not "authorization": after that name a log hides whatever follows.
+  // Not "authorization": a log redacts everything after that name.
   readiness.add("authorization engine", async () => (await engine.ready()).reason);
   return engine;
 }
@@ -126,13 +126,13 @@ async function openServiceAudit(
   return audit;
 }
 
-/** What the chain has of the server around it. */
+/** The parts of the server that the chain uses. */
 export interface ChainContext extends OpenParts {
   readonly logger: Logger;
   readonly events: RuntimeEvents;
-  /** Takes what is ended with the server. */
+  /** Registers what is closed with the server. */
   readonly onClose: (end: () => void) => void;
-  /** Whoever hears of each call, after tracing. */
+  /** The observers of each call, after tracing. */
   readonly observers: readonly CallObserver[];
 }
 

@@ -15,7 +15,7 @@ import { largestMessageBytes } from "../wire/message-memory.ts";
 import type { ServerPlan } from "./plan-server.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** What transports are made of. */
+/** The options of transports. */
 export interface TransportParts {
   readonly config: ServiceConfig;
   readonly listenHttp: boolean;
@@ -35,7 +35,7 @@ export interface Transports {
   readonly requestListener: RequestListener | undefined;
 }
 
-/** Makes the servers that the configuration asks for; what is not asked for is not loaded. */
+/** Creates the configured servers; others are not loaded. */
 export async function openTransports(parts: TransportParts): Promise<Transports> {
   const config = parts.config.server;
   const budget = requestBudget(largestMessage(config, parts.plan));
@@ -48,7 +48,7 @@ export async function openTransports(parts: TransportParts): Promise<Transports>
   return { transports, requestListener: http?.requestListener };
 }
 
-/** What the largest request message that is taken may take in memory, in bytes. */
+/** The memory of the largest allowed request message, in bytes. */
 function largestMessage(
   { http, grpc, max_message_elements }: ServiceConfig["server"],
   { methods }: ServerPlan,
@@ -117,7 +117,7 @@ async function openGrpc(
   });
 }
 
-/** How long connections last, as both servers have it. */
+/** How long connections last, for both servers. */
 function ageLimits({
   max_connection_age_ns: age,
   max_connection_age_grace_ns: grace,
@@ -145,7 +145,7 @@ function grpcOptions(
     config: {
       max_message_bytes,
       compression: grpc?.compression ?? true,
-      // Who may read all that there is to call should be decided, not left to a default.
+      // Who may list all RPCs should be an explicit decision, not a default.
       reflection: grpc?.reflection ?? isForDevelopment(config),
     },
     builtIn: { streamMs: stream_timeout_ns / 1e6 },

@@ -19,16 +19,16 @@ export interface ServerPlan {
   readonly rawMethods: readonly RawMethod[];
   /** Whether any call is checked. */
   readonly needsEngine: boolean;
-  /** What is allowed, and is hardly meant. */
+  /** What is allowed, but probably not intended. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Holds services, policies, handlers, model and configuration against each other.
+ * Checks services, policies, handlers, model and configuration against each other.
  *
- * @param probes the paths that the server answers by itself
+ * @param probes the paths that the server serves itself
  * @param missingDrivers what the configuration asks for and is not installed
- * @throws StartUpError with all that does not fit
+ * @throws StartUpError with all mismatches
  */
 export function planServer(
   options: ServerOptions,
@@ -77,7 +77,7 @@ function modelProblems(methods: readonly BoundMethod[], config: ServiceConfig): 
   }
 }
 
-/** The RPCs that nobody can call, for their token is not configured. */
+/** The RPCs that nobody can call because their token is not configured. */
 function unreachable(
   methods: readonly BoundMethod[],
   { security: { authn } }: ServiceConfig,
@@ -106,7 +106,7 @@ function firstAndMore([first, ...others]: readonly BoundMethod[]): string {
 }
 
 /**
- * The document must be of the same run of the generator as the bindings.
+ * The document must come from the same run of the generator as the bindings.
  *
  * @param rpcs those of the services that are bound; what keeps one of them from being a method is reported already
  */

@@ -4,9 +4,9 @@ import type { Probe, ProbeAnswer } from "../http/server/probe.ts";
 import { redactText } from "../logging/redaction/redact-text.ts";
 
 /**
- * Whether a part that the service needs is there: undefined where it is, else a reason, which
- * `/readyz` shows to anybody. It may throw instead, and what it throws is logged only. It has one
- * second, then the signal aborts; what it says stands for a second.
+ * Whether a dependency of the service is available: undefined if it is, else a reason, which
+ * `/readyz` shows to anybody. It may throw instead; the error is only logged. It has one second,
+ * then the signal aborts; the result is cached for a second.
  *
  * @example
  * ```ts
@@ -24,7 +24,7 @@ export type ReadinessCheck = (
 export interface ReadinessOptions {
   /** How long a check may take. */
   readonly timeoutMs?: number;
-  /** How long what checks said stands, so that probes cannot burden what they ask. */
+  /** How long results of checks are cached, so that probes cannot overload the dependencies. */
   readonly cacheMs?: number;
   readonly logger?: Logger;
 }
@@ -33,8 +33,8 @@ const TIMEOUT_MS = 1000;
 const CACHE_MS = 1000;
 
 /**
- * Whether a process should be sent calls: it has started, is not ending, and has what it
- * needs. It is not ready until it is notified that start-up is over.
+ * Whether a process should get calls: it has started, is not shutting down, and its dependencies
+ * are available. It is not ready until it is notified that start-up is over.
  */
 export class Readiness {
   readonly #checks = new Map<string, ReadinessCheck>();
@@ -63,9 +63,9 @@ export class Readiness {
   }
 
   /**
-   * Adds a part that the service needs, by the name that reasons begin with.
+   * Adds a dependency of the service, with the name that reasons begin with.
    *
-   * @throws Error where the name is taken: neither check may silence the other
+   * @throws Error if the name is taken: no check may hide another
    */
   add(name: string, check: ReadinessCheck): void {
     if (this.#checks.has(name)) throw new Error(`there are two readiness checks called ${name}`);
@@ -96,7 +96,7 @@ export class Readiness {
       : { status: 503, body: { status: "not_ready", reasons } };
   }
 
-  /** Only a change is worth a line. */
+  /** Only changes are logged. */
   #log(reasons: readonly string[]): void {
     const said = reasons.join("; ");
     if (said === this.#logged) return;
@@ -126,7 +126,7 @@ export class Readiness {
       });
       return reason === undefined ? undefined : `${name}: ${redactText(reason)}`;
     } catch (error) {
-      // What failed in detail is for the log; a probe is answered to anybody.
+      // The details of a failure are only logged, since anybody can call a probe.
       this.#options.logger?.debug({ check: name, error }, "a readiness check failed");
       return `${name}: fails`;
     }

@@ -11,19 +11,19 @@ import { createServer } from "./create-server.ts";
 import type { Server } from "./running-server.ts";
 import type { ServerOptions } from "./server-options.ts";
 
-/** The exit code of a process that did not get what it needs to start. */
+/** The exit code of a process whose start failed for a reason that a person must fix. */
 const EXIT_UNUSABLE = 2;
 
 /**
  * Runs a server as a process: starts it, and ends it on SIGTERM and SIGINT. A second
  * signal ends the process at once (docs/requirements.md, OBS-5).
  *
- * Where the server does not start, the reasons go to standard error and the exit
- * code is 2 for what a person must fix, else 1. An error that nobody caught, such as in a
- * promise that nobody waits for, is logged, and ends the server as a signal does, with the exit code 1.
+ * Where the server does not start, the reasons go to standard error and the exit code is 2 for a
+ * problem that a person must fix, else 1. An uncaught error, such as a rejected promise that nobody
+ * awaits, is logged, and stops the server as a signal does, with the exit code 1.
  *
- * @param options what the server is made of, or a function that loads and opens it: what
- * that throws is reported in the same way
+ * @param options the options of the server, or a function that loads them: its errors are reported
+ * in the same way
  * @returns the server, once it has started; its audit events can be queried
  *
  * @example
@@ -52,7 +52,7 @@ export async function runServer(
     await server.start();
     return server;
   } catch (error) {
-    // It was asked to end while it started, and is about to.
+    // It was asked to stop during the start, and is about to.
     if (end.isEnding) return new Promise(() => undefined);
     // Here too: the function may have opened something before it failed.
     return process.exit(tell(error));
@@ -67,7 +67,9 @@ function tell(error: unknown): number {
   return isForeseen || isOfNeed(error) || isOfSystem(error) ? EXIT_UNUSABLE : 1;
 }
 
-/** Whether something that the service needs cannot be had: a store, a driver, a secret of a client. */
+/**
+ * Whether a dependency of the service is not available: a store, a driver, a secret of a client.
+ */
 function isOfNeed(error: unknown): boolean {
   const needs = [AuthzError, DatabaseError, MissingDriverError, UnusableSecretError];
   return needs.some((need) => error instanceof need);
@@ -81,9 +83,9 @@ function isOfSystem(error: unknown): boolean {
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /**
- * What ends a process, from its first moment on: SIGTERM and SIGINT, the second of which ends it
- * at once, and errors that nobody caught. Listens itself, for without a listener the first
- * process of a container does not hear signals at all, and Node prints errors with all their secrets.
+ * Handles the end of a process from its first moment on: SIGTERM and SIGINT, the second of which
+ * ends it at once, and uncaught errors. It listens itself, since without a listener the first
+ * process of a container does not get signals, and Node prints errors with all their secrets.
  */
 class ProcessEnd {
   #serving: { readonly server: Server; readonly logger: ProcessLogger } | undefined;
@@ -96,7 +98,7 @@ class ProcessEnd {
     process.on("uncaughtException", (error) => this.#uncaught(error));
   }
 
-  /** Whether the process ends by itself, whatever else fails meanwhile. */
+  /** Whether the process is already ending, regardless of further failures. */
   get isEnding(): boolean {
     return this.#isEnding;
   }
@@ -113,7 +115,10 @@ class ProcessEnd {
     process.exit(0);
   }
 
-  /** What an error has left behind is not known: calls under way may finish, then a new process is needed. */
+  /**
+   * After an uncaught error the state is unknown: calls under way may finish, then a new process is
+   * needed.
+   */
   #uncaught(error: unknown): void {
     this.#exitCode = 1;
     if (this.#serving === undefined) {
@@ -127,7 +132,7 @@ class ProcessEnd {
 
   #end(): void {
     this.#isEnding = true;
-    // What others have left open must not keep the process.
+    // Handles that others left open must not keep the process alive.
     void this.#serving?.server.stop().then(() => {
       process.exit(this.#exitCode || (process.exitCode ?? 0));
     });

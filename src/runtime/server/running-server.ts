@@ -15,7 +15,7 @@ import type { CallsUnderWay } from "./calls-under-way.ts";
 import type { Cleanup } from "./cleanup.ts";
 import type { Readiness } from "./readiness.ts";
 
-/** How long callers have to hear that their call was ended, before connections are closed. */
+/** How long callers have to get the error of their ended call before connections are closed. */
 const FAREWELL_MS = 500;
 
 /** Where the parts of a server listen, by their name: `http`, `grpc`, `metrics`. */
@@ -26,8 +26,9 @@ export interface Server {
   /** The stored audit events, to be queried; undefined without a database. */
   readonly audit: AuditLog | undefined;
   /**
-   * Serves the requests of a server of one's own, by HTTP/1.1: all that the HTTP port serves, by the
-   * same chain. Before the server is started and after it has stopped, 503. Undefined without `server.http`.
+   * Serves the HTTP/1.1 requests of your own server: everything that the HTTP port serves, through
+   * the same chain. Before the server is started and after it has stopped, requests get 503.
+   * Undefined without `server.http`.
    *
    * The limits of connections and headers are those of that server. No body parser may run before it.
    *
@@ -42,11 +43,12 @@ export interface Server {
   /** The engine that calls are checked with; undefined where none is. */
   readonly engine: AuthorizationEngine | undefined;
   /**
-   * Listens, and is ready once its routes are published, where they are. A server is started
-   * once; one that cannot listen is ended.
+   * Listens, and is ready once its routes are published, if they are. A server can be started once;
+   * if it cannot listen, it is closed.
    *
    * @returns where it listens
-   * @throws StartUpError with all addresses that cannot be had, or where it was started or stopped before
+   * @throws StartUpError with all addresses that are not available, or if it was started or stopped
+   * before
    */
   start(): Promise<ServerAddresses>;
   /**
@@ -126,11 +128,11 @@ export class RunningServer implements Server {
       throw new StartUpError(["the server was stopped: create another one"]);
   }
 
-  /** Publishing goes on in the background; readiness waits for the first time. */
+  /** Publishing continues in the background; readiness waits for the first publication. */
   async #publish(): Promise<void> {
     const { config, instance, routes, events, logger, readiness } = this.#parts;
     if (config.registry === undefined || routes === undefined) return;
-    // Loaded when it is needed: the client of etcd is large.
+    // Loaded on demand: the etcd client is large.
     const { createRoutePublisher } = await import("../registry/route-publisher.ts");
     this.#refuseStopped();
     this.#publisher = createRoutePublisher(config, [routes], { instance, events, logger });
@@ -141,9 +143,9 @@ export class RunningServer implements Server {
     const { readiness, logger, accessLog, cleanup } = this.#parts;
     const begin = performance.now();
     readiness.draining();
-    // What is about to listen cannot be closed yet.
+    // A server that is about to listen cannot be closed yet.
     await this.#listening?.catch(() => undefined);
-    // Whoever routes by the registry stops sending; whoever is on the way is served.
+    // Routers that use the registry stop sending; calls under way are served.
     const published = this.#publisher?.close();
     await this.#drain();
     await this.#closeTransports();
@@ -154,7 +156,7 @@ export class RunningServer implements Server {
     logger.flush();
   }
 
-  /** Takes no more calls, and lets those under way come to their end, in time. */
+  /** Accepts no more calls, and lets those under way finish in time. */
   async #drain(): Promise<void> {
     const { config, transports, calls, handlersSettled, logger } = this.#parts;
     const limit = milliseconds(config.server.shutdown_timeout_ns);
@@ -169,7 +171,7 @@ export class RunningServer implements Server {
       { limit_ms: limit, calls: calls.count },
       "calls were still under way and are cut off",
     );
-    // Their callers are notified; what does not even take that is cut off.
+    // Their callers are notified; connections that do not read that are cut off.
     calls.abort();
     await within(drained, FAREWELL_MS, () => undefined);
   }
@@ -184,7 +186,7 @@ export class RunningServer implements Server {
   }
 }
 
-/** An address that cannot be had is for a person to fix, whichever server wants it; all are reported. */
+/** A person must fix an unavailable address of any server; all of them are reported. */
 async function listenAll(transports: readonly TransportServer[]): Promise<ServerAddresses> {
   const addresses: Record<string, ListeningAddress> = {};
   const errors: unknown[] = [];

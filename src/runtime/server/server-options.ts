@@ -10,7 +10,7 @@ import type { ProcessLogger } from "../logging/create-logger.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
 /**
- * What a server is made of.
+ * The options of a server.
  *
  * @example
  * ```ts
@@ -29,19 +29,25 @@ import type { ReadinessCheck } from "./readiness.ts";
  * ```
  */
 export interface ServerOptions {
-  /** What `loadServiceConfig` gives. */
+  /** The result of `loadServiceConfig`. */
   readonly configuration: LoadedServiceConfig;
-  /** What the generated `bind…` functions give. */
+  /** The results of the generated `bind…` functions. */
   readonly bindings: readonly ServiceBinding[];
   /** The generated `routes/<service>.json`: what is published, and the paths of raw handlers. Checked like the file. */
   readonly routes?: RouteDocument;
-  /** The engine that AUTHORIZED is checked with; absent, it is opened as the configuration says. The server closes it. */
+  /**
+   * The engine that checks AUTHORIZED calls; absent, the configured one is opened. The server
+   * closes it.
+   */
   readonly engine?: AuthorizationEngine;
   /** Handlers of paths that are not RPCs; each must be declared in `routes`. */
   readonly rawHandlers?: readonly RawHandler[];
-  /** Whether HTTP has a port of its own, `server.http.address`; true where absent. With false, a server of one's own gives its requests to `Server.requestListener`. */
+  /**
+   * Whether HTTP has a port of its own, `server.http.address`; true where absent. With false, pass
+   * the requests of your own server to `Server.requestListener`.
+   */
   readonly listenHttp?: boolean;
-  /** Further kinds of credentials, asked after those of the configured mode. */
+  /** Further kinds of credentials, tried after those of the configured mode. */
   readonly authenticators?: readonly Authenticator[];
   /** Which tokens are no longer accepted; absent, one in memory. */
   readonly revocations?: RevocationList;
@@ -49,11 +55,14 @@ export interface ServerOptions {
   readonly before?: readonly Interceptor[];
   /** Run after all other stages, around the handler, in their order. */
   readonly after?: readonly Interceptor[];
-  /** Asked in their order once a call is authorized; the first that throws refuses it. */
+  /** Called in their order once a call is authorized; the first that throws refuses it. */
   readonly admission?: readonly AdmissionCheck[];
-  /** What else must be there for the service to be ready, by the names that reasons begin with. */
+  /**
+   * Further dependencies that must be available for the service to be ready, by the names that
+   * reasons begin with.
+   */
   readonly readiness?: Readonly<Record<string, ReadinessCheck>>;
-  /** What is logged to; absent, one of `createLogger`, with the level of the configuration. */
+  /** The logger; absent, one of `createLogger`, with the configured level. */
   readonly logger?: ProcessLogger;
   /** Called when all calls have ended, before the process does. */
   readonly onClose?: () => void | Promise<void>;

@@ -13,13 +13,13 @@ export const flag = {
   TRAILERS: 128,
 } as const;
 
-/** A message as it came over the wire. */
+/** A message as received. */
 export interface Envelope {
   readonly isCompressed: boolean;
   readonly data: Uint8Array;
 }
 
-/** A message as it goes over the wire. */
+/** A message as sent. */
 export function envelopeOf(data: Uint8Array, flags: number = flag.PLAIN): Buffer {
   const bytes = Buffer.allocUnsafe(PREFIX_BYTES + data.length);
   bytes[0] = flags;
@@ -28,7 +28,7 @@ export function envelopeOf(data: Uint8Array, flags: number = flag.PLAIN): Buffer
   return bytes;
 }
 
-/** Takes the messages of a request out of its bytes, in whatever pieces they come. */
+/** Extracts the messages of a request from its bytes, which may arrive in pieces of any size. */
 export class EnvelopeParser {
   readonly #limit: number;
   readonly #pieces = new Pieces();
@@ -40,7 +40,7 @@ export class EnvelopeParser {
     this.#limit = limit;
   }
 
-  /** How many bytes have come that were not given as messages. */
+  /** How many received bytes were not returned as messages yet. */
   get size(): number {
     return this.#pieces.size;
   }
@@ -56,7 +56,7 @@ export class EnvelopeParser {
   }
 
   /**
-   * The next message; undefined where it has not come as a whole.
+   * The next message; undefined if it has not arrived completely.
    *
    * @throws ServiceError PAYLOAD_TOO_LARGE by its announced length; INVALID_ARGUMENT for flags that no request has
    */
@@ -82,7 +82,7 @@ export class EnvelopeParser {
     this.#needed = 0;
     return {
       isCompressed: flags === flag.COMPRESSED,
-      // As a plain array: what handlers get must not change its meaning of `slice`.
+      // As a plain array: `slice` of a Buffer, which handlers would get, has another meaning.
       data: new Uint8Array(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, end - PREFIX_BYTES),
     };
   }
@@ -104,12 +104,17 @@ export function responseTooLarge(limit: number): ServiceError {
   );
 }
 
-/** So many pieces become one: each costs more than a hundred bytes, however short it is. */
+/**
+ * After this many pieces they are joined: each costs more than a hundred bytes, even if it is
+ * short.
+ */
 const JOINED_AT = 1024;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** Bytes that come in pieces of any size, and are wanted as a whole: each is copied twice at most. */
+/**
+ * Bytes that arrive in pieces of any size, and are needed as a whole: each is copied twice at most.
+ */
 export class Pieces {
   #joined: Buffer[] = [];
   #loose: Buffer[] = [];
@@ -127,7 +132,7 @@ export class Pieces {
     this.#loose = [];
   }
 
-  /** All of them as one, which they are from now on. */
+  /** Joins all pieces. */
   whole(): Buffer {
     const all = this.#joined.length === 0 ? this.#loose : [...this.#joined, ...this.#loose];
     const whole = all.length < 2 ? (all[0] ?? NOTHING) : Buffer.concat(all, this.#size);
@@ -136,7 +141,7 @@ export class Pieces {
     return whole;
   }
 
-  /** Keeps only what comes after so many bytes. */
+  /** Discards this many bytes from the beginning. */
   drop(bytes: number): void {
     const rest = this.whole().subarray(bytes);
     this.clear();

@@ -1,17 +1,17 @@
 import { ServiceError } from "../error/service-error.ts";
 import { COUNTED_FROM_BYTES, UnreadResponses } from "./unread-responses.ts";
 
-/** How much more there is of a budget for what is small. */
+/** The extra share of a budget for small messages. */
 const SHARE_OF_SMALL = 0.25;
 
 /**
- * What the request messages of all calls together may take in memory, so that a few bytes that unpack
- * to many cannot exhaust the process. A connection has a budget within that of the process.
+ * The memory limit of the request messages of all calls together, so that a few compressed bytes
+ * cannot exhaust the process. A connection has a budget within that of the process.
  */
 export class MessageBudget {
   readonly #limit: number;
   readonly #parent: MessageBudget | undefined;
-  /** Those that can give way, in the order in which they began to hold. */
+  /** The accounts that can release memory, in the order in which they began to hold it. */
   readonly #holders = new Set<MessageAccount>();
   #taken = 0;
 
@@ -32,11 +32,11 @@ export class MessageBudget {
   }
 
   /**
-   * Takes bytes, here and in what this is within; false where they are not available. Those that have
-   * held theirs for longest give way: a client that sends parts of many messages, or begins many
-   * streams, and then does nothing, would keep all others out.
+   * Takes bytes, here and in the enclosing budget; false if they are not available. The accounts
+   * that have held theirs longest are ended: otherwise a client that sends parts of many messages,
+   * or begins many streams, and then does nothing, would block all others.
    *
-   * @param account who takes them, for whom nobody gives way that began after it
+   * @param account the account that takes them; accounts that began after it are not ended for it
    */
   take(bytes: number, account: MessageAccount): boolean {
     const limit = this.#limitFor(bytes);
@@ -61,7 +61,7 @@ export class MessageBudget {
     this.#parent?.give(bytes);
   }
 
-  /** An account can give way from now on. */
+  /** The account can be ended for others from now on. */
   enter(account: MessageAccount): void {
     this.#holders.add(account);
     this.#parent?.enter(account);
@@ -87,7 +87,7 @@ export class MessageBudget {
 /** What the request messages of a process may take in memory, and of that those of one connection. */
 export interface RequestBudget {
   readonly process: MessageBudget;
-  /** What clients have not taken yet: of the process as much. */
+  /** Responses that clients have not read yet: the same limit for the process. */
   readonly unread: UnreadResponses;
   /** In bytes, of both. */
   readonly connectionBytes: number;
@@ -107,11 +107,11 @@ export function memoryOfConnection(memory: RequestBudget): ConnectionMemory {
   return { budget: process.within(connectionBytes), unread: unread.within(connectionBytes) };
 }
 
-/** Many times the largest message that services usually take. */
+/** Many times the largest usual message. */
 const PROCESS_BYTES = 128 * 1024 * 1024;
 /** How many of the largest messages there is room for at least, of which one connection may have half. */
 const LARGEST_MESSAGES = 4;
-/** What one connection may have of it: much, since a gateway sends the calls of many clients over one. */
+/** The share of one connection: large, since a gateway sends the calls of many clients over one. */
 const CONNECTION_SHARE = 0.5;
 
 /** @param largest what one request message may take in memory, in bytes; where that is much, so is the budget */
@@ -128,10 +128,10 @@ export function budgetOf(processBytes: number): RequestBudget {
   };
 }
 
-/** Is notified that the memory is needed by others: nothing of the messages is kept, and the call ends. */
+/** Called when others need the memory: the messages are discarded, and the call ends. */
 export type GiveWay = (reason: ServiceError) => void;
 
-/** Where the memory for messages is taken from. */
+/** The source of memory for messages. */
 export interface MessageMemory {
   /**
    * @param bytes what a message takes
@@ -140,14 +140,14 @@ export interface MessageMemory {
   take(bytes: number): void;
 }
 
-/** What one call holds of a budget. */
+/** The share of one call in a budget. */
 export class MessageAccount implements MessageMemory {
   readonly #budget: MessageBudget;
   /** For messages that are decoded. */
   #held = 0;
-  /** For what has come of one that is not. */
+  /** For the received part of a message that is not decoded. */
   #received = 0;
-  /** Whether the call goes on for long with what it holds. */
+  /** Whether the call keeps its memory for long. */
   #lasts = false;
   #giveWay: GiveWay | undefined;
   #canGiveWay = false;
@@ -168,8 +168,8 @@ export class MessageAccount implements MessageMemory {
   }
 
   /**
-   * Says how many bytes have come that are not decoded yet: 0 once they are. While they are many, they
-   * can be taken back.
+   * Records how many received bytes are not decoded yet: 0 once they are. While they are many, they
+   * can be released for others.
    *
    * @throws ServiceError as `take` does
    */
@@ -185,14 +185,14 @@ export class MessageAccount implements MessageMemory {
     this.#order();
   }
 
-  /** The call goes on for long with the messages that it has: where they are large, it can be ended for others. */
+  /** The call keeps its messages for long: if they are large, it can be ended for others. */
   lasts(giveWay: GiveWay): void {
     this.#lasts = true;
     this.#giveWay ??= giveWay;
     this.#order();
   }
 
-  /** Gives back what it can; the call hears of it. */
+  /** Releases what it can, and notifies the call. */
   giveWay(): void {
     const tell = this.#giveWay;
     this.#budget.give(this.#received);
@@ -202,14 +202,14 @@ export class MessageAccount implements MessageMemory {
     tell?.(exhausted());
   }
 
-  /** Gives back what it holds for messages that were decoded: the call has gone on to its next one. */
+  /** Releases the memory of decoded messages: the call has continued with its next one. */
   release(): void {
     this.#budget.give(this.#held);
     this.#held = 0;
     this.#order();
   }
 
-  /** Gives all back for good: the call is over. */
+  /** Releases everything for good: the call is over. */
   close(): void {
     this.#isClosed = true;
     this.#budget.give(this.#received);
@@ -220,12 +220,12 @@ export class MessageAccount implements MessageMemory {
   /** @param held what it has for the same message */
   #takeFromBudget(bytes: number, held: number): void {
     if (this.#isClosed) throw new ServiceError("CANCELLED");
-    // Before others give way for what has no room without them either.
+    // Before others are ended for a message that would not fit without them either.
     if (!this.#budget.fits(bytes, held)) throw tooHeavy();
     if (!this.#budget.take(bytes, this)) throw exhausted();
   }
 
-  /** Whether it can give way, and since when. */
+  /** Whether it can be ended for others, and since when. */
   #order(): void {
     const can = this.#received > 0 || (this.#lasts && this.#held >= COUNTED_FROM_BYTES);
     if (can === this.#canGiveWay) return;

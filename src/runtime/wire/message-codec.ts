@@ -4,7 +4,7 @@ import { responseTooLarge } from "./envelope.ts";
 import type { MessageDecoder } from "./message-decoder.ts";
 import { measureMessage } from "./message-elements.ts";
 
-/** What messages may be. */
+/** The limits of messages. */
 export interface MessageLimits {
   /** The most bytes of a request message, unpacked. */
   readonly maxBytes: number;
@@ -20,7 +20,10 @@ export interface MessageCodec extends MessageDecoder<Message> {
   encode(message: unknown): Uint8Array;
 }
 
-/** What nobody knows is not kept: it would be sent on unseen, and takes many times its bytes. */
+/**
+ * Unknown fields are not kept: they could be passed on unnoticed, and take many times their bytes
+ * in memory.
+ */
 const WITHOUT_UNKNOWN = { readUnknownFields: false } as const;
 /** protobuf-es has the values of extensions among the unknown fields. */
 const WITH_EXTENSIONS = { readUnknownFields: true } as const;

@@ -11,16 +11,16 @@ const START_GROUP = 3;
 const END_GROUP = 4;
 const FIXED_32 = 5;
 
-/** So many bytes of packed numbers take as much time as one other element. */
+/** This many bytes of packed numbers take as much time as one other element. */
 const PACKED = 16;
 
 /** As deep as protobuf-es reads. */
 const MAX_DEPTH = 100;
 
-/** Shorter texts are taken for such that need two bytes for a character. */
+/** Shorter texts are assumed to need two bytes per character. */
 const LOOKED_AT_BYTES = 64;
 
-/** What a message is made of. */
+/** The size of a message. */
 export interface MessageSize {
   readonly elements: number;
   /** What it takes in memory once it is decoded, in bytes. */
@@ -29,9 +29,9 @@ export interface MessageSize {
 
 /**
  * Counts the elements of an encoded message, at any depth: the values that become objects, texts or
- * list items when it is decoded, the fields that are skipped, and one for each 16 fields of a message,
- * given or not. They cost time out of all proportion to their bytes; and memory, which is worked out as
- * well. Stops at what is malformed, which decoding refuses.
+ * list items when it is decoded, the fields that are skipped, and one for each 16 fields of a
+ * message, given or not. Their cost in time is out of proportion to their bytes; their memory is
+ * computed as well. Stops at malformed data, which decoding refuses.
  */
 export function measureMessage(message: DescMessage, bytes: Uint8Array): MessageSize {
   const scan = new Scan(bytes);
@@ -83,7 +83,7 @@ class Scan {
         case LENGTH_DELIMITED: {
           const length = this.#varint();
           const stop = this.#at + length;
-          // Malformed, as is all below that ends the scan.
+          // Malformed, like all cases below that end the scan.
           if (stop > end) return this.#stop(count);
           count += this.#value(field, stop, depth);
           if (entries !== undefined) this.memory += entries.add(this.#key);

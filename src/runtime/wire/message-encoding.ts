@@ -3,15 +3,15 @@ import { constants, deflate, gunzip, gzip, inflate } from "node:zlib";
 import { ServiceError } from "../error/service-error.ts";
 import { requestTooLarge } from "./envelope.ts";
 
-/** Smaller messages gain nothing by compression that is worth its time. */
+/** For smaller messages compression is not worth its time. */
 export const COMPRESS_FROM_BYTES = 16 * 1024;
 
 /** How messages are compressed. */
 export interface MessageEncoding {
   readonly name: string;
-  /** Packs a message, off the event loop. */
+  /** Compresses a message, off the event loop. */
   pack(data: Uint8Array): Promise<Uint8Array>;
-  /** Unpacks a message, off the event loop; see `unpack`. */
+  /** Decompresses a message, off the event loop; see `unpack`. */
   readonly unpack: (data: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
 }
 
@@ -34,7 +34,7 @@ const IDENTITY = "identity";
 /** What this server understands. */
 export const ENCODING_NAMES: readonly string[] = [IDENTITY, ...ENCODINGS.map(({ name }) => name)];
 
-/** The encoding with a name; undefined for `identity` and for what is not known. */
+/** The encoding with a name; undefined for `identity` and unknown names. */
 function encodingOf(name: string): MessageEncoding | undefined {
   return ENCODINGS.find((encoding) => encoding.name === name);
 }
@@ -53,7 +53,7 @@ export function requestEncoding(
     throw new ServiceError("INVALID_ARGUMENT", `${header} occurs more than once`);
   }
   const [value] = values;
-  // Those of HTTP are the same in capitals; gRPC and Connect have theirs as they are.
+  // HTTP's names are case-insensitive; those of gRPC and Connect are not.
   const name = header === CONTENT_ENCODING ? value?.toLowerCase() : value;
   if (name === undefined || name === "" || name === IDENTITY) return undefined;
   const encoding = encodingOf(name);
@@ -94,12 +94,12 @@ export function responseCoding(accepted: readonly string[]): MessageEncoding | u
 }
 
 /**
- * How many messages are unpacked at once: each may take its limit before it is counted, and one of
- * the few threads that Node has, which files and look-ups of names need as well.
+ * How many messages are decompressed at a time: each may take its limit before it is counted, and
+ * one of Node's few threads, which files and name lookups need as well.
  */
 const AT_ONCE = 2;
 
-/** How many wait at most; what they are packed is held by their calls. */
+/** How many may wait; their calls hold their compressed bytes. */
 const MOST_WAITING = 2048;
 
 let unpacking = 0;
@@ -107,10 +107,11 @@ let unpacking = 0;
 const waiting = new Set<() => void>();
 
 /**
- * Unpacks a message. Only few are unpacked at once, in the order in which they came.
+ * Decompresses a message. Only few are decompressed at a time, in the order of arrival.
  *
  * @param limit the most bytes that it may have then
- * @param signal says that nobody wants it any more: what waits then is never unpacked
+ * @param signal aborts when the message is no longer needed: a waiting one is then never
+ * decompressed
  * @throws ServiceError PAYLOAD_TOO_LARGE; INVALID_ARGUMENT for what is not valid compressed data;
  *   RESOURCE_EXHAUSTED where too many wait; CANCELLED
  */
@@ -120,7 +121,7 @@ export async function unpack(
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  // A message of no bytes needs no header either.
+  // An empty message needs no header either.
   if (data.length === 0) return data;
   await place(signal);
   try {

@@ -5,7 +5,7 @@ import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf
  * that it leaves. `test/runtime/wire/message-memory.test.ts` holds them against what messages take.
  */
 export const memory = {
-  /** The header of a text, beside its characters. */
+  /** The header of a text, besides its characters. */
   TEXT: 24,
   BIGINT: 24,
   /** A number that is not a small integer, where it is not an item of a list. */
@@ -22,7 +22,7 @@ export const memory = {
   ENTRY: 104,
   /** The value of a oneof. */
   ONEOF: 40,
-  /** What nobody knows, where it is kept. */
+  /** Unknown fields, where they are kept. */
   UNKNOWN: 200,
 } as const;
 
@@ -35,7 +35,7 @@ const TABLE_FIELD = 56;
 
 const made = new WeakMap<DescMessage, number>();
 
-/** What a message takes that has no value: protobuf-es keeps also most fields that are not given. */
+/** The memory of a message without values: protobuf-es also stores most absent fields. */
 export function emptyMessageBytes(message: DescMessage): number {
   let bytes = made.get(message);
   if (bytes === undefined) {
@@ -54,7 +54,7 @@ function fieldBytes({ members }: DescMessage): number {
   return members.length > TABLE_FROM ? TABLE_FIELD : FIELD;
 }
 
-/** What one value of a field takes, beside what it has of characters, bytes, items or fields. */
+/** The memory of one value of a field, besides its characters, bytes, items or fields. */
 export function valueBytes(field: DescField): number {
   const oneof = field.oneof === undefined ? 0 : memory.ONEOF;
   if (field.fieldKind === "map") return memory.ENTRY + scalarBytes(field.scalar);

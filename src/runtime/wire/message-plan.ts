@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { emptyMessageBytes, leastElements, valueBytes } from "./message-memory.ts";
 
-/** What a packed field of the wire becomes. */
+/** How a packed field on the wire is counted. */
 export interface PackedPlan {
   /** How many values some bytes are. */
   count(bytes: Uint8Array, start: number, end: number): number;
@@ -9,7 +9,7 @@ export interface PackedPlan {
   readonly isElement: boolean;
 }
 
-/** What a field of the wire becomes. */
+/** How a field on the wire is counted. */
 export interface FieldPlan {
   /** What one value takes in memory, in bytes, beside what it holds: see `valueBytes`. */
   readonly bytes: number;
@@ -23,7 +23,7 @@ export interface FieldPlan {
   readonly packed?: PackedPlan;
 }
 
-/** What the fields of a message become, by their numbers. */
+/** How the fields of a message are counted, by their numbers. */
 export interface MessagePlan {
   readonly fields: ReadonlyMap<number, FieldPlan>;
   /** What the message counts beside the one of its own field. */
@@ -34,7 +34,7 @@ export interface MessagePlan {
 
 const plans = new WeakMap<DescMessage, MessagePlan>();
 
-/** What the fields of a message become. Worked out once for each type. */
+/** How the fields of a message are counted. Computed once for each type. */
 export function planOf(message: DescMessage): MessagePlan {
   let plan = plans.get(message);
   if (plan === undefined) {
@@ -69,7 +69,7 @@ function planOfField(field: DescField): FieldPlan {
         [2, value],
       ]),
       extra: 0,
-      // A value that is not given is made.
+      // An absent value is created.
       bytes: message === undefined ? 0 : emptyMessageBytes(message),
     };
     return { bytes, isMap: true, message: () => entry };

@@ -10,13 +10,16 @@ import { type MessageEncoding, unpack } from "./message-encoding.ts";
 export interface ReaderSettings<Message> {
   readonly decoder: MessageDecoder<Message>;
   readonly maxBytes: number;
-  /** How those are compressed that say so. */
+  /** The encoding of messages with the compressed flag. */
   readonly encoding: MessageEncoding | undefined;
-  /** What they take of the memory that there is for messages. */
+  /** The memory of its messages. */
   readonly account: MessageAccount;
-  /** Whether the source has ended because the stream was broken off: Node tells the end of those, too. */
+  /**
+   * Whether the source has ended because the stream was aborted: Node reports the end of those,
+   * too.
+   */
   readonly isBrokenOff: () => boolean;
-  /** Is notified of a message that is refused, so that the call ends though nobody waits for messages. */
+  /** Called for a refused message, so that the call ends even if nobody waits for messages. */
   readonly onRefused: (reason: ServiceError) => void;
 }
 
@@ -27,17 +30,17 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** The messages of a stream, as they come. */
+/** The messages of a stream, as they arrive. */
 export interface ComingMessages {
-  /** How many have come. */
+  /** How many have arrived. */
   readonly count: number;
-  /** Whether the next one is waited for; otherwise the client may be held back. */
+  /** Whether the next one is awaited; otherwise flow control may stop the client. */
   readonly isAwaited: boolean;
 }
 
 /**
- * Reads the enveloped messages of a request, one for each time that one is asked for. Until then
- * flow control holds the client back.
+ * Reads the enveloped messages of a request, one at a time on request. Until then flow control
+ * stops the client.
  */
 export class MessageReader<Message> implements ComingMessages {
   count = 0;
@@ -48,7 +51,7 @@ export class MessageReader<Message> implements ComingMessages {
   #isAttached = false;
   #hasEnded = false;
   #failure: ServiceError | undefined;
-  /** Of a message that is unpacked. */
+  /** Of a message that is being decompressed. */
   #unpacking: AbortController | undefined;
   /** The bytes of the only message, which has come and waits for the end. */
   #whole = 0;
@@ -60,7 +63,7 @@ export class MessageReader<Message> implements ComingMessages {
   }
 
   /**
-   * The only message of the request: one promise for all of it, as most calls are these.
+   * The only message of the request: one promise for everything, since most calls are unary.
    *
    * @throws ServiceError INVALID_ARGUMENT where there is none or another one, or why the call was cancelled
    */
@@ -68,7 +71,7 @@ export class MessageReader<Message> implements ComingMessages {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       let only: Envelope | undefined;
-      // It is asked again after each piece, and only the end says that there is no other message.
+      // It is called again after each piece, and only the end shows that there is no other message.
       this.#waiter = {
         reject,
         resolve: (envelope) => {
@@ -90,7 +93,7 @@ export class MessageReader<Message> implements ComingMessages {
   async *messages(): AsyncGenerator<Message> {
     this.#settings.account.lasts(this.#giveUp);
     for (let next = await this.#next(); next !== undefined; next = await this.#next()) {
-      // What came before was for whoever has it to hold.
+      // The consumer accounts for earlier messages.
       this.#settings.account.release();
       this.count++;
       const envelope = next;
@@ -104,13 +107,13 @@ export class MessageReader<Message> implements ComingMessages {
     return this.#waiter !== undefined;
   }
 
-  /** Whether nothing is left that `cancel` would end: all has come, and nobody waits for it. */
+  /** Whether nothing is left that `cancel` would end: everything has arrived, and nobody waits. */
   get isOver(): boolean {
     if (this.#waiter !== undefined || this.#parser.size > 0) return false;
     return this.#failure !== undefined || (this.#hasEnded && this.#unpacking === undefined);
   }
 
-  /** The call is over before its messages are. */
+  /** The call ended before its messages. */
   cancel(reason: ServiceError): void {
     this.#failure ??= reason;
     this.#detach();
@@ -119,7 +122,7 @@ export class MessageReader<Message> implements ComingMessages {
     this.#take()?.reject(this.#failure);
   }
 
-  /** The next message; undefined after the last. One is asked for at a time. */
+  /** The next message; undefined after the last. Only one may be requested at a time. */
   #next(): Promise<Envelope | undefined> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
@@ -131,7 +134,7 @@ export class MessageReader<Message> implements ComingMessages {
     });
   }
 
-  /** Decodes a message; only one that is compressed has to be waited for. */
+  /** Decodes a message; only for a compressed one is this asynchronous. */
   #settle(
     { isCompressed, data }: Envelope,
     resolve: (message: Message) => void,
@@ -172,7 +175,7 @@ export class MessageReader<Message> implements ComingMessages {
   #attach(): void {
     this.#isAttached = true;
     this.#source.on("data", this.#onData).on("end", this.#onEnd);
-    // Of a request without messages Node tells the end also when nobody listens yet.
+    // For a request without messages Node reports the end even if nobody listens yet.
     if (this.#source.readableEnded) this.#onEnd();
   }
 
@@ -199,12 +202,12 @@ export class MessageReader<Message> implements ComingMessages {
     this.#advance();
   };
 
-  /** Counts what has come, and is not decoded. */
+  /** Counts the bytes that have arrived and are not decoded. */
   #count(): void {
     this.#settings.account.receive(this.#parser.size + this.#whole, this.#giveUp);
   }
 
-  /** Keeps nothing of what has come. */
+  /** Discards everything that has arrived. */
   readonly #giveUp = (reason: ServiceError): void => {
     const waiter = this.#take();
     const refused = this.#refused(reason);
@@ -213,7 +216,7 @@ export class MessageReader<Message> implements ComingMessages {
     waiter?.reject(refused);
   };
 
-  /** Gives the waiter what there is for it. */
+  /** Passes the next result to the waiter. */
   #advance(): void {
     const waiter = this.#waiter;
     if (waiter === undefined) return;

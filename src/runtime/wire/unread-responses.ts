@@ -1,4 +1,4 @@
-/** What is smaller is not counted, as a response, and as a message while it comes. */
+/** Smaller responses, and smaller incomplete messages, are not counted. */
 export const COUNTED_FROM_BYTES = 16 * 1024;
 
 /** A response that waits for its client. */
@@ -8,9 +8,9 @@ interface Unread {
 }
 
 /**
- * The responses that clients have not taken yet. A client that asks and does not read would fill the
- * memory: where they are too many, those that have waited for longest are cut off. One of a connection is
- * one of the process, too.
+ * The responses that clients have not read yet. A client that sends requests and does not read
+ * would fill the memory: if there are too many, those that have waited longest are cut off.
+ * Responses of a connection count for the process, too.
  */
 export class UnreadResponses {
   readonly #limit: number;
@@ -29,7 +29,7 @@ export class UnreadResponses {
     return this.#bytes;
   }
 
-  /** Those of a part, within these. */
+  /** The responses of a part, within this limit. */
   within(limit: number): UnreadResponses {
     return new UnreadResponses(limit, this);
   }
@@ -37,8 +37,9 @@ export class UnreadResponses {
   /**
    * Counts a response, or a part of it. It is sent in any case: it is in memory already.
    *
-   * @param cutOff breaks the response off; what it calls may end the wait
-   * @returns ends the wait: the client has taken it, or has gone; may be called again
+   * @param cutOff aborts the response; it may end the wait itself
+   * @returns a function that ends the wait: the client has read it, or has gone; may be called
+   * again
    */
   add(bytes: number, cutOff: () => void): () => void {
     if (bytes < COUNTED_FROM_BYTES) return nothing;
