@@ -263,7 +263,7 @@ export const configSchema = z.strictObject({
     z._default(z.record(name(), frontend), {}),
   ),
   paths: documented(
-    "Paths that are not RPCs: health, login, callback, logout, pages.",
+    "Paths that are not RPCs: login, callback, logout, pages. Each becomes a route of the edge; the probes /healthz and /readyz need none.",
     z._default(z.array(declaredPath).check(z.maxLength(10000)), []),
   ),
 });

@@ -158,6 +158,12 @@ test.each([
   expect(include).toEqual([...(row.include ?? [row.routes]), "src", "test"]);
 });
 
+test("the starter declares no path: a probe that is declared is public at the edge", () => {
+  expect(runSvcAccess(["init", "--service", "notes"], { cwd: folder }).status).toBe(0);
+  const text = readFileSync(join(folder, "svc-access.yaml"), "utf8");
+  expect(Object.keys(parse(text))).toEqual(["environment", "model", "services"]);
+});
+
 test.each([
   { out: "src", own: "src", message: "contains src, which buf generate may empty" },
   { out: ".", own: ".", message: "contains src, which buf generate may empty" },

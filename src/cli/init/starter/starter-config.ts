@@ -10,11 +10,6 @@ services:
   ${name}:
     packages: [${word}.v1]
     ports: {http: 18010, grpc: 19010}
-
-# Paths that are not RPCs.
-paths:
-  - {service: ${name}, path: /healthz, exposure: PUBLIC}
-  - {service: ${name}, path: /readyz, exposure: PUBLIC}
 `;
 }
 
