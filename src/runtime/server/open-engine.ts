@@ -1,8 +1,14 @@
 import { readFileSync } from "node:fs";
+import { AuthzError } from "../../authz/engine/authz-error.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
+import { SILENT } from "../../common/logger.ts";
+import { MissingRightsError } from "../../database/postgres/postgres-rights.ts";
 import { relationshipsFile } from "../../database/relationships-file.ts";
+import { assertAllRights } from "../../database/service/migrate.ts";
+import { openDatabase } from "../../database/service/open-database.ts";
 import { type Model, readModelFile } from "../../model/index.ts";
+import { auditMigrations } from "../audit/store/audit-table.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";
 import { missingDrivers } from "./missing-drivers.ts";
@@ -86,7 +92,9 @@ export async function createAuthorizationEngine(
     case "embedded": {
       const { createEmbeddedEngine } = await import("../../authz/embedded/index.ts");
       const { model: modelFile } = config.security.authz;
-      const store = await openStore(config.database as DatabaseConfig);
+      const store = await openStore(config.database as DatabaseConfig).catch((error) =>
+        refuseWithAllRights(config, error),
+      );
       return createEmbeddedEngine({ model, modelFile, store });
     }
   }
@@ -111,4 +119,26 @@ async function openStore(database: DatabaseConfig): Promise<RelationshipStore> {
       return openPostgresStore({ url: url as string, pool });
     }
   }
+}
+
+/** One start names all missing rights: also those of the audit log, which is opened after the engine. */
+async function refuseWithAllRights(
+  { database, audit }: ServiceConfig,
+  error: unknown,
+): Promise<never> {
+  // The store throws its own error, whose cause is that of its database.
+  const missing = error instanceof AuthzError ? error.cause : error;
+  if (!(missing instanceof MissingRightsError)) throw error;
+  const opened = await openDatabase<unknown>(database as DatabaseConfig, { logger: SILENT });
+  try {
+    await assertAllRights(opened, auditMigrations(audit.retention_days));
+  } catch (other) {
+    // The next start reports any other problem.
+    if (!(other instanceof MissingRightsError)) throw error;
+    const all = missing.and(other);
+    throw new AuthzError(all.code, all.message, { cause: all });
+  } finally {
+    await opened.close();
+  }
+  throw error;
 }

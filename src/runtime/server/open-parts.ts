@@ -1,12 +1,8 @@
-import { AuthzError } from "../../authz/engine/authz-error.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import type { Logger } from "../../common/logger.ts";
 import type { Database } from "../../database/database.ts";
-import { MissingRightsError } from "../../database/postgres/postgres-rights.ts";
-import { assertAllRights } from "../../database/service/migrate.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
 import { openAudit, type ServiceAudit } from "../audit/open-audit.ts";
-import { auditMigrations } from "../audit/store/audit-table.ts";
 import { identificationStages } from "../authn/identification-stages.ts";
 import { createAuthorization } from "../authorization/authorization-stage.ts";
 import type { CallObserver } from "../chain/call-stages.ts";
@@ -45,31 +41,10 @@ export interface OpenParts {
 
 /** Opens engine, database and audit; they are closed in the opposite order. */
 export async function openParts(context: PartsContext): Promise<OpenParts> {
-  const engine = await openEngine(context).catch((error) => refuseWithAllRights(context, error));
+  const engine = await openEngine(context);
   const database = await openServiceDatabase(context);
   const audit = await openServiceAudit(context, database);
   return { engine, audit };
-}
-
-/** One start names all missing rights, including those of the audit, which would be opened next. */
-async function refuseWithAllRights(
-  { options: { configuration }, logger }: PartsContext,
-  error: unknown,
-): Promise<never> {
-  const { database: settings, audit } = configuration.config;
-  // An engine throws its own error, which has that of its database as its cause.
-  const missing = error instanceof AuthzError ? error.cause : error;
-  if (!(missing instanceof MissingRightsError) || settings === undefined) throw error;
-  const database = await openDatabase<unknown>(settings, { logger });
-  try {
-    await assertAllRights(database, auditMigrations(audit.retention_days));
-  } catch (other) {
-    // The next start reports other problems.
-    if (other instanceof MissingRightsError) throw missing.and(other);
-  } finally {
-    await database.close();
-  }
-  throw error;
 }
 
 async function openEngine(context: PartsContext): Promise<AuthorizationEngine | undefined> {

@@ -3,7 +3,11 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Client } from "pg";
 import { afterEach, describe, expect, test } from "vitest";
-import { migrateDatabase, openAuditLog } from "../../../src/runtime/index.ts";
+import {
+  createAuthorizationEngine,
+  migrateDatabase,
+  openAuditLog,
+} from "../../../src/runtime/index.ts";
 import { onPostgres } from "../../authz/on-postgres.ts";
 import {
   type RunningVault,
@@ -73,6 +77,11 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       const database = { driver: "postgres", url: at(role) };
       return migrateDatabase(vaultConfiguration("/nowhere", {}, { database }).config);
     };
+    const open = async (role: string) => {
+      const database = { driver: "postgres", url: at(role) };
+      const { config } = vaultConfiguration("/nowhere", {}, { database });
+      await (await createAuthorizationEngine(config)).close();
+    };
     const grantUse = async () => {
       const client = new Client({
         connectionString: Object.assign(new URL(url), { pathname: `/${name}` }).href,
@@ -80,7 +89,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       await client.connect();
       await client.query(after).finally(() => client.end());
     };
-    return { owner, user, at, asOwner, start, migrate, grantUse };
+    return { owner, user, at, asOwner, start, open, migrate, grantUse };
   }
 
   test("a role that may only use the tables serves, once their owner has made them", async () => {
@@ -199,25 +208,29 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     await expect(start(user)).rejects.toThrow(grant);
   });
 
-  test("all rights that are missing are named at once", async () => {
-    const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
-    await grantUse();
-    await migrate(owner);
-    await asOwner(`revoke all on all tables in schema svc_access from ${user}`);
-    const { message } = await start(user).then(
-      () => expect.fail("started"),
-      (error: Error) => error,
-    );
-    for (const table of ["migrations", "meta", "changes", "relationships"]) {
-      expect(message).toMatch(new RegExp(`grant [a-z, ]+ on svc_access\\.${table} to `));
-    }
-    for (const table of ["component_migrations", "audit_events", "audit_clock", "audit_marks"]) {
-      expect(message).toMatch(new RegExp(`grant [a-z, ]+ on svc_access\\.${table} to `));
-    }
-    // What it names is enough.
-    for (const [statement] of message.matchAll(/grant [^;]+;/g)) await asOwner(statement);
-    await start(user);
-  });
+  test.each(["a server", "an engine by itself"])(
+    "%s names all missing rights at once",
+    async (what) => {
+      const { owner, user, start, open, asOwner, migrate, grantUse } = await prepare();
+      await grantUse();
+      await migrate(owner);
+      await asOwner(`revoke all on all tables in schema svc_access from ${user}`);
+      const opening: Promise<unknown> = what === "a server" ? start(user) : open(user);
+      const { message } = await opening.then(
+        () => expect.fail("opened"),
+        (error: Error) => error,
+      );
+      for (const table of ["migrations", "meta", "changes", "relationships"]) {
+        expect(message).toMatch(new RegExp(`grant [a-z, ]+ on svc_access\\.${table} to `));
+      }
+      for (const table of ["component_migrations", "audit_events", "audit_clock", "audit_marks"]) {
+        expect(message).toMatch(new RegExp(`grant [a-z, ]+ on svc_access\\.${table} to `));
+      }
+      // What it names is enough.
+      for (const [statement] of message.matchAll(/grant [^;]+;/g)) await asOwner(statement);
+      await start(user);
+    },
+  );
 
   test("to delete events is needed where they are kept for a time only", async () => {
     const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
