@@ -2,11 +2,13 @@ import { Command, Option } from "commander";
 import { note } from "../common/note.ts";
 import { printable } from "../common/printable.ts";
 import { checkTargets } from "../compiler/check-targets.ts";
+import { compareFiles } from "../compiler/compare-files.ts";
 import { generate } from "../compiler/generate.ts";
 import { DEFAULT_TARGETS, TARGETS, type Target } from "../compiler/targets.ts";
 import { writeFiles } from "../compiler/write-files.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
+import type { OutputFile } from "../emit/output-file.ts";
 import { RULES } from "../rules/index.ts";
 import { checkInputs, type PlatformFlags, platformFlags } from "./input/check-inputs.ts";
 import { withDisplayPaths } from "./input/inputs.ts";
@@ -16,9 +18,10 @@ interface GenerateFlags extends PlatformFlags {
   readonly out: string;
   readonly target: readonly Target[];
   readonly importExtension: string;
+  readonly check?: true;
 }
 
-/** `svc-access generate INPUT… --out DIR`. */
+/** `svc-access generate INPUT… --out DIR [--check]`. */
 export function generateCommand(): Command {
   const command = new Command("generate")
     .description("Generates the outputs of one or more inputs at once, without buf generate.")
@@ -37,16 +40,19 @@ export function generateCommand(): Command {
         .choices(["none", "js", "ts"])
         .default("none"),
     )
+    .option("--check", "write nothing; list the files of the output folder that do not match")
     .addHelpText(
       "after",
       `
 Examples:
   svc-access generate . --out gen
   svc-access generate hub.binpb iam.binpb --target gateway --out deploy
+  svc-access generate . --out gen --import-extension ts --check
 
 Several inputs form one platform: two services that claim the same route on a host are a finding, and
 so is a service of a frontend that no input has.
-Exit codes: 0 written, 1 findings and nothing written, 2 usage or unreadable input.`,
+Exit codes: 0 written, 1 findings and nothing written, 2 usage or unreadable input.
+With --check: 0 all files match, 1 findings or files that do not match, 2 usage or unreadable input.`,
     )
     .action(runGenerate);
   for (const flag of platformFlags()) command.addOption(flag);
@@ -83,6 +89,20 @@ async function runGenerate(
     importOptions: [`import_extension=${flags.importExtension}`],
   });
   for (const line of notes) note(line);
+  if (flags.check) return reportDrift(flags.out, files);
   writeFiles(flags.out, files);
   process.stdout.write(`${printable(`${count(files.length, "file")} in ${flags.out}`)}\n`);
+}
+
+/** Lists the files that do not match. */
+function reportDrift(folder: string, files: readonly OutputFile[]): void {
+  const drifted = compareFiles(folder, files);
+  for (const { path, state } of drifted) process.stdout.write(`${printable(`${path} ${state}`)}\n`);
+  const checked = count(files.length, "file");
+  if (drifted.length === 0) {
+    process.stdout.write(`${printable(`${checked} in ${folder} match`)}\n`);
+    return;
+  }
+  note(`${drifted.length} of ${checked} in ${folder} do not match; generate again, and commit`);
+  process.exitCode = 1;
 }
