@@ -66,7 +66,8 @@ class Response extends Http2ServerResponse {
    */
   override writeHead(status: number, ...given: unknown[]): this {
     const [list] = given;
-    if (!Array.isArray(list) || !this.sendDate || this.headersSent || announcesTrailers(list)) {
+    const isSimple = Array.isArray(list) && !Array.isArray(list[0]) && this.sendDate;
+    if (!isSimple || this.headersSent || announcesTrailers(list)) {
       checkBlock(blockSize([this.getHeaders(), ...given]));
       return super.writeHead(status, ...(given as [OutgoingHttpHeaders]));
     }

@@ -271,6 +271,26 @@ describe("raw handlers", () => {
   });
 });
 
+test.each<[string, unknown]>([
+  ["an object", { "x-a": ["1", "2"] }],
+  ["a list", ["x-a", "1", "x-a", "2"]],
+  [
+    "a list of pairs",
+    [
+      ["x-a", "1"],
+      ["x-a", "2"],
+    ],
+  ],
+])("raw handlers may write headers as %s", async (_, headers) => {
+  const handle: RawHandler["handle"] = ({ response }) => {
+    response.writeHead(201, headers as never).end();
+    return undefined;
+  };
+  const { origin } = await start({ rawMethods: [rawMethod(RAW, handle)] });
+  const answer = await ask(open(origin), { ":path": "/raw" });
+  expect([answer.headers[":status"], answer.headers["x-a"]]).toEqual([201, "1, 2"]);
+});
+
 describe("headers of raw handlers that are too large", () => {
   const LARGE = "v".repeat(70_000);
   const MANY = Array.from({ length: 9_000 }, () => "");
