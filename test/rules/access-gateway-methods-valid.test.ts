@@ -98,6 +98,19 @@ testRule(accessGatewayMethodsValid, {
       messages: ['gateway.methods has "PUT"'],
     },
     {
+      name: "the first hundred of very many",
+      rpcs: rpc(
+        "Get",
+        GET,
+        methods(`${"⟦".repeat(101)}methods: [${Array(300).fill('"PUT"').join(", ")}]`),
+      ),
+      messages: [
+        ...Array<string>(99).fill('gateway.methods has "PUT" twice'),
+        'gateway.methods has "PUT", but',
+        "gateway.methods has further methods that are wrong",
+      ],
+    },
+    {
       name: "pieces",
       rpcs: rpc(
         "Get",

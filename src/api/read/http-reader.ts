@@ -1,5 +1,5 @@
 import type { MessageIndex } from "../descriptors/message-index.ts";
-import { eachField, joined, WireType } from "../descriptors/wire.ts";
+import { eachField, WireType } from "../descriptors/wire.ts";
 import { describeMissingField, type FieldReference } from "../field.ts";
 import type { HttpBinding, HttpRule, HttpRuleProblem } from "../http-rule.ts";
 import { parsePathTemplate } from "../path-template.ts";
@@ -34,8 +34,6 @@ interface DeclaredHttpRule {
   path?: string;
   /** The number of the field that holds the pattern. */
   pattern: number;
-  /** The occurrences of `custom` since the last other pattern. */
-  custom: Uint8Array[];
   body?: string;
   responseBody?: string;
   additionalBindings: DeclaredHttpRule[];
@@ -69,7 +67,7 @@ export function readHttpRules(
 }
 
 function newRule(): DeclaredHttpRule {
-  return { pattern: 0, custom: [], additionalBindings: [] };
+  return { pattern: 0, additionalBindings: [] };
 }
 
 /** The specification allows one level of additional bindings; a few more are read, so that they can be reported. */
@@ -82,10 +80,9 @@ function mergeRule(bytes: Uint8Array, rule: DeclaredHttpRule, depth: number): vo
     if (method !== undefined) {
       setPattern(rule, field, method, reader.string());
     } else if (field === CUSTOM) {
-      if (rule.pattern !== CUSTOM) rule.custom = [];
-      rule.custom.push(reader.bytes());
-      const { kind, path } = readCustom(joined(rule.custom));
-      setPattern(rule, field, kind, path);
+      // Occurrences merge, but another pattern in between clears those before it.
+      if (rule.pattern !== CUSTOM) setPattern(rule, field, "", "");
+      mergeCustom(reader.bytes(), rule);
     } else if (field === BODY) rule.body = reader.string();
     else if (field === RESPONSE_BODY) rule.responseBody = reader.string();
     else if (field === ADDITIONAL_BINDINGS && depth < MAX_NESTING) {
@@ -103,16 +100,14 @@ function setPattern(rule: DeclaredHttpRule, field: number, method: string, path:
   rule.path = path;
 }
 
-function readCustom(bytes: Uint8Array): { kind: string; path: string } {
-  const custom = { kind: "", path: "" };
+function mergeCustom(bytes: Uint8Array, rule: DeclaredHttpRule): void {
   eachField(bytes, (field, wireType, reader) => {
     if (wireType !== WireType.LengthDelimited) return false;
-    if (field === 1) custom.kind = reader.string();
-    else if (field === 2) custom.path = reader.string();
+    if (field === 1) rule.method = reader.string();
+    else if (field === 2) rule.path = reader.string();
     else return false;
     return true;
   });
-  return custom;
 }
 
 function parseRule(

@@ -20,6 +20,7 @@ import {
 export function readPolicy(occurrences: readonly Uint8Array[]): DeclaredPolicy | undefined {
   if (occurrences.length === 0) return undefined;
   const policy: Mutable<DeclaredPolicy> = {};
+  let gateway: GatewayBeingRead | undefined;
   for (const bytes of occurrences) {
     eachField(bytes, (field, wireType, reader) => {
       if (field === 1 && wireType === WireType.Varint) {
@@ -28,13 +29,19 @@ export function readPolicy(occurrences: readonly Uint8Array[]): DeclaredPolicy |
       else if (field === 2) policy.authz = readAuthz(reader.bytes(), policy.authz);
       else if (field === 3) policy.audit = readAudit(reader.bytes(), policy.audit);
       else if (field === 4) policy.rateLimit = readRateLimit(reader.bytes(), policy.rateLimit);
-      else if (field === 5) policy.gateway = readGateway(reader.bytes(), policy.gateway);
-      else return false;
+      else if (field === 5) {
+        gateway ??= { methods: [] };
+        mergeGateway(reader.bytes(), gateway);
+      } else return false;
       return true;
     });
   }
+  if (gateway !== undefined) policy.gateway = gateway;
   return policy;
 }
+
+/** One list for all occurrences: a copy for each would take time that grows with their square. */
+type GatewayBeingRead = Mutable<DeclaredGateway> & { readonly methods: string[] };
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -82,11 +89,7 @@ function readRateLimit(
   return rateLimit;
 }
 
-function readGateway(bytes: Uint8Array, before: DeclaredGateway | undefined): DeclaredGateway {
-  const gateway: Mutable<DeclaredGateway> & { methods: string[] } = {
-    ...before,
-    methods: [...(before?.methods ?? [])],
-  };
+function mergeGateway(bytes: Uint8Array, gateway: GatewayBeingRead): void {
   eachField(bytes, (field, wireType, reader) => {
     if (field === 1 && wireType === WireType.Varint) gateway.publish = reader.bool();
     else if (field === 2 && wireType === WireType.LengthDelimited) {
@@ -94,7 +97,6 @@ function readGateway(bytes: Uint8Array, before: DeclaredGateway | undefined): De
     } else return false;
     return true;
   });
-  return gateway;
 }
 
 function enumValue<T extends string>(names: readonly T[], number: number): T | UnknownEnumValue {

@@ -81,4 +81,40 @@ describe("messages that nest too deep are always rejected", () => {
     expect(() => read(depth)).toThrow(DescriptorError);
     expect(() => read(depth)).toThrow("the messages of deep.proto nest more than 100 deep");
   });
+
+  test("CustomHttpPattern, of which each occurrence is a message by itself", () => {
+    const custom = encode([1, "HEAD"], [2, "/v1/{id}"]);
+    const [begin, rest] = [custom.subarray(0, 8), custom.subarray(8)];
+    expect(() => rpcOf(encode([HTTP_EXTENSION, encode([8, begin], [8, rest])]))).toThrow(
+      DescriptorError,
+    );
+  });
+
+  test("gateway, whose methods follow each other", () => {
+    const gateway = (method: string) =>
+      encode([POLICY_EXTENSION, encode([5, encode([2, method])], [5, encode([2, "PUT"])])]);
+    expect(rpcOf(gateway("GET"), gateway("POST"))?.policy?.gateway?.methods).toEqual([
+      "GET",
+      "PUT",
+      "POST",
+      "PUT",
+    ]);
+  });
+});
+
+describe("an option that occurs very often is read in one pass", () => {
+  const TIMES = 20_000;
+  const often = (field: number, bytes: Uint8Array) =>
+    Array.from({ length: TIMES }, () => [field, bytes] as const);
+
+  // Where each occurrence reads those before it again, these take many seconds.
+  test.each([
+    ["CustomHttpPattern", HTTP_EXTENSION, encode(...often(8, encode([1, "HEAD"], [2, "/v1/x"])))],
+    ["the gateway", POLICY_EXTENSION, encode(...often(5, encode([2, "GET"])))],
+  ])("%s", (_, extension, bytes) => {
+    const begin = performance.now();
+    const rpc = rpcOf(encode([extension, bytes]));
+    expect(rpc).toBeDefined();
+    expect(performance.now() - begin).toBeLessThan(2000);
+  });
 });
