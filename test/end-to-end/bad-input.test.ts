@@ -1,4 +1,4 @@
-/** What cannot be used: one clear line, the right exit code, no stack trace, no file. */
+/** Unusable input: one clear line, the right exit code, no stack trace, no file. */
 import {
   chmodSync,
   existsSync,
@@ -118,7 +118,7 @@ describe("the protoc plugin", () => {
 
 describe("the command line", () => {
   test.each<[string, readonly string[], string]>([
-    ["a folder that is not there", ["lint", "nowhere"], "nowhere does not exist"],
+    ["a missing folder", ["lint", "nowhere"], "nowhere does not exist"],
     ["a file that is not an image", ["lint", "text.binpb"], "text.binpb is not a buf image"],
     ["an empty image", ["lint", "empty.binpb"], "empty.binpb is not a buf image (it is empty)"],
     ["a broken gzip", ["lint", "broken.binpb.gz"], "broken.binpb.gz is not a gzip file"],
@@ -166,7 +166,7 @@ describe("the command line", () => {
       ["generate", "image.binpb", "--out", "taken", "--target", "policies"],
       "policies.json is a folder",
     ],
-    ["an RPC that is not there", ["explain", "image.binpb", "Gte"], "did you mean"],
+    ["an unknown RPC", ["explain", "image.binpb", "Gte"], "did you mean"],
     ["protos that do not compile", ["lint", "wrong"], "buf cannot build wrong"],
   ])("refuses %s", (_, args, message) => {
     workspace.write("text.binpb", "hello");

@@ -13,7 +13,7 @@ const MESSAGES = `message CreateItemRequest { string text = 1; }
 message CreateItemResponse { string item_id = 1; }
 `;
 
-test("docs/annotation.md says how an RPC that creates is written so that all rules are content", () => {
+test("docs/annotation.md shows how to write an RPC that creates objects without findings", () => {
   const text = readFileSync(join(ROOT, "docs/annotation.md"), "utf8");
   const part = text.slice(text.indexOf("### What does not exist yet"), text.indexOf("## audit"));
   const [, model = ""] = /^```text\n([\s\S]*?)^```$/m.exec(part) ?? [];

@@ -65,7 +65,7 @@ test("buf lint reports each RPC", () => {
 
 test("the message names the rule, which the text format of buf lint does not print", () => {
   const { stdout } = run("buf", "lint");
-  const lines = stdout.split("\n").filter((line) => line.includes("svc.access.v1.policy of"));
+  const lines = stdout.split("\n").filter((line) => line.includes("svc.access.v1.policy in"));
   expect(lines).toHaveLength(annotated);
   for (const line of lines) expect(line).toContain(` (${RULE}) (buf-plugin-svc-access)`);
 });
@@ -78,7 +78,7 @@ test("buf generate makes nothing", () => {
   expect(existsSync(join(folder, "gen/policies.json"))).toBe(false);
 });
 
-test("svc-access lint, generate, routes and explain take nothing from it, also over an image", () => {
+test("svc-access lint, generate, routes and explain reject it, also in an image", () => {
   expect(run("buf", "build", "proto", "-o", "image.binpb").status).toBe(0);
   for (const input of [".", "image.binpb"]) {
     const lint = run("svc-access", "lint", input);
@@ -98,7 +98,7 @@ test("svc-access lint, generate, routes and explain take nothing from it, also o
   }
 });
 
-test("an image without the definition is refused, and says how to build it", () => {
+test("an image without the definition is rejected, with the fix", () => {
   cpSync(join(ROOT, "proto"), join(folder, "node_modules/svc-access/proto"), { recursive: true });
   expect(run("buf", "build", "proto", "--exclude-imports", "-o", "bare.binpb").status).toBe(0);
   const { status, stdout } = run("svc-access", "lint", "bare.binpb");

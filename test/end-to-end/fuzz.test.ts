@@ -1,6 +1,6 @@
 /**
  * Mutates the hub's annotations at random. Each kind of mutation has its own
- * verdict: what should fail fails by its rule, what is valid changes the policies.
+ * verdict: invalid mutations fail with their rule, valid ones change the policies.
  */
 
 import { execFileSync } from "node:child_process";
@@ -37,12 +37,12 @@ const HUB = join(ROOT, "examples/hub");
 
 /** A way to mutate a policy, or undefined if it does not apply. */
 interface Mutation {
-  /** The rule that must be among the findings; `valid` where there must be none. */
+  /** The rule that must be among the findings; `valid` if there must be none. */
   readonly verdict: string;
   readonly apply: (policy: Policy, seed: number) => Policy | "removed" | undefined;
 }
 
-/** Makes a mutation of one that changes a policy in place, and says whether it applies. */
+/** Makes a mutation from a function that changes a policy in place and returns whether it applies. */
 function changing(verdict: string, change: (policy: Policy, seed: number) => boolean): Mutation {
   return { verdict, apply: (policy, seed) => (change(policy, seed) ? policy : undefined) };
 }
@@ -231,7 +231,7 @@ test("each mutation of an annotation has its verdict", async () => {
     ),
     { numRuns: runs(800) },
   );
-  // A kind that never applied would be a verdict that was never tried; a few inputs may leave one out.
+  // A kind that never applied would be an untested verdict; a few inputs may lack one.
   if (!IS_THOROUGH) return;
   expect([...applied.keys()].sort((left, right) => left - right)).toEqual(
     MUTATIONS.map((_, kind) => kind),

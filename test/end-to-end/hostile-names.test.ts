@@ -20,7 +20,7 @@ import { runSvcAccess } from "../support/svc-access.ts";
 import { ROOT, Workspace } from "../support/workspace.ts";
 
 const HOSTILE = "\u001b[31mx\u202e\n::stop-commands::y ##[add-mask]z\u0085\u2066";
-/** The same as far as an object id allows it. */
+/** The same, with the characters that object ids allow. */
 const ID = "eve\u202e\u2066\u200b";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-hostile-names-"));
@@ -189,7 +189,7 @@ describe("the commands of an operator", () => {
     await audit.trail.complete(call, undefined);
     await audit.close();
     await database.close();
-    // As a program that does not write such characters out has stored it.
+    // As stored by a program that does not escape such characters.
     const sqlite = new DatabaseSync(notes);
     const columns = sqlite.prepare("select * from pragma_table_info('audit_events')").all();
     for (const { name, type } of columns) {

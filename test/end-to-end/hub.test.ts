@@ -1,4 +1,4 @@
-/** The example repository: clean, without drift, the same on every run. */
+/** The example repository has no findings and no drift, and each run gives the same result. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ test("buf lint is clean", () => {
   expect(runProgram("buf", ["lint"], { cwd: HUB })).toMatchObject({ status: 0, stdout: "" });
 });
 
-test("svc-access lint is clean, also with --strict", () => {
+test("svc-access lint has no findings, even with --strict", () => {
   const { status, stdout, stderr } = runProgram("svc-access", ["lint", "--strict", "."], {
     cwd: HUB,
   });
@@ -39,7 +39,7 @@ test("svc-access lint is clean, also with --strict", () => {
   expect(stdout).toMatch(/^\d+ RPCs: 0 errors, 0 warnings\n$/);
 });
 
-test("buf generate makes what is committed [PLAT-2]", () => {
+test("buf generate makes the committed files [PLAT-2]", () => {
   const repo = join(folder, "drift");
   cpSync(HUB, repo, {
     recursive: true,
@@ -54,7 +54,7 @@ test("buf generate makes what is committed [PLAT-2]", () => {
   expect(readFolder(join(repo, "gen"))).toEqual(committed);
 });
 
-test("svc-access generate makes what buf generate makes", () => {
+test("svc-access generate makes the same files as buf generate", () => {
   const out = join(folder, "without-buf");
   const { status, stderr } = runProgram(
     "svc-access",
@@ -89,7 +89,7 @@ test("the generated TypeScript type-checks in strict mode", () => {
   });
 });
 
-test("the route documents follow their published schema", () => {
+test("the route documents conform to their published schema", () => {
   const schema = JSON.parse(readFileSync(join(ROOT, "schemas/routes.schema.json"), "utf8"));
   const validate = new Ajv2020({ strict: false }).compile(schema);
   const document = JSON.parse(readFileSync(join(HUB, "gen/routes/hub.json"), "utf8"));
@@ -98,7 +98,7 @@ test("the route documents follow their published schema", () => {
   expect(validate(document)).toBe(false);
 });
 
-test("no output names a secret's value or a path of the machine [PLCF-5]", () => {
+test("no output contains a secret or a path of the machine [PLCF-5]", () => {
   for (const [name, content] of Object.entries(readFolder(join(HUB, "gen")))) {
     expect(content, name).not.toContain(ROOT);
     expect(content, name).not.toMatch(/client-?secret:[ \t]*["']?[A-Za-z0-9]/i);

@@ -1,4 +1,4 @@
-/** The IAM API is the one that docs/requirements.md names, and follows its own rules. */
+/** The IAM API conforms to docs/requirements.md and to the rules. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,19 +58,19 @@ function routes(): Route[] {
   return (JSON.parse(stdout) as { routes: Route[] }).routes;
 }
 
-test("it holds exactly the RPCs that it should [IAM-1]", () => {
+test("it has exactly the required RPCs [IAM-1]", () => {
   const expected = Object.entries(SERVICES).flatMap(([service, rpcs]) =>
     rpcs.map((rpc) => `svc.iam.v1.${service}/${rpc}`),
   );
   expect([...new Set(routes().map(({ rpc }) => rpc))].sort()).toEqual(expected.sort());
 });
 
-test("it answers at its paths [IAM-2]", () => {
+test("it has the required paths [IAM-2]", () => {
   const found = routes().map(({ method, path, exposure }) => `${method} ${path} ${exposure}`);
   for (const endpoint of ENDPOINTS) expect(found).toContain(endpoint.join(" "));
 });
 
-test("services call the permission service, and nobody else [IAM-3]", () => {
+test("only services may call the permission service [IAM-3]", () => {
   const permission = routes().filter(({ rpc }) => rpc.includes("IAMPermissionService"));
   expect(permission.every(({ exposure, published }) => exposure === "INTERNAL" && !published)).toBe(
     true,
@@ -85,11 +85,11 @@ test("it has no finding, warnings included", () => {
   expect(status).toBe(0);
 });
 
-test("buf lint of the module is clean, with the recommended rules", () => {
+test("buf lint of the module has no findings, even with the recommended rules", () => {
   expect(runProgram("buf", ["lint"], { cwd: ROOT })).toMatchObject({ status: 0, stdout: "" });
 });
 
-test("what is committed of its generated code is what buf generate makes", () => {
+test("its committed generated code is what buf generate makes", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-iam-"));
   const { status, stderr } = runProgram("buf", ["generate", "-o", folder], { cwd: ROOT });
   expect(status, stderr).toBe(0);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { IDENTITY_HEADERS } from "../../src/api/identity-headers.ts";
 import { ROOT } from "../support/workspace.ts";
 
-test("docs/operations.md lists every identity header, and none that is not one [HDR-1]", () => {
+test("docs/operations.md lists exactly the identity headers [HDR-1]", () => {
   const text = readFileSync(join(ROOT, "docs/operations.md"), "utf8");
   const part = /^### The identity headers$([\s\S]*?)^#/m.exec(text)?.[1] ?? "";
   const table = part.split("\n").filter((line) => line.startsWith("| `"));

@@ -1,6 +1,6 @@
 /**
- * What `init` writes fits the repository that it finds: buf lints it, what is generated has the
- * right types and runs on Node as it is, and `buf breaking` compares it with a commit.
+ * The files of `init` fit the repository: buf lints it, the generated code has the right types and
+ * runs on Node.js directly, and `buf breaking` compares it with a commit.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { IS_THOROUGH } from "../support/effort.ts";
 import { InstalledRepository } from "../support/installed-repository.ts";
 
-/** A proto with all that a generator could make wrong: an enum, a nested one, a route, a policy. */
+/** A proto with typical difficulties for generators: an enum, a nested one, a route, a policy. */
 function proto(name: string, policy = "{exposure: AUTHENTICATED}"): string {
   const title = `${name[0]?.toUpperCase()}${name.slice(1)}`;
   return `syntax = "proto3";
@@ -58,7 +58,7 @@ console.log(binding.service.typeName, State.OPEN, Get${title}Response_Kind.LARGE
 `;
 };
 
-/** Each runs a dozen programs. */
+/** Each test runs a dozen programs. */
 const SLOW = 240_000;
 
 const GOOGLE = Object.fromEntries(
@@ -107,7 +107,7 @@ const LAYOUTS: readonly {
     services: ["orders", "bills"],
   },
   {
-    name: "protos of Google in a module of their own",
+    name: "protos of Google in a separate module",
     files: {
       ...below("third_party/googleapis", GOOGLE),
       "api/acme/orders/v1/orders.proto": proto("orders"),
@@ -186,7 +186,7 @@ test.each(CONFIGURED.map((repository, turn) => ({ ...repository, turn })))(
     expect(readFileSync(join(repo.folder, "buf.yaml"), "utf8")).toBe(bufYaml);
     expect(printed).toContain("buf.yaml exists and stays unchanged");
     const parts = /Add to buf\.yaml:\n[^\n]*\n?([\s\S]*?)\n\nNext:/.exec(printed)?.[1] ?? "";
-    // A part that is shown stands in place of the one that is there.
+    // A printed part replaces the existing one.
     const keys = [...parts.matchAll(/^(\w+):/gm)].map(([, key]) => key);
     expect(keys).not.toEqual([]);
     const kept = bufYaml
@@ -225,7 +225,7 @@ test.each([
 });
 
 test(
-  "in a workspace of npm the package is found where it is installed, above",
+  "in an npm workspace, the package is found above, where it is installed",
   () => {
     using repo = new InstalledRepository({
       "backend/orders/proto/acme/orders/v1/orders.proto": proto(
@@ -242,7 +242,7 @@ test(
   SLOW,
 );
 
-test("a second service in the folder of another is refused, and nothing is written", () => {
+test("a second service in the folder of another is rejected, and nothing is written", () => {
   using repo = new InstalledRepository();
   repo.must("svc-access", "init", "--service", "notes");
   const { status, stderr } = repo.run("svc-access", "init", "--service", "bills");
@@ -252,7 +252,7 @@ test("a second service in the folder of another is refused, and nothing is writt
   expect(repo.must("svc-access", "init", "--service", "notes")).not.toContain("Add to");
 });
 
-test("a folder gen that holds other files is not emptied by buf generate", () => {
+test("buf generate does not empty a folder gen with other files", () => {
   using repo = new InstalledRepository({
     "proto/acme/orders/v1/orders.proto": proto("orders"),
     "gen/README.md": "by hand\n",
@@ -290,7 +290,7 @@ test(
 );
 
 test(
-  "a buf.yaml with the module in node_modules keeps working, and init says how to change it",
+  "a buf.yaml with the module in node_modules keeps working, and init explains how to change it",
   () => {
     using repo = new InstalledRepository({
       "proto/acme/orders/v1/orders.proto": proto("orders"),

@@ -1,4 +1,4 @@
-/** `npm ci` must take the lock file on every platform; scripts/complete-lock-file.ts sees to that. */
+/** `npm ci` must accept the lock file on every platform, for which scripts/complete-lock-file.ts completes it. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ test("the lock file has the optional packages of all platforms", () => {
   expect(missing).toEqual([]);
 });
 
-test("every package has an integrity, but those of platforms that the registry did not serve", () => {
+test("every package has an integrity, except those of platforms that the registry did not serve", () => {
   const unverified = Object.entries(lock.packages).filter(
     ([place, { integrity }]) => place !== "" && integrity === undefined,
   );

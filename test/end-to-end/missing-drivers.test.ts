@@ -1,4 +1,4 @@
-/** Drivers are optional peers: who configures none installs none, and who lacks one reads its name. */
+/** Drivers are optional peer dependencies, and an error names a missing one. */
 import {
   cpSync,
   mkdirSync,
@@ -37,7 +37,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-access-drivers-"));
   const installed = join(folder, "node_modules/svc-access");
   for (const name of ["package.json", "bin", "dist"]) {
-    // Not a link: what is imported is looked for beside the file itself.
+    // Not a link: Node.js resolves imports from the real path of a file.
     cpSync(join(ROOT, name), join(installed, name), { recursive: true });
   }
   for (const name of Object.keys(manifest.dependencies)) {
@@ -82,7 +82,7 @@ function serve(config: object): Outcome {
     await server.stop();`);
 }
 
-test("these packages are optional, and users are asked for nothing else [PKG-3]", () => {
+test("these packages are optional, and users need no others [PKG-3]", () => {
   expect(Object.keys(manifest.peerDependencies)).toEqual([
     "@authzed/authzed-node",
     "@types/node",
@@ -126,7 +126,7 @@ test("what runs in services imports its dependencies, and drivers only where the
   expect([...onDemand].sort()).toEqual(["@authzed/authzed-node", "etcd3", "pg"]);
 });
 
-test("a start names all drivers at once that its configuration asks for [PKG-3]", () => {
+test("a start names all drivers at once that its configuration needs [PKG-3]", () => {
   const authz = { provider: "spicedb", model: "model.zed", spicedb: SPICEDB };
   const { status, stderr } = serve({ database: POSTGRES, security: { authz }, registry: ETCD });
   expect(stderr).toBe(
@@ -141,7 +141,7 @@ test("a start names all drivers at once that its configuration asks for [PKG-3]"
   expect(status).toBe(2);
 });
 
-test("a driver is missed beside all else that is wrong", () => {
+test("a missing driver is reported with all other errors", () => {
   const tls = { certificate_file: "absent.pem", key_file: "absent.key" };
   const http = { address: "127.0.0.1:0", tls };
   const { stderr } = serve({ database: POSTGRES, server: { http } });
@@ -149,7 +149,7 @@ test("a driver is missed beside all else that is wrong", () => {
   expect(stderr).toContain(`\ndatabase.driver: ${MISSING.postgres}\n`);
 });
 
-test("a service that checks nothing needs no client of SpiceDB", () => {
+test("a service without checks needs no SpiceDB client", () => {
   const authz = { provider: "spicedb", spicedb: SPICEDB, dev_allow_all: true, model: "model.zed" };
   expect(serve({ database: SQLITE, security: { authz } })).toMatchObject({ status: 0, stderr: "" });
 });
@@ -179,7 +179,7 @@ test.each([
     script: `await import("svc-access/runtime/registry");`,
     message: MISSING.etcd,
   },
-])("$name says which package it lacks", ({ script, message }) => {
+])("$name names the package that it lacks", ({ script, message }) => {
   const { status, stderr } = run(script);
   expect(stderr).toContain(`MissingDriverError: ${message}\n`);
   expect(status).toBe(1);
@@ -188,14 +188,14 @@ test.each([
 test.each([
   ["audit", "list", "--store", POSTGRES.url],
   ["relationship", "list", "--store", POSTGRES.url],
-])("svc-access %s %s says which package it lacks, and no stack", (...args) => {
+])("svc-access %s %s names the package that it lacks, without a stack trace", (...args) => {
   const bin = join(folder, "node_modules/svc-access/bin/svc-access");
   const { status, stderr } = runProgram(process.execPath, [bin, ...args], { cwd: folder });
   expect(stderr).toBe(`svc-access: ${MISSING.postgres}\n`);
   expect(status).toBe(2);
 });
 
-test("an error of a driver's own is not taken for a driver that is missing", () => {
+test("an error of a driver itself is not reported as a missing driver", () => {
   const broken = join(folder, "node_modules/etcd3");
   mkdirSync(broken);
   writeFileSync(join(broken, "package.json"), '{"name": "etcd3", "main": "index.cjs"}');

@@ -1,8 +1,7 @@
 /**
- * A new service as docs/runtime.md and docs/operations.md have it: the pages are followed to the
- * letter. Their files are written, their commands are run, what they print is compared, and their
- * other TypeScript is checked. In CI npm installs the packed package; else links stand for what it
- * would install.
+ * Follows docs/runtime.md and docs/operations.md to create a new service: it writes their files, runs
+ * their commands, compares their output, and type-checks their other TypeScript. In CI, npm installs
+ * the packed package; elsewhere, links replace the installation.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +27,7 @@ import { ROOT } from "../support/workspace.ts";
 /** A fenced block of a page, with the line that leads to it. */
 interface Block {
   readonly language: string;
-  /** The file that it is, where the line above names one. */
+  /** The name of its file, if the line above names one. */
   readonly file: string | undefined;
   readonly text: string;
 }
@@ -40,7 +39,7 @@ const PORTS = { "18010": "HTTP_ADDRESS", "19010": "GRPC_ADDRESS", "19110": "METR
 let folder: string;
 let repo: string;
 let env: NodeJS.ProcessEnv;
-/** The ports of the page, and those that are free here. */
+/** The ports in the page, and free ports for them. */
 let ports: ReadonlyMap<string, string>;
 let service: ChildProcess | undefined;
 let log = "";
@@ -50,7 +49,7 @@ beforeAll(async () => {
   repo = join(folder, "notes");
   mkdirSync(repo);
   ports = new Map(await Promise.all(Object.keys(PORTS).map(freePort)));
-  // What this run of npm was given must not be passed to those of the page.
+  // The environment of this run of npm must not reach those of the page.
   const inherited = Object.entries(process.env).filter(([name]) => !/^npm_config_/i.test(name));
   env = {
     ...Object.fromEntries(inherited),
@@ -70,7 +69,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("the pages do what they say", async () => {
+test("the commands of the pages work as shown", async () => {
   const tarball = IS_THOROUGH ? pack() : undefined;
   if (!IS_THOROUGH) {
     linkPackages(repo, ["@bufbuild", "@connectrpc", "@types", "typescript", "undici-types"]);
@@ -81,7 +80,7 @@ test("the pages do what they say", async () => {
   }
   await stopService();
   expect(log).toContain('"message":"stopped"');
-  // Each SetItem was recorded, the refused and the malformed one too.
+  // Each SetItem was recorded, including the denied and the malformed one.
   expect(log.match(/"type":"notes.item.set"/g)?.length).toBe(4);
   expect(log).toMatch(/"decision":"denied",[^\n]*"status":403,"code":"FORBIDDEN"/);
 }, 600_000);
@@ -89,7 +88,7 @@ test("the pages do what they say", async () => {
 test("the TypeScript of the pages has the right types", () => {
   let count = 0;
   for (const { language, file, text } of PAGES.flatMap(blocksOf)) {
-    // What needs packages of others is not checked.
+    // Code that needs other packages is not checked.
     if (language !== "ts" || file !== undefined || text.includes("@opentelemetry/")) continue;
     writeFileSync(join(repo, `src/page-${count++}.ts`), text);
   }
@@ -112,7 +111,7 @@ function blocksOf(page: string): Block[] {
   });
 }
 
-/** Files that `init` wrote must be what the page shows; others are the reader's to write, with the ports of here. */
+/** Files of `init` must equal those in the page; other files are written, with free ports. */
 function write(file: string, text: string): void {
   const path = join(repo, file);
   if (existsSync(path)) return expect(readFileSync(path, "utf8"), file).toBe(text);
@@ -121,8 +120,8 @@ function write(file: string, text: string): void {
 }
 
 /**
- * Runs the commands of a block, and compares what they print. Where the page shows nothing, they
- * must succeed: a lint, an installation.
+ * Runs the commands of a block and compares their output. Commands without output in the page, such
+ * as a lint or an installation, must succeed.
  */
 async function follow(text: string, tarball: string | undefined): Promise<void> {
   for (const step of text.split(/^\$ /m).slice(1)) {
@@ -141,7 +140,7 @@ async function follow(text: string, tarball: string | undefined): Promise<void> 
 }
 
 function expectPrinted(command: string, printed: string, lines: readonly string[]): void {
-  // A machine that is slow has the service say so.
+  // On a slow machine, the service logs that it is slow.
   const text = printed.replaceAll(/^\{[^\n]*"message":"slow query"\}\n/gm, "");
   expect(pageOf(text).trim(), command).toMatch(patternOf(lines));
 }
@@ -182,7 +181,7 @@ function pageOf(text: string): string {
     .replace(/\r/g, "");
 }
 
-/** `…` stands for any characters of a line, and on a line of its own for any lines. */
+/** `…` matches any characters of a line, and on its own line any lines. */
 function patternOf(expected: readonly string[]): RegExp {
   const lines = expected.map((line) => {
     if (line === "…") return "[\\s\\S]*";

@@ -17,7 +17,7 @@ const old = (process.env["PATH"] ?? "")
   });
 
 test.each(ENTRIES)(
-  "%s under an older Node says first of all that services need Node 24 [PKG-1]",
+  "%s in an older Node.js first reports that services need Node 24 [PKG-1]",
   (name) => {
     // The version is what the entry sees; what it would load after that must not matter.
     const program = `
@@ -36,7 +36,7 @@ test.each(ENTRIES)(
 );
 
 test.skipIf(old === undefined)(
-  "a real older Node gets the same answer, and no trace of a stack (needs a Node before 24 on PATH)",
+  "a real older Node.js gets the same error, without a stack trace (needs a Node before 24 on PATH)",
   () => {
     for (const name of ENTRIES) {
       const args = [

@@ -1,4 +1,4 @@
-/** `examples/notes` is what `init --service notes` writes; that its sources are, `npm run check` sees to. */
+/** `examples/notes` is the output of `init --service notes`; `npm run check` compares its sources. */
 import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { ROOT } from "../support/workspace.ts";
 
 const NOTES = join(ROOT, "examples/notes");
 
-test("the starter lints by all rules, its committed gen is what is generated, and its tests of handlers and of the whole server pass [COMP-10]", () => {
+test("the starter passes all lint rules, its committed gen is up to date, and its tests of handlers and of the whole server pass [COMP-10]", () => {
   using repo = new InstalledRepository();
   for (const name of readdirSync(NOTES).filter((one) => one !== "node_modules")) {
     cpSync(join(NOTES, name), join(repo.folder, name), { recursive: true });

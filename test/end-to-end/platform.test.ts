@@ -102,7 +102,7 @@ test("on two hosts they are not a finding, and each has its routes [EDGE-18]", (
   }
 });
 
-test("two inputs with different files of one name are refused", () => {
+test("two inputs with different files of one name are rejected", () => {
   using other = new Workspace({ "orders/v1/orders.proto": proto("orders", "/v1/other") });
   writeFileSync(join(other.folder, "image.binpb"), other.build());
   const { status, stderr } = runSvcAccess([
@@ -148,7 +148,7 @@ describe("in the platform repository, beside the repository of a service", () =>
     expect(one.stderr).toContain(
       `the configuration is ${of}; svc-access.yaml is not read (name another with --config)`,
     );
-    // It has no edge, and the gateway's files are asked for.
+    // It has no edge, but the command requests gateway files.
     expect(one.status).toBe(2);
     const several = run(platform.folder, service.folder, other.folder);
     expect(several.stderr).toContain(
@@ -156,7 +156,7 @@ describe("in the platform repository, beside the repository of a service", () =>
     );
   });
 
-  test("gateway files that are asked for are made, or it is an error that names the configuration", () => {
+  test("requested gateway files are made, or an error names the configuration", () => {
     using service = new Workspace({
       "../svc-access.yaml": SERVICE,
       "bills/v1/bills.proto": proto("bills", "/v1/things/{id}"),

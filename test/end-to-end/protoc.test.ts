@@ -89,7 +89,7 @@ function contents(out: string): Record<string, string> {
 }
 
 describe.skipIf(protocIsAbsent())("protoc", () => {
-  test("over all files makes what svc-access generate makes", () => {
+  test("over all files makes the same files as svc-access generate", () => {
     expect(protoc("whole", "", FILES)).toMatchObject({ status: 0 });
     const made = contents("whole");
     expect(Object.keys(made)).toEqual([...OF_EACH, ...SPANNING].sort());
@@ -125,7 +125,7 @@ describe.skipIf(protocIsAbsent())("protoc", () => {
     expect(contents("refused")).toEqual({});
   });
 
-  test("folder by folder refuses it, too", () => {
+  test("folder by folder rejects them, too", () => {
     const { status, stderr } = protoc("folders", "", FILES.slice(0, 2));
     expect(status).not.toBe(0);
     expect(stderr).toContain("the service shop also has the package bills.v1");
@@ -142,7 +142,7 @@ describe.skipIf(protocIsAbsent())("protoc", () => {
     expect(contents("each")).toEqual(contents("whole"));
   });
 
-  test("over the one file that a service has makes all with files=all", () => {
+  test("over the only file of a service makes all outputs with files=all", () => {
     workspace.write("one.yaml", "services: {bills: {packages: [bills.v1]}}\n");
     const run = protoc("one", "files=all", ["bills/v1/bills.proto"], "one.yaml");
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining("no gateway files") });
@@ -154,21 +154,21 @@ describe.skipIf(protocIsAbsent())("protoc", () => {
     ]);
   });
 
-  test("of a package that is only called makes its client alone", () => {
+  test("of a package that is only called makes only its client", () => {
     expect(protoc("client", "files=each", ["weather/v1/weather.proto"])).toMatchObject({
       status: 0,
     });
     expect(Object.keys(contents("client"))).toEqual(["weather/v1/weather_client.ts"]);
   });
 
-  test("in a run over clients alone makes no policies.json, which would take the place of another", () => {
+  test("in a run over clients only makes no policies.json, which would overwrite another", () => {
     expect(protoc("clients", "files=all", ["weather/v1/weather.proto"])).toMatchObject({
       status: 0,
     });
     expect(Object.keys(contents("clients"))).toEqual(["weather/v1/weather_client.ts"]);
   });
 
-  test("prints findings at their places, and writes nothing", () => {
+  test("prints findings with their positions, and writes nothing", () => {
     const text = proto("bills.v1", "Bill", "/v1/bills/{id}").replace("exposure: AUTHENTICATED", "");
     writeFileSync(
       join(workspace.folder, "proto/bills/v1/wrong.proto"),
@@ -181,14 +181,14 @@ describe.skipIf(protocIsAbsent())("protoc", () => {
   });
 });
 
-/** The commands of the page, in their order: of one run, of a run for each file, of lint. */
+/** The commands of the page, in order: for one run, for a run for each file, for lint. */
 const [ONE_RUN = "", EACH_RUN = "", LINT = ""] = [
   ...(
     readFileSync(join(ROOT, "docs/generating.md"), "utf8").split("\n## protoc\n")[1] ?? ""
   ).matchAll(/```sh\n(.*?)```/gs),
 ].map(([, commands = ""]) => commands);
 
-/** A repository with what npm would install of the plugins, and without buf's files. */
+/** A repository with the plugins that npm would install, and without files of buf. */
 function repositoryOfProtoc(): InstalledRepository {
   const repo = new InstalledRepository({
     "proto/orders/v1/orders.proto": proto("orders.v1", "Order", "/v1/orders/{id}"),
@@ -223,7 +223,7 @@ function repositoryOfProtoc(): InstalledRepository {
   return repo;
 }
 
-/** Runs commands of the page in a shell whose protoc is the one that there is. */
+/** Runs commands of the page in a shell with the available protoc. */
 function runPage(repo: InstalledRepository, commands: string): Outcome {
   const found = (PROTOC ?? []).map((word) => `'${word}'`).join(" ");
   return repo.run("bash", "-euc", `protoc() { command ${found} "$@"; }\n${commands}`);
@@ -236,7 +236,7 @@ describe.skipIf(protocIsAbsent())("the commands of the page about protoc", () =>
     { name: "one run", commands: ONE_RUN },
     { name: "a run for each file", commands: `${variables}\n${EACH_RUN}` },
   ];
-  // What is made is the same, as the tests above say.
+  // The tests above verify that the output is the same.
   test.each(IS_THOROUGH ? ways : ways.slice(1))(
     "make code in $name that type-checks and runs",
     ({ commands }) => {
@@ -252,7 +252,7 @@ describe.skipIf(protocIsAbsent())("the commands of the page about protoc", () =>
     },
   );
 
-  test("make the outputs of all files also where a repository has only one", () => {
+  test("make the outputs of all files even if a repository has only one", () => {
     using repo = repositoryOfProtoc();
     repo.write("svc-access.yaml", "services: {shop: {packages: [bills.v1]}}\n");
     const one = variables.replace(/^files=.*$/m, 'files="bills/v1/bills.proto"');

@@ -1,4 +1,4 @@
-/** The types of the package, as who installs it gets them: without this repository's own tools. */
+/** The types of the installed package, without the tools of this repository. */
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join, sep } from "node:path";
@@ -10,7 +10,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const ENTRIES = Object.keys(manifest.exports).filter((name) => name !== "./package.json");
 const OURS = join(ROOT, "dist", "types") + sep;
 
-test("every public type has what it needs among the dependencies, also with skipLibCheck: false [PKG-2]", () => {
+test("the dependencies have everything that public types need, even with skipLibCheck: false [PKG-2]", () => {
   const imports = ENTRIES.map(
     (name, index) => `export * as entry${index} from "svc-access${name.slice(1)}";\n`,
   );

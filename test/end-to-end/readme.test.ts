@@ -1,4 +1,4 @@
-/** The README's five minutes, to the letter: its files are written, and its commands print what it shows. */
+/** The tutorial of the README: its files are written, and its commands print the output that it shows. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { ROOT } from "../support/workspace.ts";
 
 const PROTO = "proto/acme/orders/v1/orders.proto";
 
-test("the README's commands print what it shows, and its handlers have the right types", () => {
+test("the commands of the README print the output that it shows, and its handlers have the right types", () => {
   const text = readFileSync(join(ROOT, "README.md"), "utf8");
   const part = text.slice(text.indexOf("## Five minutes"), text.indexOf("## Run it"));
   expect(part).toContain(`Write \`${PROTO}\``);
@@ -38,7 +38,7 @@ function read(repo: InstalledRepository): string {
   }
 }
 
-/** The first block is the file; the second is the policy that its second RPC lacks, beside a fixed word. */
+/** The first block is the file; the second is the policy that its second RPC lacks, and a corrected word. */
 function changed(before: string, block: string): string {
   if (before === "") return block;
   const route = '      body: "*"\n    };\n';

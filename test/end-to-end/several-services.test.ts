@@ -1,4 +1,4 @@
-/** Services with models of their own, clients of others, and a platform over images of their whole workspaces. */
+/** Services with their own models, clients of others, and a platform with images of their whole workspaces. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -45,7 +45,7 @@ service BillService {
 }
 `;
 
-/** A service elsewhere that has no annotations, or some that this version does not know. */
+/** A service of another repository, without annotations or with some that this version does not know. */
 const WEATHER = `syntax = "proto3";
 package weather.v1;
 import "google/api/annotations.proto";
@@ -93,7 +93,7 @@ let bills: Workspace;
 
 beforeAll(() => {
   orders = new Workspace({ "orders/v1/orders.proto": ORDERS });
-  // What it calls lies beside its own protos, as a client has it.
+  // The protos of services that it calls are next to its own.
   bills = new Workspace({
     "bills/v1/bills.proto": BILLS,
     "orders/v1/orders.proto": ORDERS,
@@ -165,7 +165,7 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** What the `server` and `policies` targets make for `bills`. */
+/** The output of the `server` and `policies` targets for `bills`. */
 const OF_BILLS = [
   "bills/v1/bills_access.ts",
   "bills/v1/bills_server.ts",
@@ -183,7 +183,7 @@ describe("a service that calls others", () => {
     expect(buf).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 
-  test("generates its server, and messages and clients alone of the others, with buf and without [COMP-6]", () => {
+  test("generates its server, and only messages and clients of the others, with buf and without [COMP-6]", () => {
     const buf = runProgram("buf", ["generate"], { cwd: bills.folder });
     expect(buf).toMatchObject({ status: 0 });
     expect(filesBelow(join(bills.folder, "gen"))).toEqual(OF_BILLS);
@@ -215,7 +215,7 @@ describe("a service that calls others", () => {
     expect(client).not.toMatch(/bind|Handlers|Policies|exposure/);
   });
 
-  test("calls the other by the routes that it serves", () => {
+  test("calls the other on the routes that it serves", () => {
     const served = runSvcAccess(
       ["generate", "proto", "--out", "gen", "--config", "svc-access.yaml"],
       { cwd: orders.folder },
@@ -230,7 +230,7 @@ describe("a service that calls others", () => {
     expect(routesIn(bills.folder, "gen/orders/v1/orders_client.ts")).toBe(routes);
   });
 
-  test("explains its own RPCs, and of another's says who knows", () => {
+  test("explains its own RPCs, and names the source of others", () => {
     const own = runSvcAccess(["explain", "proto", "Pay", "--config", "svc-access.yaml"], {
       cwd: bills.folder,
     });
@@ -245,7 +245,7 @@ describe("a service that calls others", () => {
     );
   });
 
-  test("that forgets to list one is reported both ways at each RPC, by every shell [COMP-6]", () => {
+  test("with one that is not listed gets both fixes at each RPC, in every program [COMP-6]", () => {
     using workspace = new Workspace({
       "bills/v1/bills.proto": BILLS,
       "orders/v1/orders.proto": ORDERS,
@@ -292,7 +292,7 @@ describe("a platform over images of whole workspaces", () => {
     expect(published).not.toContain("iam");
   });
 
-  test("is linted, listed and explained, in whichever order the images come", () => {
+  test("is linted, listed and explained, with the images in any order", () => {
     const both = [...images()].reverse();
     const generated = onPlatform(platform(), "generate", ...both, "--out", "reverse");
     expect(generated.status).toBe(0);
@@ -325,7 +325,7 @@ describe("a platform over images of whole workspaces", () => {
     expect(existsSync(join(orders.folder, "swapped"))).toBe(false);
   });
 
-  test("says of which service the model is not known", () => {
+  test("names the service without a model", () => {
     const { status, stderr } = onPlatform(
       platform().replace("model: bills.zed, ", ""),
       "lint",
@@ -394,7 +394,7 @@ describe("a service of a frontend that no input has [EDGE-16]", () => {
     expect(existsSync(join(orders.folder, out, "routes/orders.json"))).toBe(true);
   });
 
-  test("is one where one package of several is missing, too", () => {
+  test("is an error even if only one of several packages is missing", () => {
     const config = platform({ bills: "bills.v1, refunds.v1" });
     const { status, stderr } = onPlatform(config, "generate", ...images(), "--out", "part");
     expect(status).toBe(1);
@@ -402,12 +402,12 @@ describe("a service of a frontend that no input has [EDGE-16]", () => {
     expect(stderr).not.toContain("bills.v1 is in the input");
   });
 
-  test("is not a finding for a package that has messages alone", () => {
+  test("is not a finding for a package with only messages", () => {
     const config = platform({ bills: "bills.v1, svc.access.v1" });
     expect(onPlatform(config, "generate", ...images(), "--out", "messages").status).toBe(0);
   });
 
-  test("that is misspelt names what is meant, at both places", () => {
+  test("that is misspelt gets a suggestion, at both positions", () => {
     const config = platform({ bills: "bils.v1" });
     const { status, stderr } = onPlatform(config, "generate", ...images(), "--out", "misspelt");
     expect(status).toBe(1);

@@ -1,6 +1,6 @@
 /**
- * A stranger's repository: the packed package, installed in an empty folder
- * outside this project, does what the README says.
+ * The repository of a new user: the packed package, installed in an empty folder
+ * outside this project, works as in the README.
  */
 import {
   cpSync,
@@ -69,7 +69,7 @@ message ImportRequest { string order_id = 1; }
 message ImportResponse { int32 orders = 1; }
 `;
 
-/** What a service author writes against the generated code. */
+/** The code that a service author writes for the generated code. */
 const HANDLERS = `import { bindOrderService } from "./gen/acme/orders/v1/orders_server.ts";
 import { accessPolicies, OrderService_GetOrder } from "./gen/acme/orders/v1/orders_access.ts";
 
@@ -96,11 +96,11 @@ export const binding = bindOrderService({
 export const exposure: string = accessPolicies[OrderService_GetOrder].exposure;
 `;
 
-/** What of a repository comes from npm. */
+/** The files of a repository from npm. */
 const INSTALLED = /^(node_modules|package(-lock)?\.json)$/;
 
 let folder: string;
-/** With the package installed: that takes the longest, so it is done once. */
+/** A repository with the installed package; the installation is slow, so it is done once. */
 let repo: string;
 
 beforeAll(() => {
@@ -147,7 +147,7 @@ function itWorks(googleapis: boolean): void {
     }
   });
 
-  test("buf lint is clean, and fails on an RPC without a policy at its place", () => {
+  test("buf lint has no findings, and reports an RPC without a policy at its position", () => {
     expect(npx(["buf", "lint"])).toBe("");
     const path = join(repo, "proto/acme/orders/v1/orders.proto");
     const broken = PROTO.replace("option (svc.access.v1.policy).exposure = AUTHENTICATED;", "");
@@ -184,7 +184,7 @@ function itWorks(googleapis: boolean): void {
     });
   });
 
-  test("a handler that is left out is a type error [COMP-8]", () => {
+  test("a missing handler is a type error [COMP-8]", () => {
     writeFileSync(
       join(repo, "handlers.ts"),
       HANDLERS.replace(/ {2}async getOrder[\s\S]*? {2}\},\n/, ""),
@@ -195,7 +195,7 @@ function itWorks(googleapis: boolean): void {
   });
 }
 
-/** What `init` wrote, as strict as TypeScript can be, over the handlers too. */
+/** The configuration of `init` with all strict options, including the handlers. */
 function strict(path: string): string {
   const { compilerOptions } = JSON.parse(readFileSync(path, "utf8"));
   return JSON.stringify({
@@ -212,7 +212,7 @@ function strict(path: string): string {
   });
 }
 
-/** Runs what npm has installed, as npx would. */
+/** Runs an installed program, as npx would. */
 function npx([name = "", ...args]: readonly string[]): string {
   if (IS_THOROUGH) return npm(["exec", "--", name, ...args]);
   const folder = join(repo, "node_modules/.bin");

@@ -14,7 +14,7 @@ import { ROOT } from "../support/workspace.ts";
 /** A way to break every RPC that it applies to. */
 interface Mutation {
   readonly name: string;
-  /** What replaces what in the text of one RPC. */
+  /** A replacement in the text of one RPC. */
   readonly pattern: RegExp;
   readonly replacement: string;
   readonly rule: string;
@@ -64,7 +64,7 @@ const MUTATIONS: readonly Mutation[] = [
     rule: "ACCESS_AUTHZ_RESOURCE_VALID",
   },
   {
-    name: "a placeholder of no field",
+    name: "a placeholder without a field",
     pattern: /(resource: "[a-z_]+:\{)(?!principal)[^}]*\}/,
     replacement: "$1no_such_field}",
     rule: "ACCESS_AUTHZ_PLACEHOLDER_FIELD",
@@ -100,7 +100,7 @@ const MUTATIONS: readonly Mutation[] = [
     rule: "ACCESS_AUDIT_RISK_CONFLICT",
   },
   {
-    name: "a rate of nothing",
+    name: "a rate of zero",
     pattern: /qps: [0-9]+/,
     replacement: "qps: 0",
     rule: "ACCESS_RATE_LIMIT_VALID",
@@ -118,7 +118,7 @@ const MUTATIONS: readonly Mutation[] = [
     rule: "ACCESS_GATEWAY_EXPOSURE",
   },
   {
-    name: "a path that names no field",
+    name: "a path with an unknown field",
     pattern: /((?:get|post|put|patch|delete): "\/v1\/[a-z]+)/,
     replacement: "$1/{no_such_field}",
     rule: "ACCESS_HTTP_RULE_VALID",
@@ -141,8 +141,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * Each shell is a program that is started again for a tree of files. In CI each mutation has a tree
- * of its own and breaks all RPCs that it applies to; else all share one, and each breaks some.
+ * Each program starts again for each tree of files. In CI, each mutation has its own tree and breaks
+ * all RPCs that it applies to; elsewhere, all share one tree, and each breaks some RPCs.
  */
 const TREES: readonly { readonly name: string; readonly mutations: readonly Mutation[] }[] =
   IS_THOROUGH

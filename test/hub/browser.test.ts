@@ -1,4 +1,4 @@
-/** Pages in a real Chromium call the hub from other origins, by the clients that are made for browsers. */
+/** Pages in a real Chromium call the hub from other origins, with the clients for browsers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeyServer } from "../runtime/authn/jwt/key-server.ts";
 import { rsaKey, signToken } from "../runtime/authn/jwt/tokens.ts";
@@ -24,7 +24,7 @@ const SERVER = [
 ];
 const AUDIENCE = "the-frontend";
 const LINES = ["three", "two", "one"];
-/** Those who call, each with the rate limits of its own. */
+/** The callers, each with its own rate limits. */
 const USERS = CLIENTS.map((_, index) => `user-${index}`);
 
 const transportOf = (client: string) => (client.startsWith("Connect") ? "connect" : "grpc_web");
@@ -98,7 +98,7 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
     describe.each(CLIENTS)("%s", (client) => {
       const user = USERS[CLIENTS.indexOf(client)] as string;
 
-      test("a page of an origin that is not allowed is sent nothing", () => {
+      test("a page of an origin that is not allowed gets nothing", () => {
         const tried = foreign[client]?.["stranger"];
         expect(tried?.messages).toEqual([]);
         expect(tried?.requestId).toBeNull();
@@ -124,7 +124,7 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
         expect(reasonOf(denied)).toContain("FORBIDDEN");
       });
 
-      test("a stream that fails is sent the reason", () => {
+      test("a stream that fails gets the reason", () => {
         const { messages, error } = outcome(client, "unknown");
         expect(messages).toEqual([]);
         expect(error?.code).toBe("NotFound");
@@ -148,7 +148,7 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
         ]);
       });
 
-      test("who goes ends the call at the hub, too", async () => {
+      test("a client that disconnects ends the call at the hub, too", async () => {
         const { messages, error } = outcome(client, "cancelled");
         expect(messages).toHaveLength(1);
         expect(error?.code).toBe("Canceled");
@@ -162,7 +162,7 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
     });
 
     test.each(CLIENTS.filter((name) => name.startsWith("Connect")))(
-      "%s: what has no side effects is called by GET",
+      "%s: RPCs without side effects are called with GET",
       (client) => {
         const { messages, methods, error } = outcome(client, "get");
         expect(error).toBeUndefined();
@@ -181,7 +181,7 @@ describe.skipIf(chromiumIsAbsent() || opensslIsAbsent()).each(SERVER)(
       });
     });
 
-    test("the browser ends with all that it started", async () => {
+    test("the browser ends with all its processes", async () => {
       expect(browser.processes().length).toBeGreaterThan(1);
       await browser.close();
       await expect.poll(() => browser.processes()).toEqual([]);

@@ -16,7 +16,7 @@ import { Scene } from "./support/scene.ts";
 import { tellStory } from "./support/story.ts";
 
 const RPCS = ROUTES.map(({ rpc }) => rpc).sort();
-/** What `buf curl` calls by, and what the hub's log says of it. */
+/** The protocols of `buf curl`, and their names in the log of the hub. */
 const PROTOCOLS: readonly (readonly [flags: string, transport: string])[] = [
   ["", "connect"],
   ["--http2-prior-knowledge", "connect"],
@@ -49,10 +49,10 @@ function everyRpc(bufOf: (hub: HubProcesses) => BufCurl): void {
 
   test("calls every RPC", async () => {
     const caller = new CountingCaller(bufOf(processes));
-    // It is a program that is started for each call: in CI for all, else for one of each RPC.
+    // The program starts for each call: in CI for all calls, else for one call of each RPC.
     const client = new ReflectionClient(processes.grpc);
     const every = IS_THOROUGH ? caller : new FirstCaller(caller, client);
-    // The other clients are quick enough for all strangers.
+    // The other clients are fast enough to try all denied callers.
     await tellStory(every, processes.data, ["mallory"]);
     client.close();
     expect([...caller.succeeded].sort()).toEqual(RPCS);
@@ -88,7 +88,7 @@ describe.each([true, false])("on the HTTP port, with reflection %s", (reflection
 
   const protocols = columnsOf(PROTOCOLS, Number(reflection), 2);
 
-  test.each(protocols)("curl %s is shown what there is, or nothing", async (flags) => {
+  test.each(protocols)("curl %s lists the services, or nothing", async (flags) => {
     const args = ["curl", ...argsOf(flags), "--list-methods", processes.http];
     const { exitCode, output, errors } = await runProgram(BUF, args);
     expect(exitCode).toBe(reflection ? 0 : 1);

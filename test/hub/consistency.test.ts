@@ -34,7 +34,7 @@ afterAll(async () => {
   await processes?.remove();
 });
 
-test("projects created at once have numbers of their own, and pages hold each once", async () => {
+test("concurrently created projects have different numbers, and pages contain each once", async () => {
   const made = await Promise.all(
     ["a", "b", "c"].map((displayName) => {
       const project = { organizationId: "acme", displayName };
@@ -44,7 +44,7 @@ test("projects created at once have numbers of their own, and pages hold each on
   const ids: string[] = made.map(({ project }) => project.projectId).sort();
   expect(ids).toEqual(["1", "2", "3"]);
   const first = await scene.one("ProjectService/ListProjects", { pageSize: 1 });
-  // What the first page showed goes: the second page is what it would have been.
+  // The first page is deleted; the second page stays the same.
   await scene.one("ProjectService/DeleteProject", { projectId: "1" });
   const next = { pageSize: 1, pageToken: first.nextPageToken };
   const second = await scene.one("ProjectService/ListProjects", next);
@@ -54,7 +54,7 @@ test("projects created at once have numbers of their own, and pages hold each on
   projectId = "2";
 });
 
-test("of two owners that are revoked at once, one stays", async () => {
+test("of two owners that are revoked concurrently, one stays", async () => {
   const members = ["alice", "bob"].map((userId) => ({ role: "ROLE_OWNER", userId }));
   await scene.one("AuthzService/GrantRole", { projectId, member: members[1] });
   const answers = await Promise.all(
@@ -68,7 +68,7 @@ test("of two owners that are revoked at once, one stays", async () => {
   expect(listed.members).toHaveLength(1);
 });
 
-test("a role goes to a user or a group: not to everybody, nor to nobody", async () => {
+test("a role is granted to a user or a group, not to everyone or nobody", async () => {
   const grant = "AuthzService/GrantRole";
   for (const subject of [{ userId: "*" }, { userId: "" }, { groupId: "eng#member" }, {}]) {
     const member = { role: "ROLE_VIEWER", ...subject };
@@ -78,7 +78,7 @@ test("a role goes to a user or a group: not to everybody, nor to nobody", async 
   await scene.refused(grant, { projectId, member }, AS.alice, "invalid_argument");
 });
 
-test("nobody features a skill by its labels, and a catalog takes what is published", async () => {
+test("labels do not feature a skill, and a catalog accepts only published skills", async () => {
   await publish("plain", { labels: { catalog: "recommended" } });
   const featured = async () =>
     (await scene.one("SkillService/ListFeaturedSkills", {}, AS.nobody)).skills.map(skillIdOf);
@@ -99,7 +99,7 @@ test("a new version gives the skill another etag", async () => {
   await scene.refused("SkillService/UpdateSkill", stale, AS.alice, "failed_precondition");
 });
 
-test("a package that is not what its header says changes nothing", async () => {
+test("a package that does not match its header changes nothing", async () => {
   const before = storedIn(processes.data);
   const rpc = "SkillPackageService/UploadPackage";
   const none = upload("none", "{}");
@@ -134,7 +134,7 @@ test("two concurrent reports lose no line, and each watcher sees every line once
   for (const name of ["left", "right"]) {
     expect(seen.filter((text) => text.startsWith(name))).toEqual(texts(name));
   }
-  // What has ended stays as it ended.
+  // An ended run stays ended.
   const late = { projectId, runId, state: "RUN_STATE_FAILED" };
   await scene.one("RunnerService/FinishRun", late, AS.git);
   const { run } = await scene.one("ProjectService/CancelRun", { projectId, runId });
@@ -142,7 +142,7 @@ test("two concurrent reports lose no line, and each watcher sees every line once
   await scene.refused("ProjectService/GetRun", { projectId: "3", runId }, AS.alice, "not_found");
 });
 
-test("what is deleted leaves no relationship, row or repository", async () => {
+test("deletion leaves no relationship, row or repository", async () => {
   await scene.one("SkillService/DeleteSkill", { skillId: "plain" });
   await scene.one("ProjectService/DeleteProject", { projectId });
   const stored = storedIn(processes.data);
@@ -163,7 +163,7 @@ test("a request that is only validated creates nothing", async () => {
   expect(storedIn(processes.data)).toEqual(before);
 });
 
-test("a service of a user's name is not that user", async () => {
+test("a service with a user's name is not that user", async () => {
   await scene.one("AuthnService/RecordLogin", { login: { userId: "git" } }, AS.git);
   expect((await scene.one("AuthnService/ListMyLogins", {}, AS.git)).logins).toEqual([]);
   const member = { role: "ROLE_VIEWER", userId: "git" };

@@ -47,7 +47,7 @@ test("the hub calls the Git service as itself, for the skill that alice creates"
   });
 });
 
-test("of two who create the same skill at once one is refused, and owns nothing", async () => {
+test("of two who create the same skill concurrently, one is rejected, and owns nothing", async () => {
   const before = storedIn(processes.data)["platform.relationships.db relationships"]?.length ?? 0;
   const statuses = await Promise.all([1, 2, 3].map(async () => (await createSkill("race")).status));
   expect(statuses.sort()).toEqual([200, 409, 409]);
@@ -55,10 +55,10 @@ test("of two who create the same skill at once one is refused, and owns nothing"
   expect(after - before).toBe(2);
 });
 
-test("without the Git service a skill is 503, nothing is half-made, and later it is made", async () => {
+test("without the Git service, creating a skill is 503 and leaves nothing behind, and works later", async () => {
   const before = storedIn(processes.data);
   await processes.git.stop();
-  // Until the hub no longer asks for a while.
+  // Until the hub stops calling it for a while.
   for (;;) {
     const { status, body, retryAfter } = await createSkill("second");
     if (status !== 429) expect([status, body.code]).toEqual([503, "UNAVAILABLE"]);
@@ -78,7 +78,7 @@ test("without the Git service a skill is 503, nothing is half-made, and later it
   expect((await repositoryOf("second")).code).toBe("ok");
 });
 
-test("a token that the Git service does not know is the hub's fault, and is reported to nobody", async () => {
+test("a token that the Git service does not know is the hub's fault, and not reported to callers", async () => {
   await processes.hub.stop();
   const wrong = "another-token-of-the-hub-77aa";
   await processes.startHub({ environment: { HUB_TOKEN: wrong } });

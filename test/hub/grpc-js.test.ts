@@ -30,13 +30,13 @@ test("reflection lists every service, with the descriptors of all RPCs", async (
   );
 });
 
-test("every RPC is called by a client made of reflection alone", async () => {
+test("every RPC is called by a client that uses only reflection", async () => {
   const caller = new CountingCaller(client);
   await tellStory(caller, processes.data);
   expect([...caller.succeeded].sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
 });
 
-test("what was done is in the audit log, with who did it", () => {
+test("the audit log has all calls and their callers", () => {
   const events = auditedIn(processes.data);
   const audited = ROUTES.filter((route) => "audit" in route).map(({ rpc }) => rpc);
   const rpcs = new Set(events.filter(({ code }) => code === "OK").map(({ rpc }) => rpc));

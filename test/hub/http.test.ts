@@ -29,7 +29,7 @@ describe.skipIf(isAbsent("curl"))("HTTP, by curl", () => {
   const get = (path: string, ...args: string[]): Promise<CurlAnswer> =>
     curl(`${processes.http}${path}`, ...headerArgs(AS.alice), ...args);
 
-  test("a preflight of the frontend is allowed, with credentials; of another origin it is refused", async () => {
+  test("a preflight of the frontend is allowed, with credentials; one of another origin is rejected", async () => {
     const preflight = ["-X", "OPTIONS", "-H", "access-control-request-method: POST"];
     const own = await get("/v1/projects", ...preflight, "-H", `origin: ${FRONTEND}`);
     expect(own.status).toBe(204);
@@ -46,7 +46,7 @@ describe.skipIf(isAbsent("curl"))("HTTP, by curl", () => {
     }
   });
 
-  test("a page of the frontend reads; a page of another site writes nothing", async () => {
+  test("a page of the frontend may read; a page of another site may not write", async () => {
     const own = await get("/v1/authn/me", "-H", `origin: ${FRONTEND}`);
     expect([own.status, own.headers["access-control-allow-origin"]]).toEqual([200, FRONTEND]);
     const body = JSON.stringify({ organizationId: "acme", displayName: "Theirs" });
@@ -56,7 +56,7 @@ describe.skipIf(isAbsent("curl"))("HTTP, by curl", () => {
     }
   });
 
-  test("a page of an origin that the platform lists writes, as the edge lets it: one list for both", async () => {
+  test("a page of an origin in the platform configuration may write, at the edge and at the hub", async () => {
     const origin = "https://admin.example.com";
     const page = ["-H", `origin: ${origin}`, "-H", "sec-fetch-site: same-site"];
     const asks = ["-X", "OPTIONS", "-H", "access-control-request-method: POST"];
@@ -95,7 +95,7 @@ describe.skipIf(isAbsent("curl"))("HTTP, by curl", () => {
     ["a method without a route", 405, "/v1/projects", ["-X", "DELETE"]],
     ["a path without a route", 404, "/v2/projects", []],
     ["a page that is too large", 400, "/v1/authn/me/logins?page_size=101", []],
-    ["a page token that nobody gave", 400, "/v1/authn/me/logins?page_token=%21", []],
+    ["an invalid page token", 400, "/v1/authn/me/logins?page_token=%21", []],
   ])("%s is %i", async (_, status, path, args) => {
     const gzip = join(processes.data, "body.gz");
     writeFileSync(gzip, gzipSync('{"organizationId":"acme","displayName":"Small"}'));
@@ -133,7 +133,7 @@ describe.skipIf(isAbsent("curl"))("HTTP, by curl", () => {
       scene.one("RunnerService/ReportLog", { projectId, runId, lines: [{ text }] }, AS.git);
     for (const text of ["one", "two", "three"]) {
       await report(text);
-      // It comes while the run goes on: nothing else is sent before it is here.
+      // It arrives during the run: nothing else is sent before.
       expect(JSON.parse(await nextLine())).toMatchObject({ line: { text } });
     }
     await scene.one(

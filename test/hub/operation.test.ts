@@ -31,7 +31,7 @@ test("metrics count calls by their RPC and code, and decisions", async () => {
   expect(text).toContain('svc_access_authorizations_total{outcome="denied"}');
 });
 
-test("a line is logged for each call but the probes, without the query and without secrets [OBS-3]", async () => {
+test("a line is logged for each call except probes, without the query and without secrets [OBS-3]", async () => {
   const secret = "swordfish-7c1d";
   const id = "request-of-this-test";
   await fetch(`${processes.http}/v1/authn/me/logins?page_token=${secret}`, {

@@ -28,20 +28,20 @@ afterAll(async () => {
   await processes?.remove();
 });
 
-test("SIGTERM under load: a call under way is answered, new ones are not taken, exit code 0", async () => {
+test("SIGTERM under load: a running call completes, new ones are not accepted, exit code 0", async () => {
   const load = new Load(processes, client, 40);
   await load.warm;
   const slow = slowRequest(processes.http);
   await slow.begun;
   const exited = processes.hub.stop("SIGTERM");
-  // The others see that it takes no more; then the slow one sends the rest of its request.
+  // The others see that it accepts no more calls; then the slow one sends the rest of its request.
   await load.end();
   slow.finish();
   expect(await slow.response).toMatch(/^HTTP\/1\.1 200 /);
   expect(await exited).toBe(0);
   expect(await processes.hub.line(({ message }) => message === "stopped")).toBeDefined();
   expect(processes.hub.errors).toBe("");
-  // Who is not served is notified, or finds nobody.
+  // Callers that are not served get an error or no connection.
   expect(
     [...load.outcomes].filter((outcome) => !["ok", "none", "503", "unavailable"].includes(outcome)),
   ).toEqual([]);
@@ -84,7 +84,7 @@ test("kill -9 under load loses nothing that was acknowledged", async () => {
   expect(logins.length).toBeGreaterThanOrEqual(load.acknowledged.length);
 });
 
-test("a second hub on the same data is refused, and the first one goes on", async () => {
+test("a second hub on the same data does not start, and the first one continues", async () => {
   const second = processes.newHub();
   expect(await second.exited).toBe(2);
   expect(second.errors).toMatch(

@@ -26,7 +26,7 @@ afterAll(() => {
 
 let count = 0;
 
-/** A copy of the example in which one file reads differently. */
+/** A copy of the example with a change in one file. */
 function copyWith(file: string, from: string, to: string): string {
   const copy = join(folder, `copy-${count++}`);
   for (const name of ["src", "gen", "hub.yaml", "package.json"]) {
@@ -122,7 +122,7 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
 ];
 
 test.concurrent.each(CASES)(
-  "%s is reported in a line, and ends the process",
+  "%s is reported in one line, and ends the process",
   async (_, message, options) => {
     const { environment, ...rest } = options();
     const hub = new ServiceProcess("hub", {

@@ -31,7 +31,7 @@ test("npm start runs both services without any preparation, and SIGTERM ends bot
   expect(both.errors).toBe("");
 });
 
-test("the hub finishes what is under way, also where the Git service has ended before", async () => {
+test("the hub completes running calls, even if the Git service has ended before", async () => {
   const both = new ServiceProcess("start", { environment: { ...environment, ...TOKENS } });
   const { addresses } = (await both.line(started("hub"))) as Json;
   await both.line(started("git"));
@@ -44,7 +44,7 @@ test("the hub finishes what is under way, also where the Git service has ended b
   expect(await exited).toBe(0);
 });
 
-test("where one does not start, the other one ends too", async () => {
+test("if one does not start, the other one ends, too", async () => {
   const both = new ServiceProcess("start", { environment: { ...environment, SYSTEM_TOKEN: "x" } });
   expect(await both.exited).toBe(2);
   expect(both.errors).toMatch(/system_token/);

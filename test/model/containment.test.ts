@@ -1,4 +1,4 @@
-/** Whether one model decides as another says: by meaning, and not by text. */
+/** Whether one model makes the decisions of another: by meaning, not by text. */
 import { describe, expect, test } from "vitest";
 import { findGaps, formatGaps, parseModel } from "../../src/model/index.ts";
 import { mergeModels } from "../../src/model/merge-models.ts";
@@ -31,7 +31,7 @@ definition doc {
 /** The permission `view` of the base, with another expression. */
 const view = (expression: string) => BASE.replace("(viewer + edit) - banned - muted", expression);
 
-describe("two texts mean the same", () => {
+describe("two texts have the same meaning", () => {
   test.each([
     ["with comments", `/* all */ ${BASE.replaceAll("\n", " // x\n")}`],
     ["with other white space", BASE.replaceAll("  ", "\t").replaceAll("\n", "\n\n")],
@@ -133,7 +133,7 @@ test("many gaps are named up to a limit", () => {
   expect(different).toMatch(/; 4 more differ$/);
 });
 
-test("what is merged contains each part, reads back as itself, and does not depend on the order", () => {
+test("a merged model contains each part, survives printing and parsing, and does not depend on the order", () => {
   const other = `use self
 use typechecking
 definition user {}

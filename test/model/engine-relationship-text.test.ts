@@ -8,7 +8,7 @@ import {
 } from "../../src/model/relationship-text.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{1,10}[a-z0-9]$/);
-/** No trait of SpiceDB's files ends in a letter. */
+/** Traits in SpiceDB files never end in a letter. */
 const id = fc.string({ unit: "grapheme", maxLength: 40 }).map((text) => `${text}x`);
 const allowed = id.filter(OBJECT_IDS.allows);
 const subject = fc.oneof(
@@ -22,7 +22,7 @@ const relationship = fc.record({
   subject,
 });
 
-test("what is printed is read again, whichever id the engine takes", () => {
+test("printed text is parsed again, with any id that the engine allows", () => {
   fc.assert(
     fc.property(relationship, (relationship) => {
       expect(readRelationship(formatRelationship(relationship))).toEqual({ relationship });
@@ -74,11 +74,11 @@ describe("a relationship", () => {
       "item:first#owner@user:alice[expiration:2030-01-01T00:00:00Z]",
       "it has a caveat or an expiration",
     ],
-  ])("%j is refused, with the fix", (text, why) => {
+  ])("%j is rejected, with the fix", (text, why) => {
     expect(readRelationship(text).problem).toContain(`is not a valid relationship: ${why}`);
   });
 
-  test("of any length is refused with a short message", () => {
+  test("of any length is rejected with a short message", () => {
     expect(readRelationship("x".repeat(1e6)).problem?.length).toBeLessThan(1000);
   });
 });

@@ -104,12 +104,12 @@ describe("grantsOf", () => {
     });
   });
 
-  test("knows nothing of what the model does not define", () => {
+  test("returns undefined for names that the model does not define", () => {
     expect(grantsOf(model, "doc", "unknown")).toBeUndefined();
     expect(grantsOf(model, "unknown", "view")).toBeUndefined();
   });
 
-  test("ends where permissions double into one another, or refer to themselves", () => {
+  test("terminates if permissions grow exponentially or refer to themselves", () => {
     const levels = Array.from(
       { length: 60 },
       (_, index) => `permission p${index}x = (p${index + 1}x & own) + (p${index + 1}x - own)`,

@@ -4,7 +4,7 @@ import { parseModel } from "../../src/model/index.ts";
 import { cpuMilliseconds } from "../support/cpu-time.ts";
 import { runs } from "../support/effort.ts";
 
-/** Each parse takes under three seconds; one that grew with the square would take hours. */
+/** Each parse takes less than three seconds; quadratic time would be hours. */
 const LIMIT_MILLISECONDS = 20_000;
 
 function parseInTime(text: string) {
@@ -81,7 +81,7 @@ describe(`${size / 1_000_000} MB`, { timeout: 120_000 }, () => {
   });
 });
 
-test("past 1,000 errors, one says that there are more", () => {
+test("after 1,000 errors, one reports that there are more", () => {
   const text = `definition doc {\n${"relation viewer user\n".repeat(2_000)}}`;
   const { diagnostics } = parseModel(text, "model.zed");
   expect(diagnostics).toHaveLength(1_001);
@@ -97,7 +97,7 @@ const TOKENS = [
   ...["permission view = viewer + ", "caveat c(a int) {", "use expiration\n", "use partial\n"],
 ];
 
-describe("nothing is thrown, and each place is in the text", () => {
+describe("nothing is thrown, and each position is in the text", () => {
   const check = (text: string) => {
     const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
     for (const { line = 0, column = 0 } of parseInTime(text).diagnostics) {

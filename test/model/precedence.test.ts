@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatExpression, parseModel } from "../../src/model/index.ts";
 
-/** The expression as it is read, with parentheses about each operator. */
+/** The parsed expression, with parentheses around each operator. */
 function reading(expression: string): string {
   const { model, diagnostics } = parseModel(
     `use self\ndefinition doc {\n${["aaa", "bbb", "ccc", "ddd"].map((name) => `relation ${name}: doc`).join("\n")}\npermission view = ${expression}\n}`,
@@ -38,7 +38,7 @@ describe("union binds tightest, then intersection, then exclusion", () => {
   });
 });
 
-test("each leaf knows its place", () => {
+test("each leaf has its position", () => {
   const { model } = parseModel(
     "definition doc {\n\trelation one: doc\n\tpermission two = nil -\n  one->two\n}",
     "m",

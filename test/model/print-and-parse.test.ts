@@ -53,7 +53,7 @@ const { expression } = letrec<{ expression: Expression; operands: Expression[] }
       const [base, subtracted] = operands;
       if (kind === "exclusion" && base && subtracted) return { kind, base, subtracted };
       const same = kind === "intersection" ? "intersection" : "union";
-      // The parser flattens what is combined in the same way.
+      // The parser flattens nested combinations of the same kind.
       return {
         kind: same,
         operands: operands.flatMap((operand) =>
@@ -122,7 +122,7 @@ const model: Arbitrary<Model> = record({
   ),
 });
 
-/** Rules of syntax; a random model may break those about its meaning. */
+/** Syntax rules; a random model may break semantic rules. */
 const SYNTAX = /SYNTAX|CHARACTER|UNTERMINATED|NESTING|NAME_INVALID|DUPLICATE|CAVEAT|USE_/;
 
 function withoutPositions(value: unknown): unknown {

@@ -5,7 +5,7 @@ const doc = (...statements: string[]) =>
 
 testModelRule("MODEL_PERMISSION_CYCLE", {
   valid: [
-    // Through data a permission may recur: the parent is another object.
+    // Through relationships, a permission may recur: the parent is another object.
     doc("permission view = viewer + parent->view"),
     doc("permission edit = parent->view", "permission view = edit + parent->edit"),
     doc("permission one = two + three", "permission two = three", "permission three = viewer"),

@@ -21,7 +21,7 @@ const subject = fc.oneof(
 );
 const relationship = fc.record({ resource: fc.record({ type, id }), relation: name, subject });
 
-test("what is printed is read again", () => {
+test("printed text is parsed again", () => {
   fc.assert(
     fc.property(relationship, (relationship) => {
       const text = formatRelationship(relationship);
@@ -30,7 +30,7 @@ test("what is printed is read again", () => {
   );
 });
 
-test("what is read is printed again", () => {
+test("parsed text is printed again", () => {
   const text = fc.stringMatching(/^[a-z]{2,4}:[a-c*|#@.]{1,4}#[a-z]{3}@[a-z]{3}:[a-c*#.]{1,6}$/);
   fc.assert(
     fc.property(text, (text) => {
@@ -41,7 +41,7 @@ test("what is read is printed again", () => {
   );
 });
 
-describe("a relationship is read", () => {
+describe("a relationship is parsed", () => {
   test.each([
     ["doc:a#view@user:b", { type: "user", id: "b" }],
     ["doc:a#view@user:b#...", { type: "user", id: "b" }],
@@ -53,7 +53,7 @@ describe("a relationship is read", () => {
     expect(parseRelationship(text)?.relationship.subject).toEqual(subject);
   });
 
-  test("with what stands in brackets after it", () => {
+  test("with its traits in brackets", () => {
     expect(parseRelationship("doc:a#view@user:b[on_duty]")?.caveat).toBe("on_duty");
     expect(parseRelationship('doc:a#view@user:b[on_duty:{"day":1}]')?.caveat).toBe("on_duty");
     const time = "2030-01-01T00:00:00Z";
@@ -61,7 +61,7 @@ describe("a relationship is read", () => {
   });
 });
 
-describe("what is not a valid relationship is refused, with the fix", () => {
+describe("invalid text is rejected, with the fix", () => {
   test.each([
     ["doc:a#view", "it has no @ before a subject"],
     ["doc:a@user:b", '"doc:a" has no #relation'],
@@ -90,7 +90,7 @@ describe("what is not a valid relationship is refused, with the fix", () => {
   );
 });
 
-test("members and subjects are read alone", () => {
+test("members and subjects are parsed separately", () => {
   expect(parseMember("doc:a#view")).toEqual({
     resource: { type: "doc", id: "a" },
     permission: "view",

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type ModelRule, parseModel } from "../../src/model/index.ts";
 
-/** A schema that breaks one rule; a `⟦` stands before each place that is to be reported. */
+/** A schema that breaks one rule; a `⟦` marks each position to report. */
 export interface InvalidSchema {
   readonly schema: string;
-  /** What the message of each place contains, in order. */
+  /** A part of each message, in order. */
   readonly messages: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function testModelRule(
   });
 }
 
-/** Pairs each input with the end of its schema, where tables differ, in one line. */
+/** Pairs each input with the end of its schema, in one line, as a name of its test. */
 function titled<T>(inputs: readonly T[], schemaOf: (input: T) => string): [string, T][] {
   return inputs.map((input) => [JSON.stringify(schemaOf(input).slice(-100)), input]);
 }

@@ -17,7 +17,7 @@ describe("accepted by SpiceDB and refused here", () => {
     ],
     // SpiceDB only warns: such an arrow grants nothing.
     ["definition doc { relation one: doc; permission two = one->three; }", "MODEL_ARROW_DANGLING"],
-    // SpiceDB takes the last of two.
+    // SpiceDB uses the last of two.
     ["use partial\npartial one {}\npartial one {}", "MODEL_DEFINITION_DUPLICATE"],
     ["use partial\npartial one {}\ndefinition doc { ...one; ...one; }", "MODEL_PARTIAL_REPEATED"],
   ])("%j", (schema, rule) => {

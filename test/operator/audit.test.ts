@@ -31,7 +31,7 @@ const command = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   runSvcAccess(["audit", ...args], { env });
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 
-/** The service runs all the time: this process. */
+/** The service runs the whole time, in this process. */
 beforeAll(async () => {
   database = await openDatabase<unknown>(settingsOf({ file }), { logger: SILENT });
   ({ audit } = await auditOf(database, [write]));
@@ -55,8 +55,8 @@ async function store(requestId: string, subjectId: string, decision: "allowed" |
   );
 }
 
-describe("svc-access audit, of a service that runs", () => {
-  test("list prints the newest first, by filter and page by page [AUDIT-6]", () => {
+describe("svc-access audit, of a running service", () => {
+  test("list prints the newest events first, with filters and page by page [AUDIT-6]", () => {
     const requests = (...flags: string[]) => {
       const { status, stdout } = command(["list", "--store", file, "--format", "ndjson", ...flags]);
       expect(status).toBe(0);
@@ -92,7 +92,7 @@ describe("svc-access audit, of a service that runs", () => {
     expect(json.events).toHaveLength(4);
   });
 
-  test("export writes all, the oldest first, as lines of JSON, JSON or text", () => {
+  test("export writes all events, oldest first, as lines of JSON, JSON or text", () => {
     const { status, stdout, stderr } = command(["export", "--store", file]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "svc-access: 4 events\n" });
     const events = lines(stdout).map((line) => JSON.parse(line));
@@ -105,7 +105,7 @@ describe("svc-access audit, of a service that runs", () => {
     ]);
   });
 
-  test("follow prints what comes, ends on SIGTERM with 0, and goes on where it was", async () => {
+  test("follow prints new events, ends on SIGTERM with 0, and continues from its position", async () => {
     const positions = join(folder, "archive.position");
     const follow = () =>
       spawn(
@@ -126,7 +126,7 @@ describe("svc-access audit, of a service that runs", () => {
         { stdio: ["ignore", "pipe", "inherit"] },
       );
     const request = (line: string | undefined) => JSON.parse(line ?? "").data.request_id;
-    // The position is there once it follows.
+    // The position exists as soon as it follows.
     const first = follow();
     const output = createInterface({ input: first.stdout })[Symbol.asyncIterator]();
     await expect.poll(() => existsSync(positions)).toBe(true);
@@ -145,7 +145,7 @@ describe("svc-access audit, of a service that runs", () => {
     expect(readFileSync(positions, "utf8")).toMatch(/^[\w-]+\n$/);
   });
 
-  test("follow --from begins with what is stored since then", async () => {
+  test("follow --from starts with the events since then", async () => {
     const following = spawn(
       process.execPath,
       [join(ROOT, "bin/svc-access"), "audit", "follow", "--store", file, "--from", "1h"],
@@ -157,7 +157,7 @@ describe("svc-access audit, of a service that runs", () => {
     expect(await once(following, "exit")).toEqual([0, null]);
   });
 
-  test("the text of an event that stands for repeated refusals says how many, and until when", () => {
+  test("the text of an event for repeated denials has their number and the last time", () => {
     const repeats = {
       of: "a",
       count: 7,
@@ -171,7 +171,7 @@ describe("svc-access audit, of a service that runs", () => {
     expect(formatEvent(event)).toContain("×7 until 2026-11-22T12:03:04Z");
   });
 
-  test("follow ends, with an error that names the fix, where the file is replaced by a backup", async () => {
+  test("follow ends, with an error that names the fix, if a backup replaces the file", async () => {
     const own = join(folder, "replaced.db");
     await backup(own);
     const positions = join(folder, "replaced.position");
@@ -205,7 +205,7 @@ describe("svc-access audit, of a service that runs", () => {
 
   test.each<[what: string, args: string[], message: RegExp]>([
     ["no store", ["list"], /--store <file or URL> or --config/],
-    ["a file that is not there", ["list", "--store", join(folder, "no.db")], /does not exist/],
+    ["a missing file", ["list", "--store", join(folder, "no.db")], /does not exist/],
     [
       "a file that is not a database",
       ["export", "--store", join(ROOT, "README.md")],
@@ -217,15 +217,11 @@ describe("svc-access audit, of a service that runs", () => {
       /begins with postgres/,
     ],
     [
-      "a server that is away",
+      "an unreachable server",
       ["follow", "--store", "postgres://root:s3cret@127.0.0.1:1/x"],
       /cannot be reached/,
     ],
-    [
-      "a configuration that is not there",
-      ["list", "--config", join(folder, "no.yaml")],
-      /no\.yaml/,
-    ],
+    ["a missing configuration", ["list", "--config", join(folder, "no.yaml")], /no\.yaml/],
     [
       "a store and a configuration",
       ["list", "--store", file, "--config", "x.yaml"],
@@ -290,7 +286,7 @@ describe("svc-access audit, of a service that runs", () => {
       ["list", "--store", store],
       /write postgres:\/\/|begins with postgres:\/\//,
     ]),
-  ])("bad usage ends in 2 and says how to fix it: %s", (_, args, message) => {
+  ])("wrong usage exits with 2 and names the fix: %s", (_, args, message) => {
     writeFileSync(join(folder, "bad.position"), "x\n");
     writeFileSync(join(folder, "empty.position"), "\n");
     const { status, stdout, stderr } = command(args);

@@ -1,4 +1,4 @@
-/** The first relationship of an empty store, and the tables of a database, by commands of an operator. */
+/** The first relationship of an empty store, and the tables of a database, with operator commands. */
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const model = join(folder, "model.zed");
 writeFileSync(model, MODEL);
 
 let files = 0;
-/** The configuration of a service in a folder of its own. */
+/** The configuration of a service in its own folder. */
 function configuration(database: object | undefined, authz: object = {}): string {
   const file = join(folder, `service-${files++}.yaml`);
   const document = {
@@ -49,7 +49,7 @@ describe("the first owner, in SQLite", () => {
   const store = join(folder, "items.relationships.db");
   const config = configuration({ driver: "sqlite", file });
 
-  test("is written into a store that does not exist yet, and may then do what it owns", async () => {
+  test("is written into a store that does not exist yet, and then has access", async () => {
     const { status, stdout, stderr } = touch("--config", config, OWNER);
     expect({ status, stdout, stderr }).toEqual({
       status: 0,
@@ -70,7 +70,7 @@ describe("the first owner, in SQLite", () => {
     expect(allowed).toBe(true);
   });
 
-  test("is written a second time without an error, and usersets beside it", () => {
+  test("can be written again, together with usersets", () => {
     const more = ["team:a#member@user:bob", "item:first#viewer@team:a#member"];
     const { status, stdout } = touch("--store", store, "--model", model, OWNER, ...more);
     expect({ status, lines: stdout.trim().split("\n") }).toEqual({
@@ -79,9 +79,9 @@ describe("the first owner, in SQLite", () => {
     });
   });
 
-  test("is refused while the service holds the store", async () => {
+  test("is rejected while the service locks the store", async () => {
     const held = await openSqliteStore({ file: store });
-    // Of another process than this one.
+    // The lock belongs to another process.
     const { status, stderr } = runProgram("svc-access", [
       "relationship",
       "touch",
@@ -97,9 +97,9 @@ describe("the first owner, in SQLite", () => {
   });
 
   test.each<[what: string, args: string[], message: RegExp]>([
-    ["a relation that the type has not", ["item:first#boss@user:a"], /has no relation .*boss/],
-    ["a type that the model has not", ["thing:x#owner@user:a"], /thing/],
-    ["a subject that the relation does not take", ["item:first#owner@team:a#member"], /owner/],
+    ["a relation that the type lacks", ["item:first#boss@user:a"], /has no relation .*boss/],
+    ["a type that the model lacks", ["thing:x#owner@user:a"], /thing/],
+    ["a subject that the relation does not accept", ["item:first#owner@team:a#member"], /owner/],
     ["a permission", ["item:first#write@user:a"], /write/],
     ["a cycle", ["team:x#member@team:y#member", "team:y#member@team:x#member"], /cycle/],
     ["no relation", ["item:first@user:a"], /is not a valid relationship: write type:id#relation@/],
@@ -107,15 +107,18 @@ describe("the first owner, in SQLite", () => {
     ["a blank in an id", ["item:a b#owner@user:a"], /is not a valid relationship/],
     ["a line break", ["item:a#owner@user:a\n::stop-commands::x"], /is not a valid relationship/],
     ["one of two that is wrong", [OWNER, "item:second#boss@user:a"], /boss/],
-  ])("what the model does not allow is refused, and nothing is written: %s", (_, args, message) => {
-    const list = () => runSvcAccess(["relationship", "list", "--store", store]).stdout;
-    const before = list();
-    const { status, stdout, stderr } = touch("--config", config, ...args);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
-    expect(stderr).toMatch(message);
-    expect(stderr.split("\n").every((line) => /^(svc-access: .*)?$/.test(line))).toBe(true);
-    expect(list()).toBe(before);
-  });
+  ])(
+    "relationships that the model does not allow are rejected, and nothing is written: %s",
+    (_, args, message) => {
+      const list = () => runSvcAccess(["relationship", "list", "--store", store]).stdout;
+      const before = list();
+      const { status, stdout, stderr } = touch("--config", config, ...args);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+      expect(stderr).toMatch(message);
+      expect(stderr.split("\n").every((line) => /^(svc-access: .*)?$/.test(line))).toBe(true);
+      expect(list()).toBe(before);
+    },
+  );
 
   test.each<[what: string, args: string[], message: RegExp]>([
     ["no relationship", ["--config", config], /missing required argument/],
@@ -134,7 +137,7 @@ describe("the first owner, in SQLite", () => {
       ["--store", store, "--model", join(folder, "no.zed"), OWNER],
       /does not exist; create it, or name another file/,
     ],
-  ])("bad usage ends in 2 and makes no file: %s", (_, args, message) => {
+  ])("wrong usage exits with 2 and makes no file: %s", (_, args, message) => {
     const { status, stdout, stderr } = touch(...args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toMatch(message);
@@ -148,9 +151,9 @@ await onPostgres("the tables and the first owner, in PostgreSQL", ({ url, query 
   beforeAll(async () => void (await query(`create database ${name}`)));
   afterAll(async () => void (await query(`drop database ${name}`)));
 
-  test("are made by two commands, and a service has nothing left to make", async () => {
+  test("are created by two commands, so that a service creates nothing", async () => {
     const at = Object.assign(new URL(url), { pathname: `/${name}` }).href;
-    // Statements that make tables are slow here; neither command reports that.
+    // Statements that create tables are slow here, but commands do not report that.
     const config = configuration({
       driver: "postgres",
       url: at,
@@ -169,7 +172,7 @@ await onPostgres("the tables and the first owner, in PostgreSQL", ({ url, query 
     expect(list.stdout).toBe(`${OWNER}\n`);
   });
 
-  test("a database that is not there is named", () => {
+  test("an error names a missing database", () => {
     const at = Object.assign(new URL(url), { pathname: "/nowhere" }).href;
     const config = configuration({ driver: "postgres", url: at });
     const { status, stderr } = runSvcAccess(["database", "migrate", "--config", config]);
@@ -188,7 +191,7 @@ describe.skipIf(spicedbIsAbsent())("the first owner, in SpiceDB", () => {
       await writer.close();
       const spicedb = { endpoint, token, insecure: true };
       const config = configuration(undefined, { provider: "spicedb", spicedb });
-      // SpiceDB's ids are of a smaller alphabet: the engine's writer and reader agree.
+      // SpiceDB's ids allow fewer characters, which the engine encodes and decodes.
       expect(touch("--config", config, OWNER)).toMatchObject({ status: 0, stdout: `${OWNER}\n` });
       const engine = await engineOf(server, MODEL);
       const { allowed } = await engine.check({
@@ -205,7 +208,7 @@ describe.skipIf(spicedbIsAbsent())("the first owner, in SpiceDB", () => {
   });
 });
 
-test("without a database nothing is migrated, and it is said", () => {
+test("without a database, nothing is migrated, which is reported", () => {
   const config = configuration(undefined, { model: undefined });
   const { status, stderr } = runSvcAccess(["database", "migrate", "--config", config]);
   expect({ status, stderr }).toEqual({

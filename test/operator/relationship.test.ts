@@ -24,7 +24,7 @@ definition doc {
   relation owner: user
   permission view = viewer + owner
 }`;
-/** Without owners and groups in groups. */
+/** A model without owners and nested groups. */
 const NEW = `definition user {}
 definition group {
   relation member: user
@@ -77,7 +77,7 @@ const command = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
   runSvcAccess(["relationship", ...args], { env });
 const lines = (text: string) => text.split("\n").filter((line) => line !== "");
 
-/** What holds for any store. */
+/** Tests for any store. */
 function contract(fresh: () => { store: string[]; open: () => Promise<RelationshipStore> }): void {
   let store: string[];
   let open: () => Promise<RelationshipStore>;
@@ -86,7 +86,7 @@ function contract(fresh: () => { store: string[]; open: () => Promise<Relationsh
     await fill(await open());
   });
 
-  test("a start with a model that stored relationships do not fit names them, and the commands that list and remove them [MODEL-5]", async () => {
+  test("a start with a model that does not allow stored relationships names them, and the commands that list and delete them [MODEL-5]", async () => {
     const held = await open();
     const { model } = parseModel(NEW, "new.zed");
     const error: Error = await createEmbeddedEngine({
@@ -150,14 +150,14 @@ function contract(fresh: () => { store: string[]; open: () => Promise<Relationsh
     ).toEqual([]);
   });
 
-  test("that do not fit a model are listed with why, and end in 1", () => {
+  test("that a model does not allow are listed with the reason, and the exit code is 1", () => {
     const { status, stdout } = command(["list", ...store, "--model", model, "--misfit"]);
     expect(status).toBe(1);
     expect(lines(stdout).map((line) => line.split(": ")[0])).toEqual(MISFITS);
     expect(stdout).toMatch(/owner@user:alice: .*"owner"/);
   });
 
-  test("are deleted with --yes only, all of them, and then the model fits", async () => {
+  test("are all deleted with --yes only, and then the model allows the rest", async () => {
     const flags = ["delete", ...store, "--model", model, "--misfit"];
     const before = await open();
     const { sequence } = before;
@@ -195,7 +195,7 @@ function contract(fresh: () => { store: string[]; open: () => Promise<Relationsh
     expect(command([...flags, "--yes"])).toMatchObject({ status: 0, stdout: "" });
   });
 
-  test("of a service that runs are neither listed nor deleted: who holds them is named", async () => {
+  test("of a running service are neither listed nor deleted: the error names the process with the lock", async () => {
     const held = await open();
     for (const args of [["list"], ["delete", "--all", "--yes"]]) {
       const { status, stdout, stderr } = command([...args, ...store]);

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { ROOT } from "./workspace.ts";
 
-/** Tests of programs run what a user runs: the bundles, made again before each run. */
+/** Tests of programs run the bundles, as users do, and build them before each run. */
 export default function build(): void {
   const node = (script: string) =>
     execFileSync(process.execPath, [join(ROOT, script)], { cwd: ROOT, stdio: "inherit" });

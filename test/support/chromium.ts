@@ -14,7 +14,7 @@ function findChromium(): string | undefined {
   );
 }
 
-/** Whether the tests in a browser are skipped: loudly, and never in CI. */
+/** Whether tests in a browser are skipped, with a warning; never in CI. */
 export function chromiumIsAbsent(): boolean {
   if (findChromium() !== undefined) return false;
   const message = "there is no Chromium on the PATH: install it, or set CHROMIUM";
@@ -27,7 +27,7 @@ const FLAGS = [
   "--headless=new",
   // It ends with this process, even if that crashes.
   "--remote-debugging-pipe",
-  // Containers have no namespaces for its sandbox; it opens nothing but the page of the test.
+  // Containers have no namespaces for its sandbox, and it opens only the page of the test.
   "--no-sandbox",
   "--disable-gpu",
   "--disable-dev-shm-usage",
@@ -41,7 +41,7 @@ const FLAGS = [
   "--password-store=basic",
 ];
 
-/** A Chromium of its own, with one page. */
+/** A separate Chromium with one page. */
 export class Chromium {
   readonly #folder = mkdtempSync(join(tmpdir(), "svc-access-chromium-"));
   readonly #child: ChildProcess;
@@ -66,7 +66,7 @@ export class Chromium {
     });
   }
 
-  /** What comes, or an error where the browser ends before. */
+  /** The next message, or an error if the browser ends before. */
   until<Result>(result: Promise<Result>): Promise<Result> {
     const ended = this.#closed.then(() => {
       throw new Error(`Chromium has ended: ${this.#errors}`);
@@ -74,12 +74,12 @@ export class Chromium {
     return Promise.race([result, ended]);
   }
 
-  /** The processes that it has, by their ids. */
+  /** The ids of its processes. */
   processes(): readonly string[] {
     return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && this.#isOf(name));
   }
 
-  /** Ends it with all that it started. */
+  /** Ends it with all its processes. */
   async close(): Promise<void> {
     // A process that has ended reads no input.
     this.#pipe.end(`${JSON.stringify({ id: 1, method: "Browser.close" })}\0`);

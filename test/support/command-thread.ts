@@ -14,7 +14,7 @@ port.on("message", async ({ args, env }: Run) => {
   Atomics.notify(isDone, 0);
 });
 
-/** Runs what is in `bin` once more; what it imports is loaded already. */
+/** Runs the program in `bin` again; its imports are already loaded. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   const stdout = collect(process.stdout);
   const stderr = collect(process.stderr);
@@ -33,7 +33,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Out
   return { status, stdout: stdout.join(""), stderr: stderr.join("") };
 }
 
-/** Takes what is written from now on. */
+/** Captures all output from now on. */
 function collect(stream: NodeJS.WriteStream): string[] {
   const texts: string[] = [];
   stream.write = (chunk: string | Uint8Array) => {

@@ -1,6 +1,6 @@
 /**
- * What work costs this process, in milliseconds of a processor. Unlike the time on the wall it does
- * not grow with what others do on the machine; a slower processor needs bounds with room.
+ * The CPU time of work in this process, in milliseconds. Unlike elapsed time, it does not grow with the
+ * load of the machine; bounds must leave room for slower processors.
  */
 export function cpuMilliseconds(work: () => void): number {
   const before = process.cpuUsage();

@@ -1,7 +1,7 @@
 /**
- * How much the tests try. With `CI=true` all of it; else a part that says in minutes whether a
- * change is right: fewer random inputs, other ones each time, and of a matrix some cells of each
- * row and each column.
+ * The effort of tests. With `CI=true`, they try everything; otherwise, a part that checks a change in
+ * minutes: fewer random inputs, different ones in each run, and some cells of each row and column of a
+ * matrix.
  */
 export const IS_THOROUGH = process.env["CI"] === "true";
 
@@ -13,8 +13,8 @@ export function runs(all: number, part = Math.ceil(all / PART)): number {
 }
 
 /**
- * The columns that a row of a matrix is tried with: all of them in CI, else those whose turn it is.
- * Each column has its turn once in as many rows, and each row has one at least.
+ * The columns to try for a row of a matrix: all of them in CI, else a rotating selection, in which each
+ * column occurs regularly and each row has at least one.
  */
 export function columnsOf<Column>(
   columns: readonly Column[],

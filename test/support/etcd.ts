@@ -8,9 +8,9 @@ import { until } from "./until.ts";
 /** A real etcd, for one test file. */
 export interface EtcdServer {
   readonly endpoint: string;
-  /** Stops the server, where the signal is not given as a crash would. */
+  /** Stops the server; the default signal simulates a crash. */
   stop(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
-  /** Starts it again on the same port, with its data, or without. */
+  /** Starts it again on the same port, with or without its data. */
   start(data?: "kept" | "lost"): Promise<void>;
   /** Stops it, and removes its data. */
   remove(): Promise<void>;
@@ -26,7 +26,7 @@ export function findEtcd(): string | undefined {
   return candidates.find((path) => path !== "" && isExecutable(path));
 }
 
-/** Whether the tests on a real etcd are skipped: loudly, and never in CI. */
+/** Whether tests on a real etcd are skipped, with a warning; never in CI. */
 export function etcdIsAbsent(): boolean {
   if (findEtcd() !== undefined) return false;
   const message = "there is no etcd: set ETCD, or install etcd-server";

@@ -1,10 +1,10 @@
 import { createServer } from "node:net";
 
-/** Below those that systems give to outgoing connections: one of these could take a port while its server is stopped. */
+/** Below the ephemeral ports: an outgoing connection could take one of these while its server is stopped. */
 const FIRST = 20_000;
 const COUNT = 12_000;
 
-/** A port that nobody uses, for a server that is stopped and started on it. */
+/** A free port, for a server that stops and starts again. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

@@ -5,7 +5,7 @@ import { type Outcome, runProgram } from "./programs.ts";
 import { runSvcAccess } from "./svc-access.ts";
 import { ROOT } from "./workspace.ts";
 
-/** What of this checkout npm would install. */
+/** The files of this checkout that npm would install. */
 const PUBLISHED = ["package.json", "bin", "dist", "docs", "model", "proto", "schemas"];
 
 /** A user's folder in which this package is installed, without npm. */
@@ -44,7 +44,7 @@ export class InstalledRepository {
     return stdout;
   }
 
-  /** Makes a commit of all that is not ignored. */
+  /** Commits all files that are not ignored. */
   commit(message: string): void {
     const author = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
     this.must("git", "add", "--all");

@@ -1,7 +1,7 @@
 import type { Reporter, TestModule, TestSuite } from "vitest/node";
 import { IS_THOROUGH } from "./effort.ts";
 
-/** Names at the end what was left out, so that nobody takes a short run for a whole one. */
+/** Lists skipped tests at the end, so that a partial run is not mistaken for a complete one. */
 export default class LeftOutReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) =>

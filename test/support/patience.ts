@@ -1,5 +1,5 @@
 /**
- * How long anything may take to come true, in milliseconds, and what then fails. It is a bound on
- * waiting for what never comes, no measure: a machine ten times slower than ours is far below it.
+ * The time limit, in milliseconds, for a condition to become true. It only limits waiting for something
+ * that never happens: a machine ten times slower than ours stays far below it.
  */
 export const PATIENCE = 150_000;

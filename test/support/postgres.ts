@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { freePort } from "./free-port.ts";
 
-/** A PostgreSQL server for tests; `stop` and `start` are there where it is our own. */
+/** A PostgreSQL server for tests; a temporary one has `stop` and `start`. */
 export interface TestPostgres {
   readonly url: string;
   readonly stop?: () => void;
@@ -22,7 +22,7 @@ export interface TestPostgres {
 
 /** The server that `POSTGRES_URL` names, or a temporary one; undefined if PostgreSQL is not installed. */
 export async function openPostgres(
-  /** Whether the disk is waited for, as in production: for who measures. */
+  /** Whether it waits for the disk, as in production; for measurements. */
   options: { readonly isDurable?: boolean } = {},
 ): Promise<TestPostgres | undefined> {
   const url = process.env["POSTGRES_URL"];
@@ -69,11 +69,11 @@ async function temporaryCluster(programs: string, isDurable: boolean): Promise<T
     "--no-sync",
   ]);
   const hba = join(data, "pg_hba.conf");
-  // All users are trusted but one, for tests of credentials.
+  // All users are trusted, except one for tests of credentials.
   writeFileSync(hba, `host all guarded all scram-sha-256\n${readFileSync(hba, "utf8")}`);
   const port = await freePort();
-  // Its process is killed, never the machine: what the system has taken is not lost, and a
-  // busy disk does not make a recovery last a minute.
+  // Tests kill its process, never the machine: written data is not lost, and a busy disk does not
+  // slow down a recovery.
   const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=${isDurable ? "on" : "off"}`;
   const start = () =>
     void run("pg_ctl", [

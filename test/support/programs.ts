@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { BUF_FOLDER, ROOT } from "./workspace.ts";
 
-/** How a program ended and what it said. */
+/** The result and the output of a program. */
 export interface Outcome {
   readonly status: number | null;
   readonly stdout: string;
@@ -35,7 +35,7 @@ export function runProgram(
   return { status, stdout: stdout.toString("utf8"), stderr: stderr.toString("utf8") };
 }
 
-/** What a program finds in its environment. */
+/** The environment of a program. */
 export function environmentOf({ env }: ProgramOptions): NodeJS.ProcessEnv {
   const path = [join(ROOT, "bin"), BUF_FOLDER, BIN, process.env["PATH"]].join(delimiter);
   return { ...process.env, PATH: path, NO_COLOR: "1", ...env };

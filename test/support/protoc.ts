@@ -6,7 +6,7 @@ export const PROTOC: readonly string[] | undefined = [
   ["python3", "-m", "grpc_tools.protoc"],
 ].find(([command = "", ...args]) => spawnSync(command, [...args, "--version"]).status === 0);
 
-/** Whether the tests with protoc are skipped: by name, and never in CI. */
+/** Whether tests with protoc are skipped, with a warning; never in CI. */
 export function protocIsAbsent(): boolean {
   if (PROTOC === undefined && process.env["CI"] === "true") {
     throw new Error("CI needs protoc: install protobuf-compiler, or set PROTOC");

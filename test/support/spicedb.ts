@@ -11,15 +11,15 @@ import { until } from "./until.ts";
 export interface SpicedbServer {
   readonly endpoint: string;
   readonly token: string;
-  /** Stops the server, where the signal is not given as a crash would. On the memory store all is gone. */
+  /** Stops the server; the default signal simulates a crash. A memory store loses its data. */
   stop(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
   /** Starts it again on the same port. */
   start(): Promise<void>;
 }
 
-/** How a SpiceDB is run; on its memory store and without TLS where nothing is said. */
+/** The options of a SpiceDB; the defaults are a memory store and no TLS. */
 export interface SpicedbOptions {
-  /** The PostgreSQL database that it keeps its relationships in; it is migrated first. */
+  /** The PostgreSQL database of its relationships, which is migrated first. */
   readonly postgresUrl?: string;
   /** The files of its certificate and key. */
   readonly tls?: { readonly certificate: string; readonly key: string };
@@ -27,7 +27,7 @@ export interface SpicedbOptions {
 
 const VERSION = "1.54.0";
 
-/** The SpiceDB to test against: `SPICEDB`, on the PATH, or as scripts/build-spicedb.sh built it. */
+/** The SpiceDB to test against: `SPICEDB`, on the PATH, or built by scripts/build-spicedb.sh. */
 export function findSpicedb(): string | undefined {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
   const candidates = [
@@ -38,7 +38,7 @@ export function findSpicedb(): string | undefined {
   return candidates.find((path) => path !== "" && isExecutable(path));
 }
 
-/** Whether the tests on a real SpiceDB are skipped: loudly, and never in CI. */
+/** Whether tests on a real SpiceDB are skipped, with a warning; never in CI. */
 export function spicedbIsAbsent(): boolean {
   if (findSpicedb() !== undefined) return false;
   const message = "there is no SpiceDB: set SPICEDB, or run scripts/build-spicedb.sh";

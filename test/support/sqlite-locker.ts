@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** Has another process lock an SQLite file, as `BEGIN EXCLUSIVE` does. @returns what lets go of it */
+/** Has another process lock an SQLite file, as `BEGIN EXCLUSIVE` does. @returns a function that releases it */
 export async function lockSqlite(file: string): Promise<() => Promise<void>> {
   const script = fileURLToPath(new URL("child-sqlite-locker.ts", import.meta.url));
   const child = spawn(process.execPath, [script, file], { stdio: ["pipe", "pipe", "inherit"] });

@@ -9,29 +9,29 @@ import { IS_THOROUGH } from "./effort.ts";
 import { environmentOf, type Outcome, type ProgramOptions, runProgram } from "./programs.ts";
 import { ROOT } from "./workspace.ts";
 
-/** What the thread is notified of its run. */
+/** A run, for the message to the thread. */
 export interface Run {
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What the thread begins with. */
+/** The initial data of the thread. */
 export interface CommandThreadData {
   readonly program: string;
   readonly port: MessagePort;
-  /** 1 where the run has ended. */
+  /** 1 if the run has ended. */
   readonly isDone: Int32Array;
 }
 
-/** How long a command may take, in milliseconds: a bound on waiting, no measure. */
+/** The time limit of a command, in milliseconds, which only limits waiting. */
 const PATIENCE = 150_000;
 
 let thread: Omit<CommandThreadData, "program"> | undefined;
 
 /**
- * Runs `svc-access` for a test of what it says, and not of how a process starts and ends. In CI it
- * is the program; else `bin/svc-access` runs in a thread that has loaded the bundles once, which
- * takes a tenth of the time.
+ * Runs `svc-access` for a test of its output, not of its process. In CI, it runs the program;
+ * otherwise, `bin/svc-access` runs in a thread that has already loaded the bundles, which takes a tenth
+ * of the time.
  */
 export function runSvcAccess(
   args: readonly string[],

@@ -3,7 +3,7 @@ import { PATIENCE } from "./patience.ts";
 
 const PAUSE = 10;
 
-/** Waits until something is true; fails by name where it never is. */
+/** Waits until a condition is true; fails with its name if it never is. */
 export async function until(
   what: string | (() => string),
   isTrue: () => boolean | Promise<boolean>,

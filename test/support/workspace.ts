@@ -14,10 +14,10 @@ export const BUF_FOLDER = existsSync(NATIVE_BUF) ? NATIVE_BUF : join(ROOT, "node
 
 export const BUF = join(BUF_FOLDER, "buf");
 
-/** What was built in this process, by the files that it was built of. */
+/** The images that this process has built, by their files. */
 const images = new Map<string, Uint8Array>();
 
-/** A folder of protos that can be built: the given files beside the annotation's. */
+/** A folder of protos that can be built: the given files and those of the annotation. */
 export class Workspace {
   readonly folder: string;
   readonly #files = new Map<string, string>();

@@ -35,7 +35,7 @@ function documents(view: string, more = ""): Model {
     }`);
 }
 
-/** What a change of `view` does to it. */
+/** The effect of a change of `view`. */
 function effectOf(before: string, after: string): string | undefined {
   const changes = diffModels(documents(before), documents(after));
   expect(changes.map(({ name }) => name)).toEqual(changes.length === 0 ? [] : ["doc#view"]);
@@ -67,7 +67,7 @@ describe("a change of an expression", () => {
   });
 });
 
-test("permissions that refer to what changed are affected", () => {
+test("permissions that refer to changed members are affected", () => {
   const folders = (view: string) =>
     modelOf(`
       definition user {}
@@ -91,7 +91,7 @@ test("permissions that refer to what changed are affected", () => {
   ]);
 });
 
-test("definitions, relations, subjects and permissions that come and go", () => {
+test("added and removed definitions, relations, subjects and permissions", () => {
   const before = modelOf(`
     definition user {}
     definition team {
@@ -169,7 +169,7 @@ const stored = fc.uniqueArray(
     ),
 );
 
-test("an inclusion holds over any relationships", () => {
+test("an inclusion is true for any relationships", () => {
   fc.assert(
     fc.property(expression, expression, stored, (before, after, texts) => {
       const [left, right] = [documents(before), documents(after)];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MalformedFileError } from "../../../src/diagnostics/usage-error.ts";
 import { readValidationFile } from "../../../src/model/validation/read-validation-file.ts";
 
-/** Takes a `⟦` out of a text, and says where it stood. */
+/** Removes a `⟦` from a text, and returns its position. */
 function takeMark(marked: string): { text: string; place: string } {
   const before = marked.slice(0, marked.indexOf("⟦"));
   const line = before.split("\n").length;
@@ -22,7 +22,7 @@ function messageOf(text: string): string {
 
 const SCHEMA = "schema: definition user {}\n";
 
-describe("a malformed file is refused at its place", () => {
+describe("a malformed file is rejected at its position", () => {
   test.each([
     ["⟦", "the file is empty"],
     ["⟦# nothing\n", "the file is empty"],
@@ -71,7 +71,7 @@ describe("a malformed file is refused at its place", () => {
 });
 
 describe("a well-formed file is read", () => {
-  test("with nothing but a schema, all else being null", () => {
+  test("with only a schema, and null for everything else", () => {
     const file = readValidationFile(
       `${SCHEMA}relationships:\nassertions: null\nvalidation:\n`,
       "file.yaml",
@@ -79,7 +79,7 @@ describe("a well-formed file is read", () => {
     expect(file).toMatchObject({ relationships: [], assertions: [], expectations: [], notes: [] });
   });
 
-  test("with assertions and their places", () => {
+  test("with assertions and their positions", () => {
     const file = readValidationFile(
       `${SCHEMA}assertions:\n  assertTrue:\n    - "doc:a#view@user:b"\n  assertFalse: [doc:a#view@user:c]\n  assertCaveated:\n    - 'doc:a#view@user:d with {"day": 1}'\n`,
       "file.yaml",
@@ -123,7 +123,7 @@ describe("a well-formed file is read", () => {
     ]);
   });
 
-  test("aliases stand for what they name", () => {
+  test("aliases are resolved", () => {
     const text = `${SCHEMA}assertions:\n  assertTrue:\n    - &one doc:a#view@user:b\n  assertFalse:\n    - *one\n`;
     const { assertions } = readValidationFile(text, "file.yaml");
     expect(assertions.map(({ text, position: { line } }) => [text, line])).toEqual([

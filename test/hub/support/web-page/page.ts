@@ -54,12 +54,12 @@ async function outcomeOf(
   try {
     await call({ onHeader }, (message) => messages.push(toJson(output, message)));
   } catch (thrown) {
-    return { ...seen(), error: toldBy(ConnectError.from(thrown)) };
+    return { ...seen(), error: errorOf(ConnectError.from(thrown)) };
   }
   return seen();
 }
 
-function toldBy({ code, rawMessage, details }: ConnectError): NonNullable<Outcome["error"]> {
+function errorOf({ code, rawMessage, details }: ConnectError): NonNullable<Outcome["error"]> {
   return {
     code: Code[code] as string,
     message: rawMessage,
