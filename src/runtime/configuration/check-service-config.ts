@@ -11,10 +11,12 @@ import {
   serviceConfigSchema,
 } from "./service-config.ts";
 
-/** Looks at what one part of a configuration says of another. */
+/** Checks a configuration across its sections. */
 export type ServiceConfigCheck = (config: ServiceConfig) => Iterable<ServiceConfigProblem>;
 
-/** What is wrong between the parts of a configuration that this folder knows; authentication checks its own. */
+/**
+ * The problems between sections of a configuration, except authentication, which checks its own.
+ */
 export function* checkServiceConfig(config: ServiceConfig): Iterable<ServiceConfigProblem> {
   yield* checkServers(config);
   yield* checkAuthz(config);

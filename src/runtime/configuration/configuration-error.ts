@@ -1,17 +1,17 @@
 import { printable } from "../../common/printable.ts";
 
-/** Something that is wrong with a service's configuration, or dangerous about it. */
+/** An error in a service's configuration, or a dangerous setting. */
 export interface ServiceConfigProblem {
   /** The keys and indices that lead to it. */
   readonly path: readonly (string | number)[];
-  /** What is wrong and how to fix it; never the value of a secret. */
+  /** The problem and how to fix it; never the value of a secret. */
   readonly message: string;
   /** A warning lets the service start; absent, an error. */
   readonly severity?: "error" | "warning";
 }
 
 /**
- * The configuration of a service is refused: all that is wrong with it, a line each. It holds no secret.
+ * The configuration of a service is refused: all errors, one line each, without secrets.
  *
  * @example
  * ```ts

@@ -7,7 +7,7 @@ import { serviceConfigSchema } from "./service-config.ts";
 
 const MERGED = ": YAML 1.2 has no merge keys; write the keys out";
 
-/** What an issue of the schema means to a user. Values are never in it: they may be secrets. */
+/** Describes an issue of the schema for a user, without values, which may be secrets. */
 export function describeProblem(issue: z.core.$ZodIssue): ServiceConfigProblem[] {
   const path = issue.path.map((step) => (typeof step === "symbol" ? step.toString() : step));
   if (issue.code === "unrecognized_keys") {
@@ -24,7 +24,7 @@ export function describeProblem(issue: z.core.$ZodIssue): ServiceConfigProblem[]
   return [{ path, message: `${formatPath(path)} ${why}` }];
 }
 
-/** What is wrong by the alternative that the value is meant for: the one of its own type. */
+/** The problem by the intended alternative: the one of the value's own type. */
 function describeUnion(
   issue: z.core.$ZodIssueInvalidUnion,
   path: ConfigPath,
@@ -69,8 +69,8 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a value must be, in the words of YAML. The value is not in it: it may be a secret. Nor does
- * a colon stand before it, for what follows the colon of a secret's key is redacted.
+ * What a value must be, in terms of YAML. It does not contain the value, which may be a secret, and
+ * no colon precedes it, since the text after the colon of a secret's key is redacted.
  */
 function describeValue(issue: z.core.$ZodIssue): string {
   if (issue.message.startsWith("must ")) return issue.message;

@@ -23,15 +23,18 @@ import { type ServiceConfig, serviceConfigSchema } from "./service-config.ts";
 export interface LoadServiceConfigOptions {
   /** What `${VAR}` reads; the process's environment where absent. */
   readonly variables?: Variables;
-  /** Further checks of the configuration; what they find is reported with all else. */
+  /** Further checks of the configuration; their problems are reported with all others. */
   readonly checks?: readonly ServiceConfigCheck[];
 }
 
 /** A configuration that a service can start with. */
 export interface LoadedServiceConfig {
-  /** What the file says, with defaults, and with what `${VAR}` and files of secrets hold. It has secrets in it. */
+  /**
+   * The content of the file, with defaults, and with the values of `${VAR}` and secret files. It
+   * contains secrets.
+   */
   readonly config: ServiceConfig;
-  /** What is dangerous about it, a line each, to be logged at every start. */
+  /** Dangerous settings, one line each, to be logged at every start. */
   readonly warnings: readonly string[];
 }
 
@@ -39,7 +42,7 @@ export interface LoadedServiceConfig {
  * Loads the configuration of a service from a file. Paths of files in it are
  * relative to it.
  *
- * @throws ConfigurationError all that is wrong, each with its place
+ * @throws ConfigurationError with all errors, each with its position
  */
 export function loadServiceConfig(
   file: string,
@@ -52,7 +55,7 @@ export function loadServiceConfig(
  * Reads the configuration of a service from its text.
  *
  * @param file - where the text is from, for messages and for the paths in it
- * @throws ConfigurationError all that is wrong, each with its place
+ * @throws ConfigurationError with all errors, each with its position
  */
 export function parseServiceConfig(
   text: string,
@@ -101,7 +104,10 @@ interface Finding extends TextPlace {
   readonly message: string;
 }
 
-/** What a value must be helps nobody whose variable is empty: it would be right if that were set. */
+/**
+ * The required form of a value does not help if its variable is empty: the value would be valid if
+ * it were set.
+ */
 function blameVariable(problem: ServiceConfigProblem, document: ConfigDocument) {
   const variable = document.emptiedBy(problem.path);
   if (variable === undefined) return problem;
@@ -121,7 +127,7 @@ function refusal(file: string, findings: readonly Finding[]): ConfigurationError
   return new ConfigurationError(file, [...new Set(lines)]);
 }
 
-/** zod passes over a key that would set a prototype; here it must not go unsaid. */
+/** zod skips a key that would set a prototype; here it must be reported. */
 function keysThatVanish(value: unknown, path: ConfigPath = []): ServiceConfigProblem[] {
   if (typeof value !== "object" || value === null || path.length > MAX_DEPTH) return [];
   const below = Object.entries(value).flatMap(([key, item]) => {
@@ -184,8 +190,8 @@ function resolveIn(value: unknown, folder: string, isFile = false): unknown {
 }
 
 /**
- * What is wrong with the text, without the words of the file that YAML quotes
- * after a colon, or a reference does: they may be a secret.
+ * The problem of the text, without the parts of the file that YAML quotes after a colon, or in a
+ * reference, which may be a secret.
  */
 function withoutSource({ rule, message }: DocumentProblem): string {
   if (rule === "CONFIG_VARIABLE") {

@@ -2,7 +2,7 @@ import { readSecretFile, type SecretReading } from "../secret/read-secret-file.t
 import type { ServiceConfigProblem } from "./configuration-error.ts";
 import type { ServiceConfig } from "./service-config.ts";
 
-/** A configuration whose secrets are in place, and what keeps some of them from that. */
+/** A configuration with its secrets, and the problems of those that cannot be read. */
 export interface WithSecrets {
   readonly config: ServiceConfig;
   readonly problems: readonly ServiceConfigProblem[];
@@ -10,7 +10,7 @@ export interface WithSecrets {
 
 /**
  * Reads the secrets that are used once, when a connection is made, out of their files. Internal
- * tokens are not among them: their files are followed by whoever accepts them.
+ * tokens are not among them: the code that accepts them follows their files.
  */
 export function withSecretFiles(config: ServiceConfig): WithSecrets {
   const { database, registry, security } = config;

@@ -20,7 +20,7 @@ const ALL: SecretRanges = ({ length }) => [[0, length]];
 /**
  * Marks the schema of a value that is a secret, or holds one.
  *
- * @param ranges what of the value is secret; all of it where absent
+ * @param ranges the secret parts of the value; all of it if absent
  */
 export function secretValue<Schema extends z.core.$ZodType>(
   schema: Schema,
@@ -80,15 +80,15 @@ const HARMLESS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds what of a URL of PostgreSQL is secret: the password before the host, and the values of
- * parameters, but for those that are known to be harmless.
+ * Finds the secret parts of a PostgreSQL URL: the password before the host, and the values of
+ * parameters, except those that are known to be harmless.
  */
 export function passwordRanges(url: string): readonly TextRange[] {
   const query = /[?#]/.exec(url)?.index ?? url.length;
   return [...userInfo(url.slice(0, query)), ...parameters(url, query)];
 }
 
-/** To the last `@`, as a password that was not escaped may hold one, and a `/`, too. */
+/** To the last `@`, since an unescaped password may contain one, and a `/`, too. */
 function* userInfo(address: string): Iterable<TextRange> {
   const end = address.lastIndexOf("@");
   const colon = address.indexOf(":", address.indexOf("://") + 3);
@@ -98,7 +98,7 @@ function* userInfo(address: string): Iterable<TextRange> {
 function* parameters(url: string, query: number): Iterable<TextRange> {
   for (const { 0: parameter, index } of url.slice(query).matchAll(/[^?&#]+/g)) {
     const equals = parameter.indexOf("=");
-    // A name that has escapes is none of these, whatever it means.
+    // A name with escapes is not one of these, regardless of its meaning.
     if (HARMLESS.has(parameter.slice(0, Math.max(0, equals)).toLowerCase())) continue;
     const start = query + index;
     yield [start + equals + 1, start + parameter.length];

@@ -13,7 +13,10 @@ import {
 
 const MIB = 1024 * 1024;
 
-/** Reading so many as JSON takes under 150 ms on two small cores, whatever the shape, also where the last one is wrong. */
+/**
+ * Reading this many as JSON takes under 150 ms on two small cores, in any shape, even if the last
+ * one is invalid.
+ */
 export const DEFAULT_MAX_MESSAGE_ELEMENTS = 40_000;
 
 const tls = () =>

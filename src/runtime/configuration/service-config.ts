@@ -196,12 +196,12 @@ export type EtcdConfig = NonNullable<ServiceConfig["registry"]>["etcd"];
 
 const FOR_DEVELOPMENT: ReadonlySet<string> = new Set(["development", "test"]);
 
-/** Whether what is for development only is taken (docs/requirements.md, AUTHN-12). */
+/** Whether settings for development are allowed (docs/requirements.md, AUTHN-12). */
 export function isForDevelopment({ environment }: { readonly environment: string }): boolean {
   return FOR_DEVELOPMENT.has(environment);
 }
 
-/** Why something is refused outside development, as said after what it is. */
+/** Why a setting is refused outside development; follows the description of the setting. */
 export function refusedIn({ environment }: { readonly environment: string }): string {
   return `refused in environment ${environment}: only development and test allow it`;
 }

@@ -29,7 +29,7 @@ import {
 import { OK_TRAILERS, statusTrailers } from "./response-status.ts";
 import { ResponseWriter } from "./response-writer.ts";
 
-/** What is the same for all calls of a server. */
+/** The data that all calls of a server share. */
 export interface ExchangeSettings {
   /** The name of the deployed service: the domain of errors; undefined where these have no `ErrorInfo`. */
   readonly domain: string | undefined;
@@ -111,7 +111,7 @@ export class GrpcExchange implements RpcExchange {
     return reader;
   }
 
-  /** Calls back when the client has gone, or a message was refused, before the call was over. */
+  /** Calls back if the client has gone, or a message was refused, before the call was over. */
   whenCancelled(listener: (reason: ServiceError) => void): void {
     this.#onCancel = listener;
   }
@@ -120,7 +120,7 @@ export class GrpcExchange implements RpcExchange {
     this.#arrived.connection.tooMany();
   }
 
-  /** Sends the headers, in a response of many messages; without effect once they were sent. */
+  /** Sends the headers, in a response of many messages; no effect once they were sent. */
   begin(own?: ResponseMetadata): void {
     if (this.#response.hasBegun || !this.#response.isOpen) return;
     const headers = responseHeaders(this.requestId, this.codec, own);
@@ -130,9 +130,9 @@ export class GrpcExchange implements RpcExchange {
   }
 
   /**
-   * Sends a message after the headers; resolves when the client takes more.
+   * Sends a message after the headers; resolves when the client can receive more.
    *
-   * @param signal ends the wait for a client that takes nothing
+   * @param signal ends the wait for a client that reads nothing
    */
   async send(data: Uint8Array, signal: () => AbortSignal): Promise<void> {
     this.begin();
@@ -141,14 +141,17 @@ export class GrpcExchange implements RpcExchange {
     if (this.#response.isOpen) await this.#response.write(frame, signal);
   }
 
-  /** Ends a call of many messages well. */
+  /** Ends a call of many messages with success. */
   succeed(trailers?: ResponseMetadata): void {
     this.begin();
     if (this.#response.isOpen) this.#response.end(OK_TRAILERS, trailers && ownMetadata(trailers));
     this.#account.close();
   }
 
-  /** Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one. */
+  /**
+   * Sends the only message and ends the call with success: `begin`, `send` and `succeed` in one
+   * step.
+   */
   reply(
     data: Uint8Array,
     own?: ResponseMetadata,
@@ -164,14 +167,14 @@ export class GrpcExchange implements RpcExchange {
     return packed(encoding, data).then((frame) => this.#replyWith(headers, frame, trailers));
   }
 
-  /** Ends the call with an error; without effect once it has ended. */
+  /** Ends the call with an error; no effect once it has ended. */
   fail(error: ServiceError, own?: ResponseMetadata, ownTrailers?: ResponseMetadata): void {
     const response = this.#response;
     if (!response.isOpen) return;
-    // Whoever still waits for a message is sent the same.
+    // Waiters for a message get the same error.
     this.#reader?.cancel(error);
     this.#account.close();
-    // After what the client does not take, it would not see the status either.
+    // A client that does not read the response would not see the status either.
     if (response.isStuck) return response.cancel();
     const trailers = ownTrailers && ownMetadata(ownTrailers);
     const status = statusTrailers(error, this.#settings.domain);
@@ -185,7 +188,7 @@ export class GrpcExchange implements RpcExchange {
     }
   }
 
-  /** Breaks the response off. */
+  /** Aborts the response. */
   cancel(): void {
     this.#response.cancel();
   }
@@ -200,16 +203,16 @@ export class GrpcExchange implements RpcExchange {
       try {
         this.#response.begin(headers);
         this.#response.end(OK_TRAILERS, trailers, frame);
-        // A client that does not take its answer holds no memory of its request.
+        // A client that does not read its response must not keep the memory of its request.
         this.#account.close();
       } catch (error) {
-        // Of what Node does not send, the others of this turn know nothing.
+        // Headers that Node does not send do not affect the other calls of this turn.
         this.fail(toServiceError(error));
       }
     });
   }
 
-  /** Says in the headers how messages are compressed, where they are. */
+  /** Sets the header with the encoding of messages, if they are compressed. */
   #mayCompress(headers: OutgoingHttpHeaders): MessageEncoding | undefined {
     if (!this.#settings.compression) return undefined;
     this.#encoding = responseEncoding(this.headers.all(ACCEPT_ENCODING_HEADER));
@@ -217,11 +220,12 @@ export class GrpcExchange implements RpcExchange {
     return this.#encoding;
   }
 
-  /** The stream has ended: all was sent and taken, or the client has gone. */
+  /** The stream has ended: everything was sent and read, or the client has gone. */
   #closed(): void {
     this.#account.close();
     this.#response.closed();
-    // An error has a stack: one for each call that ended well would cost more than a stage of the chain.
+    // An error has a stack: creating one for each successful call would cost more than a stage of
+    // the chain.
     if (this.#response.hasEnded && this.#reader?.isOver !== false) return;
     const reason = new ServiceError("CANCELLED");
     this.#reader?.cancel(reason);

@@ -8,12 +8,12 @@ import { ENCODING_NAMES } from "../wire/message-encoding.ts";
 
 /** The header that names how the messages of its direction are compressed. */
 export const ENCODING_HEADER = "grpc-encoding";
-/** The header that names what its sender understands. */
+/** The header that names the encodings that its sender supports. */
 export const ACCEPT_ENCODING_HEADER = "grpc-accept-encoding";
 
 const ACCEPTED_ENCODINGS = ENCODING_NAMES.join(",");
 
-/** What the protocol itself says in headers: no handler sets those. */
+/** Headers of the protocol itself, which handlers cannot set. */
 const RESERVED = new RegExp(`^(:|grpc-|(${FRAMING_HEADERS.join("|")})$)`);
 const CONTENT_TYPES = { proto: "application/grpc+proto", json: "application/grpc+json" } as const;
 
@@ -37,7 +37,7 @@ export function responseHeaders(
   return headers;
 }
 
-/** What the handler set, as it is sent. The call has refused what is not metadata. */
+/** The headers of the handler in wire form. The call has already refused invalid metadata. */
 export function ownMetadata(own: ResponseMetadata): OutgoingHttpHeaders {
   const metadata: OutgoingHttpHeaders = {};
   for (const [name, value] of own) {
@@ -50,7 +50,7 @@ export function ownMetadata(own: ResponseMetadata): OutgoingHttpHeaders {
   return metadata;
 }
 
-/** The header in which a client says how long it waits. */
+/** The header with the client's timeout. */
 export const TIMEOUT_HEADER = "grpc-timeout";
 
 const SYNTAX = /^([0-9]{1,8})([HMSmun])$/;
@@ -65,8 +65,8 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
 };
 
 /**
- * How long the client waits, in milliseconds; undefined where it does not say. One
- * that is malformed is refused: taken for no deadline, it would free the client of its own.
+ * How long the client waits, in milliseconds; undefined if it sends no timeout. A malformed timeout
+ * is refused: if it were ignored, the call would have no deadline of the client.
  *
  * @throws ServiceError INVALID_ARGUMENT
  */

@@ -18,19 +18,19 @@ import {
   type ServedRpcsOptions,
 } from "./served-rpcs.ts";
 
-/** What a gRPC server is made of. */
+/** The options of a gRPC server. */
 export interface GrpcServerOptions extends ServedRpcsOptions {
   readonly config: ServedRpcsOptions["config"] & GrpcServerConfig;
   readonly limits?: Partial<ConnectionLimits>;
-  /** What the request messages may take in memory; that of the process, which its transports share. */
+  /** The memory budget of request messages, which all transports of the process share. */
   readonly budget?: RequestBudget;
 }
 
 /**
- * The gRPC server of a process. It translates between gRPC and the chain; what a call may do is
- * decided there.
+ * The gRPC server of a process. It translates between gRPC and the chain, which makes all
+ * decisions.
  *
- * @throws StartUpError with all that is wrong with the certificates
+ * @throws StartUpError with all problems of the certificates
  */
 export function createGrpcServer(options: GrpcServerOptions): ListeningServer {
   return new GrpcServer(options);
@@ -88,7 +88,7 @@ class GrpcServer implements ListeningServer {
     await this.#ended;
   }
 
-  /** Takes no more connections; false where it never did. */
+  /** Accepts no more connections; false if it never did. */
   #stop(): boolean {
     if (this.#ended === undefined && !this.#port.server.listening) return false;
     this.#methods.drain();
@@ -101,14 +101,14 @@ class GrpcServer implements ListeningServer {
     const headers = new Http2Headers(arrived.headers);
     const method = headers.pseudo(":method");
     if (method !== "POST") return this.#refuse(arrived, headers, 405, "METHOD_NOT_ALLOWED");
-    // Of two the first counts, as Node has it.
+    // If there are two, the first one is used, as in Node.
     if (!isGrpc(headers.all("content-type")[0])) {
       return this.#refuse(arrived, headers, 415, "UNSUPPORTED_MEDIA_TYPE");
     }
     this.#methods.serve(arrived, headers);
   }
 
-  /** What is not gRPC gets an answer in plain HTTP. */
+  /** Other requests than gRPC get a plain HTTP response. */
   #refuse(
     { stream, connection }: ArrivedStream,
     headers: Http2Headers,

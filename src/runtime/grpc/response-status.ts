@@ -14,16 +14,19 @@ const MAX_ENCODED_MESSAGE = 2048;
 
 const STATUS_HEADER = "grpc-status";
 const MESSAGE_HEADER = "grpc-message";
-/** Clients that try again by a policy of their own wait so long first (gRPC's A6). */
+/** Clients that retry by their own policy wait for this time first (gRPC's A6). */
 const PUSHBACK_HEADER = "grpc-retry-pushback-ms";
 
-/** The trailers of a call that went well. */
+/** The trailers of a successful call. */
 export const OK_TRAILERS: OutgoingHttpHeaders = Object.freeze({ [STATUS_HEADER]: status.OK });
 
-/** Of errors that many calls share, which are frozen. */
+/** Cached for errors that many calls share, which are frozen. */
 const shared = new WeakMap<ServiceError, Map<string | undefined, OutgoingHttpHeaders>>();
 
-/** The status of a call that failed, as trailers; of its `ErrorInfo` only with a domain. Of INTERNAL nothing is reported, whoever threw it. */
+/**
+ * The status of a call that failed, as trailers; with `ErrorInfo` only if there is a domain.
+ * INTERNAL has no details, regardless of who threw it.
+ */
 export function statusTrailers(
   error: ServiceError,
   domain: string | undefined,
@@ -50,9 +53,11 @@ function encodeTrailers(thrown: ServiceError, domain: string | undefined): Outgo
   return trailers;
 }
 
-/** Percent-encoded, as gRPC has it, and bounded by what is sent: a character may become twelve. */
+/**
+ * Percent-encoded, as in gRPC, and limited by its encoded length: one character may become twelve.
+ */
 function encodedMessage(message: string): string {
-  // Half a surrogate pair would make encodeURI throw.
+  // A lone surrogate would make encodeURI throw.
   const text = toUSVString(message.slice(0, MAX_MESSAGE_CHARACTERS));
   const whole = encodeURI(text);
   if (whole.length <= MAX_ENCODED_MESSAGE) return whole;

@@ -3,16 +3,16 @@ import { Deadlines, type Timed } from "../chain/deadlines.ts";
 import { endRequest } from "../http2/end-request.ts";
 import { COUNTED_FROM_BYTES, type UnreadResponses } from "../wire/unread-responses.ts";
 
-/** The bytes that may wait for a client before the handler does. */
+/** How many bytes may wait for a client before the handler has to wait. */
 const MAX_UNSENT_BYTES = 64 * 1024;
 
 /**
- * The messages that may wait, however small: each costs more than its bytes. And a handler that
- * never waits would send as many in one turn of the event loop, for all of its calls.
+ * How many messages may wait, even small ones: each costs more than its bytes. A handler that never
+ * waits would also send this many in one turn of the event loop, in each of its calls.
  */
 const MAX_UNSENT_MESSAGES = 64;
 
-/** How long a client may take nothing of what is left of a call that is over, in milliseconds. */
+/** How long a client may read nothing of the rest of a finished call, in milliseconds. */
 const LINGER_MS = 30_000;
 
 const WAIT_FOR_TRAILERS = Object.freeze({ waitForTrailers: true });
@@ -28,20 +28,20 @@ export class ResponseWriter implements Timed {
 
   readonly #stream: ServerHttp2Stream;
   readonly #unread: UnreadResponses;
-  /** Tells that the client has taken the last message, where that is large. */
+  /** Notifies that the client has read the last message, if that is large. */
   #taken: (() => void) | undefined;
   #hasBegun = false;
   #hasEnded = false;
-  /** The messages since the client was last waited for. */
+  /** The number of messages since the last wait for the client. */
   #messages = 0;
 
-  /** @param unread what clients have not taken */
+  /** @param unread the responses that clients have not read */
   constructor(stream: ServerHttp2Stream, unread: UnreadResponses) {
     this.#stream = stream;
     this.#unread = unread;
   }
 
-  /** Whether the client can still be sent anything. */
+  /** Whether anything can still be sent to the client. */
   get isOpen(): boolean {
     return !this.#hasEnded && !this.#stream.closed && !this.#stream.destroyed;
   }
@@ -54,22 +54,22 @@ export class ResponseWriter implements Timed {
     return this.#hasEnded;
   }
 
-  /** Whether so much waits for the client that what is sent now would not reach it. */
+  /** Whether so much waits for the client that further data would not reach it. */
   get isStuck(): boolean {
     return this.#stream.writableLength > MAX_UNSENT_BYTES;
   }
 
   /** Sends the headers; once, and while it is open. */
   begin(headers: OutgoingHttpHeaders): void {
-    // Throws where Node does not send them: then nothing was begun.
+    // Throws if Node does not send them: then the response has not begun.
     this.#stream.respond(headers, WAIT_FOR_TRAILERS);
     this.#hasBegun = true;
   }
 
   /**
-   * Sends a message after the headers; resolves when the client takes more.
+   * Sends a message after the headers; resolves when the client can receive more.
    *
-   * @param signal ends the wait for a client that takes nothing
+   * @param signal ends the wait for a client that reads nothing
    */
   async write(frame: Buffer, signal: () => AbortSignal): Promise<void> {
     const stream = this.#stream;
@@ -92,7 +92,7 @@ export class ResponseWriter implements Timed {
       };
       stream.on("close", done);
       aborted.addEventListener("abort", done);
-      // Called when all up to this one was taken.
+      // Called when all messages up to this one were read.
       stream.write(frame, done);
       if (aborted.aborted || stream.closed) done();
     });
@@ -100,10 +100,10 @@ export class ResponseWriter implements Timed {
   }
 
   /**
-   * Ends a response that was begun.
+   * Ends a response that has begun.
    *
    * @param status the trailers of the protocol
-   * @param own further ones, which are left out where Node does not send them
+   * @param own further ones, which are omitted if Node does not send them
    * @param frame the last message
    */
   end(status: OutgoingHttpHeaders, own?: OutgoingHttpHeaders, frame?: Buffer): void {
@@ -121,19 +121,19 @@ export class ResponseWriter implements Timed {
     }
   }
 
-  /** The whole response in headers, where none were sent. */
+  /** The whole response in headers, if none were sent. */
   endAtOnce(headers: OutgoingHttpHeaders): void {
     this.#stream.respond(headers, END_STREAM);
     this.#finish();
     endRequest(this.#stream);
   }
 
-  /** Breaks the response off. */
+  /** Aborts the response. */
   cancel(): void {
     this.#stream.close(constants.NGHTTP2_CANCEL);
   }
 
-  /** The client has taken all of it, or has gone. */
+  /** The client has read all of it, or has gone. */
   closed(): void {
     this.#taken?.();
     lingering.remove(this);
@@ -144,13 +144,13 @@ export class ResponseWriter implements Timed {
     if (!this.#stream.closed) this.cancel();
   }
 
-  /** What is thrown here nobody could catch. */
+  /** Nobody could catch an error that is thrown here. */
   #sendTrailers(status: OutgoingHttpHeaders, own: OutgoingHttpHeaders | undefined): void {
     if (own !== undefined) {
       try {
         return this.#stream.sendTrailers({ ...own, ...status });
       } catch {
-        // Without those, then.
+        // Retry without those.
       }
     }
     this.#stream.sendTrailers(status);

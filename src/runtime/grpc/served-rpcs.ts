@@ -32,17 +32,17 @@ export interface ServedRpcsOptions {
   >;
   /** The name of the deployed service: the domain of its errors; undefined where these have no `ErrorInfo`. */
   readonly service: string | undefined;
-  /** What the health service tells. */
+  /** The status for the health service. */
   readonly isReady: () => boolean;
-  /** Is notified of requests that are calls of no RPC. Never throws. */
+  /** Called for requests that are not calls of an RPC. Never throws. */
   readonly onUnrouted?: UnroutedObserver | undefined;
-  /** Is notified of what goes wrong here, not of calls. */
+  /** Logs errors of the server itself, not of calls. */
   readonly logger?: Logger;
-  /** What calls of health and reflection may take. */
+  /** The limits of health and reflection calls. */
   readonly builtIn?: Partial<BuiltInLimits>;
   /** The most elements of a request message. */
   readonly maxElements?: number;
-  /** The most bytes of a response message; as many as of a request where absent. */
+  /** The most bytes of a response message; the limit of requests if absent. */
   readonly maxResponseBytes?: number;
 }
 
@@ -54,7 +54,10 @@ export function isGrpc(contentType: string | undefined): boolean {
   return contentType !== undefined && CONTENT_TYPE.test(contentType);
 }
 
-/** All the RPCs that a server serves, by path, with health and reflection: by gRPC here, and by the other protocols, which find them here. */
+/**
+ * All the RPCs that a server serves, by path, with health and reflection: by gRPC here, and by the
+ * other protocols, which look them up here.
+ */
 export class ServedRpcs {
   readonly #exchange: ExchangeSettings;
   readonly #endpoints = new Map<string, ServedRpc>();
@@ -126,12 +129,12 @@ export class ServedRpcs {
     void (this.#endpoints.get(path)?.serve ?? this.#unknown)(exchange);
   }
 
-  /** The RPC of a path, which other protocols serve as well; undefined where there is none. */
+  /** The RPC of a path, for other protocols; undefined if there is none. */
   find(path: string): ServedRpc | undefined {
     return this.#endpoints.get(path);
   }
 
-  /** Has endless calls of built-in RPCs end, and health say so. */
+  /** Ends long calls of built-in RPCs, and reports the shutdown in health. */
   drain(): void {
     this.#draining = true;
     this.#builtIn.drain();

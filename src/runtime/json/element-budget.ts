@@ -3,17 +3,17 @@ import { ServiceError } from "../error/service-error.ts";
 import { leastElements } from "../wire/message-memory.ts";
 import { hasOwnJsonForm } from "./field-names.ts";
 
-/** How much one message may hold. */
+/** The limits of one message. */
 export interface MessageLimits {
   /**
    * The most elements: each value of an object, item of a list and word of a field mask, at any
-   * depth. A message counts at least one for each 16 of its fields, given or not. What a message
-   * costs to read grows with them, not with its bytes.
+   * depth. A message counts at least one for each 16 of its fields, given or not. The cost of
+   * reading a message depends on them, not on its bytes.
    */
   readonly maxElements: number;
 }
 
-/** The elements that a message may still have. */
+/** The remaining elements of a message. */
 export class ElementBudget {
   readonly #limit: number;
   #left: number;

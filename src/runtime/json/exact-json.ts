@@ -16,31 +16,30 @@ const COMMA = 44;
 const UPPER_A = 65;
 const UPPER_Z = 90;
 
-/** What reading a message from JSON needs. */
+/** The inputs for reading a message from JSON. */
 export interface JsonReading {
   readonly registry: Registry;
-  /** Only who knows the messages can count all: a field mask holds elements inside of a text. */
+  /** Counting all needs the message types: a field mask has elements inside a text. */
   readonly elements: ElementBudget;
 }
 
 type JsonObject = { [key: string]: JsonValue };
 
 /**
- * Messages of which protobuf-es takes texts that stand for nothing, or takes long to read them, and
- * those that may hold them.
+ * Messages for which protobuf-es accepts invalid texts, or is slow to read them, and messages that
+ * may contain them.
  */
 const LOOSE: ReadonlySet<string> = new Set(
   ["Timestamp", "Duration", "FieldMask", "Any"].map((name) => `google.protobuf.${name}`),
 );
 
 /**
- * Makes JSON exact before protobuf-es reads it, in its place: numbers become what their field
- * holds, to the last digit. What stands for nothing is refused: a day that no month has, a
- * duration with something after it, a number with a space. Counts what the JSON by itself does
- * not show to be an element.
+ * Makes JSON exact before protobuf-es reads it, in place: numbers become the exact value of their
+ * field. Invalid values are refused: a day that no month has, a duration with trailing text, a
+ * number with a space. Counts elements that the JSON itself does not show.
  *
- * @throws Error where a value stands for nothing; `describeJsonProblem` says which
- * @throws ServiceError PAYLOAD_TOO_LARGE where it holds too much
+ * @throws Error if a value is invalid; `describeJsonProblem` says which
+ * @throws ServiceError PAYLOAD_TOO_LARGE if it has too many elements
  */
 export function exactMessage(
   message: DescMessage,
@@ -78,7 +77,7 @@ function exactField(field: DescField, json: JsonValue, reading: JsonReading): Js
         checkMapKey(field.mapKey, key);
         const item = json[key] as JsonValue;
         const exact = exactItem(field, field.mapKind, item, reading);
-        // Writing to an object of many keys costs more than reading it.
+        // Writing to an object with many keys costs more than reading it.
         if (exact !== item) json[key] = exact;
       }
       return json;
@@ -87,10 +86,10 @@ function exactField(field: DescField, json: JsonValue, reading: JsonReading): Js
   }
 }
 
-/** Whether a message may hold what must be looked at even where no number is long. */
+/** Whether a message may contain values that must be checked even if no number is long. */
 export function isLoose(message: DescMessage, seen = new Set<DescMessage>()): boolean {
   if (LOOSE.has(message.typeName)) return true;
-  // An extension may hold anything.
+  // An extension may contain anything.
   if (message.proto.extensionRange.length > 0) return true;
   if (seen.has(message)) return false;
   seen.add(message);
@@ -135,11 +134,12 @@ function exactAny(json: JsonValue, reading: JsonReading): JsonValue {
   if (message === undefined) return plain(json);
   const { value, ...rest } = json;
   if (!hasOwnJsonForm(message)) {
-    // Some write an Empty as what has a form of its own, and some as a message without fields.
+    // Some writers treat an Empty as a type with a form of its own, and some as a message without
+    // fields.
     const isEmpty = message.typeName === "google.protobuf.Empty" && isEmptyObject(value);
     return isEmpty ? rest : exactMessage(message, json, reading);
   }
-  // protobuf-es would forget what stands beside the value.
+  // protobuf-es would ignore members besides the value.
   if (Object.keys(rest).length > 1) refuse();
   if (value !== undefined) json["value"] = exactMessage(message, value, reading);
   return json;
@@ -155,7 +155,7 @@ function wordsOf(mask: string): number {
   return words;
 }
 
-/** JSON with numbers as JavaScript has them. */
+/** JSON with JavaScript numbers. */
 function plain(json: JsonValue): JsonValue {
   if (typeof json !== "object" || json === null) return json;
   if (json instanceof LongNumber) return plainNumber(json);

@@ -1,25 +1,25 @@
 import { type JsonValue, ScalarType } from "@bufbuild/protobuf";
 
-/** What protobuf-es would take for something else than was written. */
+/** A value that protobuf-es would misread. */
 class Inexact extends Error {}
 
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/;
-/** With its padding or without; protobuf-es skips what it does not know, and what is too much. */
+/** With or without padding; protobuf-es ignores unknown characters and excess padding. */
 const BASE64 = /^[A-Za-z0-9+/_-]*(={0,2})$/;
 const INTEGER_KEY = /^[+-]?[0-9]+$/;
 
-/** The scalars of which protobuf-es takes no text that stands for nothing. */
+/** The scalars for which protobuf-es accepts no invalid text. */
 const STRICT: ReadonlySet<ScalarType> = new Set([ScalarType.STRING, ScalarType.BOOL]);
 const FLOATING: ReadonlySet<ScalarType> = new Set([ScalarType.FLOAT, ScalarType.DOUBLE]);
 
-/** Whether the JSON of a scalar must be looked at. */
+/** Whether the JSON of a scalar must be checked. */
 export function isLooseScalar(scalar: ScalarType): boolean {
   return !STRICT.has(scalar);
 }
 
 /**
- * The JSON of a scalar, exact: an integer becomes its digits, however it was written,
- * since a number could be another id; and text that is not a number, or no base64, is refused.
+ * The exact JSON of a scalar: an integer becomes its digits, regardless of its notation, since a
+ * rounded number could be another id; text that is not a number, or not base64, is refused.
  *
  * @throws Error where it stands for nothing
  */
@@ -43,7 +43,7 @@ export function isBase64(text: string): boolean {
   return padding === "" ? text.length % 4 !== 1 : text.length % 4 === 0;
 }
 
-/** A number as JavaScript has it; all else as it is. */
+/** A JavaScript number; other values are unchanged. */
 export function plainNumber(json: JsonValue): JsonValue {
   return json instanceof LongNumber ? Number(json.text) : json;
 }
@@ -53,7 +53,7 @@ export function refuse(): never {
   throw new Inexact("the JSON stands for nothing");
 }
 
-/** A number of a body that a number of JavaScript would round to an integer, as it was written. */
+/** A number of a body, as written, that JavaScript would round to an integer. */
 export class LongNumber {
   readonly text: string;
 
@@ -63,18 +63,18 @@ export class LongNumber {
 }
 
 const NUMBER = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
-/** The largest integer of 64 bits has as many. */
+/** The largest 64-bit integer has this many digits. */
 const MAX_DIGITS = 20;
 
-/** What JSON.parse tells of where a value stands. */
+/** The position of a value, from JSON.parse. */
 interface Source {
   readonly source?: string;
 }
 
-/** Parses JSON, of which numbers keep their digits where another integer would take their place. */
+/** Parses JSON; numbers keep their digits if they would otherwise become another integer. */
 export function parseLongNumbers(text: string): unknown {
   const keep = (_key: string, value: unknown, context?: Source): unknown => {
-    // Of the others no field takes more than what they are.
+    // For the others the JavaScript number is exact enough for every field.
     if (!Number.isInteger(value)) return value;
     const source = context?.source;
     if (source === undefined) return value;
@@ -90,7 +90,7 @@ function isNumberText(text: string): boolean {
 }
 
 /**
- * The digits of a number that is an integer, however JSON writes it: `1.0` and `10e-1` are 1.
+ * The digits of an integer in any JSON notation: `1.0` and `10e-1` are 1.
  *
  * @returns undefined where it is none, or has more digits than 64 bits hold
  */

@@ -2,12 +2,12 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 
 const known = new WeakMap<DescMessage, ReadonlyMap<string, DescField>>();
 
-/** The fields of a message by their protobuf names and by their JSON names, as JSON itself takes both. */
+/** The fields of a message by their protobuf names and by their JSON names: JSON accepts both. */
 export function fieldsByName(message: DescMessage): ReadonlyMap<string, DescField> {
   let fields = known.get(message);
   if (fields === undefined) {
     const table = new Map<string, DescField>();
-    // Protobuf names last: they win where one is the JSON name of another field.
+    // Protobuf names last: they take precedence if one is the JSON name of another field.
     for (const field of message.fields) table.set(field.jsonName, field);
     for (const field of message.fields) table.set(field.name, field);
     known.set(message, (fields = table));
@@ -15,7 +15,10 @@ export function fieldsByName(message: DescMessage): ReadonlyMap<string, DescFiel
   return fields;
 }
 
-/** Whether JSON writes a message as something else than an object of its fields: Timestamp, wrappers and the like. */
+/**
+ * Whether the JSON form of a message is not an object of its fields: Timestamp, wrappers and the
+ * like.
+ */
 export function hasOwnJsonForm(message: DescMessage): boolean {
   return OWN_FORM.has(message.typeName);
 }

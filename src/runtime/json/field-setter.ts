@@ -49,7 +49,7 @@ export function fieldSetter(field: DescField, what: string): FieldSetter | undef
   };
 }
 
-/** The message in a field, made where there is none. */
+/** The message in a field; created if there is none. */
 export function childOf(message: Message, field: DescField & { message: DescMessage }): Message {
   const properties = message as Properties;
   const { oneof, localName } = field;
@@ -74,7 +74,7 @@ export function valueOf(message: Message, field: DescField): unknown {
     : (properties[oneof.localName] as OneofValue).value;
 }
 
-/** Without it the last member of a oneof would win, and the other be lost without a word. */
+/** Without it the last member of a oneof would win, and the other would be lost silently. */
 function refuseOtherCase(message: Properties, { oneof, localName }: DescField, what: string): void {
   if (oneof === undefined) return;
   const set = (message[oneof.localName] as OneofValue).case;

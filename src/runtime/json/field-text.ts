@@ -6,14 +6,16 @@ import { isWrapperMessage } from "./field-names.ts";
 export interface FieldText {
   /** What the text must be, such as `an int32`. */
   readonly expected: string;
-  /** The JSON value; undefined where the text is none of the field. Its range is checked by protobuf-es. */
+  /**
+   * The JSON value; undefined if the text is not valid for the field. protobuf-es checks its range.
+   */
   read(text: string): JsonValue | undefined;
 }
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/;
-/** As RFC 3339 has it; protobuf-es checks all but the day, and hour 24. */
+/** As in RFC 3339; protobuf-es checks everything except the day, and hour 24. */
 const DAY_AND_HOUR = /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2})/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DURATION = /^-?[0-9]+(?:\.[0-9]+)?s$/;
@@ -107,8 +109,8 @@ function messageText(message: DescMessage): FieldText | undefined {
 }
 
 /**
- * A field mask as JSON has it. In a path or a query its fields may have their protobuf names,
- * as those of the parameters do.
+ * A field mask in JSON form. In a path or a query its fields may have their protobuf names, like
+ * parameters.
  *
  * @returns undefined where a name mixes both forms
  */
@@ -121,7 +123,10 @@ function maskText(text: string): string | undefined {
     .join(",");
 }
 
-/** Whether a time has a day that its month has, and an hour of that day. The rest is checked by protobuf-es. */
+/**
+ * Whether the day of a time exists in its month, and the hour in the day. protobuf-es checks the
+ * rest.
+ */
 export function isTimeText(text: string): boolean {
   const parts = DAY_AND_HOUR.exec(text);
   if (parts === null) return false;

@@ -1,13 +1,13 @@
 import { type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 
-/** The properties of `google.api.HttpBody`: a body as it is, with the type that it says. */
+/** The properties of `google.api.HttpBody`: a raw body with its content type. */
 export type HttpBody = Message & {
   contentType: string;
   data: Uint8Array;
   extensions?: readonly Message[];
 };
 
-/** What has no type says nothing that a browser would run. */
+/** The type of a body without one, which no browser executes. */
 export const DEFAULT_TYPE = "application/octet-stream";
 
 const MEDIA_TYPE =
@@ -27,7 +27,7 @@ export function holdsHttpBody(field: DescField | undefined): boolean {
   return field?.fieldKind === "message" && isHttpBody(field.message);
 }
 
-/** The Content-Type of a body; undefined where what it says is none. */
+/** The Content-Type of a body; undefined if it is not valid. */
 export function mediaTypeOf({ contentType }: HttpBody): string | undefined {
   if (contentType === "") return DEFAULT_TYPE;
   return MEDIA_TYPE.test(contentType) ? contentType : undefined;

@@ -18,7 +18,7 @@ import { parseJson } from "./parse-json.ts";
 /**
  * Makes a message from JSON text in UTF-8; throws `ServiceError`, which says what is wrong with it.
  *
- * @param memory gives what the message takes, before it is made
+ * @param memory counts the memory of the message before it is created
  */
 export type JsonDecoder = (bytes: Uint8Array, memory: MessageMemory) => Message;
 

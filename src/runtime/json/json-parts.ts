@@ -4,33 +4,36 @@ import { fieldsByName, hasOwnJsonForm } from "./field-names.ts";
 
 export type JsonObject = { [key: string]: JsonValue };
 
-/** As many parts are looked at at once. */
+/** How many parts are checked at once. */
 export const MANY = 128;
 
-/** A field of a message as JSON gives it. */
+/** A field of a message in JSON. */
 export interface JsonPart {
-  /** How many come before it. */
+  /** How many fields come before it. */
   readonly index: number;
   readonly key: string;
   readonly value: JsonValue;
   /** Undefined for an extension. */
   readonly field: DescField | undefined;
   readonly path: string;
-  /** The keys of a map; to ask an object of many for them again takes long. */
+  /** The keys of a map; reading them from a large object again is slow. */
   readonly keys: readonly string[];
 }
 
-/** The JSON of a message, taken apart. */
+/** The parts of the JSON of a message. */
 export interface JsonParts {
-  /** What is looked at as a whole: it has no fields of its own, and few items. */
+  /** Parts that are checked as a whole: without fields of their own, and with few items. */
   readonly leaves: readonly JsonPart[];
-  /** What is entered: messages that have fields of their own, lists and maps of such, and long ones. */
+  /**
+   * Parts that are entered: messages with fields of their own, lists and maps of them, and long
+   * lists and maps.
+   */
   readonly inner: readonly JsonPart[];
-  /** What is wrong after all of these, whatever the fields hold. */
+  /** A problem after all of these, regardless of the fields. */
   readonly problem: string | undefined;
 }
 
-/** Takes the JSON of a message at a path apart, up to the first part that cannot be one. */
+/** Splits the JSON of a message at a path into its parts, up to the first invalid one. */
 export function jsonParts(
   message: DescMessage,
   json: JsonValue,
@@ -74,7 +77,7 @@ export function holdsFields({ message }: DescField): boolean {
   return message !== undefined && !hasOwnJsonForm(message);
 }
 
-/** How messages name what is at a path. */
+/** The name of a path in messages. */
 export function named(path: string): string {
   return path === "" ? "the body" : `the field ${shown(path)}`;
 }

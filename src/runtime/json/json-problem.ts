@@ -24,12 +24,12 @@ import {
 const TRIES = 4;
 
 /**
- * Says what of a JSON value is not of a message, by the path of the field as it was
- * sent. Only asked once decoding has failed: protobuf-es names the message and not
- * the way to it, in words that are not for callers. What has no fields of its own is
- * tried, many at once, and by halves where these fail; messages are entered. So each part is tried a few times at most, however deep it is.
+ * Describes why a JSON value is not a message, with the path of the field as sent. Only called
+ * after decoding has failed: protobuf-es names the message but not the path to it, in an error that
+ * is not for callers. Parts without fields of their own are tried many at a time, and by bisection
+ * if these fail; messages are entered. So each part is tried a few times at most, at any depth.
  *
- * @throws ServiceError PAYLOAD_TOO_LARGE where it holds too much
+ * @throws ServiceError PAYLOAD_TOO_LARGE if it has too many elements
  */
 export function describeJsonProblem(
   message: DescMessage,
@@ -48,7 +48,9 @@ class Search {
     this.#reading = reading;
   }
 
-  /** What is wrong with a message at a path: the first such part as it was sent; undefined where nothing is. */
+  /**
+   * The problem of a message at a path: the first invalid part as sent; undefined if there is none.
+   */
   message(message: DescMessage, json: JsonValue, path: string): string | undefined {
     const { leaves, inner, problem } = jsonParts(message, json, path, this.#reading.registry);
     const wrong = firstWrong(leaves, (some) => this.#fails(message, objectOf(some)));
@@ -89,7 +91,7 @@ class Search {
     return undefined;
   }
 
-  /** The first key of a map of messages that is none. */
+  /** The first invalid key of a map of messages. */
   #wrongKey(field: DescField, { key, keys }: JsonPart): string | undefined {
     if (field.fieldKind !== "map" || field.mapKey === ScalarType.STRING) return undefined;
     return firstWrong(keys, (some) => {
@@ -98,7 +100,7 @@ class Search {
     });
   }
 
-  /** The first item of a list or a map that is wrong. */
+  /** The first invalid item of a list or a map. */
   #wrongItem({ field, key, value, path, keys }: JsonPart): string | undefined {
     const message = field?.parent;
     if (message === undefined) return undefined;
@@ -129,7 +131,7 @@ class Search {
 }
 
 /**
- * The first of some things that is wrong, looked at many at once, and by halves where these fail.
+ * The first invalid part, found by checking many at a time, and by bisection if these fail.
  *
  * @param fail whether any of these is wrong
  */
@@ -144,7 +146,7 @@ function firstWrong<Thing>(
       const half = some.slice(0, some.length >>> 1);
       some = fail(half) ? half : some.slice(half.length);
     }
-    // Two may be wrong only together.
+    // Two may be invalid only in combination.
     if (things.length === 1 || fail(some)) return some[0];
   }
   return undefined;

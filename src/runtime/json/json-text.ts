@@ -27,14 +27,17 @@ export function compileJsonText(
   return (value) => JSON.stringify(toJson(message, value, options));
 }
 
-/** What an Any may hold, and extensions: all in the files of the services, and in what those import. */
+/**
+ * The registry for Any and extensions: everything in the files of the services, and in their
+ * imports.
+ */
 export function messageRegistry(methods: readonly BoundMethod[]): Registry {
   return registryOf(
     methods.flatMap(({ descriptor }) => (descriptor === undefined ? [] : [descriptor.parent.file])),
   );
 }
 
-/** All that is in files and in what they import. */
+/** Everything in some files and their imports. */
 export function registryOf(roots: readonly DescFile[]): Registry {
   const files = new Set<DescFile>();
   const visit = (file: DescFile): void => {

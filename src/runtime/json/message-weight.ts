@@ -12,13 +12,13 @@ import { fieldsByName, hasOwnJsonForm, isWrapperMessage } from "./field-names.ts
 
 /** What the bytes of a field take that came as JSON, beside those themselves: they have a buffer of their own. */
 const OWN_BYTES = 240;
-/** An item of JSON that has no message to say what it becomes. */
+/** An item of JSON without a message type. */
 const PLAIN_ITEM = memory.ITEM + memory.NUMBER + memory.TEXT;
 /** An object of JSON with few fields. */
 const PLAIN_OBJECT = memory.MAP + 16;
 
 /**
- * What a message takes in memory once it is made of JSON, in bytes.
+ * The memory of a message that is made from JSON, in bytes.
  *
  * @param body the bytes that the JSON was, which hold all its texts
  */
@@ -108,7 +108,7 @@ function valueWeight(json: JsonValue): number {
   return weight;
 }
 
-/** JSON of which no message says what it becomes, and that is kept as bytes or not at all. */
+/** JSON without a message type, which is kept as bytes or not at all. */
 function plainWeight(json: JsonValue): number {
   if (json instanceof LongNumber || typeof json !== "object" || json === null) return PLAIN_ITEM;
   let weight = PLAIN_OBJECT;

@@ -5,10 +5,10 @@ import { invalidArgument } from "../error/service-error.ts";
 import type { ElementBudget } from "./element-budget.ts";
 import { LongNumber, parseLongNumbers } from "./exact-scalar.ts";
 
-/** Half a character, which may lack its other half: as an escape of JSON, and alone. */
+/** A surrogate that may lack its other half: as a JSON escape, and literally. */
 const HALF_ESCAPE = /\\u[dD][89a-fA-F]/;
 const LONE_HALF = /\p{Surrogate}/u;
-/** What protobuf-es reads, too; deeper ones only cost. */
+/** protobuf-es reads as deep; deeper ones only cost time. */
 const MAX_DEPTH = 100;
 
 /** A body as JSON. */
@@ -19,16 +19,16 @@ export interface ParsedJson {
 }
 
 /**
- * Parses a body as JSON, and refuses what two readers may understand in two ways:
- * a key that occurs twice in an object, of which `JSON.parse` keeps the last one,
- * `__proto__`, a number that is too large for any, and text that UTF-8 cannot hold.
+ * Parses a body as JSON, and refuses what two parsers may interpret differently: a key that occurs
+ * twice in an object, of which `JSON.parse` keeps the last one, `__proto__`, a number that is too
+ * large for any, and text that UTF-8 cannot hold.
  *
  * @throws ServiceError INVALID_ARGUMENT, or PAYLOAD_TOO_LARGE where it has more elements than it may;
  *   neither quotes the body, which may hold secrets
  */
 export function parseJson(bytes: Uint8Array, elements: ElementBudget): ParsedJson {
   if (!isUtf8(bytes)) throw invalidArgument("the body is not valid UTF-8");
-  // Before it is parsed, which costs most.
+  // Before parsing, which costs most.
   const { colons, hasLongNumbers } = scanJson(bytes, {
     takeElements: (count) => elements.take(count),
     maxDepth: MAX_DEPTH,
@@ -41,7 +41,7 @@ export function parseJson(bytes: Uint8Array, elements: ElementBudget): ParsedJso
   } catch {
     throw invalidArgument("the body is not valid JSON");
   }
-  // Cheaper than to compare keys: each key has one colon outside of strings.
+  // Cheaper than comparing keys: each key has one colon outside of strings.
   if (colons !== countKeys(value)) {
     throw invalidArgument("the body has an object in which a key occurs twice");
   }

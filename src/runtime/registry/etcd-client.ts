@@ -16,15 +16,15 @@ export interface EtcdConnection extends EtcdCertificateFiles {
 
 /** No single request takes longer; a partition would leave it hanging. */
 export const ETCD_TIMEOUT_MS = 5000;
-/** A connection that was cut without a word is noticed by these; etcd allows one in 5 s. */
+/** Pings detect a silently broken connection; etcd allows one every 5 s. */
 const KEEPALIVE_TIME_MS = 10_000;
 const KEEPALIVE_TIMEOUT_MS = 5000;
 /** Ten instances of a thousand routes are more than the 4 MB that gRPC allows by itself. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 
 /**
- * A new client. What keeps it open closes it. The files are read each time, so that renewed
- * certificates are used from the next connection on.
+ * A new client. The caller closes it. The files are read each time, so that renewed certificates
+ * are used from the next connection on.
  *
  * @throws Error where a file cannot be read or is none
  */
@@ -56,9 +56,9 @@ type Credentials = NonNullable<IOptions["credentials"]>;
 
 /** The files of a connection to etcd by https, PEM. */
 export interface EtcdCertificateFiles {
-  /** Who signs its own certificate; absent, those that the system trusts. */
+  /** The CA certificates that etcd is verified with; absent, those that the system trusts. */
   readonly caFile?: string | undefined;
-  /** The certificate that this process shows; needs `keyFile`. */
+  /** The client certificate of this process; needs `keyFile`. */
   readonly certificateFile?: string | undefined;
   /** The private key of `certificateFile`. */
   readonly keyFile?: string | undefined;
@@ -67,7 +67,7 @@ export interface EtcdCertificateFiles {
 /**
  * The certificates of a connection to etcd; undefined where it has none of its own.
  *
- * @throws Error with all that is wrong with the files, by their keys in the configuration
+ * @throws Error with all problems of the files, by their keys in the configuration
  */
 function etcdCredentials(files: EtcdCertificateFiles): Credentials | undefined {
   const { caFile, certificateFile, keyFile } = files;

@@ -3,7 +3,7 @@ import type { Etcd3 } from "etcd3";
 import { within } from "../../common/within.ts";
 import { ETCD_TIMEOUT_MS, etcdDeadline } from "./etcd-client.ts";
 
-/** Work on etcd that is begun again, on a new connection, whenever it fails. */
+/** Work on etcd that is restarted, on a new connection, whenever it fails. */
 export interface SessionWork {
   readonly connect: () => Etcd3;
   /**
@@ -12,7 +12,7 @@ export interface SessionWork {
    * @param established - to be called once etcd has answered
    */
   readonly run: (client: Etcd3, established: () => void, signal: AbortSignal) => Promise<void>;
-  /** The work has failed, and is tried again. */
+  /** The work has failed, and is retried. */
   readonly lost: (error: unknown, wasEstablished: boolean) => void;
 }
 
@@ -45,24 +45,24 @@ export async function keepSession(work: SessionWork, signal: AbortSignal): Promi
       client?.close();
     }
     if (signal.aborted) return;
-    // Not all instances come back at the same moment.
+    // Not all instances return at the same moment.
     await sleep(delay * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
     delay = Math.min(delay * 2, LAST_DELAY_MS);
   }
 }
 
-/** Waits for work that was asked to end, but not for an etcd that does not answer. */
+/** Waits for work that was asked to end, but not for an etcd that does not respond. */
 export async function settledSoon(work: Promise<void>): Promise<void> {
   await within(work, CLOSE_MS, () => undefined);
 }
 
-/** Takes a lease: what is put under it goes with it. */
+/** Takes a lease: keys under it are removed with it. */
 export async function grantLease(client: Etcd3, ttlSeconds: number): Promise<string> {
   const { ID } = await client.leaseClient.leaseGrant({ TTL: ttlSeconds }, etcdDeadline());
   return ID;
 }
 
-/** Ends a lease and removes what was put under it. */
+/** Ends a lease and removes the keys under it. */
 export async function revokeLease(client: Etcd3, lease: string): Promise<void> {
   await client.leaseClient.leaseRevoke({ ID: lease }, etcdDeadline());
 }

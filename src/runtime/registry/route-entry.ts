@@ -9,7 +9,7 @@ import { MAX_ORIGIN, ORIGIN } from "../../common/origin.ts";
 
 const text = () => z.string().check(z.minLength(1), z.maxLength(4096));
 
-// Not strict: what a later writer adds within a version is left alone.
+// Not strict: members that a later writer adds within a version are ignored.
 const entrySchema = z.object({
   schemaVersion: z.literal(ROUTE_SCHEMA_VERSION),
   service: z.string().check(z.maxLength(4096)),
@@ -81,7 +81,7 @@ export class RouteEntryError extends Error {
  */
 export function parseRouteEntry(value: string): RouteEntry {
   const entry = read(entrySchema, value, "the entry") as RouteEntry;
-  // Whoever would let in what has to be checked is not believed.
+  // An entry that would skip a required check is refused.
   if ((entry.exposure === "AUTHORIZED") !== (entry.authz !== undefined)) {
     throw new RouteEntryError("the entry has authz if, and only if, its exposure is AUTHORIZED");
   }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { ROUTE_KEY_PREFIX } from "../../api/format/route-document.ts";
 
-/** What a key of the registry says. */
+/** The parts of a key of the registry. */
 export interface RouteKey {
   readonly service: string;
   /** The full method name. */
@@ -21,7 +21,7 @@ export function routeKey(environment: string, route: string, instance: string): 
   return `${environmentPrefix(environment)}${route}/${instance}`;
 }
 
-/** Reads a key; undefined where it is none of the environment's. */
+/** Reads a key; undefined if it does not belong to the environment. */
 export function parseRouteKey(environment: string, key: string): RouteKey | undefined {
   const prefix = environmentPrefix(environment);
   if (!key.startsWith(prefix)) return undefined;
@@ -32,7 +32,7 @@ export function parseRouteKey(environment: string, key: string): RouteKey | unde
   return { service, rpc: `${protobufService}/${method}`, instance };
 }
 
-/** A name for this process that no other has: its host's, and chance. */
+/** A unique name for this process: its host name and a random part. */
 export function newInstanceId(): string {
   const host =
     hostname()

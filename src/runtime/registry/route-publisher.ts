@@ -28,7 +28,7 @@ export interface RoutePublisherOptions {
   readonly instance?: string;
   /** @internal Counts what happens, for metrics of the server; absent, nothing is counted. */
   readonly events?: RuntimeEvents;
-  /** Told when routes are published, and when the registry is lost; absent, nobody is. */
+  /** Logs when routes are published, and when the registry is lost; absent, nothing is logged. */
   readonly logger?: Logger;
 }
 
@@ -78,7 +78,7 @@ export class RoutePublisher {
   readonly readiness = (): string | undefined =>
     this.#isPublished ? undefined : "the routes are not published yet";
 
-  /** Takes the entries of this process back, and no others. Does not fail without etcd. */
+  /** Removes the entries of this process, and no others. Does not fail without etcd. */
   async close(): Promise<void> {
     this.#abort.abort();
     if (this.#running !== undefined) await settledSoon(this.#running);

@@ -12,16 +12,16 @@ export interface RouteWatchOptions {
   readonly etcd: EtcdConnection;
   /** The environment whose routes are watched. */
   readonly environment: string;
-  /** Told all routes, first when they are read, then whenever they have changed. */
+  /** Called with all routes, first when they are read, then after each change. */
   readonly onRoutes: (routes: readonly RegisteredRoute[]) => void;
-  /** Told of entries that are passed over: junk, or of a version that is not known. */
+  /** Called for entries that are skipped: invalid ones, or of an unknown version. */
   readonly onBadEntry?: (key: string, why: string) => void;
   /**
    * How long entries outlive a reading that does not show them: after an etcd that has
    * lost its data the publishers need a moment. In milliseconds; 30,000 where absent.
    */
   readonly graceMs?: number;
-  /** Told of entries that are passed over, and when the registry is lost; absent, nobody is. */
+  /** Logs skipped entries, and when the registry is lost; absent, nothing is logged. */
   readonly logger?: Logger;
 }
 
@@ -60,7 +60,7 @@ export class RouteWatch {
     return this.#table.routes();
   }
 
-  /** Ends; nobody is notified any more. */
+  /** Ends the watch; no further notifications. */
   async close(): Promise<void> {
     this.#abort.abort();
     clearTimeout(this.#grace);
@@ -77,7 +77,7 @@ export class RouteWatch {
         stream.on("error", reject);
         stream.on("end", () => reject(new Error("etcd has ended the watch")));
         stream.on("data", (answer) => {
-          // Compaction among them: what was missed is read again.
+          // Including compaction: missed changes are read again.
           if (answer.canceled)
             reject(new Error(`the watch was cancelled: ${answer.cancel_reason}`));
           else if (answer.created) established();
@@ -130,7 +130,7 @@ export class RouteWatch {
       const why = (error as Error).message;
       this.#options.logger?.warn({ key: place, why }, "an entry of the route registry is skipped");
       this.#options.onBadEntry?.(place, why);
-      // What it was before is not what is published now.
+      // The previous entry is no longer published.
       return this.#table.delete(place);
     }
   }
@@ -159,8 +159,8 @@ export class RouteWatch {
 
 /**
  * Watches the routes of an environment until it is closed: the union over all instances
- * (docs/requirements.md, REG-2). While etcd is away the routes stay as they are, and it connects again by
- * itself.
+ * (docs/requirements.md, REG-2). While etcd is unavailable the routes stay as they are, and it
+ * reconnects by itself.
  *
  * @example
  * ```ts

@@ -23,20 +23,20 @@ export const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 
 const unsent = new WeakSet<ServiceError>();
 
-/** Notes that of the failed call certainly nothing reached the server. */
+/** Records that nothing of the failed call reached the server. */
 export function markUnsent(error: ServiceError): ServiceError {
   unsent.add(error);
   return error;
 }
 
-/** Whether certainly nothing reached the server: then any call may be tried again. */
+/** Whether certainly nothing reached the server: then any call may be retried. */
 export function isUnsent(error: ServiceError): boolean {
   return unsent.has(error);
 }
 
 /**
- * What is known of a connection that was not secured, by the words of Node, OpenSSL and grpc-js,
- * and how to fix it. It names no address: whoever calls the caller may get to see it.
+ * Known TLS failures, by the error texts of Node, OpenSSL and grpc-js, and how to fix them. Without
+ * addresses, since the callers of the caller may see the message.
  */
 const FAILURES: readonly (readonly [RegExp, string])[] = [
   [
@@ -74,7 +74,7 @@ const FAILURES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What to do about a connection that could not be secured; undefined where it is of another kind. */
+/** How to fix a TLS failure; undefined for other failures. */
 export function tlsFailure(said: string): string | undefined {
   return FAILURES.find(([words]) => words.test(said))?.[1];
 }

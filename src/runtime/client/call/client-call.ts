@@ -3,7 +3,7 @@ import type { CallContext } from "../../call/call-context.ts";
 import type { CallHeaders } from "../../call/call-headers.ts";
 
 /**
- * What a caller may say of one call.
+ * The options of one call.
  *
  * @example
  * ```ts
@@ -11,17 +11,29 @@ import type { CallHeaders } from "../../call/call-headers.ts";
  * ```
  */
 export interface ClientCallOptions {
-  /** The call that is being served: its request id, trace, deadline and cancellation go on. Its identity does not. */
+  /**
+   * The call that is being served: its request id, trace, deadline and cancellation are propagated.
+   * Its identity is not.
+   */
   readonly context?: CallContext;
-  /** Ends the call, beside `context`: it rejects with CANCELLED, or the `ServiceError` that is the reason. */
+  /**
+   * Ends the call, in addition to `context`: it rejects with CANCELLED, or the `ServiceError` that
+   * is the reason.
+   */
   readonly signal?: AbortSignal;
-  /** At most so long, in milliseconds, instead of the client's own timeout; Infinity for as long as it takes. */
+  /** The timeout in milliseconds, instead of the client's own; Infinity for none. */
   readonly timeoutMs?: number;
   /** Headers of this call; names in any case, `-bin` values in base64. Several values are sent joined by commas. */
   readonly metadata?: Readonly<Record<string, string | readonly string[]>>;
-  /** Is given the headers of the response, or its initial metadata, as they come; of each attempt that gets any. */
+  /**
+   * Called with the headers of the response, or its initial metadata, when they arrive; for each
+   * attempt that gets any.
+   */
   readonly onHeaders?: (headers: CallHeaders) => void;
-  /** Is given the trailing metadata of gRPC, also of a call that failed, before the caller sees its end. */
+  /**
+   * Called with the trailing metadata of gRPC, also for a failed call, before the caller sees its
+   * end.
+   */
   readonly onTrailers?: (trailers: CallHeaders) => void;
 }
 
@@ -29,30 +41,30 @@ export interface ClientCallOptions {
 export interface ClientCall {
   /** The full method name, such as `notes.v1.NotesService/SetItem`. */
   readonly rpc: string;
-  /** The protocol that it goes out by. */
+  /** The protocol that it uses. */
   readonly transport: "http" | "grpc";
   /** The descriptor of protoc-gen-es. */
   readonly method: DescMethod;
   /** The request, or the stream of requests. */
   readonly request: unknown;
-  /** What is sent along, by names in lower case. Interceptors may change it. */
+  /** The headers, by names in lower case. Interceptors may change them. */
   readonly headers: Map<string, string>;
-  /** What the caller said of this call. */
+  /** The caller's options for this call. */
   readonly options: ClientCallOptions;
-  /** Whether a second call does no more than the first: by `idempotency_level`, or by its HTTP method. */
+  /** Whether the call is idempotent: by `idempotency_level`, or by its HTTP method. */
   readonly isIdempotent: boolean;
   /** When the call must be done, in milliseconds since the epoch; set by the timeout stage. */
   deadline: number;
-  /** Whether the deadline is this client's own, rather than what the served call has left. */
+  /** Whether the deadline is this client's own, rather than that of the call being served. */
   deadlineIsOwn: boolean;
   /** Aborts when the caller gives up or the time is up, with a `ServiceError` as reason; set by the timeout stage. */
   signal: AbortSignal | undefined;
 }
 
 /**
- * Wraps the rest of the client's chain. It may change the headers, refuse the call by
- * throwing a `ServiceError`, or look at the response, which is a message or an async
- * iterable of messages. It must return what `next` gives, or a response of the same kind.
+ * Wraps the rest of the client's chain. It may change the headers, refuse the call by throwing a
+ * `ServiceError`, or inspect the response, which is a message or an async iterable of messages. It
+ * must return the result of `next`, or a response of the same kind.
  *
  * @example
  * ```ts
@@ -67,10 +79,13 @@ export type ClientInterceptor = (
   next: () => Promise<unknown>,
 ) => Promise<unknown>;
 
-/** Sends calls: gRPC or HTTP. It throws nothing but `ServiceError`, except for what the request itself throws. */
+/**
+ * Sends calls: gRPC or HTTP. It throws only `ServiceError`, except for errors of the request
+ * itself.
+ */
 export interface ClientTransport {
   readonly name: "http" | "grpc";
-  /** Whether a second call of a method does no more than the first. */
+  /** Whether a method is idempotent. */
   isIdempotent(method: DescMethod): boolean;
   /** The response: a message, or an async iterable of messages once the response has begun. */
   send(call: ClientCall): Promise<unknown>;
@@ -92,33 +107,43 @@ export interface ClientTransport {
  * ```
  */
 export interface ClientOptions {
-  /** How long a call with one response may take, in milliseconds; 5000 where absent, Infinity for as long as it takes. */
+  /**
+   * How long a call with one response may take, in milliseconds; 5000 by default, Infinity for no
+   * limit.
+   */
   readonly timeoutMs?: number;
-  /** How long a streaming call may take, in milliseconds; an hour where absent, Infinity likewise. */
+  /**
+   * How long a streaming call may take, in milliseconds; an hour by default, Infinity for no limit.
+   */
   readonly streamTimeoutMs?: number;
   /** How this program names itself; `svc-access` where absent. */
   readonly userAgent?: string;
-  /** The token of calls between services, or where to get it: a function sees rotations, such as `secretFile` gives. */
+  /**
+   * The token of calls between services, or a function that returns it, such as `secretFile`, which
+   * follows rotations.
+   */
   readonly internalToken?: string | (() => string);
   /** The name of the header that carries it; `X-Svc-Internal-Token` where absent. */
   readonly internalTokenHeader?: string;
   /** Headers of every call; names in any case, `-bin` values in base64. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Interceptors before all else. */
+  /** Interceptors before all other stages. */
   readonly before?: readonly ClientInterceptor[];
-  /** Interceptors after all else: they see each attempt. */
+  /** Interceptors after all other stages: they see each attempt. */
   readonly after?: readonly ClientInterceptor[];
-  /** How often this client may call; absent, as often as it likes. */
+  /** How often this client may call; absent, without a limit. */
   readonly rateLimit?: ClientRateLimit;
   /** When calls are no longer tried for a while; false for never. */
   readonly circuitBreaker?: CircuitBreakerOptions | false;
-  /** How calls are tried again; false for not. */
+  /** How calls are retried; false for never. */
   readonly retry?: RetryOptions | false;
   /** The largest response message, in bytes; 4 MiB where absent. */
   readonly maxResponseBytes?: number;
 }
 
-/** A token bucket of the client's own: a call that finds it empty is not sent, but RATE_LIMITED. */
+/**
+ * The client's own token bucket: if it is empty, a call is not sent, and fails with RATE_LIMITED.
+ */
 export interface ClientRateLimit {
   /** Calls a second, more than 0. */
   readonly qps: number;
@@ -127,23 +152,23 @@ export interface ClientRateLimit {
 }
 
 /**
- * When the circuit opens, and for how long: until then calls are UNAVAILABLE without being sent. What
- * counts as a failure is UNAVAILABLE, INTERNAL, and the end of the client's own time.
+ * When the circuit opens, and for how long: while it is open, calls fail with UNAVAILABLE without
+ * being sent. Failures are UNAVAILABLE, INTERNAL, and the end of the client's own timeout.
  */
 export interface CircuitBreakerOptions {
-  /** It opens after so many failures in a row; 10 where neither this nor `failureRate` is given. */
+  /** It opens after this many consecutive failures; 10 if neither this nor `failureRate` is set. */
   readonly consecutiveFailures?: number;
-  /** Or it opens where more than this part of the calls fails: above 0 and below 1. */
+  /** Or it opens if more than this fraction of the calls fails: above 0 and below 1. */
   readonly failureRate?: number;
-  /** Over how long `failureRate` is taken, in milliseconds; 10,000 where absent. */
+  /** The period of `failureRate`, in milliseconds; 10,000 where absent. */
   readonly samplingMs?: number;
   /** How long it stays open before one call is let through to try, in milliseconds; 5000 where absent. */
   readonly openMs?: number;
 }
 
 /**
- * How often and how soon a call is tried again that was UNAVAILABLE: an idempotent one, or one of which
- * nothing was sent (docs/requirements.md, CLI-2). Never a stream, and never beyond the deadline.
+ * How often and how soon an UNAVAILABLE call is retried: an idempotent one, or one that was not
+ * sent (docs/requirements.md, CLI-2). Never a stream, and never beyond the deadline.
  */
 export interface RetryOptions {
   /** All attempts together, the first included; 3 where absent. */

@@ -1,17 +1,17 @@
 import { readCertificates, readPrivateKey } from "../../tls/certificate-list.ts";
 
-/** How the server is known, and how this client shows itself; in PEM. */
+/** The CA of the server, and the certificate of this client; in PEM. */
 export interface ClientTls {
-  /** Who signs the server's certificate; absent, the public authorities. */
+  /** The CA certificates that the server is verified with; absent, the public CAs. */
   readonly ca?: Uint8Array;
-  /** The certificate that the server is shown, with those between it and its authority; needs `key`. */
+  /** The client certificate, with its intermediate certificates; needs `key`. */
   readonly certificate?: Uint8Array;
   /** The private key of `certificate`. */
   readonly key?: Uint8Array;
 }
 
 /**
- * Looks at the options at once: otherwise each call would fail, with words of OpenSSL.
+ * Checks the options at once: otherwise each call would fail, with an error of OpenSSL.
  *
  * @throws TypeError with all that is wrong
  */

@@ -13,12 +13,12 @@ const DEFAULT_CONSECUTIVE_FAILURES = 10;
 const DEFAULT_SAMPLING_MS = 10_000;
 const DEFAULT_OPEN_MS = 5000;
 
-/** What says that the target itself is in trouble, rather than the call. */
+/** Failures that show a problem of the target itself, not of the call. */
 const TROUBLE: ReadonlySet<string> = new Set(["UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL"]);
 
 /**
- * Spares a target in trouble, and callers the wait for it: after too many failures,
- * calls fail at once for a while, then one is let through to try.
+ * Protects an overloaded target, and saves callers the wait for it: after too many failures, calls
+ * fail at once for a while, then one is tried.
  */
 export function circuitBreaker(options: CircuitBreakerOptions): ClientInterceptor {
   const openMs = options.openMs ?? DEFAULT_OPEN_MS;
@@ -38,7 +38,7 @@ export function circuitBreaker(options: CircuitBreakerOptions): ClientIntercepto
     });
   };
   return async (call, next) => {
-    // The policy would let the others wait for the one that tries.
+    // The policy would make the others wait for the trial call.
     if (policy.state === CircuitState.HalfOpen) throw refused();
     const isTrial = policy.state === CircuitState.Open;
     let refusal: unknown;
@@ -47,7 +47,7 @@ export function circuitBreaker(options: CircuitBreakerOptions): ClientIntercepto
         try {
           return await next();
         } catch (error) {
-          // The policy counts what it sees as a success: a target that refuses is in good health.
+          // The policy counts this as a success: a target that refuses a call is healthy.
           if (isTrouble(error, call) || (isTrial && isGivenUp(error))) throw error;
           refusal = error;
           return undefined;
@@ -81,6 +81,6 @@ function isGivenUp(error: unknown): boolean {
 
 function isTrouble(error: unknown, { deadlineIsOwn }: ClientCall): boolean {
   if (!(error instanceof ServiceError) || !TROUBLE.has(error.code)) return false;
-  // That a caller had hardly any time left says nothing of the target.
+  // A caller with hardly any time left says nothing about the target.
   return error.code !== "DEADLINE_EXCEEDED" || deadlineIsOwn;
 }

@@ -15,7 +15,7 @@ import { rateLimit } from "./rate-limit.ts";
 import { retry } from "./retry.ts";
 import { timeout } from "./timeout.ts";
 
-/** The one way of a client's calls out, in the order of CLI-1 in docs/requirements.md. */
+/** The chain of a client's calls, in the order of CLI-1 in docs/requirements.md. */
 export class ClientChain implements ClientCaller {
   readonly #transport: ClientTransport;
   readonly #stages: readonly ClientInterceptor[];

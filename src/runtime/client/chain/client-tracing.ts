@@ -20,7 +20,7 @@ export interface ClientTarget {
 const TARGET =
   /^(?:[a-z][a-z0-9+.-]*:\/{2,3}(?:[^/@]*@)?)?(\[[^\]]+\]|[^:/]*)(?::([0-9]{1,5}))?(?:\/.*)?$/i;
 
-/** Takes the target of a client apart, without what a URL may hold of secrets. */
+/** Parses the target of a client, without secrets that a URL may contain. */
 export function clientTargetOf(target: string): ClientTarget {
   const [, host = "", port] = TARGET.exec(target) ?? [];
   const address = host.replace(/^\[|\]$/g, "");
@@ -34,8 +34,8 @@ const HEADERS: TextMapSetter<Map<string, string>> = {
 };
 
 /**
- * Makes each call of a client a span, and has the server go on below it. It stands after
- * the stage that names the trace. Undefined where the process has registered no provider.
+ * Makes each call of a client a span, which is the parent of the server's. It runs after the stage
+ * that sets the trace. Undefined where the process has registered no provider.
  */
 export function createClientTracing(target: ClientTarget): ClientInterceptor | undefined {
   const tracer = registeredTracer();
@@ -96,7 +96,7 @@ async function* followed(
   }
 }
 
-/** To a client any error is one. What the message says is the caller's to tell. */
+/** For a client every error is one. The caller decides whether to record the message. */
 function endSpan(span: Span, { transport }: ClientCall, failure?: unknown): void {
   const error = failure instanceof ServiceError ? failure : undefined;
   if (transport === "grpc") {

@@ -11,7 +11,7 @@ import {
 
 const DEFAULT_TOKEN_HEADER = "X-Svc-Internal-Token";
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
-/** What must be handed on of `tracestate`. */
+/** The maximum length of `tracestate` that must be propagated. */
 const MAX_STATE = 512;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 const SENDABLE = { grpc: /^[\x20-\x7e]*$/, http: /^[\t\x20-\x7e\x80-\xff]*$/ } as const;
@@ -51,7 +51,7 @@ export function metadata(options: ClientOptions): ClientInterceptor {
 }
 
 /**
- * Before a transport refuses it in words that hold the value, which may be a secret.
+ * Before a transport refuses it with an error that contains the value, which may be a secret.
  *
  * @throws ServiceError INTERNAL
  */
@@ -67,9 +67,9 @@ function lowerCased([name, value]: [string, string]): [string, string] {
 }
 
 /**
- * The trace of the call that is being served (W3C trace context). This process makes no spans,
- * else its tracing replaces these headers: the caller's span, whether the trace is sampled, and
- * what vendors wrote, are handed on as they came.
+ * The trace of the call that is being served (W3C trace context). This process makes no spans, else
+ * its tracing replaces these headers: the caller's span, whether the trace is sampled, and vendor
+ * data are propagated unchanged.
  */
 function traceHeaders(context: CallContext | undefined): [string, string][] {
   const { headers } = (context ?? {}) as { readonly headers?: CallHeaders };

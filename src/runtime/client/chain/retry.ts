@@ -9,9 +9,8 @@ const DEFAULT_INITIAL_DELAY_MS = 50;
 const DEFAULT_MAX_DELAY_MS = 2000;
 
 /**
- * Tries a call again where that does no harm: an idempotent one that the target could
- * not take, and any one of which nothing was sent. Never a stream, and never beyond
- * the deadline.
+ * Retries a call if that is safe: an idempotent one that the target could not accept, and any one
+ * that was not sent. Never a stream, and never beyond the deadline.
  */
 export function retry(options: RetryOptions): ClientInterceptor {
   const retries = (options.maxAttempts ?? DEFAULT_ATTEMPTS) - 1;
@@ -38,7 +37,10 @@ function isSafe(error: unknown, call: ClientCall): boolean {
   return call.isIdempotent || isUnsent(error);
 }
 
-/** Random, so that clients that failed together do not come back together; not sooner than the target asks. */
+/**
+ * Random, so that clients that failed together do not retry together; not sooner than the target
+ * asks.
+ */
 function delayBefore(error: unknown, failures: number, options: RetryOptions): number {
   const initial = options.initialDelayMs ?? DEFAULT_INITIAL_DELAY_MS;
   const most = Math.min(options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS, initial * 2 ** failures);

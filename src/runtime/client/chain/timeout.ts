@@ -4,14 +4,14 @@ import type { ClientCall, ClientInterceptor, ClientOptions } from "../call/clien
 
 const DEFAULT_TIMEOUT_MS = 5000;
 const DEFAULT_STREAM_TIMEOUT_MS = 3_600_000;
-/** Timers of Node take no more, and would go off at once. */
+/** The maximum of Node's timers; longer ones would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
-/** What is kept of the time that the served call has left, to answer its own caller. */
+/** The reserve of the remaining time of the served call, for the response to its own caller. */
 const MARGIN_MS = 20;
 
 /**
- * Ends calls whose time is up or whose caller has given up. The time is the client's
- * own, or less where the call that is being served has less left.
+ * Ends calls whose time is up or whose caller has given up. The timeout is the client's own, or
+ * less if the call being served has less time left.
  */
 export function timeout({ timeoutMs, streamTimeoutMs }: ClientOptions): ClientInterceptor {
   return async (call, next) => {
@@ -71,7 +71,7 @@ class CallWatch {
     });
   }
 
-  /** A stream goes on until it is read to its end or left. */
+  /** A stream lasts until it is read to its end or left. */
   async *follow(responses: AsyncIterable<unknown>): AsyncGenerator<unknown> {
     try {
       yield* responses;

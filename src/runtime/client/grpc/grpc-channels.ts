@@ -29,16 +29,19 @@ import {
 const AS_IS = (bytes: Buffer): Buffer => bytes;
 /** The suffix of names whose values are binary. */
 const BINARY_SUFFIX = "-bin";
-/** Calls that have to wait for a server that is gone without a word time out one after the other. */
+/** Without it, calls to a server that disappeared silently would time out one after the other. */
 const KEEPALIVE_MS = 30_000;
-/** Servers end a connection that is asked more often than every five minutes while it is idle (gRPC's A8). */
+/**
+ * Servers close a connection that is pinged more often than every five minutes while it is idle
+ * (gRPC's A8).
+ */
 const STREAM_KEEPALIVE_MS = 330_000;
 
-/** Sends calls by `@grpc/grpc-js`. Whoever imports this file loads that, which is large. */
+/** Sends calls with `@grpc/grpc-js`. Importing this file loads it, which is large. */
 export class GrpcChannels {
-  /** Unary calls: whatever is answered is not idle. */
+  /** Unary calls: a connection with responses is not idle. */
   readonly #unary: Client;
-  /** Streams, which may be idle for as long as they like, on a connection of their own. */
+  /** Streams, which may be idle for any time, on a connection of their own. */
   readonly #streams: Client;
 
   constructor({ target, tls, maxResponseBytes, userAgent, keepaliveMs }: GrpcClientOptions) {
@@ -104,14 +107,14 @@ export class GrpcChannels {
         sent = writable;
       } else {
         const request = encode(method.input, call.request);
-        // grpc-js asks for one message only, and would wait to the deadline for the end of two.
+        // grpc-js requests one message only, and would wait until the deadline for the end of two.
         const asksOn = (bytes: Buffer): Buffer => {
           process.nextTick(() => sent.call?.startRead());
           return bytes;
         };
         sent = this.#unary.makeUnaryRequest(path, AS_IS, asksOn, request, ...args, answered);
       }
-      // Until there is a connection, the peer is the target as it was given.
+      // Until there is a connection, the peer is the given target.
       const target = sent.getPeer();
       tellMetadata(call, sent);
       const cancel = (): void => sent.cancel();
@@ -119,7 +122,7 @@ export class GrpcChannels {
     });
   }
 
-  /** A stream of responses: resolves when it has begun, or rejects where it never does. */
+  /** A response stream: resolves when it has begun, or rejects if it never does. */
   async #stream(call: ClientCall): Promise<AsyncIterable<unknown>> {
     const { method, signal } = call;
     if (signal?.aborted === true) throw signal.reason;
@@ -170,7 +173,7 @@ export class GrpcChannels {
 }
 
 function failure(error: unknown, call: ClientCall, wasSent: () => boolean): unknown {
-  // The call was ended here: grpc-js only says that it was.
+  // The call was ended here: grpc-js only reports that it was cancelled.
   if (call.signal?.aborted === true) return call.signal.reason;
   return isGrpcError(error) ? toClientError(error, wasSent()) : error;
 }
@@ -187,7 +190,7 @@ function metadataOf({ headers }: ClientCall): Metadata {
   return metadata;
 }
 
-/** Tells the caller of the metadata of the response, if it has asked for them. */
+/** Passes the metadata of the response to the caller, if requested. */
 function tellMetadata(
   { options: { onHeaders, onTrailers } }: ClientCall,
   sent: Pick<EventEmitter, "once">,
@@ -210,20 +213,19 @@ function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {
 
 /** The options of a gRPC client. */
 export interface GrpcClientOptions extends ClientOptions {
-  /** Where the service answers, `host:port`. */
+  /** The address of the service, `host:port`. */
   readonly target: string;
   /** Calls over TLS; absent, in plain text. */
   readonly tls?: GrpcClientTls;
   /**
-   * How often a connection with calls under way is asked whether it is alive, in milliseconds.
-   * 30,000 where absent, and 330,000 for streams: servers of other makers end a connection that is
-   * asked more often than every five minutes while nothing else is sent, unless configured otherwise.
-   * 0 for never.
+   * How often a connection with calls under way is pinged, in milliseconds. 30,000 by default, and
+   * 330,000 for streams: by default, other servers close a connection that is pinged more often
+   * than every five minutes while nothing else is sent. 0 for never.
    */
   readonly keepaliveMs?: number;
 }
 
-/** How the server is known, and how this client shows itself; in PEM. */
+/** The CA of the server, and the certificate of this client; in PEM. */
 export interface GrpcClientTls extends ClientTls {
   /** The name that the server's certificate must have; absent, that of the target. */
   readonly serverName?: string;

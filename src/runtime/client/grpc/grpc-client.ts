@@ -8,12 +8,12 @@ import { ClientChain } from "../chain/client-chain.ts";
 import type { GrpcChannels, GrpcClientOptions } from "./grpc-channels.ts";
 
 /**
- * A client of a service over gRPC. Errors are `ServiceError`s with the code that the
- * server gave. It connects with its first call.
+ * A client of a service over gRPC. Errors are `ServiceError`s with the code of the server. It
+ * connects with its first call.
  *
  * @param service - the service descriptor of protoc-gen-es
- * @throws TypeError where the target is empty, or `tls` has what is not PEM or does not belong together;
- * RangeError where a rate limit or a failure rate is none
+ * @throws TypeError if the target is empty, or `tls` is not PEM or does not match; RangeError if a
+ * rate limit or a failure rate is not valid
  *
  * @example
  * ```ts
@@ -37,8 +37,8 @@ export function createGrpcClient<Service extends DescService>(
 }
 
 /**
- * Sends calls by gRPC. What it sends them by is loaded with the first one: it is large, and many a
- * service that has a client calls nobody for a long time.
+ * Sends calls over gRPC. The library is loaded with the first call: it is large, and many services
+ * do not use their client for a long time.
  */
 class GrpcTransport implements ClientTransport {
   readonly name = "grpc";
@@ -47,7 +47,7 @@ class GrpcTransport implements ClientTransport {
   #loading: Promise<GrpcChannels> | undefined;
   #isClosed = false;
 
-  /** @throws TypeError where the target is empty, or the certificates are none */
+  /** @throws TypeError if the target is empty, or the certificates are not valid */
   constructor(options: GrpcClientOptions) {
     if (options.target === "") throw new TypeError('target is empty: set it to "host:port"');
     if (options.tls !== undefined) checkClientTls(options.tls);
@@ -65,7 +65,7 @@ class GrpcTransport implements ClientTransport {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // Calls that wait for it are sent first. Where it cannot be loaded, they say so.
+    // Calls that wait for it are sent first. If it cannot be loaded, they fail with that error.
     const channels = this.#channels ?? (await this.#loading?.catch(() => undefined));
     channels?.close();
   }

@@ -8,11 +8,11 @@ import {
 } from "../../error/status-details.ts";
 import { CODE_OF_STATUS, markUnsent, tlsFailure } from "../call/call-failure.ts";
 
-/** What grpc-js says where a message is over the limit: it has no code of its own. */
+/** The text of grpc-js for a message over the limit, which has no code of its own. */
 const TOO_LARGE = /^Received message (larger than|that decompresses)/;
 const UNREADABLE =
   "the response has an encoding that this client does not support, or does not name its encoding";
-/** What grpc-js says itself where no server answered. */
+/** The text of grpc-js if no server responded. */
 const UNANSWERED =
   /^(No connection established|Connection dropped$|Name resolution failed|Deadline exceeded after \d|(connect|read|write) E[A-Z]+)/;
 const REASON = /^[A-Z][A-Z0-9_]{0,127}$/;
@@ -28,7 +28,7 @@ export function toClientError(error: Error & StatusObject, wasSent: boolean): Se
   const info = encoded instanceof Uint8Array ? decodeStatusDetails(encoded) : undefined;
   const options = optionsOf(error, info, isAnswer(error, info, wasSent));
   if (typeof error.code !== "number") {
-    // It has no status for what its decompression refuses.
+    // It has no status for failed decompression.
     return new ServiceError("INTERNAL", UNREADABLE, options);
   }
   const code = codeOf(error.code, info);
@@ -40,7 +40,7 @@ export function toClientError(error: Error & StatusObject, wasSent: boolean): Se
     );
   }
   if (code in ERROR_CODES) {
-    // What grpc-js says itself of a network failure names addresses; it is the cause.
+    // The text of grpc-js for a network failure contains addresses, so it is only the cause.
     const message =
       info?.reason === undefined && code === "UNAVAILABLE"
         ? tlsFailure(error.details)
@@ -59,7 +59,10 @@ function codeOf(grpcStatus: number, info: StatusDetails | undefined): string {
     : (CODE_OF_STATUS[grpcStatus] ?? "INTERNAL");
 }
 
-/** Whether a server answered; only of these two is it useful, and a refusal always counts as a server's. */
+/**
+ * Whether a server responded; only relevant for these two codes, and a refusal always counts as a
+ * server's.
+ */
 function isAnswer(
   { code, details }: StatusObject,
   info: StatusDetails | undefined,
@@ -79,7 +82,7 @@ function optionsOf(
   return {
     cause: error,
     isRemote,
-    // As the server said, also where several have one code here.
+    // The status of the server, even if several have the same code here.
     ...(code !== undefined && code > status.OK && code <= status.UNAUTHENTICATED
       ? { grpcStatus: code }
       : {}),

@@ -1,7 +1,7 @@
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import type { ClientCall } from "../call/client-call.ts";
 
-/** What requests are written to. */
+/** The target of requests. */
 interface RequestSink {
   write(data: Buffer): boolean;
   end(): unknown;
@@ -17,8 +17,8 @@ export function encodeRequest(input: DescMessage, request: unknown): Buffer {
 /**
  * Sends the requests of a stream, as fast as the server takes them.
  *
- * @param onError gets what the stream of requests itself throws
- * @returns stops sending; the rest of the requests is not asked for
+ * @param onError gets errors of the request stream itself
+ * @returns a function that stops sending; the remaining requests are not read
  */
 export function pumpRequests(
   { request, method }: ClientCall,
@@ -50,7 +50,7 @@ export function pumpRequests(
     if (stopped) return;
     stopped = true;
     wake();
-    // One that waits for its next request is not waited for.
+    // A stream that is waiting for its next request is not awaited.
     void iterator.return?.()?.catch(() => undefined);
   };
 }

@@ -5,7 +5,7 @@ import { ServiceError } from "../../error/service-error.ts";
 
 /** A stream of responses under way. */
 export interface ResponseStream {
-  /** What grpc-js said of its end, which it says once only. */
+  /** The end as reported by grpc-js, which reports it only once. */
   error: unknown;
   readonly explain: (error: unknown) => unknown;
   readonly leave: () => void;
@@ -27,7 +27,7 @@ export async function* decodeResponses(
   }
 }
 
-/** @throws ServiceError INTERNAL for what is not the message that was promised */
+/** @throws ServiceError INTERNAL for an invalid message */
 export function decodeResponse(output: DescMessage, data: Buffer | undefined): unknown {
   try {
     const bytes = data as Buffer;

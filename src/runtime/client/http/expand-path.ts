@@ -12,8 +12,8 @@ import { fieldsByName, hasOwnJsonForm } from "../../json/field-names.ts";
 import { jsonValueOf } from "./json-options.ts";
 
 /**
- * Fills the variables of a path from the JSON form of a request, and takes them out of
- * it. What fills no segment, or would leave its place, is an error: an empty value, `.` and `..`.
+ * Fills the variables of a path from the JSON form of a request, and removes them from it. Values
+ * that do not fit a segment are an error: an empty value, `.` and `..`.
  */
 export function expandPath(
   route: HttpRoute,
@@ -92,7 +92,10 @@ function placeOf(
   return undefined;
 }
 
-/** Bytes without slashes, which some servers and proxies take for borders of segments though they are encoded. */
+/**
+ * Bytes without slashes, which some servers and proxies treat as segment separators even when
+ * encoded.
+ */
 function inPath({ fieldKind, scalar }: DescField, value: JsonValue): JsonValue {
   if (fieldKind !== "scalar" || scalar !== ScalarType.BYTES || typeof value !== "string") {
     return value;
@@ -100,7 +103,7 @@ function inPath({ fieldKind, scalar }: DescField, value: JsonValue): JsonValue {
   return value.replaceAll("+", "-").replaceAll("/", "_");
 }
 
-/** Takes a field out, and messages that held nothing else: the path sets those too. */
+/** Removes a field, and messages that had nothing else: the path sets those too. */
 function takeOut(ways: readonly (readonly [owner: JsonObject, jsonName: string])[]): void {
   for (const [owner, jsonName] of ways.toReversed()) {
     delete owner[jsonName];
@@ -118,11 +121,11 @@ function defaultOf(field: DescField): JsonValue | undefined {
 }
 
 /**
- * The query of what neither the path nor the body holds: fields by their JSON names,
- * with dots into messages, lists by repetition, and messages that hold nothing by an
- * empty value.
+ * The query of the fields that neither the path nor the body contains: fields by their JSON names,
+ * with dots for nested messages, lists by repetition, and empty messages by an empty value.
  *
- * @throws ServiceError INVALID_ARGUMENT for what no query holds: maps and lists of messages
+ * @throws ServiceError INVALID_ARGUMENT for maps and lists of messages, which a query cannot
+ * contain
  */
 export function queryOf(input: DescMessage, json: JsonObject): string {
   const parameters: string[] = [];

@@ -5,14 +5,14 @@ import { ClientChain } from "../chain/client-chain.ts";
 import { type HttpClientOptions, HttpTransport } from "./http-transport.ts";
 
 /**
- * A client of a service over HTTP, by its generated routes. RPCs with a stream of
- * requests, and those without a route, throw UNIMPLEMENTED. Errors are `ServiceError`s
- * with the code that the server gave.
+ * A client of a service over HTTP, by its generated routes. RPCs with a stream of requests, and
+ * those without a route, throw UNIMPLEMENTED. Errors are `ServiceError`s with the code of the
+ * server.
  *
  * @param service - the service descriptor of protoc-gen-es
  * @param routes - the generated `…Routes` of the service
- * @throws TypeError where the base URL is no URL of HTTP, or `tls` has what is not PEM, does not belong
- * together, or is given without `https`; RangeError where a rate limit or a failure rate is none
+ * @throws TypeError if the base URL is not an HTTP URL, or `tls` is not PEM, does not match, or is
+ * given without `https`; RangeError if a rate limit or a failure rate is not valid
  *
  * @example
  * ```ts

@@ -33,9 +33,9 @@ const NDJSON_TYPE = /^application\/x-ndjson\s*(;|$)/i;
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /**
- * Sends calls by Node's own HTTP client over connections that are kept: it takes half
- * the time of `fetch`, and follows no redirect, which would hand the headers of the
- * call, the internal token among them, to whoever it names.
+ * Sends calls with Node's own HTTP client over persistent connections: it takes half the time of
+ * `fetch`, and follows no redirects, which would send the headers of the call, including the
+ * internal token, to another server.
  */
 export class HttpTransport implements ClientTransport {
   readonly name = "http";
@@ -45,14 +45,14 @@ export class HttpTransport implements ClientTransport {
   readonly #routes = new Map<string, HttpRoute[]>();
   readonly #maxBytes: number;
 
-  /** @throws TypeError where the base URL or the certificates are none, or do not go together */
+  /** @throws TypeError if the base URL or the certificates are not valid, or do not match */
   constructor(routes: readonly HttpRoute[], options: HttpClientOptions) {
     this.#base = new URL(options.baseUrl);
     if (this.#base.protocol !== "http:" && this.#base.protocol !== "https:") {
       throw new TypeError(`the base URL must be http or https: ${options.baseUrl}`);
     }
     if (options.tls !== undefined) {
-      // In plain text the server would be anybody, and the internal token everybody's.
+      // In plain text the server is not authenticated, and anybody could read the internal token.
       if (this.#base.protocol === "http:") {
         throw new TypeError(`tls is set, but the base URL is not https: ${options.baseUrl}`);
       }
@@ -163,7 +163,7 @@ export class HttpTransport implements ClientTransport {
     try {
       body = await this.#orAborted(call, readBody(response, MAX_ERROR_BYTES));
     } catch (error) {
-      // The status is reported, whatever became of its body.
+      // The status is reported, even if its body is incomplete.
       if (call.signal?.aborted === true) throw error;
       body = Buffer.alloc(0);
     }
@@ -223,7 +223,10 @@ function typeOf(response: IncomingMessage): string {
 
 /** The options of an HTTP client. */
 export interface HttpClientOptions extends ClientOptions {
-  /** Where the service answers, such as `http://hub:18001`; a path in it goes before those of the routes. */
+  /**
+   * The address of the service, such as `http://hub:18001`; its path is prepended to those of the
+   * routes.
+   */
   readonly baseUrl: string;
   /** The most connections at a time; 64 where absent. */
   readonly maxConnections?: number;

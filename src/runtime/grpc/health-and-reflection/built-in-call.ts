@@ -4,28 +4,28 @@ import type { RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { OngoingCall } from "./built-in-method.ts";
 import type { CallQuota } from "./call-quota.ts";
 
-/** Node's timers hold no more: a longer one would fire at once. */
+/** Node's maximum: a longer timer would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Who keeps the calls under way. */
+/** The owner of the calls under way. */
 export interface BuiltInCallKeeper {
-  /** Of a call a message has come. */
+  /** A message of a call has arrived. */
   heard(call: BuiltInCall): void;
-  /** A call has ended, however it did; told once. */
+  /** A call has ended, in any way; called once. */
   over(call: BuiltInCall): void;
 }
 
-/** One call of a built-in RPC: its times, and its place in the quota where it lasts. */
+/** One call of a built-in RPC: its deadlines, and its place in the quota if it is long. */
 export class BuiltInCall implements OngoingCall {
   readonly #exchange: RpcExchange;
   readonly #quota: CallQuota | undefined;
   readonly #keeper: BuiltInCallKeeper;
   readonly #time = new Alarm(this);
   readonly #silence = new Alarm(this);
-  /** Most calls end without anybody who waits for it. */
+  /** Most calls end without a waiter. */
   #abort: AbortController | undefined;
   #reason: ServiceError | undefined;
-  /** Of a client that waits for less. */
+  /** The deadline of a client with a shorter timeout. */
   #timer: NodeJS.Timeout | undefined;
   #hasPlace = false;
   #isOver = false;
@@ -49,7 +49,7 @@ export class BuiltInCall implements OngoingCall {
   }
 
   /**
-   * Begins the times of the call.
+   * Starts the deadlines of the call.
    *
    * @param request how long its first message may take, or all of a call without a place
    * @throws ServiceError for a deadline that is malformed or has passed
@@ -64,9 +64,9 @@ export class BuiltInCall implements OngoingCall {
   }
 
   /**
-   * The client has sent a message, or taken one.
+   * The client has sent or read a message.
    *
-   * @throws ServiceError where it may have no place
+   * @throws ServiceError if there is no place for it
    */
   heard(): void {
     if (this.#isOver) return;
@@ -80,13 +80,13 @@ export class BuiltInCall implements OngoingCall {
     this.#hasPlace = true;
   }
 
-  /** Has the one who serves it end it: the server drains. */
+  /** Asks its handler to end it: the server drains. */
   abort(reason: ServiceError): void {
     this.#reason ??= reason;
     this.#abort?.abort(reason);
   }
 
-  /** Ends the call with an error, whatever the one who serves it waits for. */
+  /** Ends the call with an error, even if its handler is waiting. */
   end(reason: ServiceError): void {
     this.abort(reason);
     this.#exchange.fail(reason);

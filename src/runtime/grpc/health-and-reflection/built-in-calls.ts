@@ -9,22 +9,22 @@ import type { BuiltInLimits } from "./built-in-limits.ts";
 import type { BuiltInExchange, BuiltInMethod } from "./built-in-method.ts";
 import { loadedOnce } from "./loaded-once.ts";
 
-/** One object for all: where it is reported, there are many of them. */
+/** One object for all: when it is reported, there are many. */
 const CROWDED_OUT = Object.freeze(
   new ServiceError("RATE_LIMITED", "too many calls wait for their request"),
 );
 
-/** The calls of the built-in RPCs: none goes on for ever, and no number of them costs more than some. */
+/** The calls of the built-in RPCs: their duration and their total cost are bounded. */
 export class BuiltInCalls implements BuiltInCallKeeper {
   readonly #limits: BuiltInLimits;
   readonly #messages: MessageLimits;
   readonly #request: Deadlines;
   readonly #underWay = new Set<BuiltInCall>();
-  /** Those of which no message has come, in the order in which they came. */
+  /** Those without a message so far, in the order of arrival. */
   readonly #unheard = new Set<BuiltInCall>();
   #isCrowded = false;
   #isDraining = false;
-  /** Few calls have messages that are JSON, so what reads them is made for the first one. */
+  /** Few calls have JSON messages, so their reader is created for the first one. */
   readonly #json: () => Promise<BuiltInJson>;
 
   constructor(limits: BuiltInLimits, messages: MessageLimits) {
@@ -37,10 +37,10 @@ export class BuiltInCalls implements BuiltInCallKeeper {
     });
   }
 
-  /** Answers a call, to its status. Does not reject. */
+  /** Serves a call, including its status. Does not reject. */
   async serve({ path, quota, serve }: BuiltInMethod, exchange: RpcExchange): Promise<void> {
     const refusal = quota?.refusal(exchange.peer);
-    // At once: what waits for its message costs more.
+    // At once: waiting for its message would cost more.
     if (refusal !== undefined) {
       exchange.tooMany?.();
       return exchange.fail(refusal);
@@ -61,7 +61,7 @@ export class BuiltInCalls implements BuiltInCallKeeper {
     }
   }
 
-  /** Has all that go on for long end. */
+  /** Ends all long calls. */
   drain(): void {
     this.#isDraining = true;
     for (const call of this.#underWay) call.abort(shuttingDown());
@@ -86,11 +86,11 @@ export class BuiltInCalls implements BuiltInCallKeeper {
     if (this.#isDraining) call.abort(shuttingDown());
     if (this.#isCrowded || this.#unheard.size <= this.#limits.unheard) return;
     this.#isCrowded = true;
-    // The messages of those that came with them are read by then.
+    // The messages that arrived together with them are read by then.
     setImmediate(() => this.#thinOut());
   }
 
-  /** Ends the oldest of them, not the newest: a client that means to ask has asked by then. */
+  /** Ends the oldest of them, not the newest: an honest client has sent its request by then. */
   #thinOut(): void {
     this.#isCrowded = false;
     for (const silent of this.#unheard) {

@@ -7,14 +7,14 @@ import type { MessageDecoder } from "../../wire/message-decoder.ts";
 import type { BuiltInExchange } from "./built-in-method.ts";
 import { builtInServices } from "./built-in-services.ts";
 
-/** Makes of a call whose messages are JSON one in the binary encoding, by the path of its RPC. */
+/** Converts a call with JSON messages to the binary encoding, by the path of its RPC. */
 export type BuiltInJson = (path: string, exchange: RpcExchange) => BuiltInExchange;
 
-/** How the built-in RPCs have JSON: by their descriptors, as all others. */
+/** The JSON codec of the built-in RPCs, from their descriptors, like all others. */
 export function builtInJson(limits: MessageLimits): BuiltInJson {
   const services = builtInServices();
   const registry = registryOf(services.map(({ file }) => file));
-  // Their answers have bounds of their own, in the binary encoding, too.
+  // Their responses have limits of their own in the binary encoding.
   const bounds = { ...limits, maxResponseBytes: Number.POSITIVE_INFINITY };
   const transcoders = new Map(
     services

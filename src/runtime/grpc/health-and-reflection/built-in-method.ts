@@ -1,30 +1,42 @@
 import type { RequestReader, RpcExchange } from "../../rpc/rpc-exchange.ts";
 import type { CallQuota } from "./call-quota.ts";
 
-/** The messages of a call, each in the binary encoding of protobuf, however the client has them. */
+/**
+ * The messages of a call, each in the binary encoding of protobuf, regardless of the client's
+ * encoding.
+ */
 export interface BuiltInExchange extends Pick<RpcExchange, "send" | "succeed"> {
   reader(): RequestReader<Uint8Array>;
   reply(data: Uint8Array): void | Promise<void>;
 }
 
-/** An RPC that the runtime has built in, such as health: served without the policy chain, from the bytes of its messages. */
+/**
+ * An RPC that is built into the runtime, such as health: served without the policy chain, from the
+ * bytes of its messages.
+ */
 export interface BuiltInMethod {
   /** The path, such as `/grpc.health.v1.Health/Check`. */
   readonly path: string;
-  /** Where calls last: how many there may be, and how long. Others end as soon as a unary request must have come. */
+  /**
+   * For long calls: how many there may be, and how long. Other calls have the time limit of a unary
+   * request.
+   */
   readonly quota?: CallQuota;
-  /** Answers a call, to its status. What it throws becomes the status. */
+  /** Serves a call, including its status. An error that it throws becomes the status. */
   serve(exchange: BuiltInExchange, call: OngoingCall): Promise<void>;
 }
 
-/** What the one who serves a call sees of its bounds. */
+/** The limits of a call, for its handler. */
 export interface OngoingCall {
-  /** Aborts when the client has gone, the time is up or the server drains; its reason is what the caller is sent. */
+  /**
+   * Aborts when the client has gone, the time is up or the server drains; its reason is the error
+   * for the caller.
+   */
   readonly signal: AbortSignal;
   /**
-   * To be called when a message has come, or was taken.
+   * To be called when a message has arrived, or was read.
    *
-   * @throws ServiceError RATE_LIMITED where there are too many such calls
+   * @throws ServiceError RATE_LIMITED if there are too many of these calls
    */
   heard(): void;
 }

@@ -8,9 +8,9 @@ import {
 } from "@bufbuild/protobuf/wkt";
 
 /**
- * The descriptors of health and of both versions of reflection, so that reflection tells of them as
- * of all other services. They never change, and are short enough to be written by hand
- * rather than generated.
+ * The descriptors of health and of both versions of reflection, so that reflection lists them like
+ * all other services. They never change, and are short enough to be written by hand rather than
+ * generated.
  */
 export function builtInServices(): readonly DescService[] {
   const files = [health(), reflection("v1"), reflection("v1alpha")];
@@ -128,7 +128,7 @@ function field([number, name, type, repeated]: Field) {
   return {
     number,
     name,
-    // A compiler of protos would fill it in.
+    // A proto compiler would set it.
     jsonName: protoCamelCase(name),
     label: repeated === undefined ? Label.OPTIONAL : Label.REPEATED,
     ...(typeof type === "string" ? { type: Type.MESSAGE, typeName: type } : { type }),

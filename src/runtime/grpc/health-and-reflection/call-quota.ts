@@ -2,7 +2,7 @@ import { Deadlines } from "../../chain/deadlines.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { Peer } from "../../peer/peer.ts";
 
-/** What is the same for all calls of a quota. */
+/** The options of a quota. */
 export interface CallQuotaOptions {
   /** For messages, such as `health watchers`. */
   readonly what: string;
@@ -10,18 +10,18 @@ export interface CallQuotaOptions {
   readonly mostOfConnection: number;
   /** How long a call may have its place. */
   readonly milliseconds: number;
-  /** How long its client may be silent; absent, as long. */
+  /** How long its client may be silent; absent, the same time. */
   readonly silenceMs?: number;
 }
 
-/** How many calls may last: so many places of the process, and so many of each connection. */
+/** Limits long calls: a number of places for the process, and for each connection. */
 export class CallQuota {
   readonly milliseconds: number;
   readonly time: Deadlines;
   readonly silence: Deadlines | undefined;
   readonly #most: number;
   readonly #mostOfConnection: number;
-  /** One object for all: where they are reported, there are many of them. */
+  /** One object for all: when it is reported, there are many. */
   readonly #isFull: ServiceError;
   readonly #connectionIsFull: ServiceError;
   readonly #taken = new Map<Peer, number>();
@@ -38,7 +38,10 @@ export class CallQuota {
     this.silence = silenceMs === undefined ? undefined : new Deadlines(silenceMs);
   }
 
-  /** Why a call of a connection would get no place; undefined where there is one. A connection has one peer. */
+  /**
+   * The reason why a call of a connection would get no place; undefined if there is one. A
+   * connection has one peer.
+   */
   refusal(peer: Peer): ServiceError | undefined {
     if ((this.#taken.get(peer) ?? 0) >= this.#mostOfConnection) return this.#connectionIsFull;
     return this.#all >= this.#most ? this.#isFull : undefined;
@@ -56,7 +59,7 @@ export class CallQuota {
     this.#all++;
   }
 
-  /** Gives a place back. */
+  /** Releases a place. */
   free(peer: Peer): void {
     const left = (this.#taken.get(peer) ?? 1) - 1;
     if (left === 0) this.#taken.delete(peer);

@@ -10,9 +10,9 @@ const NOT_SERVING = encodeResponse(2);
 const SERVICE_UNKNOWN = encodeResponse(3);
 
 /**
- * The service `grpc.health.v1.Health`. Not by `grpc-health-check`: its watchers never end, so
- * that a server could not drain, it is sent each change rather than asks, and it reads a .proto
- * file at run time. All services of a process have its readiness,
+ * The service `grpc.health.v1.Health`. It does not use `grpc-health-check`, whose watchers never
+ * end, so that a server could not drain, which gets each change pushed instead of reading the
+ * state, and which reads a .proto file at run time. All services of a process have its readiness,
  * and so has the name `""`, which stands for the process.
  *
  * @param services full service names
@@ -51,7 +51,7 @@ export function healthMethods(
       async serve(exchange, call) {
         const service = decodeRequest(await exchange.reader().single());
         call.heard();
-        // The name of one that is not known is the client's, of any length: it is not kept.
+        // An unknown name comes from the client and may have any length: it is not kept.
         const name = known.has(service) ? service : undefined;
         await watchers.watch(exchange, call.signal, () =>
           name === undefined ? SERVICE_UNKNOWN : statusOf(name),
@@ -87,21 +87,22 @@ function encodeResponse(status: number): Uint8Array {
 /** How often watchers are notified of a change at most. */
 const WATCH_INTERVAL_MS = 500;
 
-/** How many are notified of a change in one turn of the event loop: in some milliseconds. */
+/**
+ * How many are notified of a change in one turn of the event loop, which takes some milliseconds.
+ */
 const PORTION = 128;
 
-/** What watchers are sent, as bytes: always the same object for the same status. */
+/** The messages for watchers, as bytes: always the same object for the same status. */
 export type Told = Uint8Array;
 
 /**
- * Those who watch health. One timer looks for all of them, and while nothing changes it looks at
- * nothing but that.
+ * The health watchers. One timer serves all of them; while nothing changes it only reads the state.
  */
 class HealthWatchers {
   readonly #isReady: () => boolean;
   readonly #watchers = new Set<Watcher>();
   #timer: NodeJS.Timeout | undefined;
-  /** What all have been sent, or are being sent. */
+  /** The status that all watchers have got, or are getting. */
   #wasReady = false;
 
   constructor(isReady: () => boolean) {
@@ -109,8 +110,8 @@ class HealthWatchers {
   }
 
   /**
-   * Tells the status now, then each change, until the signal aborts: then a change that came with
-   * it, and rejects with its reason.
+   * Yields the current status, then each change, until the signal aborts: then a last change, and
+   * rejects with its reason.
    */
   async watch(exchange: BuiltInExchange, signal: AbortSignal, status: () => Told): Promise<never> {
     const watcher = new Watcher(exchange, signal, status);
@@ -167,7 +168,7 @@ class Watcher {
     this.#status = status;
   }
 
-  /** Tells what has changed. Of changes that a client does not take in time, it is sent the last one. */
+  /** Sends changes. A client that does not read changes in time gets only the last one. */
   tell(): void {
     if (!this.#isTelling) this.#tellAll().catch(this.onError);
   }

@@ -1,4 +1,4 @@
-/** What is loaded when it is first asked for, and kept; where that fails, the next one who asks has it loaded again. */
+/** Loads something on first use and keeps it; after a failure the next use loads it again. */
 export function loadedOnce<Value>(load: () => Promise<Value>): () => Promise<Value> {
   let loading: Promise<Value> | undefined;
   return () => {

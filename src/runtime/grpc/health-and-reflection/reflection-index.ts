@@ -3,9 +3,9 @@ import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
 /**
- * The files of some services, with all that they import, by what reflection clients
- * ask for. Files are the descriptors that were compiled, so that options of others,
- * such as the access policy, stay in them.
+ * The files of some services, with all their imports, indexed for requests of reflection clients.
+ * Files are the compiled descriptors, so that custom options, such as the access policy, stay in
+ * them.
  */
 export class ReflectionIndex {
   readonly services: readonly string[];
@@ -27,17 +27,17 @@ export class ReflectionIndex {
     return this.#symbols.has(typeName) ? [] : undefined;
   }
 
-  /** The file with a path, and what it imports. */
+  /** The file with a path, and its imports. */
   byPath(path: string, sent?: Set<DescFile>): readonly Uint8Array[] | undefined {
     return this.#withImports(this.#files.get(path), sent);
   }
 
-  /** The file that declares something, and what it imports. */
+  /** The file that declares a symbol, and its imports. */
   bySymbol(name: string, sent?: Set<DescFile>): readonly Uint8Array[] | undefined {
     return this.#withImports(this.#symbols.get(name), sent);
   }
 
-  /** The file that declares an extension, and what it imports. */
+  /** The file that declares an extension, and its imports. */
   byExtension(
     typeName: string,
     number: number,
@@ -65,7 +65,7 @@ export class ReflectionIndex {
           }
         }
       } else if (type.kind === "enum") {
-        // The values of an enum are named beside it, not in it.
+        // Enum values are in the scope that contains the enum, not in the enum.
         const scope = type.typeName.slice(0, type.typeName.lastIndexOf(".") + 1);
         for (const { name } of type.values) this.#symbols.set(scope + name, file);
       } else if (type.kind === "service") {
@@ -80,9 +80,9 @@ export class ReflectionIndex {
   }
 
   /**
-   * The file that is asked for, and those of its imports that were not sent before.
+   * The requested file, and those of its imports that were not sent before.
    *
-   * @param sent those that were, with all that they import; the others are added
+   * @param sent the files that were sent, with all their imports; new ones are added
    */
   #withImports(
     file: DescFile | undefined,

@@ -5,18 +5,18 @@ import { ServiceError } from "../../error/service-error.ts";
 import type { ReflectionIndex } from "./reflection-index.ts";
 
 /**
- * The questions of one call. Clients ask for each service, or for each file, and
- * keep what they got: google's whole API has some thousand of both.
+ * The most requests of one call. Clients request each service, or each file, and keep the results:
+ * the whole Google API has several thousand of both.
  */
 const MAX_QUERIES = 20_000;
 
 /**
- * The bytes of answers that bring no new file: lists, what does not exist, and files that were sent
- * already. New ones need no bound: each is new once.
+ * The bytes of responses without a new file: lists, errors, and files that were sent already. New
+ * files need no limit: each is new only once.
  */
 const MAX_REPEATED_BYTES = 8 * 1024 * 1024;
 
-/** The answers of one call: a client is sent what a file imports once, as other servers do. */
+/** The responses of one call: a client gets each imported file once, as from other servers. */
 export class ReflectionAnswers {
   readonly #index: ReflectionIndex;
   readonly #sent = new Set<DescFile>();
@@ -28,9 +28,9 @@ export class ReflectionAnswers {
   }
 
   /**
-   * The answer to a query, both as messages.
+   * The response to a request, both as messages.
    *
-   * @throws ServiceError INVALID_ARGUMENT, or RATE_LIMITED where the call has asked for too much
+   * @throws ServiceError INVALID_ARGUMENT, or RATE_LIMITED if the call has requested too much
    */
   to(query: Uint8Array): Uint8Array {
     if (++this.#queries > MAX_QUERIES) {
@@ -53,7 +53,7 @@ function exhausted(what: string): ServiceError {
 /** What is read of a `ServerReflectionRequest`. */
 export interface ReflectionQuery {
   readonly host: string;
-  /** The field number of what is asked. */
+  /** The field number of the request. */
   readonly kind: number;
   readonly text: string;
   readonly extensionNumber: number;

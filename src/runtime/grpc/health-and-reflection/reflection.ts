@@ -13,10 +13,10 @@ const PATHS = [
 ] as const;
 
 /**
- * Server reflection, of the services and of those that are built in. Not by `@grpc/reflection`: that one decodes the descriptors with
- * protobuf.js and encodes them again, by which options that it does not know are lost,
- * reads .proto files at run time, and takes long to load. The index is made when
- * somebody first asks.
+ * Server reflection, of the bound services and the built-in ones. It does not use
+ * `@grpc/reflection`, which decodes the descriptors with protobuf.js and encodes them again, so
+ * that unknown options are lost, reads .proto files at run time, and takes long to load. The index
+ * is created on the first request.
  */
 export function reflectionMethods(
   services: readonly DescService[],
@@ -44,7 +44,7 @@ export function reflectionMethods(
   }));
 }
 
-/** One answer to each query, in turn. */
+/** One response to each request, in order. */
 async function converse(
   exchange: BuiltInExchange,
   call: OngoingCall,
@@ -77,7 +77,7 @@ async function converse(
   exchange.succeed();
 }
 
-/** Lets so many at once do something; the others wait, in the order in which they came. */
+/** Limits concurrent work; the others wait, in the order of arrival. */
 class Turns {
   readonly #most: number;
   readonly #waiting = new Set<() => void>();
@@ -88,7 +88,7 @@ class Turns {
   }
 
   /**
-   * Resolves when it is one's turn, which must be ended.
+   * Resolves when it is the caller's turn, which the caller must end.
    *
    * @throws the reason of a signal that aborts until then
    */
@@ -112,7 +112,7 @@ class Turns {
     });
   }
 
-  /** One's turn is over: the next one has it. */
+  /** Ends a turn and begins the next one. */
   end(): void {
     for (const next of this.#waiting) {
       this.#waiting.delete(next);

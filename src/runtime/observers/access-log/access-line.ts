@@ -87,7 +87,7 @@ const quotedAgent = remembered(
   MAX_REMEMBERED,
 );
 
-/** Microseconds are as fine as it is worth. */
+/** A resolution of microseconds is sufficient. */
 function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
@@ -95,7 +95,7 @@ function rounded(milliseconds: number): number {
 /** Printable ASCII that JSON takes as it is. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** A text as JSON, on one line and without what a viewer would act on. */
+/** A text as JSON, on one line and without characters that a viewer would interpret. */
 export function quoted(text: string, maxLength: number): string {
   return text.length <= maxLength && PLAIN.test(text)
     ? `"${text}"`
@@ -105,7 +105,7 @@ export function quoted(text: string, maxLength: number): string {
 /** Longer texts hardly repeat. */
 const MAX_REMEMBERED_LENGTH = 256;
 
-/** Remembers what is worked out of texts that repeat, such as user agents, up to a number of them. */
+/** Caches results for repeated texts, such as user agents, up to a limit. */
 export function remembered(
   work: (text: string) => string,
   maxTexts: number,
@@ -116,7 +116,7 @@ export function remembered(
     const before = known.get(text);
     if (before !== undefined) return before;
     const result = work(text);
-    // Who sends a new one with each request gains nothing but the work.
+    // A client that sends a new one with each request only causes this work.
     if (known.size >= maxTexts) known.clear();
     known.set(text, result);
     return result;

@@ -36,7 +36,7 @@ export class AccessLog implements CallObserver {
   }
 
   /**
-   * The line is written once the event loop turns: by then the adapter has sent the
+   * The line is written in the next turn of the event loop: by then the adapter has sent the
    * response and knows its size, and the caller does not wait for the log.
    */
   end(call: Call, error: ServiceError | undefined): void {
@@ -86,7 +86,7 @@ export class AccessLog implements CallObserver {
   }
 }
 
-/** Of a dependency that is down each call says so; where in the code is known. */
+/** When a dependency is down each call fails; the place in the code is known. */
 function withoutStack(cause: unknown): unknown {
   const told = redact(cause);
   if (typeof told === "object" && told !== null && "stack" in told) {

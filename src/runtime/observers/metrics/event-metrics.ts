@@ -21,7 +21,7 @@ const CACHES: readonly Outcome<"cache">[] = ["hit", "miss"];
 const REGISTRIES: readonly Outcome<"registry">[] = ["published", "lost", "failed"];
 const SECRET_FILES: readonly Outcome<"secretFile">[] = ["changed", "failed"];
 
-/** Counts what the parts of the runtime tell of themselves. */
+/** Counts the events of the parts of the runtime. */
 export function eventMetrics(registry: Registry): RuntimeEvents {
   const counter = (
     name: string,

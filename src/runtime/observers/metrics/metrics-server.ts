@@ -11,17 +11,17 @@ export interface MetricsServerOptions {
   readonly path: string;
 }
 
-/** Scrapers and probes are few, and send a request at once; whoever is slower or bigger is none. */
+/** Scrapers and probes are few, and send a small request at once. */
 const REQUEST_TIMEOUT_MS = 3_000;
-/** How often that is looked after; by itself Node does so every 30 s only. */
+/** How often this is checked; Node's default is only every 30 s. */
 const CHECKING_INTERVAL_MS = 1_000;
-/** How long a connection may neither send nor take anything. Scrapers connect again where theirs has closed. */
+/** How long a connection may be idle. Scrapers reconnect when theirs was closed. */
 const SILENCE_MS = 10_000;
 /** Far more than there are scrapers and probes, and a few MiB. */
 const MAX_CONNECTIONS = 256;
 const MAX_HEADER_BYTES = 8192;
 
-/** Serves metrics, and its own health at `/healthz`, on an address of its own. */
+/** Serves metrics, and its own health at `/healthz`, on a separate address. */
 export class MetricsServer implements ListeningServer {
   readonly name = "metrics";
   readonly #metrics: Metrics;
@@ -58,7 +58,7 @@ export class MetricsServer implements ListeningServer {
     return { host, port };
   }
 
-  /** Goes on answering: what happens while the process ends is worth seeing. */
+  /** Keeps responding: metrics during the shutdown are useful. */
   drain(): Promise<void> {
     return Promise.resolve();
   }
@@ -108,9 +108,9 @@ function send(response: ServerResponse, status: number, contentType: string, bod
 }
 
 /**
- * The connections of a server that takes only so many. Where they are full, the one closes that
- * has asked for nothing for longest, so that silent ones cannot keep a new one from
- * being answered: whoever means to ask does so at once.
+ * The connections of a server with a limit. When it is reached, the connection without a request
+ * for longest is closed, so that silent ones cannot block new ones: honest clients send a request
+ * at once.
  */
 class LatelyHeard {
   readonly #most: number;

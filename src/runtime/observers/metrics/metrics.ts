@@ -15,7 +15,7 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-/** What a process counts, and where it is read. */
+/** The metrics of a process. */
 export interface Metrics {
   /** For the parts of the runtime. */
   readonly events: RuntimeEvents;
@@ -25,7 +25,7 @@ export interface Metrics {
   unrouted(transport: Transport, code: string): void;
   /** Adds the state of a database's connections. */
   databasePool(name: string, state: () => PoolState): void;
-  /** Says how far the clock is ahead of the time that is certain for the retention of audit events, in milliseconds. */
+  /** Records how far the clock is ahead of the certain time of audit retention, in milliseconds. */
   auditClockAhead(ms: number): void;
   /** The text that Prometheus reads, and its media type. */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
@@ -85,7 +85,7 @@ const MISNAMED = ["active_resources_total", "active_handles_total", "active_requ
 
 let ofProcess: Registry | undefined;
 
-/** Those of Node, once for each process: their observers cannot be taken down again. */
+/** Node's metrics, once per process: their observers cannot be removed. */
 function processRegistry(): Registry {
   if (ofProcess === undefined) {
     ofProcess = new Registry();

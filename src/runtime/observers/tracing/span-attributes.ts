@@ -8,10 +8,10 @@ import type { ServiceError } from "../../error/service-error.ts";
 import { cleanLine, redactText } from "../../logging/redaction/redact-text.ts";
 import { pathOf } from "../access-log/access-line.ts";
 
-/** What a span says of the end of its call. */
+/** The attributes of a span at the end of its call. */
 export interface SpanEnd {
   readonly attributes: Attributes;
-  /** What went wrong on this side; absent where the caller got what it asked for. */
+  /** The error on this side; absent if the call succeeded or the caller is at fault. */
   readonly errorType?: string;
 }
 
@@ -31,7 +31,7 @@ export function httpSpanName(call: Call): string {
   return `${method} ${call.route ?? call.rpc}`;
 }
 
-/** What the conventions of HTTP say of a request. */
+/** The attributes of a request by the HTTP conventions. */
 export function httpAttributes(call: Call): Attributes {
   const attributes: Attributes = {
     "url.path": cleanLine(redactText(pathOf(call.target)), MAX_PATH),
@@ -52,10 +52,10 @@ export function httpAttributes(call: Call): Attributes {
   return attributes;
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export function endOfHttp(call: Call, error: ServiceError | undefined): SpanEnd {
   const attributes: Attributes = {};
-  // A stream that has begun was answered with 200, whatever came of it.
+  // A stream that has begun has the status 200, regardless of its outcome.
   const hasBegun = streamsResponse(call.method.kind) && call.responseBytes > 0;
   const status = hasBegun ? 200 : (error?.status ?? call.responseStatus);
   const isCancelled = error?.code === "CANCELLED";
@@ -94,7 +94,7 @@ const RPC_SYSTEMS: Readonly<Record<RpcTransport, "grpc" | "connectrpc">> = {
   connect: "connectrpc",
 };
 
-/** What the conventions say of each call of gRPC, gRPC-Web and Connect. */
+/** The attributes of each gRPC, gRPC-Web and Connect call by the conventions. */
 export function rpcAttributes(transport: RpcTransport): Attributes {
   return { "rpc.system.name": RPC_SYSTEMS[transport] };
 }
@@ -104,7 +104,7 @@ export function statusName(code: number): string {
   return NAMES.get(code) ?? "UNKNOWN";
 }
 
-/** What became of a call that was served over one of these. */
+/** The outcome of a call over one of these. */
 export function endOfRpc(transport: RpcTransport, error: ServiceError | undefined): SpanEnd {
   const code = error?.grpcStatus ?? status.OK;
   const name = statusName(code);

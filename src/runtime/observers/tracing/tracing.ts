@@ -20,7 +20,7 @@ import {
   rpcAttributes,
 } from "./span-attributes.ts";
 
-/** What traces the calls of a process. */
+/** Traces the calls of a process. */
 export interface Tracing {
   /** For the chain, before all others: it sets the trace and the span of the call. */
   readonly observer: CallObserver;
@@ -83,7 +83,7 @@ function remoteContext(headers: CallHeaders): Context {
   return propagation.extract(ROOT_CONTEXT, headers, HEADERS);
 }
 
-/** What is known of a call when it begins, by OpenTelemetry's semantic conventions. */
+/** The attributes of a call at its begin, by OpenTelemetry's semantic conventions. */
 function attributesAtBegin(call: Call): Attributes {
   const { method, transport, peer } = call;
   const attributes: Attributes = { "network.peer.address": peer.address };
@@ -94,7 +94,7 @@ function attributesAtBegin(call: Call): Attributes {
   );
 }
 
-/** Writes what became of a call to its span, and ends that. */
+/** Writes the outcome of a call to its span, and ends the span. */
 export function endSpan(span: Span, call: Call, error: ServiceError | undefined): void {
   const { attributes, errorType } =
     call.transport === "http" ? endOfHttp(call, error) : endOfRpc(call.transport, error);
