@@ -3,7 +3,7 @@ import type { Model } from "../../model/index.ts";
 import { type BoundMethod, streamsRequest } from "../binding/bound-method.ts";
 import { type ResourceId, resourceId } from "../resource/resource-id.ts";
 
-/** What must be found out before a method is called; worked out once. */
+/** What must be checked before a method is called; computed once. */
 export interface AuthorizationPlan {
   readonly exposure: AccessPolicy["exposure"];
   /** Of AUTHORIZED only. */
@@ -15,7 +15,7 @@ export interface PlannedCheck {
   readonly action: string;
   readonly audience: string;
   readonly type: string;
-  /** Renders the object's id; absent where any object of the type will do. */
+  /** Renders the object's id; absent if any object of the type suffices. */
   readonly id: ResourceId | undefined;
 }
 
@@ -25,7 +25,7 @@ export function planAuthorization(method: BoundMethod): AuthorizationPlan {
   if (exposure !== "AUTHORIZED") return { exposure, check: undefined };
   if (authz === undefined) throw new Error("it is AUTHORIZED but has no authz");
   const { action, audience, resource } = authz;
-  // No message of a stream is the one that says which object is meant.
+  // No single message of a stream identifies the object.
   const input = streamsRequest(method.kind) ? undefined : method.descriptor?.input;
   const id = resourceId(resource, input);
   return { exposure, check: { action, audience, type: resource.type, id } };
@@ -36,7 +36,7 @@ export function planAuthorization(method: BoundMethod): AuthorizationPlan {
  * start with one.
  *
  * @param model the authorization model; absent where nothing is checked
- * @returns what is wrong, a line each
+ * @returns the problems, one line each
  */
 export function checkPolicies(
   methods: readonly BoundMethod[],

@@ -13,23 +13,23 @@ import {
   planAuthorization,
 } from "./authorization-plan.ts";
 
-/** What authorization is decided by. */
+/** The options of authorization. */
 export interface AuthorizationOptions {
-  /** Absent where no method is AUTHORIZED: one that is fails. */
+  /** Absent if no method is AUTHORIZED; otherwise calls fail. */
   readonly engine: AuthorizationEngine | undefined;
-  /** `security.authz.enabled`: where false, AUTHORIZED asks for no more than AUTHENTICATED. */
+  /** `security.authz.enabled`: if false, AUTHORIZED requires no more than AUTHENTICATED. */
   readonly enabled: boolean;
   /** `security.authz.dev_allow_all`: every check allows. */
   readonly devAllowAll: boolean;
-  /** Whether nobody is authenticated (`security.authn`): then nobody is asked who they are. */
+  /** Whether authentication is off (`security.authn`): then no caller is required. */
   readonly authnDisabled: boolean;
   readonly events: RuntimeEvents;
 }
 
 /**
- * The stage that lets a call in by the exposure of its method, and by a check where
- * that is AUTHORIZED (docs/requirements.md, Exposure). An engine that cannot
- * answer is UNAVAILABLE or DEADLINE_EXCEEDED, never a decision.
+ * The stage that allows a call by the exposure of its method, and by a check if that is AUTHORIZED
+ * (docs/requirements.md, Exposure). An engine that cannot answer is UNAVAILABLE or
+ * DEADLINE_EXCEEDED, never a decision.
  */
 export function createAuthorization(options: AuthorizationOptions): Stage {
   const { engine, enabled, devAllowAll, authnDisabled, events } = options;
@@ -64,7 +64,9 @@ export function createAuthorization(options: AuthorizationOptions): Stage {
   };
 }
 
-/** Where nobody is authenticated, what asks for a caller lets anybody in; what asks for more does not. */
+/**
+ * If authentication is off, exposures that require a caller allow anybody; stricter ones do not.
+ */
 function mayBeNobody({ exposure }: AuthorizationPlan, checks: boolean): boolean {
   return exposure === "AUTHENTICATED" || (exposure === "AUTHORIZED" && !checks);
 }
@@ -89,7 +91,7 @@ function checked(
     return answered(call, principal, engine.checkAny(request, { signal: call.signal }), events);
   }
   const request = { resource: { type: plan.type, id }, permission: plan.action, subject };
-  // A promise, and a signal to end it, would be made for nothing.
+  // A promise, and a signal to end it, would be created unnecessarily.
   if (engine.checkNow === undefined) {
     return answered(call, principal, engine.check(request, { signal: call.signal }), events);
   }
@@ -132,7 +134,10 @@ function resourceOf({ type }: PlannedCheck, id: string | undefined): string {
   return `${type}:${id ?? "*"}`;
 }
 
-/** What a caller of the wrong type asked for, for the audit; undefined where it makes no object. */
+/**
+ * The object that a caller of the wrong type requested, for the audit; undefined if it is not
+ * valid.
+ */
 function meantBy(call: Call, principal: Principal, plan: PlannedCheck): string | undefined {
   try {
     return resourceOf(plan, plan.id?.(call.request, principal));
@@ -164,7 +169,7 @@ function decide(call: Call, allowed: boolean, events: RuntimeEvents): undefined 
   return undefined;
 }
 
-/** Whether the caller's own id can be no subject of any relationship, so that it holds nothing. */
+/** Whether the caller's id cannot be the subject of any relationship, so that it holds nothing. */
 function isUncheckable(error: unknown, { subjectId }: Principal): boolean {
   return (
     error instanceof AuthzError &&

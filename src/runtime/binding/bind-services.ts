@@ -5,7 +5,7 @@ import { BINDING_FORMAT_VERSION } from "../../api/format/generated-code.ts";
 import type { AnyHandler, BoundMethod } from "./bound-method.ts";
 import type { HttpRoute, ServiceBinding } from "./service-binding.ts";
 
-/** What binding came to: all methods, or all that is wrong. */
+/** The result of binding: all methods, or all problems. */
 export interface BoundServices {
   readonly methods: readonly BoundMethod[];
   readonly problems: readonly string[];
@@ -16,8 +16,8 @@ export interface BoundServices {
 const EXPOSURES = new Set(["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", "SYSTEM"]);
 
 /**
- * Brings services, policies, routes and handlers together. What does not match, in
- * either direction, is a problem: a server with one does not start.
+ * Connects services, policies, routes and handlers. A mismatch in either direction is a problem: a
+ * server with problems does not start.
  */
 export function bindServices(bindings: readonly ServiceBinding[]): BoundServices {
   const methods: BoundMethod[] = [];
@@ -56,7 +56,7 @@ export function bindServices(bindings: readonly ServiceBinding[]): BoundServices
   return { methods, problems, rpcs };
 }
 
-/** What one binding says of itself that does not fit. */
+/** The problems of one binding by itself. */
 function mismatches(binding: ServiceBinding): string[] {
   const { service, policies, routes } = binding;
   const problems: string[] = [];

@@ -2,13 +2,13 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { AccessPolicy } from "../../api/format/access-policy.ts";
 import type { HttpRoute } from "./service-binding.ts";
 
-/** A handler whatever its kind; `kind` of the method tells which. */
+/** A handler of any kind; `kind` of the method says which. */
 // biome-ignore lint/suspicious/noExplicitAny: the handler types meet here, and the kind distinguishes them
 export type AnyHandler = (request: any, context: any) => unknown;
 
-/** An RPC, or a raw HTTP handler, with all that is needed to serve it. */
+/** An RPC, or a raw HTTP handler, with everything that is needed to serve it. */
 export interface BoundMethod {
-  /** Its place among the methods of the server, from 0. */
+  /** Its index among the methods of the server, from 0. */
   readonly index: number;
   /** The full method name, such as `hub.skills.v1.SkillService/GetSkill`; the declared path of a raw handler. */
   readonly rpc: string;
@@ -22,7 +22,7 @@ export interface BoundMethod {
   readonly handler: AnyHandler;
 }
 
-/** How many messages go each way; `raw` is an HTTP handler that is not an RPC. */
+/** How many messages are sent in each direction; `raw` is an HTTP handler that is not an RPC. */
 export type MethodKind = DescMethod["methodKind"] | "raw";
 
 /** Whether the response is a stream of messages. */

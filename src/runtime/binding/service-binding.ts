@@ -3,8 +3,8 @@ import type { AccessPolicies } from "../../api/format/access-policy.ts";
 import type { BINDING_FORMAT_VERSION } from "../../api/format/generated-code.ts";
 
 /**
- * What a generated `bind…` function hands to the runtime: one value with all
- * that is needed to serve a protobuf service by its policies.
+ * The result of a generated `bind…` function for the runtime: one value with everything that is
+ * needed to serve a protobuf service by its policies.
  *
  * @example
  * ```ts
@@ -18,7 +18,10 @@ export interface ServiceBinding<
   Service extends DescService = DescService,
   Handlers extends object = object,
 > {
-  /** The version of the generated code; a server of another does not start, and says to generate again. */
+  /**
+   * The version of the generated code; a server with another version does not start, and says to
+   * generate again.
+   */
   readonly formatVersion: typeof BINDING_FORMAT_VERSION;
   /** The service descriptor of protoc-gen-es. */
   readonly service: Service;

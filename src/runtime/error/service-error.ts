@@ -17,19 +17,22 @@ export interface StatusDetail {
   readonly value: Uint8Array;
 }
 
-/** What an error may carry beside its message. */
+/** What an error may contain besides its message. */
 export interface ServiceErrorOptions extends ErrorOptions {
-  /** What the caller is sent in `details`; JSON, without secrets. */
+  /** The `details` for the caller; JSON, without secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** In how many seconds the caller may try again: `Retry-After`. */
+  /** In how many seconds the caller may retry: `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** Whether another service said so, to a client of this one; false where absent. */
+  /** Whether another service returned this error to a client of this one; false by default. */
   readonly isRemote?: boolean;
-  /** The gRPC status, 1 to 16, where that of the HTTP status is not meant: such as ABORTED (10), OUT_OF_RANGE (11), DATA_LOSS (15). */
+  /**
+   * The gRPC status, 1 to 16, if it differs from that of the HTTP status: such as ABORTED (10),
+   * OUT_OF_RANGE (11), DATA_LOSS (15).
+   */
   readonly grpcStatus?: number;
   /**
-   * The details of the `google.rpc.Status`, exactly: they stand instead of the `ErrorInfo` and the
-   * `RetryInfo`, so callers over gRPC are not told `code` and `details`.
+   * The details of the `google.rpc.Status`, exactly: they replace the `ErrorInfo` and the
+   * `RetryInfo`, so callers over gRPC do not get `code` and `details`.
    */
   readonly statusDetails?: readonly StatusDetail[];
 }
@@ -42,7 +45,8 @@ const HTTP_STATUS_MAX = 599;
 
 /**
  * An error that is reported to the caller: an HTTP status, a code and a message
- * (docs/requirements.md, ERR-3). Whatever else a handler throws is answered as INTERNAL, without detail.
+ * (docs/requirements.md, ERR-3). All other errors that a handler throws are INTERNAL, without
+ * details.
  *
  * @example
  * ```ts
@@ -58,21 +62,21 @@ export class ServiceError extends Error {
   readonly status: number;
   /** The gRPC status code. */
   readonly grpcStatus: number;
-  /** What a program distinguishes errors by: a code of the platform, or of the service that threw it. */
+  /** The code for programs: one of the platform, or of the service that threw the error. */
   readonly code: string;
-  /** What the caller is sent in `details`, or what another service sent there. */
+  /** The `details` for the caller, or those from another service. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** In how many seconds the caller may try again. */
+  /** In how many seconds the caller may retry. */
   readonly retryAfterSeconds: number | undefined;
   /** The details of the `google.rpc.Status`: those to send, or all that another service sent. */
   readonly statusDetails: readonly StatusDetail[] | undefined;
-  /** Whether another service said so: its refusal of us is not a refusal of our caller. */
+  /** Whether another service returned it: its refusal of us is not a refusal of our caller. */
   readonly isRemote: boolean;
 
   /**
    * An error with a code of the platform.
    *
-   * @param message what the caller is told; the default one of the code where absent
+   * @param message the message for the caller; by default that of the code
    * @throws RangeError where `grpcStatus` is not from 1 to 16
    */
   constructor(code: ErrorCode, message?: string, options?: ServiceErrorOptions);
@@ -106,7 +110,7 @@ export class ServiceError extends Error {
    *
    * @param status the HTTP status, 400 to 599
    * @param code upper case, such as `SKILL_PUBLISHED`
-   * @param message what the caller is told
+   * @param message the message for the caller
    * @throws RangeError where `status` is not from 400 to 599, or `grpcStatus` not from 1 to 16
    */
   static of(
@@ -127,33 +131,33 @@ export function missingPrincipal(): ServiceError {
   return new ServiceError("UNAUTHORIZED", "missing principal");
 }
 
-/** One object for all: it says nothing of its own. */
+/** One object for all: it has no data of its own. */
 const INTERNAL = new ServiceError("INTERNAL");
 
-/** An error as callers get it; of INTERNAL nothing, whoever threw it. */
+/** An error as callers get it; INTERNAL has no details, regardless of who threw it. */
 export function toldError(thrown: ServiceError): ServiceError {
   return thrown.code === INTERNAL.code ? INTERNAL : thrown;
 }
 
-/** In how many whole seconds the caller may try again, as `Retry-After` has it; undefined where that is not said. */
+/** In how many whole seconds the caller may retry, for `Retry-After`; undefined if not set. */
 export function retryAfter({ retryAfterSeconds }: ServiceError): string | undefined {
   if (retryAfterSeconds === undefined) return undefined;
   return String(Math.max(0, Math.ceil(retryAfterSeconds)));
 }
 
-/** What a caller is sent whose call is ended because the server ends: another one may serve it. */
+/** The error of a call that ends because the server shuts down: another one may serve it. */
 export function shuttingDown(): ServiceError {
   return new ServiceError("UNAVAILABLE", "the server is shutting down");
 }
 
 const MAX_SHOWN = 64;
 
-/** The error of a request that cannot be understood; the message says which part of it. */
+/** The error of an invalid request; the message names the invalid part. */
 export function invalidArgument(message: string, cause?: unknown): ServiceError {
   return new ServiceError("INVALID_ARGUMENT", message, cause === undefined ? {} : { cause });
 }
 
-/** Text of a caller as messages may show it: quoted, on one line, not too long. */
+/** Text of a caller in a form that is safe in messages: quoted, on one line, not too long. */
 export function shown(text: string): string {
   const short = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
   return cleanText(JSON.stringify(short));

@@ -5,12 +5,12 @@ import type { ServiceError, StatusDetail } from "./service-error.ts";
 /** The trailer that holds a `google.rpc.Status`. */
 export const STATUS_DETAILS_HEADER = "grpc-status-details-bin";
 
-/** Messages are reported twice in the trailers, which clients bound. */
+/** Messages are sent twice in the trailers, which clients limit. */
 export const MAX_MESSAGE_CHARACTERS = 1024;
 
 /**
- * The most bytes of all details that are sent. Trailers are headers, and clients bound those: 8 KiB
- * is the usual limit of all of them.
+ * The most bytes of all details that are sent. Trailers are headers, which clients limit: 8 KiB is
+ * the usual limit of all of them.
  */
 export const MAX_DETAILS_BYTES = 4096;
 
@@ -18,7 +18,7 @@ const TYPE_PREFIX = "type.googleapis.com/";
 const ERROR_INFO = "google.rpc.ErrorInfo";
 const RETRY_INFO = "google.rpc.RetryInfo";
 
-/** What is read of a `google.rpc.Status`. */
+/** The parts of a `google.rpc.Status` that are read. */
 export interface StatusDetails {
   /** `ErrorInfo.reason`: the code. */
   readonly reason: string | undefined;
@@ -59,7 +59,7 @@ export function errorDetails(
   domain: string | undefined,
   maxBytes = Number.POSITIVE_INFINITY,
 ): readonly StatusDetail[] {
-  // What another service said in its details was for this one, not for its callers.
+  // The details from another service were for this one, not for its callers.
   const own = error.isRemote ? undefined : error.statusDetails;
   const whole = own ?? usualDetails(error, domain, error.details ?? {});
   const size = whole.reduce((sum, { value }) => sum + value.length, 0);
@@ -115,7 +115,10 @@ function errorInfo(code: string, domain: string, details: object): Uint8Array {
   return info.finish();
 }
 
-/** Metadata is text: other values are sent as JSON, and what no JSON holds is left out. */
+/**
+ * Metadata is text: other values are sent as JSON, and values that JSON cannot represent are
+ * omitted.
+ */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   try {
@@ -133,7 +136,7 @@ function retryInfo(seconds: number): Uint8Array {
   return delay.join().finish();
 }
 
-/** Reads the details of a status; undefined where they are none that can be read. */
+/** Reads the details of a status; undefined if they are not valid. */
 export function decodeStatusDetails(bytes: Uint8Array): StatusDetails | undefined {
   let reason: string | undefined;
   let retryAfterSeconds: number | undefined;
@@ -145,7 +148,7 @@ export function decodeStatusDetails(bytes: Uint8Array): StatusDetails | undefine
       const any = new Map(fieldsOf(value as Uint8Array));
       const type = bytesToText(any.get(1));
       const packed = (any.get(2) as Uint8Array | undefined) ?? new Uint8Array();
-      // A copy of its own: what was read may share the memory of a larger buffer.
+      // A copy, since the bytes may share the memory of a larger buffer.
       details.push({ typeUrl: type, value: Uint8Array.from(packed) });
       if (type !== TYPE_PREFIX + ERROR_INFO && type !== TYPE_PREFIX + RETRY_INFO) continue;
       const inner = fieldsOf(packed);

@@ -17,13 +17,16 @@ const AUTHZ_CODES: Readonly<Record<AuthzErrorCode, ErrorCode>> = {
   INTERNAL: "INTERNAL",
 };
 
-/** Codes whose message may name what is inside; the caller gets the default one. */
+/** Codes whose message may contain internal details; the caller gets the default one. */
 const HIDDEN: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE"]);
 
-/** When to come again where the engine or its store cannot be reached. */
+/** When to retry if the engine or its store is unavailable. */
 const RETRY_AFTER_SECONDS = 1;
 
-/** What another service refuses to us says nothing of our caller: a token of ours may be wrong, or our share used up. */
+/**
+ * A refusal by another service says nothing about our caller: our token may be invalid, or our
+ * quota used up.
+ */
 const REMOTE_STATUSES: Readonly<Record<number, ErrorCode>> = {
   401: "INTERNAL",
   403: "INTERNAL",
@@ -31,9 +34,9 @@ const REMOTE_STATUSES: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * What a caller is sent of whatever was thrown. Only a `ServiceError` and the
- * refusals of an authorization engine and of a database speak for themselves; all else is INTERNAL
- * without detail, with the error as its cause, for the log.
+ * Converts a thrown value to the error for the caller. Only a `ServiceError` and the refusals of an
+ * authorization engine and of a database are passed on; all others are INTERNAL without details,
+ * with the error as cause, for the log.
  */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) {

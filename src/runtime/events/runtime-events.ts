@@ -1,4 +1,7 @@
-/** What the parts of the runtime tell of themselves, for metrics. Nothing here waits or throws. */
+/**
+ * The events of the parts of the runtime, for metrics. All methods are synchronous and do not
+ * throw.
+ */
 export interface RuntimeEvents {
   /** Identity headers of a peer that is not trusted were dropped. */
   identityHeadersDropped(): void;

@@ -1,23 +1,26 @@
 import type { ServerOptions } from "node:http2";
 
-/** What one HTTP/2 connection may ask of the server; clients that behave never come near. */
+/** The limits of one HTTP/2 connection, which well-behaved clients never approach. */
 export interface ConnectionLimits extends PingLimits {
   readonly maxConcurrentStreams: number;
   /** All headers of a call together, names and values. */
   readonly maxHeaderBytes: number;
   readonly maxHeaders: number;
-  /** How many calls a client may take back at once, and then in a second (CVE-2023-44487). */
+  /** How many calls a client may reset at once, and then per second (CVE-2023-44487). */
   readonly resetBurst: number;
   readonly resetsPerSecond: number;
   /** How long a connection may take to begin, in milliseconds. */
   readonly beginMs: number;
-  /** How often a connection is asked whether it is alive; it has as long to answer. */
+  /** How often a connection is pinged; it has the same time to answer. */
   readonly keepaliveMs: number;
-  /** How long a connection may be without a call; absent, for ever. */
+  /** How long a connection may be without a call; absent, no limit. */
   readonly idleMs?: number | undefined;
-  /** After how long a connection takes no further calls; absent, never. A tenth more or less, so that not all end at once. */
+  /**
+   * The age at which a connection accepts no further calls; absent, no limit. Plus or minus a
+   * tenth, so that not all end at once.
+   */
   readonly maxAgeMs?: number | undefined;
-  /** How long the calls of one that is too old may still take; absent, as long as they like. */
+  /** How long the calls of one that is too old may still take; absent, no limit. */
   readonly maxAgeGraceMs?: number | undefined;
 }
 
@@ -30,14 +33,15 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   resetsPerSecond: 100,
   beginMs: 10_000,
   keepaliveMs: 30_000,
-  // Clients ping each 10 s at the most; twice as often leaves room for a network that bunches them.
+  // Clients ping at most every 10 s; twice as often allows for a network that delays and bunches
+  // pings.
   pingEveryMs: 5_000,
   earlyPings: 2,
 };
 
 /**
- * In megabytes. Node's own limit of 10 is reached by a few large responses that clients
- * take slowly, and then refuses the calls of all others on the connection.
+ * In megabytes. Node's own limit of 10 is reached by a few large responses that clients read
+ * slowly, and then refuses all other calls on the connection.
  */
 const SESSION_MEMORY = 128;
 
@@ -57,19 +61,22 @@ export function sessionOptionsOf(limits: ConnectionLimits): ServerOptions {
 
 /** How often clients may ping. */
 export interface PingLimits {
-  /** The time between the pings of a client to which nothing is sent meanwhile, in milliseconds. */
+  /** The time between the pings of a client while the server sends nothing, in milliseconds. */
   readonly pingEveryMs: number;
   /** How many pings in a row may come sooner. */
   readonly earlyPings: number;
 }
 
-/** What answers to pings and settings, our own pings and window updates come to between two pings, in bytes. */
+/**
+ * How many bytes of ping and settings acknowledgements, our own pings and window updates may be
+ * sent between two pings.
+ */
 const SMALL_TALK = 64;
 
 /**
- * Counts the pings of a connection that come too often, as gRPC servers do: each costs the server as
- * much as the client. Whoever gets responses may ping as it likes: gRPC clients find out so how much
- * data is on its way.
+ * Counts the pings of a connection that come too often, as gRPC servers do: each costs the server
+ * as much as the client. A client that is receiving responses may ping without a limit: gRPC
+ * clients measure the bandwidth with pings.
  */
 export class PingPolicy {
   readonly #limits: PingLimits;
@@ -82,9 +89,9 @@ export class PingPolicy {
   }
 
   /**
-   * A ping has come; tells whether that is too often.
+   * A ping has arrived; returns whether that is too often.
    *
-   * @param sentBytes what was sent on the connection as yet
+   * @param sentBytes the bytes sent on the connection so far
    */
   isTooOften(now: number, sentBytes: number): boolean {
     const isEarly = now - this.#lastAt < this.#limits.pingEveryMs;
@@ -96,7 +103,10 @@ export class PingPolicy {
   }
 }
 
-/** How much sooner or later than its age a connection ends, of it: not all that began together end together. */
+/**
+ * The random deviation from the age as a fraction, so that connections that began together do not
+ * end together.
+ */
 const SPREAD = 0.1;
 
 /** When a connection that begins now becomes too old, by `performance.now()`. */

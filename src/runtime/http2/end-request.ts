@@ -1,21 +1,21 @@
 import { constants, type ServerHttp2Stream } from "node:http2";
 
-/** The turns of the event loop in which the end of a response is sent, where nothing holds it up. */
+/** How many turns of the event loop sending the end of a response takes, if nothing delays it. */
 const TURNS = 8;
-/** How often it is looked for afterwards, in milliseconds. */
+/** How often to check afterwards, in milliseconds. */
 const CHECK_EVERY_MS = 20;
 
-/** Streams whose client is slow to take the end of its response. */
+/** Streams whose client is slow to read the end of its response. */
 const slow = new Set<ServerHttp2Stream>();
 let checks: NodeJS.Timeout | undefined;
 
 /**
- * Tells a client that the rest of its request is not wanted, where the response is over and the
- * request is not. Only once the end of the response was sent: nghttp2 drops what waits to be sent on
- * a stream that is reset, also its end, and a client then has half of a response. Node has no event
- * for that.
+ * Notifies a client that the rest of its request is not needed, if the response has ended and the
+ * request has not. Only once the end of the response was sent: nghttp2 drops pending data of a
+ * stream that is reset, including its end, and the client would get half of a response. Node has no
+ * event for that.
  *
- * Somebody else ends the stream of a client that never takes its response.
+ * The stream of a client that never reads its response is ended elsewhere.
  */
 export function endRequest(stream: ServerHttp2Stream): void {
   if (!stream.readableEnded) setImmediate(look, stream, TURNS);
@@ -45,7 +45,7 @@ function ended(stream: ServerHttp2Stream): boolean {
     if (stream.state.localClose !== 1) return false;
     stream.close(constants.NGHTTP2_NO_ERROR);
   }
-  // What has come already would keep the stream open.
+  // Data that has already arrived would keep the stream open.
   stream.resume();
   return true;
 }

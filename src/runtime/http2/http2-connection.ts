@@ -19,9 +19,9 @@ import {
 /** A stream that a client has begun. */
 export interface ArrivedStream {
   readonly stream: ServerHttp2Stream;
-  /** Names and values in turn, as they came over the wire. */
+  /** Alternating names and values, as received. */
   readonly headers: readonly string[];
-  /** The same as Node has them: what occurs twice is joined, or there once. */
+  /** The same in Node's form: duplicates are joined, or dropped. */
   readonly fields: IncomingHttpHeaders;
   readonly flags: number;
   readonly connection: Http2Connection;
@@ -34,9 +34,12 @@ type StreamListener = (
   headers: readonly string[],
 ) => void;
 
-/** The highest number of a stream: a GOAWAY with it says that the end comes, and takes what is on its way. */
+/**
+ * The highest stream number: a GOAWAY with it announces the end, and still accepts streams on their
+ * way.
+ */
 const LAST_STREAM = 2 ** 31 - 1;
-/** How long a client may take to answer that it has heard of the end, or to hang up, in milliseconds. */
+/** How long a client may take to acknowledge the end, or to disconnect, in milliseconds. */
 const FAREWELL_MS = 1000;
 /**
  * After how many calls of it that are too many a connection may have fewer at once; counted between
@@ -45,15 +48,15 @@ const FAREWELL_MS = 1000;
 const TOO_MANY = 512;
 /** So many. */
 const NARROW_STREAMS = 128;
-/** What gRPC clients know as a reason to ping less often. */
+/** The reason on which gRPC clients ping less often. */
 const TOO_MANY_PINGS = Buffer.from("too_many_pings");
 
 /** One HTTP/2 connection, from the client's first byte to its end. */
 export class Http2Connection {
   readonly peer: Peer;
-  /** What the messages of its calls may take in memory. */
+  /** The memory of the messages of its calls. */
   readonly budget: MessageBudget;
-  /** What of its responses the client has not taken. */
+  /** The responses that its client has not read. */
   readonly unread: UnreadResponses;
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -63,7 +66,7 @@ export class Http2Connection {
   #idleSince: number | undefined = performance.now();
   #begun = false;
   readonly #openedAt = performance.now();
-  /** When a ping was sent that is not answered. */
+  /** When the unanswered ping was sent. */
   #pingedAt: number | undefined;
   /** When it was last known to be alive. */
   #aliveAt = performance.now();
@@ -100,7 +103,7 @@ export class Http2Connection {
     session.once("remoteSettings", () => {
       this.#begun = true;
     });
-    // An error of one connection concerns that one only; it closes.
+    // An error of one connection only affects that one; it closes.
     session.on("error", ignore);
     session.once("close", () => {
       clearTimeout(this.#farewell);
@@ -127,14 +130,15 @@ export class Http2Connection {
   }
 
   /**
-   * Ends it once its calls are over, and tells the client first, so that no call is lost that is on
-   * its way. Where none is under way the one word is all: after it, Node reads nothing of such a
-   * connection any more. It has the number of the last call, so that clients send later ones elsewhere.
+   * Ends it once its calls are over, and notifies the client first, so that no call on its way is
+   * lost. If no call is under way, this is the only notification: after it, Node no longer reads
+   * from the connection. It has the number of the last call, so that clients send later ones
+   * elsewhere.
    */
   end(): void {
     if (this.#endingSince !== undefined || this.#session.destroyed) return;
     this.#endingSince = performance.now();
-    // One that has not begun cannot have a call.
+    // A connection that has not begun cannot have a call.
     if (!this.#begun) return this.destroy();
     if (this.#session.closed) return;
     if (this.#streams === 0) return this.#hangUp();
@@ -144,7 +148,7 @@ export class Http2Connection {
     };
     this.#farewell = setTimeout(close, FAREWELL_MS);
     this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
-    // Its answer says that the client knows: what it began before has arrived.
+    // Its answer shows that the client knows: calls that it began before have arrived.
     this.#session.ping(close);
   }
 
@@ -154,7 +158,7 @@ export class Http2Connection {
     this.#socket.destroy();
   }
 
-  /** Looks whether it is still alive, and has not become too old; called every now and then. */
+  /** Checks whether it is still alive, and not too old; called periodically. */
   check(now: number): void {
     const { beginMs, keepaliveMs, idleMs, maxAgeGraceMs } = this.#limits;
     if (!this.#begun) {
@@ -171,7 +175,7 @@ export class Http2Connection {
     if (now - this.#endingSince >= maxAgeGraceMs) this.destroy();
   }
 
-  /** No call is under way any more. */
+  /** No call is under way. */
   #hangUp(): void {
     clearTimeout(this.#farewell);
     this.#farewell = setTimeout(() => this.destroy(), FAREWELL_MS);
@@ -202,14 +206,14 @@ export class Http2Connection {
     if (!this.#pings.isTooOften(performance.now(), this.#socket.bytesWritten)) return;
     const { NGHTTP2_ENHANCE_YOUR_CALM: calm } = constants;
     session.goaway(calm, 0, TOO_MANY_PINGS);
-    // It ends its socket once that is sent.
+    // It ends its socket once the GOAWAY is sent.
     session.destroy(new Error("the client pings too often"), calm);
   }
 
   #entered(stream: ServerHttp2Stream): void {
     this.#streams++;
     this.#idleSince = undefined;
-    // An error of one stream concerns that one only; it closes.
+    // An error of one stream only affects that one; it closes.
     stream.on("error", ignore);
     stream.on("close", () => {
       if (--this.#streams > 0) return;

@@ -3,17 +3,17 @@ import { memoryOfConnection, type RequestBudget } from "../wire/message-budget.t
 import type { ConnectionLimits } from "./connection-limits.ts";
 import { type ArrivedStream, Http2Connection } from "./http2-connection.ts";
 
-/** How often connections are looked after, in milliseconds. */
+/** How often connections are checked, in milliseconds. */
 const CHECK_EVERY_MS = 1000;
 
-/** What the HTTP/2 connections of a server share. */
+/** The options that the HTTP/2 connections of a server share. */
 export interface Http2ConnectionsOptions {
   readonly limits: ConnectionLimits;
   readonly budget: RequestBudget;
   readonly onStream: (arrived: ArrivedStream) => void;
 }
 
-/** The HTTP/2 connections of a server. Who accepts them is somebody else's. */
+/** The HTTP/2 connections of a server. They are accepted elsewhere. */
 export class Http2Connections {
   readonly #options: Http2ConnectionsOptions;
   readonly #open = new Set<Http2Connection>();
@@ -39,7 +39,7 @@ export class Http2Connections {
     if (this.#isDraining) connection.end();
   }
 
-  /** Ends all that have no call, and the others when they have none; resolves then. */
+  /** Ends all connections without a call, and the others when they have none; then resolves. */
   drain(): Promise<void> {
     this.#isDraining = true;
     for (const connection of this.#open) connection.end();

@@ -5,8 +5,8 @@ const BINARY_SUFFIX = "-bin";
 const NONE: readonly string[] = Object.freeze([]);
 
 /**
- * The metadata of a gRPC call, from the header list as it came over the wire. Node's
- * header object joins what occurs twice, or keeps the first only.
+ * The metadata of a gRPC call, from the header list as received. Node's header object joins
+ * duplicates, or keeps the first only.
  */
 export class Http2Headers implements CallHeaders {
   readonly #raw: readonly string[];
@@ -40,11 +40,11 @@ export class Http2Headers implements CallHeaders {
     return "";
   }
 
-  /** What HTTP/2 has clients send in more than one field though it is one. */
+  /** A header that HTTP/2 clients may split into several fields. */
   #joined(name: string, values: readonly string[]): readonly string[] {
     // To compress it better (RFC 9113, section 8.2.3).
     if (name === "cookie") return [values.join("; ")];
-    // A client that says its host in both ways says it once (section 8.3.1).
+    // A client that sends its host in both forms counts as sending it once (section 8.3.1).
     if (name === "host" && values.length === 2 && values[1] === this.pseudo(":authority")) {
       return [values[1]];
     }
@@ -70,7 +70,7 @@ function namesOf(raw: readonly string[]): string[] {
   return names;
 }
 
-/** Binary values may be joined by commas on their way, which base64 has none of. */
+/** Proxies may join binary values with commas, which base64 does not contain. */
 function binaryValues(value: string): string[] {
   return value.includes(",") ? value.split(",").map((each) => each.trim()) : [value];
 }

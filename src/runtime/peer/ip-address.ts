@@ -11,7 +11,7 @@ const IPV4_MASK = 0xffff_ffffn;
 const GROUP_BITS = 16n;
 const GROUPS = 8;
 
-/** Reads an IP address without port, brackets or zone; undefined where it is none. */
+/** Reads an IP address without port, brackets or zone; undefined if it is not valid. */
 export function parseIp(text: string): IpAddress | undefined {
   if (isIPv4(text)) return { family: 4, value: ipv4Value(text) };
   if (!isIPv6(text) || text.includes("%")) return undefined;
@@ -21,7 +21,7 @@ export function parseIp(text: string): IpAddress | undefined {
     : { family: 6, value };
 }
 
-/** The one spelling of an address, so that what is kept by address is kept once. */
+/** The canonical form of an address, so that data by address is kept once. */
 export function formatIp({ family, value }: IpAddress): string {
   if (family === 4) {
     const number = Number(value);
@@ -60,7 +60,7 @@ function groupsOf(text: string): number[] {
   });
 }
 
-/** Addresses of one family that follow each other, both ends included. */
+/** A range of addresses of one family, both ends included. */
 interface Range {
   readonly family: 4 | 6;
   readonly first: bigint;
@@ -91,7 +91,7 @@ export class AddressRanges {
     const prefix = prefixOf(text, slash, address.family);
     if (prefix === undefined) return `must have a prefix length from 0 to ${bits}`;
     const size = 1n << BigInt(bits - prefix);
-    // One who writes 10.0.0.1/8 means either the host or the network; guessing may trust too many.
+    // 10.0.0.1/8 may mean either the host or the network; guessing may trust too many.
     if (address.value % size !== 0n) {
       return `has bits beyond its prefix of ${prefix}; write the first address of the block`;
     }
@@ -107,7 +107,7 @@ export class AddressRanges {
     return false;
   }
 
-  /** Whether every address of a family is in it, be it by several blocks together. */
+  /** Whether every address of a family is in it, possibly by several blocks together. */
   holdsAll(family: 4 | 6): boolean {
     const ranges = this.#ranges
       .filter((range) => range.family === family)
@@ -130,15 +130,15 @@ function prefixOf(text: string, slash: number, family: 4 | 6): number | undefine
   return prefix >= 0 && prefix <= BITS[family] ? prefix : undefined;
 }
 
-/** `64:ff9b::/96` (RFC 6052): an IPv4 client as a translator shows it to a network of IPv6 only. */
+/** `64:ff9b::/96` (RFC 6052): an IPv4 client behind a translator to an IPv6-only network. */
 const TRANSLATED = 0x64_ff9b_0000_0000_0000_0000n;
 const IPV4_BITS = 32n;
 
 const LAST_GROUP = 7;
 
 /**
- * What an address is limited by: an IPv4 address itself, of IPv6 the /64, for a
- * customer has at least one of those and every address in it.
+ * The key of an address for limits: an IPv4 address itself, for IPv6 the /64, since a customer has
+ * at least one /64 with all its addresses.
  *
  * @param bits how much of an IPv6 address counts: 48 are a site, which has many networks
  */
@@ -149,7 +149,7 @@ export function clientNetwork(address: string, bits: 48 | 64 = 64): string {
   if (ip === undefined) return address;
   const { family, value } = ip;
   if (family === 4) return formatIp(ip);
-  // All IPv4 clients stand in that one /64: whoever is first would use up the limit of all.
+  // All IPv4 clients are in that one /64: the first one would use up the limit of all.
   if (value >> IPV4_BITS === TRANSLATED) return formatIp({ family: 4, value: value & IPV4_MASK });
   const groups: string[] = [];
   for (let group = 0; group < bits / 16; group++) {

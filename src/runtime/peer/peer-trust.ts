@@ -1,7 +1,7 @@
 import { AddressRanges, type IpAddress, parseIp } from "./ip-address.ts";
 import type { Peer } from "./peer.ts";
 
-/** What is wrong with one of the entries that a trust is made of. */
+/** The problem of one of the trusted entries. */
 export interface TrustProblem {
   readonly index: number;
   readonly message: string;
@@ -11,8 +11,8 @@ export interface TrustProblem {
 export const LOOPBACK: readonly string[] = ["127.0.0.0/8", "::1"];
 
 /**
- * Whose identity headers and forwarding headers count (docs/requirements.md, HDR-2): the
- * peers inside a list of CIDR blocks, addresses and names of client certificates.
+ * The peers whose identity headers and forwarding headers are accepted (docs/requirements.md,
+ * HDR-2): those in a list of CIDR blocks, addresses and names of client certificates.
  */
 export class PeerTrust {
   readonly #addresses: AddressRanges;
@@ -24,7 +24,9 @@ export class PeerTrust {
     this.#names = names;
   }
 
-  /** Reads a list of trusted peers, and tells all that is wrong with it. What is malformed trusts nobody. */
+  /**
+   * Reads a list of trusted peers, and reports all its problems. Malformed entries trust nobody.
+   */
   static read(entries: readonly string[]): { trust: PeerTrust; problems: TrustProblem[] } {
     const addresses = new AddressRanges();
     const names = new CertificateNames();
@@ -41,12 +43,12 @@ export class PeerTrust {
     return this.#addresses.holdsAll(4) || this.#addresses.holdsAll(6);
   }
 
-  /** Whether some are trusted by the name of their certificate. */
+  /** Whether some peers are trusted by the name of their certificate. */
   get needsCertificates(): boolean {
     return this.#names.size > 0;
   }
 
-  /** Whether the headers of this peer count; worked out once for a peer. */
+  /** Whether the headers of this peer are accepted; computed once per peer. */
   trusts(peer: Peer): boolean {
     const known = this.#known.get(peer);
     if (known !== undefined) return known;
@@ -59,7 +61,7 @@ export class PeerTrust {
 
   /** Whether a hop of this address is one of the trusted; one that is not an address is not. */
   trustsAddress(address: string): boolean {
-    // Link-local peers come with their interface: fe80::1%eth0.
+    // Link-local addresses include their interface: fe80::1%eth0.
     const zone = address.indexOf("%");
     const ip = parseIp(zone < 0 ? address : address.slice(0, zone));
     return ip !== undefined && this.trustsIp(ip);
@@ -112,7 +114,7 @@ class CertificateNames {
   has(name: string): boolean {
     if (this.#exact.has(name)) return true;
     const lower = name.toLowerCase();
-    // A name that is a pattern itself names nobody in particular.
+    // A certificate name that is itself a pattern identifies nobody in particular.
     if (!isHostName(lower)) return false;
     if (this.#exact.has(lower)) return true;
     const dot = lower.indexOf(".");

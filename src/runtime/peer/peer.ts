@@ -1,7 +1,10 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 
-/** The other end of the connection that a call came in on; one value for a connection, so that trust is worked out once. */
+/**
+ * The other end of the connection that a call came in on; one value per connection, so that trust
+ * is computed once.
+ */
 export interface Peer {
   /** The IP address, without port; IPv4 in IPv6 as IPv4. Empty where the connection has none. */
   readonly address: string;
@@ -23,9 +26,9 @@ export function peerOfSocket(socket: Pick<Socket, "remoteAddress">): Peer {
 const ALTERNATIVE = /(DNS|URI|email|IP Address|[^:,]+):("(?:[^"\\]|\\.)*"|(?!")[^,]*)(?:, |$)/gy;
 
 /**
- * Of which form a name must be to count as one of its kind: a host name written as a URI, or a
- * URI written as a host name, would pass for what its CA has not looked at. Other kinds, such
- * as e-mail addresses, name no peer.
+ * The required form of each kind of name: otherwise a host name written as a URI, or a URI written
+ * as a host name, would pass for a name that its CA has not verified. Other kinds, such as e-mail
+ * addresses, name no peer.
  */
 const FORMS: ReadonlyMap<string, (name: string) => boolean> = new Map([
   ["DNS", (name) => !isUri(name)],
@@ -35,14 +38,14 @@ const FORMS: ReadonlyMap<string, (name: string) => boolean> = new Map([
 
 /**
  * The names of a verified client certificate: its subject alternative names, or the common name
- * where it has none (RFC 6125, 6.4.4). One that was not verified names nobody.
+ * where it has none (RFC 6125, 6.4.4). An unverified certificate has no names.
  */
 export function clientCertificateNames(socket: object): readonly string[] {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return [];
   const { subjectaltname, subject } = socket.getPeerCertificate();
   if (subjectaltname !== undefined) return [...new Set(alternativeNames(subjectaltname))];
   const common: unknown = subject?.CN;
-  // Several common names come as a list: which of them was looked at is not known.
+  // Several common names come as a list: it is unknown which of them the CA verified.
   return typeof common === "string" && common !== "" && !isUri(common) ? [common] : [];
 }
 
@@ -57,7 +60,7 @@ export function alternativeNames(text: string): string[] {
     const name = value.startsWith('"') ? unquote(value) : value;
     if (name !== undefined && name !== "" && FORMS.get(kind)?.(name) === true) names.push(name);
   }
-  // What cannot be read to its end is not believed in part.
+  // A text that cannot be parsed completely is not trusted in part.
   return end === text.length ? names : [];
 }
 

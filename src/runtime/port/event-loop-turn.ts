@@ -1,11 +1,11 @@
 /**
- * Does what is asked of it in one turn of the event loop at its end, one after the other: a
- * response that is sent at once wakes its client in the middle of the others' work.
+ * Runs the tasks of one turn of the event loop at its end, one after the other: a response that is
+ * sent at once would wake its client in the middle of the others' work.
  */
 export class EventLoopTurn {
   #tasks: (() => void)[] = [];
 
-  /** @param task should not throw: what it throws is reported only by a warning of the process */
+  /** @param task should not throw: its errors are only reported as a process warning */
   atEnd(task: () => void): void {
     this.#tasks.push(task);
     if (this.#tasks.length === 1) setImmediate(() => this.#run());
@@ -18,7 +18,7 @@ export class EventLoopTurn {
       try {
         task();
       } catch (error) {
-        // Its call is nobody's any more; those of others go on.
+        // Its call is abandoned; other calls continue.
         process.emitWarning(error instanceof Error ? error : String(error));
       }
     }

@@ -6,9 +6,12 @@ import { StartUpError } from "../error/start-up-error.ts";
 export interface TransportServer {
   /** For messages, such as `http`. */
   readonly name: string;
-  /** Begins to listen; undefined where it has no port of its own. Rejects with a clear error where the address is taken. */
+  /**
+   * Begins to listen; undefined if it has no port of its own. Rejects with a clear error if the
+   * address is in use.
+   */
   listen(): Promise<ListeningAddress | undefined>;
-  /** Takes no new calls and connections, and resolves when those under way are done. */
+  /** Accepts no new calls and connections, and resolves when those under way are done. */
   drain(): Promise<void>;
   /** Ends at once, also calls under way. */
   close(): Promise<void>;

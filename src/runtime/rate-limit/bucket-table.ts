@@ -11,14 +11,14 @@ export interface BucketRate {
 /** Parts of a token; with time in whole microseconds, `qps` parts flow in each, and nothing is ever rounded. */
 const TOKEN = 1_000_000;
 
-/** The time that buckets are asked at: whole microseconds of a clock that never goes back. */
+/** The time for buckets: whole microseconds of a monotonic clock. */
 export function microseconds(): number {
   return Math.floor(performance.now() * 1000);
 }
 
 /**
- * A token bucket in whole numbers, exact over any idle time. It keeps no timer:
- * what has flowed in is worked out when it is asked.
+ * A token bucket in whole numbers, exact over any idle time. It needs no timer: the refill is
+ * computed on access.
  *
  * @example
  * const bucket = new TokenBucket({ qps: 10, burst: 20 }, microseconds());
@@ -59,7 +59,7 @@ export class TokenBucket {
     return Math.ceil((this.rate.burst * TOKEN - this.#level) / this.rate.qps);
   }
 
-  /** Goes on with what another bucket of the same rate has left now. */
+  /** Continues with the current tokens of another bucket of the same rate. */
   continue(other: TokenBucket, now: number): void {
     other.#flow(now);
     this.#level = other.#level;
@@ -71,7 +71,7 @@ export class TokenBucket {
     // A clock that went back gives nothing, and what it gave before is not given again.
     if (elapsed <= 0) return;
     this.#at = now;
-    // Compared before it is multiplied: a long idle time would leave the whole numbers that are exact.
+    // Compared before the multiplication: a long idle time would exceed exact integers.
     this.#level =
       elapsed >= this.microsecondsToFull
         ? this.rate.burst * TOKEN
@@ -84,10 +84,10 @@ export function fillTime({ qps, burst }: BucketRate): number {
   return Math.ceil((burst * TOKEN) / qps);
 }
 
-/** How many buckets newcomers share while there is no room for buckets of their own. */
+/** How many buckets new callers share while there is no room for their own. */
 const SHARED = 1024;
 
-/** How often, in microseconds, room is looked for in all tables once there is none. */
+/** How often, in microseconds, all tables are searched for room once there is none. */
 const RECLAIM_EVERY = 1_000_000;
 
 /** How many buckets there may be, in all tables together. */
@@ -106,7 +106,7 @@ export class BucketBudget {
 
   /** Takes room for a bucket; false where there is none. */
   take(now: number): boolean {
-    // A table that nobody asks does not turn by itself.
+    // An unused table does not drop buckets by itself.
     if (this.#left <= 0 && now >= this.#reclaimAt) {
       this.#reclaimAt = now + RECLAIM_EVERY;
       for (const table of this.#tables) table.turn(now);
@@ -127,8 +127,8 @@ export class BucketBudget {
  * known without being looked at: what was not asked for while the table turned
  * over, which takes as long as filling an empty bucket, is full.
  *
- * Where there is no room left, newcomers share buckets by a secret hash. So who
- * floods the table with names limits other newcomers, and never refills anybody.
+ * If there is no room left, new callers share buckets by a secret hash. So a flood of names limits
+ * other new callers, and never refills a bucket.
  */
 export class BucketTable {
   readonly #rate: BucketRate;
@@ -139,7 +139,7 @@ export class BucketTable {
   #older = new Map<string, TokenBucket>();
   #turnedAt: number;
   #shared: (TokenBucket | undefined)[] | undefined;
-  /** When a shared bucket was last asked. */
+  /** When a shared bucket was last used. */
   #sharedAt = 0;
 
   constructor(rate: BucketRate, budget: BucketBudget, now: number) {
@@ -164,7 +164,7 @@ export class BucketTable {
     if (!this.#budget.take(now)) return this.#sharedOf(key, now);
     const bucket = new TokenBucket(this.#rate, now);
     const shared = this.#shared?.[this.#hash(key)];
-    // Who comes out of the shared ones is not given a full bucket for it.
+    // A caller that leaves a shared bucket does not get a full one.
     if (shared !== undefined) bucket.continue(shared, now);
     this.#recent.set(key, bucket);
     return bucket;

@@ -12,7 +12,7 @@ import {
   type TokenBucket,
 } from "./bucket-table.ts";
 
-/** What a rate limiter is made of. */
+/** The options of a rate limiter. */
 export interface RateLimiterOptions {
   /** Whole microseconds; those of the process where absent. */
   readonly now?: () => number;
@@ -34,15 +34,16 @@ interface LimitedMethod {
 }
 
 /**
- * Makes the stage that limits how often a caller calls an RPC, by its policy. A
- * caller is its principal, else its address. Responses of limited RPCs tell what
- * is left (`RateLimit-Limit`, `-Remaining`, `-Reset`, `-Policy`).
+ * Makes the stage that limits how often a caller calls an RPC, by its policy. A caller is its
+ * principal, else its address. Responses of limited RPCs have the remaining calls
+ * (`RateLimit-Limit`, `-Remaining`, `-Reset`, `-Policy`).
  *
  * @returns the stage; it throws ServiceError RATE_LIMITED
  */
 export function createRateLimiter(options: RateLimiterOptions): (call: Call) => void {
   const { now = microseconds, maxBuckets = MAX_BUCKETS, events } = options;
-  // Two, for addresses cost nothing: whoever has many must not take the room of those who are known.
+  // Two, since addresses cost nothing: a client with many must not use the room of authenticated
+  // callers.
   const budgets = { users: new BucketBudget(maxBuckets), others: new BucketBudget(maxBuckets) };
   const limited = new Map<BoundMethod, LimitedMethod>();
   return (call) => {
@@ -82,7 +83,7 @@ function limitedMethod(
 function bucketOf(call: Call, { users, others }: LimitedMethod, now: number): TokenBucket {
   const { principal } = call;
   if (principal?.subjectType === "user") return users.of(principal.subjectId, now);
-  // No subject type holds a space, so no two callers have the same key.
+  // No subject type has a space, so no two callers have the same key.
   const key =
     principal === undefined
       ? ` ${clientNetwork(call.clientAddress)}`

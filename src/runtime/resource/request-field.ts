@@ -7,8 +7,8 @@ import { ServiceError } from "../error/service-error.ts";
 /**
  * Reads a field out of a request, as text; undefined where it is absent or empty.
  *
- * @throws ServiceError INVALID_ARGUMENT for an enum number that has no name, and a number that
- * is written as no other of its value is
+ * @throws ServiceError INVALID_ARGUMENT for an enum number without a name, and for a number that is
+ * not in canonical form
  */
 export type FieldReader = (request: unknown) => string | undefined;
 
@@ -129,9 +129,8 @@ const CHECKABLE: ReadonlySet<ScalarType> = new Set([
 ]);
 
 /**
- * Makes the reader of one segment of a resource name: of `merchants/1/ledgers/2`
- * the segment `merchants` is `1`. Whatever the call came in by, the whole name
- * must match a pattern of the RPC.
+ * Makes the reader of one segment of a resource name: of `merchants/1/ledgers/2` the segment
+ * `merchants` is `1`. In every protocol, the whole name must match a pattern of the RPC.
  *
  * @throws Error that says why the segment can never be read
  */
@@ -152,7 +151,7 @@ export function nameSegment(
     for (const read of readers) {
       const text = read(name);
       if (text === undefined) continue;
-      // Patterns that overlap may have the segment at two places; then no object is meant.
+      // Overlapping patterns may have the segment at two places; then no object is identified.
       if (found !== undefined && found !== text) throw mismatch(path, patterns);
       found = text;
     }

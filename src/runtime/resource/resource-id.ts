@@ -49,8 +49,9 @@ export function resourceId(
     for (const [index, piece] of pieces.entries()) {
       const text = piece.read(request, principal);
       const separator = separators[index];
-      // Else a caller could move the border between two fields and name another object by the same
-      // id. Also a part of the separator at the end moves it: "x:" and "::" are "x" and ":::".
+      // Otherwise a caller could move the border between two fields and name another object with
+      // the same id. A part of the separator at the end moves it too: "x:" and "::" are "x" and
+      // ":::".
       if (separator !== undefined && (text + separator).indexOf(separator) < text.length) {
         throw piece.refuse(
           `must not contain ${JSON.stringify(separator)}, the separator that follows it in the object id`,
@@ -91,7 +92,7 @@ function pieceOf(part: AccessResourcePart, input: DescMessage | undefined): Piec
     }
     case "principal": {
       const read = principalField(part.field);
-      // The caller is not told what else it lacks.
+      // The caller does not learn which field it lacks.
       const refuse = (why: string) =>
         new ServiceError("FORBIDDEN", undefined, {
           cause: new Error(`the field ${part.field} of the principal ${why}`),
@@ -123,7 +124,7 @@ function literalOf(parts: readonly AccessResourcePart[]): string | undefined {
   throw new Error(`${JSON.stringify(text)} is not an object id: ${OBJECT_IDS.description}`);
 }
 
-/** Nothing would tell where the one ends and the other begins: "x", "yz" and "xy", "z" are one id. */
+/** The border between the two would be ambiguous: "x", "yz" and "xy", "z" make the same id. */
 function refuseNeighbours(parts: readonly AccessResourcePart[]): void {
   for (const [index, { kind }] of parts.entries()) {
     const next = parts[index + 1];
@@ -147,7 +148,7 @@ function lastOf(pieces: readonly Piece[]): Piece {
   return pieces.findLast(({ isPlaceholder }) => isPlaceholder) as Piece;
 }
 
-/** Ids without anything that would have to be looked at closely: nearly all. */
+/** Ids without characters that need a closer check: nearly all. */
 const PLAIN = /^[\x21\x22\x24-\x29\x2b-\x7e]{1,256}$/;
 
 function assertId(id: string, blamed: Piece): string {

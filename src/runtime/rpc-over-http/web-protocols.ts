@@ -19,14 +19,14 @@ import { WEB_FORMS, WEB_TEXT_FORM } from "./grpc-web/web-form.ts";
 const POST: readonly string[] = ["POST"];
 const GET_AND_POST: readonly string[] = ["GET", "POST"];
 
-/** What RPCs are served by Connect and gRPC-Web. */
+/** The options of serving RPCs over Connect and gRPC-Web. */
 export interface WebProtocolsOptions extends HttpRpcSettings {
   readonly methods: readonly BoundMethod[];
   /** The RPC of a path, also a built-in one. */
   readonly find: (path: string) => ServedRpc | undefined;
 }
 
-/** Serves RPCs by Connect and gRPC-Web, at `/<package>.<Service>/<Method>`. */
+/** Serves RPCs over Connect and gRPC-Web, at `/<package>.<Service>/<Method>`. */
 export class WebProtocols implements RpcProtocols {
   readonly #options: WebProtocolsOptions;
   readonly #mayGet: ReadonlySet<string>;
@@ -132,7 +132,7 @@ export function mayGet(
 /** Whether a message has, or may have, a field that is to be redacted, at any depth. */
 function holdsRedacted(request: DescMessage, known: () => Registry): boolean {
   const messages = new Set([request]);
-  // Those that are added are gone through, too.
+  // Iterating the set includes added ones.
   for (const message of messages) {
     for (const field of fieldsOf(message, known)) {
       if (field.proto.options?.debugRedact === true) return true;
@@ -161,7 +161,7 @@ function fieldsOf(
   ];
 }
 
-/** What the content type of a request says of it. */
+/** The protocol of a content type. */
 export interface SpokenProtocol {
   readonly name: "unary" | "stream" | "grpc_web" | "grpc_web_text";
   readonly codec: CodecName;
@@ -180,10 +180,10 @@ const TYPES: ReadonlyMap<string, SpokenProtocol> = new Map([
   ["application/grpc-web-text+proto", { name: "grpc_web_text", codec: "proto" }],
 ]);
 
-/** The only parameter that says nothing else than the type does. */
+/** The only parameter that does not change the meaning of the type. */
 const WITH_CHARSET = /^([^\s;]+)[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
-/** The protocol of a content type; undefined where it is that of none. */
+/** The protocol of a content type; undefined if there is none. */
 function spokenBy(contentType: string): SpokenProtocol | undefined {
   const known = TYPES.get(contentType);
   if (known !== undefined) return known;

@@ -8,7 +8,7 @@ import type { MessageDecoder } from "../wire/message-decoder.ts";
 /** How messages are encoded. */
 export type CodecName = "proto" | "json";
 
-/** What a handler sets: headers or trailers, by name. */
+/** The headers or trailers of a handler, by name. */
 export type Metadata = ResponseMetadata;
 
 /** Reads the messages of a request: the only one, or one after the other. */
@@ -19,8 +19,8 @@ export interface RequestReader<Message> {
 }
 
 /**
- * One call of an RPC as its protocol has it: gRPC, gRPC-Web or Connect. What serves it knows nothing
- * of the protocol, and this nothing of policies.
+ * One call of an RPC in its protocol: gRPC, gRPC-Web or Connect. The code that serves it does not
+ * know the protocol, and the exchange does not know policies.
  */
 export interface RpcExchange {
   readonly transport: Transport;
@@ -32,14 +32,14 @@ export interface RpcExchange {
   readonly peer: Peer;
   readonly requestId: string;
   /**
-   * How long the client waits, in milliseconds; undefined where it does not say.
+   * How long the client waits, in milliseconds; undefined if it sends no timeout.
    *
    * @throws ServiceError INVALID_ARGUMENT
    */
   clientTimeout(): number | undefined;
   /**
-   * What reads the request's messages as bytes, or as what a decoder makes of them. It reads nothing
-   * before it is asked for a message.
+   * Reads the request's messages as bytes, or with a decoder. It reads nothing before a message is
+   * requested.
    *
    * @throws ServiceError for an encoding that is not known
    */
@@ -47,28 +47,28 @@ export interface RpcExchange {
   reader<Message>(decoder: MessageDecoder<Message>): RequestReader<Message>;
   /** The call is one too many, and will be refused: its connection may be given fewer. Absent where it has one at a time. */
   tooMany?(): void;
-  /** Calls back when the client has gone, or a message was refused, before the call was over. */
+  /** Calls back if the client has gone, or a message was refused, before the call was over. */
   whenCancelled(listener: (reason: ServiceError) => void): void;
-  /** Sends the headers, in a response of many messages; without effect once they were sent. */
+  /** Sends the headers, in a response of many messages; no effect once they were sent. */
   begin(own?: Metadata): void;
   /**
-   * Sends a message after the headers; resolves when the client takes more.
+   * Sends a message after the headers; resolves when the client can receive more.
    *
-   * @param signal ends the wait for a client that takes nothing
+   * @param signal ends the wait for a client that reads nothing
    */
   send(data: Uint8Array, signal: () => AbortSignal): Promise<void>;
-  /** Ends a call of many messages well. */
+  /** Ends a call of many messages with success. */
   succeed(trailers?: Metadata): void;
   /**
-   * Sends the only message and ends the call well: what `begin`, `send` and `succeed` do, in one.
-   * Throws, or rejects, where it cannot be sent; the call can fail then.
+   * Sends the only message and ends the call with success: `begin`, `send` and `succeed` in one
+   * step. Throws, or rejects, if it cannot be sent; the call can fail then.
    */
   reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void | Promise<void>;
   /**
-   * Ends the call with an error; without effect once it has ended. Throws where what the handler set
-   * cannot be sent; the call can fail without it then.
+   * Ends the call with an error; no effect once it has ended. Throws if the handler's headers
+   * cannot be sent; the call can fail without them then.
    */
   fail(error: ServiceError, own?: Metadata, trailers?: Metadata): void;
-  /** Breaks the response off, where nothing of it can be reported. Does not throw. */
+  /** Aborts the response if no error can be reported. Does not throw. */
   cancel(): void;
 }

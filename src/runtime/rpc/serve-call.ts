@@ -10,7 +10,7 @@ import { responseTooLarge } from "../wire/envelope.ts";
 import { binaryCodec, type MessageCodec, type MessageLimits } from "../wire/message-codec.ts";
 import type { CodecName, RpcExchange } from "./rpc-exchange.ts";
 
-/** Answers a call, to its status; does not throw or reject. */
+/** Serves a call, including its status; does not throw or reject. */
 export type Endpoint = (exchange: RpcExchange) => void | Promise<void>;
 
 /** An RPC that is served, also one that is built in. */
@@ -22,16 +22,16 @@ export interface ServedRpc {
   readonly method: BoundMethod | undefined;
 }
 
-/** What is the same for all calls of a server. */
+/** The data that all calls of a server share. */
 export interface CallSettings {
   readonly chain: ServerChain;
-  /** What an Any may hold in JSON; made when the first call has JSON. */
+  /** The registry for Any in JSON; created for the first JSON call. */
   readonly registry: () => Registry;
-  /** Is notified of what went wrong after the chain, which nobody else logs. */
+  /** Called for errors after the chain, which are not logged elsewhere. */
   readonly onDefect: (error: unknown, rpc: string) => void;
 }
 
-/** What serves the calls of an RPC. */
+/** Serves the calls of an RPC. */
 export function endpointOf(
   method: BoundMethod,
   settings: CallSettings,
@@ -47,7 +47,7 @@ export function endpointOf(
 }
 
 /**
- * Serves one call of an RPC: makes it a `Call` for the chain, and the chain's answer
+ * Serves one call of an RPC: converts it to a `Call` for the chain, and the chain's result to
  * messages and a status. Does not reject.
  */
 async function serveCall(
@@ -73,7 +73,7 @@ async function serveCall(
   }
 }
 
-/** Ends a call with an error and what the handler set; where that cannot be sent, without. */
+/** Ends a call with an error and the handler's headers; without them if they cannot be sent. */
 function failWithMetadata(
   exchange: RpcExchange,
   error: ServiceError,
@@ -121,7 +121,7 @@ function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec)
   return call;
 }
 
-/** What the headers say of the call; a call all the same where they cannot be understood, so that it is logged and counted. */
+/** The call from its headers; also if they are invalid, so that it is logged and counted. */
 function headOf(
   exchange: RpcExchange,
   { kind }: BoundMethod,
@@ -154,7 +154,7 @@ async function sendAll(
   exchange.succeed(call.endResponse());
 }
 
-/** The JSON encoding of protobuf, as the routes of HTTP have it. */
+/** The JSON encoding of protobuf, as in the HTTP routes. */
 export function jsonCodec(
   { input, output }: { readonly input: DescMessage; readonly output: DescMessage },
   registry: Registry,

@@ -12,8 +12,8 @@ import {
 export const LOOK_EVERY_MS = 5000;
 
 /**
- * How long a new content must stay as it is before it counts, in milliseconds: whoever writes a
- * file in parts has meanwhile written the next one.
+ * How long new content must stay unchanged before it is used, in milliseconds: a file that is
+ * written in parts has changed again by then.
  */
 const SETTLED_AFTER_MS = 100;
 const UNSETTLED: SecretReading = {
@@ -21,16 +21,16 @@ const UNSETTLED: SecretReading = {
     "changed while it was read; write the secret to another file and rename that, so that a partial secret is never used",
 };
 
-/** What a secret in a file is followed with. */
+/** The options of following a secret in a file. */
 export interface FollowedSecretOptions {
   /** The file; its content is read, so that links which come to lead elsewhere are seen. */
   readonly path: string;
-  /** What the file is called in messages, such as `the token file /run/secrets/hub`. */
+  /** The name of the file in messages, such as `the token file /run/secrets/hub`. */
   readonly name: string;
   readonly rules: SecretRules;
   readonly logger?: Logger | undefined;
   readonly events?: RuntimeEvents | undefined;
-  /** Why a new secret cannot be taken though it is one; absent, each is taken. */
+  /** Why a valid new secret cannot be used; absent, each is used. */
   readonly refuse?: ((text: string) => string | undefined) | undefined;
   /** Called with each new secret. */
   readonly onChange?: ((text: string) => void) | undefined;
@@ -39,18 +39,18 @@ export interface FollowedSecretOptions {
 }
 
 /**
- * A secret in a file: read at the start, and again when the file changes. What cannot be
- * used, such as an empty file, is not taken: the former secret stays.
+ * A secret in a file: read at the start, and again when the file changes. Invalid content, such as
+ * an empty file, is not used: the previous secret stays valid.
  */
 export class FollowedSecret {
   readonly #options: FollowedSecretOptions;
   readonly #events: RuntimeEvents;
   #text: string;
-  /** What was wrong when the file was read last. */
+  /** The problem of the last read. */
   #problem: string | undefined;
   #looking: Promise<void> | undefined;
 
-  /** @throws UnusableSecretError that says what is wrong with the file and how to fix it */
+  /** @throws UnusableSecretError with the problem of the file and how to fix it */
   constructor(options: FollowedSecretOptions) {
     this.#options = options;
     this.#events = options.events ?? NO_EVENTS;
@@ -59,12 +59,12 @@ export class FollowedSecret {
     this.#text = text;
   }
 
-  /** The secret that counts now. */
+  /** The current secret. */
   get text(): string {
     return this.#text;
   }
 
-  /** Reads the file again. Never rejects. Whoever asks meanwhile waits for the same reading. */
+  /** Reads the file again. Never rejects. Concurrent callers share one read. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
@@ -95,7 +95,7 @@ export class FollowedSecret {
     logger?.info({}, `${name} has changed, and the new one is valid`);
   }
 
-  /** Reads the file; a new content twice, so that the beginning of one which is still written never counts. */
+  /** Reads the file; new content twice, so that a partially written file is never used. */
   async #read(): Promise<SecretReading> {
     const { path, rules, settle = pause } = this.#options;
     const reading = await readSecretFileLater(path, rules);
@@ -112,21 +112,21 @@ export class FollowedSecret {
   }
 }
 
-/** It must not keep a program that has nothing else to do. */
+/** It must not keep an otherwise finished program alive. */
 const pause = () =>
   new Promise<void>((resolve) => void setTimeout(resolve, SETTLED_AFTER_MS).unref());
 
 /** How a secret in a file is followed. */
 export interface SecretFileOptions {
-  /** Told of changes, and of files that cannot be used. */
+  /** Logs changes, and files that cannot be used. */
   readonly logger?: Logger;
   /** The fewest characters; 16 where absent. */
   readonly minLength?: number;
 }
 
-/** A secret that is read again when its file changes: called, it gives the one that counts now. */
+/** A secret that is read again when its file changes: calling it returns the current one. */
 export interface SecretFile extends Disposable {
-  /** The secret that counts now, without the line break at the end of the file. */
+  /** The current secret, without the line break at the end of the file. */
   (): string;
   /** Ends the reading; the last secret stays. */
   close(): void;
@@ -135,8 +135,9 @@ export interface SecretFile extends Disposable {
 const MIN_LENGTH = 16;
 
 /**
- * A secret in a file, such as a mounted one, for `internalToken` of a client. The file is
- * read again every 5 seconds. One that is unreadable, empty or too short keeps the former secret.
+ * A secret in a file, such as a mounted one, for `internalToken` of a client. The file is read
+ * again every 5 seconds. If the file is unreadable, empty or too short, the previous secret stays
+ * valid.
  *
  * @param path - absolute, or relative to the working folder
  * @throws Error where the file cannot be used now; it says how to fix that
@@ -155,7 +156,7 @@ export function secretFile(path: string, options: SecretFileOptions = {}): Secre
   const rules = { minLength, inHeader: true };
   const secret = new FollowedSecret({ path, name, rules, logger });
   const timer = setInterval(() => void secret.look(), LOOK_EVERY_MS);
-  // It must not keep a program that has nothing else to do.
+  // It must not keep an otherwise finished program alive.
   timer.unref();
   const close = () => clearInterval(timer);
   return Object.assign(() => secret.text, { close, [Symbol.dispose]: close });

@@ -1,11 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { open } from "node:fs/promises";
 
-/** Nobody waits for whoever writes into a pipe. */
+/** Reading must not wait for the writer of a pipe. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 const NO_FILE: SecretReading = { problem: "is not a file; name the file that holds the secret" };
 
-/** Reads the secret that a file holds, whatever links lead to it. */
+/** Reads the secret in a file, also through links. */
 export function readSecretFile(path: string, rules: SecretRules): SecretReading {
   try {
     const file = openSync(path, FLAGS);
@@ -64,20 +64,26 @@ function unreadable(error: unknown): string {
   }
 }
 
-/** What a secret must be to be used. */
+/** The requirements for a secret. */
 export interface SecretRules {
   /** The fewest characters. */
   readonly minLength: number;
-  /** Whether a header carries it: printable ASCII without spaces. Otherwise any text without control characters. */
+  /**
+   * Whether it is sent in a header: printable ASCII without spaces. Otherwise any text without
+   * control characters.
+   */
   readonly inHeader: boolean;
 }
 
 /** The most characters of a secret. */
 const MAX_SECRET = 4096;
-/** The most bytes that are read of a file: of a longer one it is enough to know that it is too long. */
+/**
+ * The most bytes that are read of a file: for a longer one it is enough to know that it is too
+ * long.
+ */
 const MAX_SECRET_BYTES = 4 * MAX_SECRET + 3;
 
-/** A secret, or what is wrong with what was read; the problem never holds any of it. */
+/** A secret, or the problem of the content; the problem never contains any of it. */
 export type SecretReading =
   | { readonly text: string; readonly problem?: undefined }
   | { readonly text?: undefined; readonly problem: string };

@@ -4,12 +4,15 @@ const CERTIFICATE =
   /-----BEGIN (?:X509 )?CERTIFICATE-----[\s\S]*?-----END (?:X509 )?CERTIFICATE-----/g;
 const ANY_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 
-/** The certificates of a file, or what is wrong with it. */
+/** The certificates of a file, or its problem. */
 export type CertificateList =
   | { readonly certificates: readonly [X509Certificate, ...X509Certificate[]] }
   | { readonly problem: string };
 
-/** Reads the certificates of a PEM file, all of them: OpenSSL would pass over what it cannot read. */
+/**
+ * Reads the certificates of a PEM file, all of them: OpenSSL would skip entries that it cannot
+ * read.
+ */
 export function readCertificates(pem: Buffer): CertificateList {
   const text = pem.toString("latin1");
   if (text.trim() === "") return { problem: "is empty; put the certificates into it, as PEM" };
@@ -33,7 +36,7 @@ export function readCertificates(pem: Buffer): CertificateList {
   };
 }
 
-/** What is wrong with the times of certificates: the other side refuses them. */
+/** The problems of the validity periods of certificates, which the other side refuses. */
 export function validityProblems(certificates: readonly X509Certificate[]): string[] {
   const now = Date.now();
   return certificates.flatMap((certificate, index) => {
@@ -54,10 +57,10 @@ function timeOf(time: number): string {
 
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
-/** A private key, or what is wrong with its file. */
+/** A private key, or the problem of its file. */
 export type PrivateKeyReading = { readonly key: KeyObject } | { readonly problem: string };
 
-/** Reads a private key. What it says of the file holds nothing of the key. */
+/** Reads a private key. The problem never contains any of the key. */
 export function readPrivateKey(pem: Buffer): PrivateKeyReading {
   const text = pem.toString("latin1");
   if (text.trim() === "") return { problem: "is empty; put the private key into it, as PEM" };

@@ -10,19 +10,19 @@ import {
   type TlsKey,
 } from "./tls-files.ts";
 
-/** What the files of a server's certificates are good for. */
+/** The result of checking the files of a server's certificates. */
 export interface TlsJudgement {
-  /** What the server serves with; absent where there are problems. */
+  /** The certificates for the server; absent if there are problems. */
   readonly context: SecureContextOptions | undefined;
-  /** What keeps the server from serving, a line each, with its key and fix. */
+  /** The problems that prevent serving, one line each, with key and fix. */
   readonly problems: readonly string[];
-  /** What makes clients turn away, such as a certificate that has expired. */
+  /** Reasons for clients to refuse, such as an expired certificate. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Checks the certificates of a server. One that has expired is a warning: whoever verifies it
- * turns away by itself, and a renewal is picked up only by a server that runs.
+ * Checks the certificates of a server. An expired certificate is a warning: clients refuse it by
+ * themselves, and only a running server can pick up the renewed one.
  *
  * @param at the key of the configuration, such as `server.http.tls`
  */
@@ -90,7 +90,7 @@ function contextOf({ certificate_file, key_file, client_ca_file }: TlsFiles): Se
   };
 }
 
-/** What keeps the servers of a process from serving with the certificates of its configuration: all of it. */
+/** All problems of the configured certificates of a process's servers. */
 export function tlsProblems({ http, grpc }: Pick<ServerConfig, "http" | "grpc">): string[] {
   const configured = [
     ["server.http.tls", http?.tls],

@@ -5,12 +5,14 @@ import { StartUpError } from "../error/start-up-error.ts";
 import { checkTls } from "./check-tls.ts";
 import { readTlsFiles, readTlsFilesLater, type TlsConfig, type TlsFiles } from "./tls-files.ts";
 
-/** How often the files are looked at: renewals come days before the certificates expire. */
+/** How often the files are checked: renewals arrive days before the certificates expire. */
 export const RENEWAL_MS = 60_000;
-/** How long a handshake may take. Until it is done a connection costs memory, and says nothing. */
+/**
+ * How long a handshake may take. Until it is done a connection costs memory without serving calls.
+ */
 const HANDSHAKE_MS = 10_000;
 
-/** What a TLS server asks of its clients. */
+/** The TLS options for clients of a server. */
 export interface HandshakeOptions {
   readonly handshakeTimeout: number;
   readonly requestCert: boolean;
@@ -18,8 +20,8 @@ export interface HandshakeOptions {
 }
 
 /**
- * The certificates of one server: read at the start, and again whenever their files change.
- * What cannot be served with is not taken over: the former certificates stay.
+ * The certificates of one server: read at the start, and again whenever their files change. If new
+ * files cannot be served, the previous certificates stay in use.
  */
 export class ServerTls {
   /** What the server is made with. */
@@ -30,12 +32,12 @@ export class ServerTls {
   readonly #told = new Set<string>();
   #files: Partial<TlsFiles>;
   #context: SecureContextOptions;
-  /** What was wrong when the files were looked at last. */
+  /** The problems of the last check. */
   #wrong = "";
 
   /**
    * @param at the key of the configuration, such as `server.http.tls`
-   * @throws StartUpError with all that is wrong
+   * @throws StartUpError with all problems
    */
   constructor(at: string, config: TlsConfig, logger?: Logger) {
     this.#at = at;
@@ -61,9 +63,9 @@ export class ServerTls {
   }
 
   /**
-   * Looks after the files from now on.
+   * Checks the files from now on.
    *
-   * @param apply is given the certificates of each renewal
+   * @param apply called with the certificates of each renewal
    * @returns ends it
    */
   follow(apply: (context: SecureContextOptions) => void): () => void {
@@ -87,7 +89,7 @@ export class ServerTls {
     const reading = await readTlsFilesLater(this.#at, this.#config);
     const { context, problems, warnings } = checkTls(this.#at, this.#config, reading);
     const wrong = problems.join("\n");
-    // Told the second time: files that are just being written one after the other do not fit yet.
+    // Reported the second time: files that are being written one after the other do not match yet.
     if (wrong !== "" && wrong === this.#wrong && !this.#told.has(wrong)) {
       this.#told.add(wrong);
       this.#logger?.error(
@@ -124,11 +126,11 @@ function sameFiles(one: Partial<TlsFiles>, other: Partial<TlsFiles>): boolean {
 }
 
 /**
- * The connections of a server whose handshake is under way. Node does not tell of them, and
- * waits for them while it closes.
+ * The connections of a server whose handshake is under way. Node does not list them, and waits for
+ * them while it closes.
  */
 export class Handshakes {
-  /** By the other end's address, since a secured connection does not tell which one it was before. */
+  /** By the peer's address, since a TLS connection does not refer to its socket. */
   readonly #sockets = new Map<string, Socket>();
 
   constructor(server: Server) {

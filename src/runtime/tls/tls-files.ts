@@ -17,7 +17,7 @@ export interface TlsFiles {
 
 const KEYS = ["certificate_file", "key_file", "client_ca_file"] as const;
 
-/** What could be read, and what is wrong with the rest. */
+/** The contents that could be read, and the problems of the others. */
 export interface FileReading {
   readonly files: Partial<TlsFiles>;
   readonly problems: readonly string[];

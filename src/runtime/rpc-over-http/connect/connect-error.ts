@@ -37,12 +37,14 @@ export interface ConnectError {
   readonly details: readonly {
     readonly type: string;
     readonly value: string;
-    /** The same for people who read it, of the usual ones. */
+    /** The decoded form for people, of the usual details. */
     readonly debug?: object;
   }[];
 }
 
-/** What a caller is sent of an error; of INTERNAL nothing, whoever threw it. */
+/**
+ * The part of an error that is sent to a caller; for INTERNAL nothing, regardless of who threw it.
+ */
 export function connectError(thrown: ServiceError, domain: string | undefined): ConnectError {
   const error = toldError(thrown);
   const [code] = CODES[error.grpcStatus] as (typeof CODES)[number];
@@ -72,16 +74,16 @@ export function connectStatus({ grpcStatus }: ServiceError): number {
   return (CODES[grpcStatus] as (typeof CODES)[number])[1];
 }
 
-/** The header in which a client says which version of the protocol it speaks. */
+/** The header with the protocol version of the client. */
 export const VERSION_HEADER = "connect-protocol-version";
-/** The header in which it says how long it waits, in milliseconds. */
+/** The header with its timeout in milliseconds. */
 const TIMEOUT_HEADER = "connect-timeout-ms";
 
 const TIMEOUT = /^[0-9]{1,10}$/;
 
 /**
- * How long the client of a version that we speak waits, in milliseconds; undefined where it does not
- * say.
+ * How long the client of a supported version waits, in milliseconds; undefined if it sends no
+ * timeout.
  *
  * @throws ServiceError INVALID_ARGUMENT
  */

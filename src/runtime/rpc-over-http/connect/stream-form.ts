@@ -5,7 +5,7 @@ import type { EnvelopedForm } from "../exchange/enveloped-exchange.ts";
 import { sentMetadata } from "../exchange/http-exchange.ts";
 import { connectError, connectTimeoutOf } from "./connect-error.ts";
 
-/** How Connect has streams. */
+/** The form of streams in Connect. */
 function streamForm(codec: CodecName): EnvelopedForm {
   return {
     transport: "connect",

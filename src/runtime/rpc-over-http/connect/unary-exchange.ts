@@ -14,13 +14,13 @@ import { manyMessages, type UnaryMessage, UnaryReader } from "./unary-message.ts
 
 const CONTENT_TYPES = { proto: "application/proto", json: "application/json" } as const;
 
-/** One call of Connect with one message each way: a request and a response of HTTP as others are. */
+/** One unary Connect call: an ordinary HTTP request and response. */
 export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
   readonly transport = "connect";
   readonly #message: () => UnaryMessage;
   #reader: Pick<UnaryReader<unknown>, "cancel"> | undefined;
 
-  /** @param message what the message is; throws `ServiceError` where that cannot be understood */
+  /** @param message reads the message; throws `ServiceError` if it is not valid */
   constructor(
     http: Exchange,
     path: string,
@@ -77,7 +77,7 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
     const seconds = retryAfter(error);
     if (seconds !== undefined) headers.push("Retry-After", seconds);
     if (error.grpcStatus === status.UNAUTHENTICATED) headers.push("WWW-Authenticate", "Bearer");
-    // Of a client whose compression is not known: what is.
+    // For a client with an unknown compression: the supported ones.
     if (error.grpcStatus === status.UNIMPLEMENTED) {
       headers.push("Accept-Encoding", ENCODING_NAMES.join(","));
     }
@@ -86,7 +86,7 @@ export class UnaryExchange extends HttpRpcExchange implements RpcExchange {
   }
 
   protected stopReading(): void {
-    // Whoever reads the body hears of its end.
+    // The reader of the body is notified of its end.
     this.#reader?.cancel();
     this.#reader = undefined;
   }

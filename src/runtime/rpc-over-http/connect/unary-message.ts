@@ -16,15 +16,15 @@ export interface UnaryMessage {
 }
 
 /**
- * The body of a request that was posted. A class, as is its reader: V8 would keep literals with
- * functions beyond their calls, and all of the call with them.
+ * The body of a POST request. A class, as is its reader: V8 would keep literals with functions
+ * beyond their calls, and all of the call with them.
  */
 export class PostedMessage implements UnaryMessage, BodySource {
   readonly encoding: MessageEncoding | undefined;
   readonly limit: number;
   readonly #http: Exchange;
 
-  /** @throws ServiceError for a compression that is not known */
+  /** @throws ServiceError for an unknown compression */
   constructor(http: Exchange, limit: number) {
     this.encoding = requestEncoding("content-encoding", http.headers.all("content-encoding"));
     this.limit = limit;
@@ -54,7 +54,7 @@ export class UnaryReader<Message> implements RequestReader<Message> {
   readonly #decoder: MessageDecoder<Message>;
   readonly #account: MessageAccount;
   readonly #maxBytes: number;
-  /** Of a message that is unpacked. */
+  /** Of a message that is being decompressed. */
   #unpacking: AbortController | undefined;
   #isCancelled = false;
 
@@ -77,7 +77,7 @@ export class UnaryReader<Message> implements RequestReader<Message> {
     return this.#decoder.decode(data, this.#account);
   }
 
-  /** The call is over before its message is read. */
+  /** The call ended before its message was read. */
   cancel(): void {
     this.#isCancelled = true;
     this.#unpacking?.abort();
@@ -96,14 +96,14 @@ export class UnaryReader<Message> implements RequestReader<Message> {
   }
 }
 
-/** What nobody may ask of a call with one message each way. */
+/** A request that a unary call does not allow. */
 export function manyMessages(): never {
   throw new Error("this call is unary");
 }
 
-/** What a request of Connect by GET has in its query; what else stands there is for nobody. */
+/** The query parameters of a Connect GET request; others are ignored. */
 export interface GetRequest {
-  /** How the message is encoded; undefined where that is not known. */
+  /** The encoding of the message; undefined if it is unknown. */
   readonly codec: CodecName | undefined;
   /** @throws ServiceError INVALID_ARGUMENT */
   message(): UnaryMessage;
@@ -114,7 +114,7 @@ const NAMES = new Set(["connect", "encoding", "base64", "compression", "message"
 const BASE64_URL = /^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2}(?:==)?|[A-Za-z0-9_-]{3}=?)?$/;
 const ESCAPE = /%([0-9A-Fa-f]{2})?/g;
 
-/** Reads a query as Connect has it; undefined where it does not say that it is Connect's. */
+/** Reads the query of a Connect GET request; undefined for other requests. */
 export function getRequestOf(query: string, maxBytes: number): GetRequest | undefined {
   const given = new Map<string, string[]>();
   for (const part of query.split("&")) {
@@ -147,7 +147,7 @@ function messageOf(given: ReadonlyMap<string, readonly string[]>, maxBytes: numb
   return { encoding, read: () => Promise.resolve(data) };
 }
 
-/** The bytes of a value of a query: any bytes may be escaped, also such that are not text. */
+/** The bytes of a value of a query: any bytes may be escaped, including bytes that are not text. */
 function unescaped(text: string): Buffer {
   let isMalformed = false;
   const latin1 = text.replaceAll("+", " ").replace(ESCAPE, (_escape, digits?: string) => {

@@ -20,12 +20,12 @@ import {
 import { MessageReader } from "../../wire/message-reader.ts";
 import { HttpRpcExchange, type HttpRpcSettings } from "./http-exchange.ts";
 
-/** How a protocol has messages in envelopes in the bodies of HTTP, and what ends them. */
+/** How a protocol transports enveloped messages in HTTP bodies, and how it ends them. */
 export interface EnvelopedForm {
   readonly transport: Transport;
   /** The content type of responses. */
   readonly contentType: string;
-  /** The headers that name the compression of messages, and those that the sender understands. */
+  /** The headers that name the compression of messages, and those that the sender supports. */
   readonly encodingHeader: string;
   readonly acceptHeader: string;
   /** @throws ServiceError INVALID_ARGUMENT */
@@ -36,10 +36,10 @@ export interface EnvelopedForm {
     trailers: Metadata | undefined,
     domain: string | undefined,
   ): Buffer;
-  /** What the body is as text, where it is. */
+  /** The text encoding of the body, if it has one. */
   readonly text?: {
     encode(bytes: Buffer): Buffer;
-    /** @param onRefused is notified of what is no such text */
+    /** @param onRefused called for invalid text */
     decode(incoming: IncomingMessage, onRefused: (reason: ServiceError) => void): Readable;
   };
 }
@@ -47,7 +47,7 @@ export interface EnvelopedForm {
 /** The messages after which others get their turn, as with other streams. */
 const MESSAGES_A_TURN = 64;
 
-/** One call whose messages come in envelopes: gRPC-Web, and Connect with streams. */
+/** One call with enveloped messages: gRPC-Web, and Connect streams. */
 export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
   readonly transport: Transport;
   readonly #form: EnvelopedForm;
@@ -66,7 +66,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     super(http, path, codec, settings);
     this.#form = form;
     this.transport = form.transport;
-    // Of a client that has gone the call itself is notified.
+    // The call itself is notified when the client has gone.
     http.response.on("error", () => undefined);
   }
 
@@ -140,7 +140,10 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     if (this.#form.text !== undefined) this.http.incoming.unpipe();
   }
 
-  /** Begins to read, only now: a client that waits for it does not send what is refused anyway. */
+  /**
+   * Begins to read only now: a client that waits for 100-continue does not send a body that is
+   * refused anyway.
+   */
   #open<Message>(
     decoder: MessageDecoder<Message>,
     encoding: MessageEncoding | undefined,
@@ -176,7 +179,7 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
     const { http } = this;
     const { response } = http;
     if (!this.isOpen) return this.left();
-    // After what the client does not take, it would not see the end either.
+    // A client that does not read the response would not see the end either.
     if (error !== undefined && response.writableNeedDrain) return this.cancel();
     const last = this.#asText(this.#form.last(error, trailers, this.settings.domain));
     this.ended(error);
@@ -189,8 +192,8 @@ export class EnvelopedExchange extends HttpRpcExchange implements RpcExchange {
 }
 
 /**
- * Refuses a body that is compressed as a whole, which neither protocol has. Who read it on its way
- * would have seen other messages than stand there.
+ * Refuses a body that is compressed as a whole, which neither protocol supports. Another program in
+ * between could have read different messages.
  *
  * @throws ServiceError UNIMPLEMENTED
  */

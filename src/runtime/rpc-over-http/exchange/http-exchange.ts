@@ -9,10 +9,10 @@ import type { CodecName, Metadata } from "../../rpc/rpc-exchange.ts";
 import type { MessageAccount } from "../../wire/message-budget.ts";
 import type { MessageLimits } from "../../wire/message-codec.ts";
 
-/** One object for all: each call ends with it, and where an error is made costs more than most calls. */
+/** One object for all: each call ends with it, and creating an error costs more than most calls. */
 const ANSWERED = new ServiceError("CANCELLED");
 
-/** What is the same for all calls over HTTP. */
+/** The data that all calls over HTTP share. */
 export interface HttpRpcSettings {
   /** The name of the deployed service: the domain of errors. */
   readonly domain: string | undefined;
@@ -21,7 +21,7 @@ export interface HttpRpcSettings {
   readonly limits: Pick<MessageLimits, "maxBytes">;
 }
 
-/** What calls of Connect and gRPC-Web have in common: a request and a response of HTTP. */
+/** The common part of Connect and gRPC-Web calls: an HTTP request and response. */
 export abstract class HttpRpcExchange {
   abstract readonly transport: Transport;
   readonly codec: CodecName;
@@ -61,15 +61,15 @@ export abstract class HttpRpcExchange {
     this.#onCancel = listener;
   }
 
-  /** Whether the client can still be sent anything. */
+  /** Whether anything can still be sent to the client. */
   protected get isOpen(): boolean {
     return !this.#hasEnded && !this.http.isLost && !this.http.response.destroyed;
   }
 
   /**
-   * The call has been answered: nothing more is read or kept for it.
+   * The call has a response: nothing more is read or kept for it.
    *
-   * @param reason what it was sent, where that is an error
+   * @param reason the error that was sent, if any
    */
   protected ended(reason = ANSWERED): void {
     this.#hasEnded = true;
@@ -83,7 +83,7 @@ export abstract class HttpRpcExchange {
     this.http.leave();
   }
 
-  /** Breaks the response off. */
+  /** Aborts the response. */
   cancel(): void {
     this.http.response.destroy();
     this.left();
@@ -94,19 +94,19 @@ export abstract class HttpRpcExchange {
     this.#onCancel?.(reason);
   }
 
-  /** Reads no more of the request; whoever waits for it is sent the reason. */
+  /** Stops reading the request; waiters get the reason. */
   protected abstract stopReading(reason: ServiceError): void;
 
-  /** The headers that every response begins with, and those that the handler set. */
+  /** The headers of every response, and those of the handler. */
   protected headersOf(contentType: string, own: Metadata | undefined): string[] {
     const headers = ["Content-Type", contentType, "Cache-Control", "no-store"];
-    // What could not be sent before has exposed its own.
+    // Headers that could not be sent before have already exposed their names.
     this.http.exposed = [];
     for (const [name, values] of sentMetadata(own)) this.expose(headers, name, values);
     return headers;
   }
 
-  /** Adds a header that the page which called may read. */
+  /** Adds a header that the calling page may read. */
   protected expose(headers: string[], name: string, values: readonly string[]): void {
     for (const value of values) headers.push(name, value);
     this.http.exposed = [...this.http.exposed, name];
@@ -122,7 +122,7 @@ export abstract class HttpRpcExchange {
   }
 }
 
-/** What protocols on HTTP say in headers themselves: no handler sets those. */
+/** Headers of the protocols themselves, which handlers cannot set. */
 const RESERVED = new RegExp(
   `^(:|grpc-|connect-|trailer-|access-control-|content-|(${[
     ...FRAMING_HEADERS,
@@ -133,7 +133,7 @@ const RESERVED = new RegExp(
   ].join("|")})$)`,
 );
 
-/** What a handler set, as it is sent: binary values in base64 without padding. */
+/** The headers of a handler in wire form: binary values in base64 without padding. */
 export function sentMetadata(
   own: ResponseMetadata | undefined,
 ): readonly (readonly [name: string, values: readonly string[]])[] {

@@ -12,7 +12,7 @@ import { envelopeOf, flag } from "../../wire/envelope.ts";
 import type { EnvelopedForm } from "../exchange/enveloped-exchange.ts";
 import { sentMetadata } from "../exchange/http-exchange.ts";
 
-/** How gRPC-Web has messages: as gRPC, with the trailers after them in the body. */
+/** The form of gRPC-Web messages: as in gRPC, with the trailers after them in the body. */
 function webForm(codec: CodecName, isText: boolean): EnvelopedForm {
   return {
     transport: "grpc_web",
@@ -45,10 +45,10 @@ export const WEB_TEXT_FORM: EnvelopedForm = webForm("proto", true);
 /** Whole groups of base64; a client may encode its messages one by one, each with its padding. */
 const GROUPS = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)*$/;
 const GROUP = 4;
-/** Ends with the padding, where it has one. */
+/** Ends with the padding, if there is one. */
 const PART = /[^=]+=*/g;
 
-/** A part of a body in base64, which may stand after others. */
+/** A part of a base64 body, which may follow others. */
 function encodeBase64(bytes: Buffer): Buffer {
   return Buffer.from(bytes.toString("base64"), "latin1");
 }
@@ -56,7 +56,7 @@ function encodeBase64(bytes: Buffer): Buffer {
 /**
  * Reads a body that is base64.
  *
- * @param onRefused is notified of what is not base64
+ * @param onRefused called for invalid base64
  */
 function decodeBase64(body: Readable, onRefused: (reason: ServiceError) => void): Readable {
   const decoder = new Base64Decoder();
