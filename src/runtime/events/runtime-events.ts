@@ -11,8 +11,11 @@ export interface RuntimeEvents {
   authorization(outcome: "allowed" | "denied" | "unavailable" | "invalid"): void;
   /** A call was refused by the rate limit of its RPC, which is named in full. */
   rateLimited(rpc: string): void;
-  /** An audit event was stored, could not be stored, waits to be tried again, or was counted with others. */
-  audit(outcome: "stored" | "failed" | "delayed" | "coalesced"): void;
+  /**
+   * An audit event was stored, waits to be tried again, or was counted with others; `refused`: a
+   * call ended before its handler, since its intent could not be stored; `dropped`: the event is lost.
+   */
+  audit(outcome: "stored" | "delayed" | "refused" | "dropped" | "coalesced"): void;
   /** A cache was asked, such as `jwt` or `jwks`. */
   cache(name: string, outcome: "hit" | "miss"): void;
   /** The route registry was reached or lost. */

@@ -96,7 +96,8 @@ describe("metrics", () => {
     events.authentication("jwt", "rejected");
     events.authorization("denied");
     events.rateLimited("a.B/C");
-    events.audit("failed");
+    events.audit("refused");
+    events.audit("dropped");
     events.cache("jwt", "hit");
     events.registry("lost");
     metrics.unrouted("http", "RESOURCE_NOT_FOUND");
@@ -107,7 +108,8 @@ describe("metrics", () => {
       'svc_access_authentications_total{authenticator="jwt",outcome="rejected"} 2',
       'svc_access_authorizations_total{outcome="denied"} 1',
       'svc_access_rate_limited_total{rpc="a.B/C"} 1',
-      'svc_access_audit_events_total{outcome="failed"} 1',
+      'svc_access_audit_events_total{outcome="refused"} 1',
+      'svc_access_audit_events_total{outcome="dropped"} 1',
       'svc_access_cache_requests_total{cache="jwt",outcome="hit"} 1',
       'svc_access_registry_events_total{outcome="lost"} 1',
       'rpc_server_unrouted_requests_total{transport="http",code="RESOURCE_NOT_FOUND"} 1',
@@ -146,7 +148,7 @@ describe("metrics", () => {
     expect(atStart.filter((line) => line.startsWith("svc_access_")).sort()).toEqual(
       [
         ...of("authorizations", "allowed", "denied", "unavailable", "invalid"),
-        ...of("audit_events", "stored", "delayed", "failed", "coalesced"),
+        ...of("audit_events", "stored", "delayed", "refused", "dropped", "coalesced"),
         ...of("registry_events", "published", "lost", "failed"),
         ...of("secret_files", "changed", "failed"),
         "svc_access_identity_headers_dropped_total 0",

@@ -69,7 +69,7 @@ export class EventQueue {
     return new Promise((resolve, reject) => {
       this.#add(row, (error) => {
         if (error === undefined) return resolve();
-        this.#options.events.audit("failed");
+        this.#options.events.audit("refused");
         const options = { cause: error, retryAfterSeconds: RETRY_AFTER_SECONDS };
         reject(new ServiceError("UNAVAILABLE", "the audit event cannot be stored", options));
       });
@@ -102,7 +102,9 @@ export class EventQueue {
     while (this.#running !== undefined) await this.#running;
     while (this.#backlog.size > 0 && (await this.#storeBacklog())) {}
     const lost = this.#backlog.size;
-    if (lost > 0) this.#options.logger.error({ lost }, "audit events could not be stored");
+    if (lost === 0) return;
+    for (let count = 0; count < lost; count++) this.#options.events.audit("dropped");
+    this.#options.logger.error({ lost }, "audit events could not be stored");
   }
 
   #add(row: NewAuditRow, settle: Waiting["settle"]): void {
@@ -143,7 +145,7 @@ export class EventQueue {
   }
 
   #drop({ id, type }: NewAuditRow): void {
-    this.#options.events.audit("failed");
+    this.#options.events.audit("dropped");
     this.#options.logger.error({ id, type }, "too many audit events wait: one was dropped");
   }
 

@@ -16,7 +16,13 @@ const AUTHORIZATIONS: readonly Outcome<"authorization">[] = [
   "unavailable",
   "invalid",
 ];
-const AUDITS: readonly Outcome<"audit">[] = ["stored", "delayed", "failed", "coalesced"];
+const AUDITS: readonly Outcome<"audit">[] = [
+  "stored",
+  "delayed",
+  "refused",
+  "dropped",
+  "coalesced",
+];
 const CACHES: readonly Outcome<"cache">[] = ["hit", "miss"];
 const REGISTRIES: readonly Outcome<"registry">[] = ["published", "lost", "failed"];
 const SECRET_FILES: readonly Outcome<"secretFile">[] = ["changed", "failed"];

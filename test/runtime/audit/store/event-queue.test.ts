@@ -42,7 +42,7 @@ describe("while the database is down", () => {
       code: "UNAVAILABLE",
       message: "the audit event cannot be stored",
     });
-    expect(outcomes).toEqual(["failed"]);
+    expect(outcomes).toEqual(["refused"]);
     database.isDown = false;
     await queue.intent(row("b", "pending"));
     expect(database.batches).toEqual([["b pending"]]);
@@ -122,7 +122,7 @@ describe("while the database is down", () => {
     database.isDown = false;
     await until("all is stored", () => queue.delayed === 0);
     expect(database.batches.flat()).toEqual(["c completed", "d completed", "e completed"]);
-    expect(outcomes.filter((outcome) => outcome === "failed")).toHaveLength(2);
+    expect(outcomes.filter((outcome) => outcome === "dropped")).toHaveLength(2);
     expect(errors.filter((message) => message.includes("one was dropped"))).toHaveLength(2);
   });
 
@@ -131,7 +131,7 @@ describe("while the database is down", () => {
     database.isDown = true;
     for (const id of ["a", "b", "c"]) await queue.outcome({ ...row(id), code: "OK" });
     expect(queue.delayed).toBe(2);
-    expect(outcomes.filter((outcome) => outcome === "failed")).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === "dropped")).toHaveLength(1);
     database.isDown = false;
     await until("all is stored", () => queue.delayed === 0);
     expect(database.batches.flat()).toEqual(["b completed", "c completed"]);
@@ -218,6 +218,18 @@ test("closing stores what waits, once the database is back", async () => {
   await queue.close();
   expect(database.batches).toEqual([["a completed", "b completed"]]);
   expect(errors).toEqual(["audit events cannot be stored"]);
+});
+
+test("closing while the database is down counts each event that is lost", async () => {
+  const { queue, database, outcomes, errors } = queueOf({
+    backoffMs: { first: 60_000, most: 60_000 },
+  });
+  database.isDown = true;
+  await queue.outcome(row("a"));
+  queue.outcome(row("b"));
+  await queue.close();
+  expect(outcomes).toEqual(["delayed", "delayed", "dropped", "dropped"]);
+  expect(errors).toEqual(["audit events cannot be stored", "audit events could not be stored"]);
 });
 
 test("closing stores what is under way", async () => {
