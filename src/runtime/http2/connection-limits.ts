@@ -40,10 +40,12 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
 };
 
 /**
- * In megabytes. Node's own limit of 10 is reached by a few large responses that clients read
- * slowly, and then refuses all other calls on the connection.
+ * In megabytes: never reached. Node counts what a stream was given to send, and does not subtract
+ * what remains of it when the stream is reset; that memory is free, yet beyond the limit each new call
+ * of the connection is refused for good. `UnreadResponses` bounds what clients do not take, and
+ * `MessageBudget` what they send.
  */
-const SESSION_MEMORY = 128;
+const SESSION_MEMORY = 2 ** 32 - 1;
 
 /** The options of a session of Node. */
 export function sessionOptionsOf(limits: ConnectionLimits): ServerOptions {
