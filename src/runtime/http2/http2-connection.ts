@@ -216,11 +216,22 @@ export class Http2Connection {
     // An error of one stream only affects that one; it closes.
     stream.on("error", ignore);
     stream.on("close", () => {
+      forget(stream);
       if (--this.#streams > 0) return;
       this.#idleSince = performance.now();
       if (this.#endingSince !== undefined && !this.#session.destroyed) this.#hangUp();
     });
   }
+}
+
+/**
+ * Node holds a stream by a weak handle, and V8 frees what such a handle leads to only where it looks
+ * at all of its memory. By its listeners a stream that is over would keep its whole call so long.
+ */
+function forget(stream: ServerHttp2Stream): void {
+  stream.removeAllListeners();
+  // One that nobody listens for would end the process.
+  stream.on("error", ignore);
 }
 
 function ignore(): void {}
