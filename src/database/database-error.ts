@@ -33,3 +33,13 @@ export class DatabaseError extends Error {
     this.code = code;
   }
 }
+
+/** A program stopped waiting for a database, which may be down or may wait itself. */
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
+
+  /** @param milliseconds - how long it waited */
+  constructor(milliseconds: number) {
+    super(`no answer in ${milliseconds} ms`);
+  }
+}

@@ -1,4 +1,4 @@
-import { DatabaseError } from "../database-error.ts";
+import { DatabaseError, NoAnswerError } from "../database-error.ts";
 import type { PostgresAddress } from "./postgres-address.ts";
 import { quote } from "./postgres-rights.ts";
 
@@ -9,6 +9,12 @@ export function explainPostgres(
   address: PostgresAddress,
 ): DatabaseError {
   if (error instanceof DatabaseError) return error;
+  if (error instanceof NoAnswerError) {
+    return new DatabaseError(
+      "UNAVAILABLE",
+      `${name} gave ${error.message}: check that it runs, and what its statements wait for, such as a lock`,
+    );
+  }
   const { code = "", message = "" } = error as NodeJS.ErrnoException;
   const options = { cause: error };
   const refused = (text: string) => new DatabaseError("FAILED_PRECONDITION", text, options);
@@ -27,11 +33,18 @@ export function explainPostgres(
         `${name} does not let user ${address.user} do that (${oneLine(message)}): ${grantOf(error as PostgresProblem, address)}`,
       );
     case "25006":
-      return unavailable(`${name} is read-only: name the primary server`);
+      return unavailable(readOnlyReason(name));
     case "53100":
       return unavailable(`the disk of ${name} is full: free disk space`);
     case "53300":
-      return unavailable(`${name} has no connection left: raise max_connections`);
+      return unavailable(
+        `${name} has no connection left (${oneLine(message)}): raise max_connections, or the connection limit of the role or database`,
+      );
+    case "55P03":
+      return unavailable(tooSlow(name, message));
+    case "57014":
+      if (message.includes("timeout")) return unavailable(tooSlow(name, message));
+      break;
     default:
   }
   if (isOfStatement(code)) {
@@ -46,6 +59,15 @@ export function explainPostgres(
   return unavailable(
     `${name} cannot be reached (${why}): check that it runs and that the address is correct`,
   );
+}
+
+/** Why a database that answers cannot store anything. */
+export function readOnlyReason(name: string): string {
+  return `${name} is read-only: name the primary server`;
+}
+
+function tooSlow(name: string, message: string): string {
+  return `${name} ended a statement that took too long (${oneLine(message)}): check what it waits for, such as a lock`;
 }
 
 interface PostgresProblem {

@@ -1,9 +1,15 @@
 import { accessSync, constants, existsSync } from "node:fs";
-import { DatabaseError } from "../database-error.ts";
+import { DatabaseError, NoAnswerError } from "../database-error.ts";
 
 /** Explains an error of an SQLite file and its fix. */
 export function explainSqlite(error: unknown, file: string): DatabaseError {
   if (error instanceof DatabaseError) return error;
+  if (error instanceof NoAnswerError) {
+    return new DatabaseError(
+      "UNAVAILABLE",
+      `the store ${file} gave ${error.message}: check that its disk answers, and that no other program locks it`,
+    );
+  }
   const { code, errcode, message } = error as NodeJS.ErrnoException & { errcode?: number };
   const options = { cause: error };
   const refused = (text: string) => new DatabaseError("FAILED_PRECONDITION", text, options);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { NoAnswerError } from "../../../src/database/database-error.ts";
 import { postgresAddress } from "../../../src/database/postgres/postgres-address.ts";
 import {
   breaksConnection,
@@ -32,4 +33,32 @@ test("a statement that takes too long is not taken for a server that cannot be r
     code: "UNAVAILABLE",
     message: expect.stringMatching(/^the database notes did not answer a statement in time: /),
   });
+});
+
+test.each([
+  [
+    "an attempt that was given up",
+    new NoAnswerError(2000),
+    "the database notes gave no answer in 2000 ms: check that it runs, and what its statements wait for, such as a lock",
+  ],
+  [
+    "a statement that the server ended",
+    { code: "57014", message: "canceling statement due to statement timeout" },
+    "the database notes ended a statement that took too long (canceling statement due to statement timeout): check what it waits for, such as a lock",
+  ],
+  [
+    "a lock that the server did not wait for",
+    { code: "55P03", message: "canceling statement due to lock timeout" },
+    "the database notes ended a statement that took too long (canceling statement due to lock timeout): check what it waits for, such as a lock",
+  ],
+  [
+    "a role that has as many connections as it may",
+    { code: "53300", message: 'too many connections for role "notes"' },
+    'the database notes has no connection left (too many connections for role "notes"): raise max_connections, or the connection limit of the role or database',
+  ],
+])("the reason for %s is said once, with its fix", (_, error, expected) => {
+  const address = postgresAddress("postgres://notes@db.example.com/notes");
+  const { code, message, cause } = explainPostgres(error, "the database notes", address);
+  expect({ code, message }).toEqual({ code: "UNAVAILABLE", message: expected });
+  if (error instanceof NoAnswerError) expect(cause).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import type { Logger } from "../../../common/logger.ts";
 import { within } from "../../../common/within.ts";
+import { NoAnswerError } from "../../../database/database-error.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import type { NewAuditRow } from "./audit-table.ts";
@@ -17,6 +18,8 @@ export interface EventQueueOptions {
   readonly maxBacklog?: number;
   /** After how many milliseconds an attempt counts as failed; 2,000 where absent. */
   readonly attemptTimeoutMs?: number;
+  /** After how many milliseconds another reason of the same outage is logged; 10,000 where absent. */
+  readonly logPauseMs?: number;
   /** The pauses between attempts, in milliseconds; 100 to 10,000 where absent. */
   readonly backoffMs?: { readonly first: number; readonly most: number };
 }
@@ -31,6 +34,7 @@ const MAX_BACKLOG = 10_000;
 /** The most rows that wait for the batch that is being stored. */
 const MAX_WAITING = 10_000;
 const ATTEMPT_TIMEOUT = 2000;
+const LOG_PAUSE = 10_000;
 /** When to retry a call that cannot be audited now. */
 const RETRY_AFTER_SECONDS = 1;
 const BACKOFF = { first: 100, most: 10_000 };
@@ -44,11 +48,14 @@ export class EventQueue {
   readonly #options: EventQueueOptions;
   readonly #backlog: Backlog;
   readonly #timeout: number;
+  readonly #logPause: number;
   readonly #backoff: { readonly first: number; readonly most: number };
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
   /** Attempts that failed since the last that succeeded. */
   #failures = 0;
+  /** The last reason in the log. */
+  #logged = { reason: "", at: 0 };
   #retry: NodeJS.Timeout | undefined;
   #isClosing = false;
 
@@ -56,6 +63,7 @@ export class EventQueue {
     this.#options = options;
     this.#backlog = new Backlog(options.maxBacklog ?? MAX_BACKLOG);
     this.#timeout = options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT;
+    this.#logPause = options.logPauseMs ?? LOG_PAUSE;
     this.#backoff = options.backoffMs ?? BACKOFF;
   }
 
@@ -180,7 +188,7 @@ export class EventQueue {
     const { save, explain, logger } = this.#options;
     try {
       await within(save(latest(rows)), this.#timeout, () => {
-        throw new Error(`the database did not answer within ${this.#timeout} ms`);
+        throw new NoAnswerError(this.#timeout);
       });
       if (this.#failures > 0) logger.info({}, "audit events are stored again");
       this.#failures = 0;
@@ -188,10 +196,20 @@ export class EventQueue {
     } catch (error) {
       this.#failures++;
       const reason = explain(error);
-      // Once, not for each call while the database is down.
-      if (this.#failures === 1) logger.error({ err: reason }, "audit events cannot be stored");
+      this.#log(reason);
       return reason;
     }
+  }
+
+  /** Each reason once, not for each call while the database is down; reasons that alternate, sometimes. */
+  #log(reason: Error): void {
+    const now = performance.now();
+    if (this.#failures > 1) {
+      if (reason.message === this.#logged.reason) return;
+      if (now < this.#logged.at + this.#logPause) return;
+    }
+    this.#logged = { reason: reason.message, at: now };
+    this.#options.logger.error({ err: reason }, "audit events cannot be stored");
   }
 }
 

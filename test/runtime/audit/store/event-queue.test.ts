@@ -193,6 +193,31 @@ test("a thousand at once are stored in batches that a statement can hold", async
   expect(Math.max(...database.batches.map(({ length }) => length))).toBeLessThanOrEqual(128);
 });
 
+test("another reason of the same outage is logged, but not each time that reasons alternate", async () => {
+  let reason = "no server";
+  const told: string[] = [];
+  const error = (fields: object) => void told.push((fields as { err: Error }).err.message);
+  const { queue } = queueOf({
+    save: () => Promise.reject(new Error(reason)),
+    logger: { debug() {}, info() {}, warn() {}, error },
+    backoffMs: { first: 60_000, most: 60_000 },
+    logPauseMs: 200,
+  });
+  const attempt = (why: string) => {
+    reason = why;
+    return queue.intent(row("a", "pending")).catch(() => undefined);
+  };
+  await attempt("no server");
+  await attempt("no password");
+  await attempt("no server");
+  expect(told).toEqual(["no server"]);
+  await sleep(250);
+  await attempt("no server");
+  await attempt("no password");
+  await attempt("no password");
+  expect(told).toEqual(["no server", "no password"]);
+});
+
 test("unless configured otherwise an attempt has seconds", async () => {
   const saved: string[] = [];
   const queue = new EventQueue({
