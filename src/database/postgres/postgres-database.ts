@@ -2,8 +2,9 @@ import { type Kysely, type LogConfig, sql } from "kysely";
 import type { Pool } from "pg";
 import { within } from "../../common/within.ts";
 import type { Database, DatabaseSettings, PoolStats } from "../database.ts";
+import { NoAnswerError } from "../database-error.ts";
 import { type PostgresAddress, postgresAddress } from "./postgres-address.ts";
-import { explainPostgres } from "./postgres-errors.ts";
+import { explainPostgres, readOnlyReason } from "./postgres-errors.ts";
 import { kyselyOverPool, openPool } from "./postgres-pool.ts";
 
 const NANOSECONDS_PER_SECOND = 1_000_000_000;
@@ -13,6 +14,10 @@ const READY_TIMEOUT = 2000;
 /** Makes acknowledged commits durable, regardless of the server's default. */
 const DURABLE = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') = 'off'`;
+
+const READ_ONLY = sql<{
+  read_only: "on" | "off";
+}>`select current_setting('transaction_read_only') as read_only`;
 
 /** A schema of a PostgreSQL database, over a pool of connections. */
 export class PostgresDatabase<Tables> implements Database<Tables> {
@@ -45,10 +50,12 @@ export class PostgresDatabase<Tables> implements Database<Tables> {
 
   async ready(): Promise<{ ready: boolean; reason?: string }> {
     try {
-      await within(sql`select 1`.execute(this.kysely), READY_TIMEOUT, () => {
-        throw new Error(`no answer in ${READY_TIMEOUT} ms`);
+      const { rows } = await within(READ_ONLY.execute(this.kysely), READY_TIMEOUT, () => {
+        throw new NoAnswerError(READY_TIMEOUT);
       });
-      return { ready: true };
+      // A standby, such as a demoted primary, answers as well, but stores nothing.
+      if (rows[0]?.read_only !== "on") return { ready: true };
+      return { ready: false, reason: readOnlyReason(this.name) };
     } catch (error) {
       return { ready: false, reason: this.explain(error).message };
     }

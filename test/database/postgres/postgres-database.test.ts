@@ -101,6 +101,24 @@ if (server === undefined) {
       await database.close();
     });
 
+    test("a server that takes no writes, such as a demoted primary, is not ready", async () => {
+      const standby = `${url}${url.includes("?") ? "&" : "?"}options=-c%20default_transaction_read_only%3Don`;
+      const database = await open("public", { url: standby });
+      expect(await database.ready()).toEqual({
+        ready: false,
+        reason: `${database.name} is read-only: name the primary server`,
+      });
+      await database.close();
+    });
+
+    test("a locked statement is not taken for a server that cannot be reached", async () => {
+      const database = await open("public", { max_open_conns: 1 });
+      const hold = sql`select pg_sleep(2.5)`.execute(database.kysely);
+      expect((await database.ready()).reason).toMatch(/ gave no answer in 2000 ms: check/);
+      await hold;
+      await database.close();
+    });
+
     test("a commit is durable where the server's default is not", async () => {
       const lax = `${url}${url.includes("?") ? "&" : "?"}options=-c%20synchronous_commit%3Doff`;
       const database = await open("public", { url: lax });
