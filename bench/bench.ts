@@ -49,7 +49,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<unknown>>> = {
 
 try {
   for (const [name, run] of Object.entries(BENCHMARKS)) {
-    // Ten minutes of load are for whoever asks for them.
+    // Ten minutes of load only on request.
     const isWanted = wanted.length === 0 ? name !== "runtime-memory" : wanted.includes(name);
     if (isWanted) await run();
   }

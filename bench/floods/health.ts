@@ -1,4 +1,4 @@
-/** Flood 4: calls of health that watch for ever, or never send their request. */
+/** Flood 4: health calls that watch forever, or never send their request. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Finding, Flood } from "./finding.ts";
 import { probing } from "./probing.ts";

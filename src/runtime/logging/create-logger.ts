@@ -4,7 +4,7 @@ import { createLineDestination, type LineDestination } from "./line-destination.
 import { redactText } from "./redaction/redact-text.ts";
 import { redact } from "./redaction/redaction.ts";
 
-/** From which level on is logged. */
+/** The lowest level that is logged. */
 export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "silent";
 
 /** How the log is written. */
@@ -19,14 +19,14 @@ export interface LoggerOptions {
   readonly destination?: Pick<LineDestination, "write"> & Partial<LineDestination>;
 }
 
-/** Writes lines that are JSON already. */
+/** Writes lines that already are JSON. */
 export interface LineWriter {
   /**
-   * Writes one line, with level, time and what every line has, around the members.
+   * Writes one line: level, time, the common members and the given ones.
    *
    * @param members members of a JSON object, without braces and without secrets
-   * @param now milliseconds since the epoch, for whoever writes many lines at once: to look at
-   * the clock for each would cost as much as the rest of the line
+   * @param now milliseconds since the epoch, for writing many lines at once: reading the clock for
+   * each would cost as much as the rest of the line
    */
   line(level: "info" | "warn" | "error", members: string, message: string, now?: number): void;
 }
@@ -37,7 +37,7 @@ export interface ProcessLogger extends Logger, LineWriter {
   flush(): void;
 }
 
-/** The options that a service's configuration asks for. */
+/** The options from a service's configuration. */
 export function loggerOptionsOf(config: {
   readonly service: string;
   readonly environment: string;
@@ -47,8 +47,8 @@ export function loggerOptionsOf(config: {
 }
 
 /**
- * A logger that writes one line of JSON for each message, without secrets, wherever
- * they stand in the fields or the message (docs/requirements.md, OBS-4).
+ * A logger that writes one line of JSON for each message, without secrets in the fields or the
+ * message (docs/requirements.md, OBS-4).
  *
  * @example
  * ```ts

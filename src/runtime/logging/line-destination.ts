@@ -8,7 +8,7 @@ export interface LineDestination {
   flushSync(): void;
 }
 
-/** More is not kept in memory: it is written at once. */
+/** The most bytes that are buffered; beyond this they are written at once. */
 const MAX_WAITING = 64 * 1024;
 /** How long a line may wait for others to be written with. */
 const DELAY_MS = 10;
@@ -20,10 +20,10 @@ const NOTHING = Buffer.alloc(0);
 const OPEN_FLAGS = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * Writes lines to a file descriptor, those of a few milliseconds in one write: a
- * write for each would cost more than all the rest of a line.
+ * Writes lines to a file descriptor, those of a few milliseconds in one write: a write for each
+ * would cost more than the rest of a line.
  *
- * A reader that leaves its pipe full is waited for once; then lines are dropped, and counted in
+ * If the reader leaves its pipe full, the logger waits once; then lines are dropped, and counted in
  * a line of their own, until it reads again.
  */
 export function createLineDestination(descriptor = 1): LineDestination {
@@ -35,13 +35,13 @@ export function createLineDestination(descriptor = 1): LineDestination {
   return destination;
 }
 
-/** One for each descriptor, however many servers a process has. */
+/** One for each descriptor, for all servers of a process. */
 const destinations = new Map<number, LineDestination>();
 
 class DescriptorDestination implements LineDestination {
   readonly #descriptor: number;
   #waiting = "";
-  /** What is left of a line that was begun. */
+  /** The rest of a partially written line. */
   #rest: Buffer = NOTHING;
   #dropped = 0;
   #patienceMs = MAX_BUSY_MS;
@@ -73,19 +73,19 @@ class DescriptorDestination implements LineDestination {
         this.#dropped = this.#put(text);
         return;
       }
-      const told = this.#dropped === 0 ? "" : droppedLine(this.#dropped);
-      const lost = this.#put(Buffer.concat([this.#rest, Buffer.from(told + text)]));
-      const isTold = lost <= linesOf(Buffer.from(text), 0);
-      this.#dropped = isTold ? lost : this.#dropped + lost - 1;
+      const notice = this.#dropped === 0 ? "" : droppedLine(this.#dropped);
+      const lost = this.#put(Buffer.concat([this.#rest, Buffer.from(notice + text)]));
+      const isReported = lost <= linesOf(Buffer.from(text), 0);
+      this.#dropped = isReported ? lost : this.#dropped + lost - 1;
     } catch {
-      // Nobody reads any longer; the service goes on without a log.
+      // Nobody reads any longer; the service continues without a log.
       this.#isBroken = true;
     }
   }
 
-  /** @returns how many lines could not even be begun */
+  /** @returns how many lines could not be started */
   #put(data: string | Buffer): number {
-    // In one write, without a copy, where the reader keeps up.
+    // In one write, without a copy, if the reader keeps up.
     const written = tryWrite(this.#descriptor, data);
     if (typeof data === "string" && written === Buffer.byteLength(data)) return 0;
     const bytes = Buffer.from(data as string);
@@ -108,12 +108,15 @@ function withoutBlocking(descriptor: number): number {
     if (!status.isFIFO() && !status.isCharacterDevice()) return descriptor;
     return openSync(`/proc/self/fd/${descriptor}`, OPEN_FLAGS);
   } catch {
-    // Not on Linux, or not ours to open.
+    // Not on Linux, or not permitted.
     return descriptor;
   }
 }
 
-/** A pipe takes what it has room for, and the rest when its reader has read. @returns where it ended */
+/**
+ * A pipe accepts what fits, and the rest when its reader has read. @returns the end of the written
+ * part
+ */
 function writeRest(descriptor: number, bytes: Buffer, from: number, patienceMs: number): number {
   const deadline = performance.now() + patienceMs;
   let offset = from;
@@ -127,7 +130,7 @@ function writeRest(descriptor: number, bytes: Buffer, from: number, patienceMs: 
   return offset;
 }
 
-/** @returns how many bytes were taken; 0 where the reader has to read first */
+/** @returns how many bytes were written; 0 if the reader has to read first */
 function tryWrite(descriptor: number, data: string | Buffer): number {
   try {
     return writeSync(descriptor, data as string);

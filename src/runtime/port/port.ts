@@ -27,7 +27,7 @@ export interface PortOptions {
  * that nothing else begins with.
  */
 export class Port {
-  /** Listens; whoever has the port makes it. */
+  /** Listens; created by the owner of the port. */
   readonly server: Server;
   readonly #detector: ProtocolDetector;
   readonly #handshakes: Handshakes | undefined;

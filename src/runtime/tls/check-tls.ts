@@ -11,7 +11,7 @@ import {
 } from "./tls-files.ts";
 
 /** The result of checking the files of a server's certificates. */
-export interface TlsJudgement {
+export interface TlsCheckResult {
   /** The certificates for the server; absent if there are problems. */
   readonly context: SecureContextOptions | undefined;
   /** The problems that prevent serving, one line each, with key and fix. */
@@ -30,7 +30,7 @@ export function checkTls(
   at: string,
   config: TlsConfig,
   { files, problems: unread }: FileReading,
-): TlsJudgement {
+): TlsCheckResult {
   const problems = [...unread];
   const warnings: string[] = [];
   const say = (key: TlsKey, what: string) => `${at}.${key} (${config[key]}) ${what}`;

@@ -29,7 +29,7 @@ export class ServerTls {
   readonly #at: string;
   readonly #config: TlsConfig;
   readonly #logger: Logger | undefined;
-  readonly #told = new Set<string>();
+  readonly #warned = new Set<string>();
   #files: Partial<TlsFiles>;
   #context: SecureContextOptions;
   /** The problems of the last check. */
@@ -90,8 +90,8 @@ export class ServerTls {
     const { context, problems, warnings } = checkTls(this.#at, this.#config, reading);
     const wrong = problems.join("\n");
     // Reported the second time: files that are being written one after the other do not match yet.
-    if (wrong !== "" && wrong === this.#wrong && !this.#told.has(wrong)) {
-      this.#told.add(wrong);
+    if (wrong !== "" && wrong === this.#wrong && !this.#warned.has(wrong)) {
+      this.#warned.add(wrong);
       this.#logger?.error(
         { problems },
         "new certificates cannot be served; the previous ones stay in use",
@@ -103,15 +103,15 @@ export class ServerTls {
     if (sameFiles(reading.files, this.#files)) return;
     this.#files = reading.files;
     this.#context = context;
-    this.#told.clear();
+    this.#warned.clear();
     apply(context);
     this.#logger?.info({ key: this.#at }, "the certificates were renewed");
   }
 
   #warn(warnings: readonly string[]): void {
     for (const warning of warnings) {
-      if (this.#told.has(warning)) continue;
-      this.#told.add(warning);
+      if (this.#warned.has(warning)) continue;
+      this.#warned.add(warning);
       this.#logger?.warn({}, warning);
     }
   }

@@ -176,7 +176,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     await client.leaseClient.leaseRevoke({ ID: pair?.lease ?? "0" });
     expect(await keys()).toEqual([]);
     await until("etcd has the key", async () => (await keys()).length === 1);
-    // Told once etcd has answered, which is after the key is there.
+    // Called once etcd has answered, which is after the key is there.
     await until("three events were reported", () => events.length === 3);
     expect(events).toEqual(["published", "lost", "published"]);
     expect(publisher.readiness()).toBeUndefined();

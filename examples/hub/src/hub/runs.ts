@@ -132,7 +132,7 @@ export class Runs {
     return found(run?.projectId === projectId ? run : undefined, `the run ${runId}`);
   }
 
-  /** A run ends once: whoever comes later changes nothing. */
+  /** A run ends once: later calls change nothing. */
   #end(run: Run, state: RunState): Run {
     return isRunning(run) ? this.#save({ ...run, state, endTime: timestampNow() }) : run;
   }

@@ -19,10 +19,9 @@ const MAX_STEPS = 10_000_000;
 const KEPT_FRAMES = 64;
 
 /**
- * Decides checks. A walk over a list of pending (object, node) finds whatever
- * is granted in one of several ways; intersections, exclusions and `all` are
- * frames on a stack of their own. Neither uses the call stack, so chains of
- * groups may have any length.
+ * Decides checks. A walk over a list of pending (object, node) finds everything that is granted in
+ * one of several ways; intersections, exclusions and `all` are frames on a stack of their own.
+ * Neither uses the call stack, so chains of groups may have any length.
  *
  * A node that is reached again while it is evaluated counts as false there: no proof needs to
  * contain itself. The model does not let a subtracted side lead back, so this is sound under

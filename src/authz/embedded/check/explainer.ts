@@ -48,7 +48,7 @@ export class Explainer {
     walk.steps++;
     const as = (step: Step): Explanation => ({ resource, permission: name, ...step });
     const { type, id, relation } = walk.request.subject;
-    // A userset is a member of itself, whatever its relation or permission says.
+    // A userset is a member of itself, regardless of its relation or permission.
     if (type === resource.type && id === resource.id && relation === name) {
       return as({ kind: "self", allowed: true, children: [] });
     }

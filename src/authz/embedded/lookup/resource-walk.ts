@@ -103,7 +103,7 @@ export class ResourceWalk {
     const end = Math.min(length, rest.next + RESOURCES_A_TURN);
     this.#pushList(rest.list, rest.arrows, rest.next, end);
     rest.next = end;
-    // Whatever this list leads to is pushed above it, so only finished lists are popped now.
+    // Results of this list are pushed above it, so only finished lists are popped now.
     if (end === length) this.#rests.pop();
     return true;
   }

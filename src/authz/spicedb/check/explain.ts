@@ -55,7 +55,7 @@ class Walk {
     const { type, id, relation } = this.#subject;
     const key = `${resource.type}:${resource.id}#${name}`;
     const node = { resource, permission: name, children: [] };
-    // A userset is a member of itself, whatever its relation or permission says.
+    // A userset is a member of itself, regardless of its relation or permission.
     if (type === resource.type && id === resource.id && relation === name) {
       return { ...node, kind: "self", allowed: true };
     }

@@ -45,8 +45,8 @@ export function toClientError(error: Error & StatusObject, wasSent: boolean): Se
       info?.reason === undefined && code === "UNAVAILABLE"
         ? tlsFailure(error.details)
         : error.details;
-    const told = new ServiceError(code as ErrorCode, message || undefined, options);
-    return wasSent ? told : markUnsent(told);
+    const reported = new ServiceError(code as ErrorCode, message || undefined, options);
+    return wasSent ? reported : markUnsent(reported);
   }
   const http = ERROR_CODES[CODE_OF_STATUS[error.code] ?? "INTERNAL"].http;
   return ServiceError.of(http, code, error.details, options);

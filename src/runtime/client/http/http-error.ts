@@ -42,8 +42,9 @@ export function errorOf(
     ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
   };
   if (!isErrorBody(body)) {
-    const told = isObject(body) ? statusBodyOf(body) : undefined;
-    if (told !== undefined) return new ServiceError(told.code, told.message || undefined, retry);
+    const reported = isObject(body) ? statusBodyOf(body) : undefined;
+    if (reported !== undefined)
+      return new ServiceError(reported.code, reported.message || undefined, retry);
     const code = CODES[httpStatus] ?? (httpStatus >= 500 ? "INTERNAL" : "INVALID_ARGUMENT");
     return new ServiceError(code, undefined, retry);
   }
@@ -72,8 +73,8 @@ export function streamErrorOf(line: unknown): ServiceError | undefined {
 export function networkError(error: Error): ServiceError {
   const { syscall, code = "" } = error as NodeJS.ErrnoException;
   const message = tlsFailure(`${code} ${error.message}`);
-  const told = new ServiceError("UNAVAILABLE", message, { cause: error });
-  return syscall === "connect" || syscall === "getaddrinfo" ? markUnsent(told) : told;
+  const reported = new ServiceError("UNAVAILABLE", message, { cause: error });
+  return syscall === "connect" || syscall === "getaddrinfo" ? markUnsent(reported) : reported;
 }
 
 /** Seconds, or a date. */

@@ -118,7 +118,7 @@ function jsonBody(
   if (field === undefined) throw new Error(`${input.typeName} has no field "${body}"`);
   const value = jsonValueOf(fields, field);
   delete fields[field.jsonName];
-  // No body leaves a field as it is, whatever its kind; a null would be one of some.
+  // Without a body a field of any kind is unchanged; for some kinds a null would be a value.
   return value === undefined ? {} : jsonOf(value);
 }
 

@@ -23,7 +23,7 @@ export function healthMethods(
   limits: BuiltInLimits,
 ): readonly BuiltInMethod[] {
   const known = new Set(["", ...services]);
-  const statusOf = (service: string): Told => {
+  const statusOf = (service: string): StatusMessage => {
     if (!known.has(service)) return SERVICE_UNKNOWN;
     return isReady() ? SERVING : NOT_SERVING;
   };
@@ -93,7 +93,7 @@ const WATCH_INTERVAL_MS = 500;
 const PORTION = 128;
 
 /** The messages for watchers, as bytes: always the same object for the same status. */
-export type Told = Uint8Array;
+export type StatusMessage = Uint8Array;
 
 /**
  * The health watchers. One timer serves all of them; while nothing changes it only reads the state.
@@ -113,7 +113,11 @@ class HealthWatchers {
    * Yields the current status, then each change, until the signal aborts: then a last change, and
    * rejects with its reason.
    */
-  async watch(exchange: BuiltInExchange, signal: AbortSignal, status: () => Told): Promise<never> {
+  async watch(
+    exchange: BuiltInExchange,
+    signal: AbortSignal,
+    status: () => StatusMessage,
+  ): Promise<never> {
     const watcher = new Watcher(exchange, signal, status);
     this.#look();
     // One timer while there are any watchers.
@@ -158,11 +162,11 @@ class Watcher {
   onError: (error: unknown) => void = () => undefined;
   readonly #exchange: BuiltInExchange;
   readonly #signal: AbortSignal;
-  readonly #status: () => Told;
-  #told: Told | undefined;
+  readonly #status: () => StatusMessage;
+  #sent: StatusMessage | undefined;
   #isTelling = false;
 
-  constructor(exchange: BuiltInExchange, signal: AbortSignal, status: () => Told) {
+  constructor(exchange: BuiltInExchange, signal: AbortSignal, status: () => StatusMessage) {
     this.#exchange = exchange;
     this.#signal = signal;
     this.#status = status;
@@ -175,8 +179,8 @@ class Watcher {
 
   async #tellAll(): Promise<void> {
     this.#isTelling = true;
-    for (let now = this.#status(); now !== this.#told; now = this.#status()) {
-      this.#told = now;
+    for (let now = this.#status(); now !== this.#sent; now = this.#status()) {
+      this.#sent = now;
       await this.#exchange.send(now, () => this.#signal);
     }
     this.#isTelling = false;

@@ -1,7 +1,7 @@
-/** What stands in the place of a secret. */
+/** The replacement of a secret. */
 export const REDACTED = "***";
 
-/** The words by which a key tells that its value is a secret; lower case, without separators. */
+/** The words in a key that mark its value as a secret; lower case, without separators. */
 const SECRET_WORDS = [
   "password",
   "passwd",
@@ -21,17 +21,19 @@ const SECRET_WORDS = [
 const SECRET = new RegExp(SECRET_WORDS.join("|"));
 /** Short names that are a secret only as the whole key, or at its end. */
 const SHORT = /^(?:pass|pwd|pw|auth)$|jwt$/;
-/** What says something about a secret and is none. */
+/** Names of data about a secret that are not secret themselves. */
 const ABOUT = /(?:type|endpoint|ttl|count|length|expires|expiresin|expiresat|expiry)$/;
 
-/** Keys repeat: what was found out of one is kept, up to a number that an attacker's keys cannot pass. */
+/**
+ * Keys repeat: the result for each is cached, up to a limit, since an attacker may send many keys.
+ */
 const known = new Map<string, boolean>();
 const MAX_KNOWN = 2000;
 const MAX_KEY = 256;
 
 /**
- * Whether the value of a key is a secret, whatever the letter case and the
- * separators: `accessKey`, `client-secret`, `REFRESH_TOKEN`, `set-cookie`.
+ * Whether the value of a key is a secret, regardless of letter case and separators: `accessKey`,
+ * `client-secret`, `REFRESH_TOKEN`, `set-cookie`.
  */
 export function isSecretKey(key: string): boolean {
   const before = known.get(key);
@@ -66,7 +68,7 @@ const SQL = /\b(password|identified\s{1,8}by)(\s{1,8})(["'])(?:[^"'\\]|\\.){0,20
 /** Letters that JSON writes as escapes, such as `\u0070assword`. */
 const ESCAPED = /\\u00([3-7][0-9a-f])/gi;
 
-/** A text without the values of secret names, however the two are put together. */
+/** A text without the values of secret names, in every notation. */
 export function withoutNamedSecrets(text: string): string {
   const pairs = withoutValues(text.replace(ESCAPED, plainLetter), NAME, isSecretName, valueAt);
   return withoutValues(pairs, ENCODED_NAME, isEncodedSecret, encodedValueAt)
@@ -85,7 +87,7 @@ interface Value {
   readonly quote: string;
 }
 
-/** Looks from name to name, so that what is the value of one may hold the name of another. */
+/** Searches from name to name, so that the value of one may contain the name of another. */
 function withoutValues(
   text: string,
   names: RegExp,
@@ -101,7 +103,7 @@ function withoutValues(
     const start = match.index + length;
     const value = valueOf(text, start, name);
     if (value === undefined) continue;
-    // Quotes stay where they were, so that what was JSON still looks it.
+    // Quotes are kept, so that JSON still looks like JSON.
     redacted += `${text.slice(from, start)}${value.quote}${REDACTED}${value.quote}`;
     from = value.end;
     names.lastIndex = from;
@@ -123,7 +125,7 @@ function encodedValueAt(text: string, start: number): Value | undefined {
   return end === start ? undefined : { end, quote: "" };
 }
 
-/** The end of what a sticky pattern finds at a place; the place itself where that is nothing. */
+/** The end of the match of a sticky pattern at an index; the index itself if there is none. */
 function endOf(pattern: RegExp, text: string, start: number): number {
   pattern.lastIndex = start;
   return pattern.test(text) ? pattern.lastIndex : start;
@@ -134,7 +136,7 @@ function isSecretName(text: string, before: string | undefined): boolean {
   return isSecretKey(name) || ((before === "?" || before === "&") && isQuerySecret(name));
 }
 
-/** The name has what stands before it still on it, such as the `3F` of a question mark. */
+/** The name may still have a prefix, such as the `3F` of a question mark. */
 function isEncodedSecret(text: string): boolean {
   const name = text.replace(ENCODED_QUERY, "");
   return isSecretKey(name) || (name !== text && isQuerySecret(name));
@@ -154,7 +156,7 @@ function decoded(key: string): string {
       name = decodeURIComponent(name);
     }
   } catch {
-    // What can be decoded no further is what it is.
+    // A text that cannot be decoded further is final.
   }
   return name;
 }

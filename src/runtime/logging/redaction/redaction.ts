@@ -3,14 +3,14 @@ import { redactText } from "./redact-text.ts";
 
 export { REDACTED };
 
-/** Bounds of what one line may hold. */
+/** The limits of one line. */
 const MAX_DEPTH = 8;
 const MAX_ITEMS = 100;
 const MAX_NODES = 2000;
 
 /**
- * A copy of a value for the log: plain data, without secrets, of bounded depth and
- * size. Cycles, errors, maps and what else is not JSON are reported in words.
+ * A copy of a value for the log: plain data, without secrets, of bounded depth and size. Cycles,
+ * errors, maps and other values that are not JSON are described in words.
  */
 export function redact(value: unknown): unknown {
   return new Redaction().value(value, 0);
@@ -40,7 +40,7 @@ class Redaction {
     }
   }
 
-  /** JSON in a text is redacted by its keys, where it can be parsed. */
+  /** JSON in a text is redacted by its keys, if it can be parsed. */
   #text(text: string, depth: number): string {
     const first = text.charCodeAt(0);
     const looksLikeJson = (first === 0x7b || first === 0x5b) && text.length <= 16 * 1024;
@@ -48,7 +48,7 @@ class Redaction {
       try {
         return redactText(JSON.stringify(this.value(JSON.parse(text), depth + 1)));
       } catch {
-        // No JSON then: the patterns of texts do what they can.
+        // Not JSON: the patterns for texts are used.
       }
     }
     return redactText(text);
@@ -62,7 +62,7 @@ class Redaction {
     try {
       return this.#parts(value, depth + 1);
     } catch (error) {
-      // A getter or a proxy may throw; a log line must not.
+      // A getter or a proxy may throw; logging must not.
       return `[unreadable: ${redactText(String((error as Error)?.name))}]`;
     } finally {
       this.#above.pop();
@@ -140,10 +140,10 @@ class Redaction {
   }
 }
 
-/** The private members of a JSON Web Key, whose names say nothing. */
+/** The private members of a JSON Web Key, whose names do not show that. */
 const KEY_MEMBERS: ReadonlySet<string> = new Set(["d", "p", "q", "dp", "dq", "qi", "oth", "k"]);
 
-/** The members of an object, without the secrets that only the other members tell. */
+/** The members of an object, without the secrets that are only recognisable from other members. */
 function withoutMembers(entries: readonly [string, unknown][]): readonly [string, unknown][] {
   const member = (name: string) => entries.find(([key]) => key === name)?.[1];
   const isKey = typeof member("kty") === "string";
@@ -157,7 +157,7 @@ function withoutMembers(entries: readonly [string, unknown][]): readonly [string
   });
 }
 
-/** Whoever looks at the class before there is one of it has Node load all of `fetch`. */
+/** Reading the class before an instance exists would make Node load all of `fetch`. */
 function isHeaders(value: object): value is Headers {
   const isNamedSo = Object.prototype.toString.call(value) === "[object Headers]";
   return isNamedSo && value instanceof Headers;

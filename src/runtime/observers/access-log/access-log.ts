@@ -61,8 +61,8 @@ export class AccessLog implements CallObserver {
       try {
         this.#write(one, now);
       } catch (error) {
-        const told = JSON.stringify(redact(error));
-        this.#lines.line("error", `"error":${told}`, "a call cannot be logged");
+        const shown = JSON.stringify(redact(error));
+        this.#lines.line("error", `"error":${shown}`, "a call cannot be logged");
       }
     }
   }
@@ -88,10 +88,10 @@ export class AccessLog implements CallObserver {
 
 /** When a dependency is down each call fails; the place in the code is known. */
 function withoutStack(cause: unknown): unknown {
-  const told = redact(cause);
-  if (typeof told === "object" && told !== null && "stack" in told) {
-    const { stack: _, ...rest } = told;
+  const shown = redact(cause);
+  if (typeof shown === "object" && shown !== null && "stack" in shown) {
+    const { stack: _, ...rest } = shown;
     return rest;
   }
-  return told;
+  return shown;
 }

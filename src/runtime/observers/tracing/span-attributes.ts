@@ -111,7 +111,7 @@ export function endOfRpc(transport: RpcTransport, error: ServiceError | undefine
   const isConnect = RPC_SYSTEMS[transport] === "connectrpc";
   // Connect names only errors, in lower case.
   if (isConnect && error === undefined) return { attributes: {} };
-  const told = isConnect ? name.toLowerCase() : name;
-  const attributes = { "rpc.response.status_code": told };
-  return SERVER_FAULTS.has(code) ? { attributes, errorType: told } : { attributes };
+  const reported = isConnect ? name.toLowerCase() : name;
+  const attributes = { "rpc.response.status_code": reported };
+  return SERVER_FAULTS.has(code) ? { attributes, errorType: reported } : { attributes };
 }
