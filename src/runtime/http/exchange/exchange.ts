@@ -142,7 +142,8 @@ export class Exchange implements OnConnection {
 
   /** The same, with these headers. */
   open(headers: string[]): void {
-    this.#addCommon(headers);
+    // What its client sends after a body that nobody reads would be lost with the connection.
+    this.#addCommon(headers, !this.connection.isMultiplexed && hasRestToRead(this.incoming));
     this.#writeHead(200, headers);
   }
 
