@@ -8,6 +8,7 @@ import { givenRouteDocument } from "../registry/read-route-document.ts";
 import { newInstanceId } from "../registry/route-keys.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import { Cleanup } from "./cleanup.ts";
+import { watchFileDescriptors } from "./file-descriptors.ts";
 import { missingDrivers } from "./missing-drivers.ts";
 import { chainParts, openParts, type PartsContext } from "./open-parts.ts";
 import { openTransports } from "./open-transports.ts";
@@ -81,6 +82,7 @@ async function assemble(context: PartsContext): Promise<Server> {
     skipPaths: config.access_log.skip_paths,
     slowThresholdMs: milliseconds(config.access_log.slow_threshold_ns),
   });
+  cleanup.add(watchFileDescriptors({ logger }));
   const calls = new CallsUnderWay();
   const observers = [metrics.observer, accessLog, calls];
   const parts = chainParts(options, {

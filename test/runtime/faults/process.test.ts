@@ -1,9 +1,9 @@
 /** What becomes of the process when its code, its dependencies or its operator do what they should not. */
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { MishapOptions } from "./support/child-mishap.ts";
 import { Spawned } from "./support/spawned.ts";
 import { readyz, until } from "./support/until.ts";
@@ -34,13 +34,13 @@ afterAll(() => {
 
 let count = 0;
 
-function vault(options: Partial<MishapOptions> = {}): Spawned {
+function vault(options: Partial<MishapOptions> = {}, descriptors?: number): Spawned {
   const config = {
     server: { http: ANY, grpc: ANY, shutdown_timeout_ns: 20 * SECOND },
     database: { driver: "sqlite", file: join(folder, `vault-${++count}.db`) },
     ...options.config,
   };
-  const child = new Spawned("child-mishap.ts", { folder, ...options, config });
+  const child = new Spawned("child-mishap.ts", { folder, ...options, config }, descriptors);
   spawned.push(child);
   return child;
 }
@@ -168,4 +168,28 @@ test("what never closes does not keep the process", async () => {
   child.process.kill("SIGTERM");
   expect(await child.ended).toBe(0);
   await child.line("a part was not closed in time and is abandoned");
+});
+
+describe.runIf(process.platform === "linux")("without a free file descriptor", () => {
+  test("new connections are closed, which the log says, and later ones are served", async () => {
+    const child = vault({}, 64);
+    const port = await child.httpPort();
+    const sockets = Array.from({ length: 100 }, () =>
+      connect(port, "127.0.0.1")
+        .on("error", () => undefined)
+        .resume(),
+    );
+    onTestFinished(() => void sockets.forEach((socket) => void socket.destroy()));
+    const line = await child.line(
+      "no file descriptor is free, and new connections are closed: raise the limit (ulimit -n), or find out who keeps connections open",
+    );
+    expect(line).toMatchObject({ level: "error", open: 64, limit: 64 });
+    for (const socket of sockets) socket.destroy();
+    await until(
+      "it is served again",
+      async () => (await readyz(port).catch(() => undefined))?.status === 200,
+    );
+    child.process.kill("SIGTERM");
+    expect(await child.ended).toBe(0);
+  });
 });

@@ -11,11 +11,15 @@ export class Spawned {
   output = "";
   errors = "";
 
-  constructor(script: string, options: object) {
+  /** @param descriptors how many file descriptors it may have; as many as this process where absent */
+  constructor(script: string, options: object, descriptors?: number) {
     const file = fileURLToPath(new URL(script, import.meta.url));
-    this.process = spawn(process.execPath, [file, JSON.stringify(options)], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const limited = descriptors === undefined ? "" : `ulimit -n ${descriptors};`;
+    this.process = spawn(
+      "sh",
+      ["-c", `${limited} exec "$0" "$@"`, process.execPath, file, JSON.stringify(options)],
+      { stdio: ["ignore", "pipe", "pipe"] },
+    );
     this.process.stdout?.on("data", (chunk: Buffer) => (this.output += chunk.toString()));
     this.process.stderr?.on("data", (chunk: Buffer) => (this.errors += chunk.toString()));
     this.ended = new Promise((resolve) => {
