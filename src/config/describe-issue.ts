@@ -2,6 +2,7 @@ import type * as z from "zod/mini";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { configSchema } from "./config.ts";
 import type { ConfigPath } from "./config-document.ts";
+import { describeValue } from "./describe-value.ts";
 
 /** A violation of the schema. */
 export interface SchemaProblem {
@@ -21,9 +22,16 @@ export function describeIssue(issue: z.core.$ZodIssue): SchemaProblem[] {
     const why = issue.issues[0]?.message ?? issue.message;
     return [{ rule: "CONFIG_KEY", message: `${formatPath(path)} ${why}`, path }];
   }
-  const missing = issue.input === undefined && path.length > 0;
-  const why = missing ? " is missing" : `: ${lowerFirst(issue.message)}`;
-  return [{ rule: "CONFIG_VALUE", message: `${formatPath(path)}${why}`, path }];
+  const isMissing = issue.input === undefined && path.length > 0;
+  const why = isMissing ? "is missing" : describe(issue, path);
+  return [{ rule: "CONFIG_VALUE", message: `${formatPath(path)} ${why}`.trimStart(), path }];
+}
+
+function describe(issue: z.core.$ZodIssue, path: ConfigPath): string {
+  if (issue.code === "custom") return issue.message;
+  const why = describeValue(issue);
+  if (issue.code !== "invalid_type" || issue.expected !== "object") return why;
+  return `${why}; its keys are ${knownKeys(path).join(", ")}`;
 }
 
 function unknownKey(path: ConfigPath, key: string, known: readonly string[]): SchemaProblem {
@@ -65,8 +73,4 @@ export function formatPath(path: ConfigPath): string {
       typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`,
     )
     .join("");
-}
-
-function lowerFirst(message: string): string {
-  return message.charAt(0).toLowerCase() + message.slice(1);
 }

@@ -33,12 +33,12 @@ describe("login: bearer", () => {
 
   test.each<[string, unknown, string]>([
     ["none", undefined, "frontends.web.audiences is missing"],
-    ["an empty list", [], "frontends.web.audiences: too small"],
-    ["an empty text", [""], "frontends.web.audiences[0]: too small"],
+    ["an empty list", [], "frontends.web.audiences must have at least 1 item"],
+    ["an empty text", [""], "frontends.web.audiences[0] must have at least 1 character"],
     [
       "more than the gateway takes",
       Array.from({ length: 9 }, String),
-      "frontends.web.audiences: too big",
+      "frontends.web.audiences must have at most 8 items",
     ],
   ])("refuses %s as audiences: any token of the issuer would pass", (_name, audiences, message) => {
     expect(findingsOf({ ...bearer, audiences })).toEqual([expect.stringContaining(message)]);
@@ -54,7 +54,7 @@ describe("login: bearer", () => {
     ["prefix", prefix],
   ])("contradicts %s", (key, value) => {
     expect(findingsOf({ ...bearer, [key]: value })).toEqual([
-      expect.stringMatching(new RegExp(`^frontends\\.web\\.${key}: contradicts login: bearer`)),
+      expect.stringMatching(new RegExp(`^frontends\\.web\\.${key} contradicts login: bearer`)),
     ]);
   });
 
@@ -69,6 +69,6 @@ describe("login: bearer", () => {
 test("login: session has no audiences: it accepts tokens of its client", () => {
   const web = { ...fullPlatform().frontends.web, audiences: ["cli"] };
   expect(findingsOf(web)).toEqual([
-    "frontends.web.audiences: is only for login: bearer; a session accepts tokens for its client_id",
+    "frontends.web.audiences is only for login: bearer; a session accepts tokens for its client_id",
   ]);
 });

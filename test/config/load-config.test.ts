@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
 import type { Variables } from "../../src/config/variables.ts";
@@ -62,12 +63,14 @@ describe("text that is not a configuration", () => {
 
 describe("the place of a finding", () => {
   test("is the key of a value that is wrong", () => {
-    expectFindings("environment: dev\n⟦model: ''\n", ["CONFIG_VALUE model: too small"]);
+    expectFindings("environment: dev\n⟦model: ''\n", [
+      "CONFIG_VALUE model must have at least 1 character",
+    ]);
   });
 
   test("is the item of a list", () => {
     expectFindings("services:\n  hub:\n    packages:\n      - hub.v1\n      - ⟦hub/v1\n", [
-      "CONFIG_VALUE services.hub.packages[1]: must be a protobuf package",
+      "CONFIG_VALUE services.hub.packages[1] must be a protobuf package",
     ]);
   });
 
@@ -95,8 +98,8 @@ describe("the place of a finding", () => {
 
   test("is found after an alias too", () => {
     expectFindings("services:\n  hub: &hub\n    ⟦packages: []\n  ⟦iam: *hub\n", [
-      "CONFIG_VALUE services.hub.packages: too small",
-      "CONFIG_VALUE services.iam.packages: too small",
+      "CONFIG_VALUE services.hub.packages must have at least 1 item",
+      "CONFIG_VALUE services.iam.packages must have at least 1 item",
     ]);
   });
 });
@@ -112,10 +115,10 @@ test("all errors are reported at once, in the order of the file", () => {
       "⟦path: []",
     ].join("\n"),
     [
-      "CONFIG_VALUE environment: must be a name",
+      "CONFIG_VALUE environment must be a name",
       "CONFIG_VARIABLE the variable NOWHERE is not set",
       "CONFIG_KEY services.Hub must be a name",
-      "CONFIG_VALUE services.iam.packages: too small",
+      "CONFIG_VALUE services.iam.packages must have at least 1 item",
       'CONFIG_KEY services.iam.port is not a key; did you mean "ports"?',
       'CONFIG_KEY path is not a key; did you mean "paths"?',
     ],
@@ -202,4 +205,12 @@ test("locate finds a value, or its parent", () => {
   expect(loaded?.locate(["services", "hub", "packages", 1])).toEqual({ line: 4, column: 22 });
   expect(loaded?.locate(["services", "hub", "ports", "http"])).toEqual({ line: 3, column: 3 });
   expect(loaded?.locate(["frontends"])).toEqual({ line: 1, column: 1 });
+});
+
+test("the example of an edge in docs/configuration.md is accepted", () => {
+  const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
+  const example = [...page.matchAll(/```yaml\n(.*?)```/gs)].find(([block]) =>
+    block.includes("edge:"),
+  );
+  expect(findingsOf(example?.[1] ?? expect.fail("no example"))).toEqual([]);
 });

@@ -437,7 +437,7 @@ describe("a value that is empty because a variable is", () => {
 
   test("one that is empty without a variable is described as before", () => {
     expect(problemsOf(authn('gateway: {trusted_peers: [""]}'))).toEqual([
-      expect.stringContaining("trusted_peers[0] must have at least 1 characters"),
+      expect.stringContaining("trusted_peers[0] must have at least 1 character"),
     ]);
   });
 });
