@@ -1,3 +1,4 @@
+import { didYouMean } from "../../diagnostics/nearest.ts";
 import { type Definition, formatSubject, type Model } from "../../model/index.ts";
 import { OBJECT_IDS, type ObjectIdRule, WILDCARD } from "../../model/object-id.ts";
 import type {
@@ -97,12 +98,12 @@ export class RequestValidator {
     else if (subject.relation !== undefined) {
       throw invalid(`a wildcard has no relation: ${subject.type}:*#${subject.relation}`);
     }
-    this.#requireMember(resource.type, relation);
-    this.#requireSubject(subject);
+    this.#requireMember(resource.type, relation, relationship);
+    this.#requireSubject(subject, relationship);
     const declared = this.#requireType(resource.type).relations.get(relation);
     if (declared === undefined) {
       throw invalid(
-        `${formatRelationship(relationship)}: "${relation}" is a permission, which is computed and never written`,
+        `${beginning(relationship)}"${relation}" is a permission, which is computed and never written`,
       );
     }
     const wildcard = subject.id === WILDCARD;
@@ -117,7 +118,7 @@ export class RequestValidator {
     }
     const accepted = declared.subjects.map(formatSubject).join(", ");
     throw invalid(
-      `${formatRelationship(relationship)}: the relation does not allow this subject; it allows ${accepted}`,
+      `${beginning(relationship)}the relation does not allow this subject; it allows ${accepted}`,
     );
   }
 
@@ -147,23 +148,37 @@ export class RequestValidator {
     checkObjectId(this.#ids, "subject", id);
   }
 
-  #requireSubject({ type, relation }: SubjectReference): void {
-    this.#requireType(type);
-    if (relation !== undefined) this.#requireMember(type, relation);
+  #requireSubject({ type, relation }: SubjectReference, of?: Relationship): void {
+    this.#requireType(type, of);
+    if (relation !== undefined) this.#requireMember(type, relation, of);
   }
 
-  #requireType(type: string): Definition {
-    const definition = this.#model.definitions.get(type);
-    if (definition === undefined) throw invalid(`the model has no type ${JSON.stringify(type)}`);
-    return definition;
+  #requireType(type: string, of?: Relationship): Definition {
+    const { definitions } = this.#model;
+    const definition = definitions.get(type);
+    if (definition !== undefined) return definition;
+    const hint = hintFor(type, definitions.keys());
+    throw invalid(`${beginning(of)}the model has no type ${JSON.stringify(type)}${hint}`);
   }
 
-  #requireMember(type: string, name: string): void {
-    const { relations, permissions } = this.#requireType(type);
-    if (!relations.has(name) && !permissions.has(name)) {
-      throw invalid(`the type "${type}" has no relation or permission ${JSON.stringify(name)}`);
-    }
+  #requireMember(type: string, name: string, of?: Relationship): void {
+    const { relations, permissions } = this.#requireType(type, of);
+    if (relations.has(name) || permissions.has(name)) return;
+    const hint = hintFor(name, [...relations.keys(), ...permissions.keys()]);
+    throw invalid(
+      `${beginning(of)}the type "${type}" has no relation or permission ${JSON.stringify(name)}${hint}`,
+    );
   }
+}
+
+/** A write has many relationships, so messages begin with the one that has the problem. */
+function beginning(of: Relationship | undefined): string {
+  return of === undefined ? "" : `${formatRelationship(of)}: `;
+}
+
+/** The name that was meant; untyped callers may pass a name that is not text. */
+function hintFor(name: unknown, known: Iterable<string>): string {
+  return typeof name === "string" ? didYouMean(name, known) : "";
 }
 
 /** The size of a page. @throws AuthzError INVALID_ARGUMENT */

@@ -54,6 +54,16 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
   ["a type by another case", /no type "Document"/, touching("Document:a#viewer@user:x")],
   ["a type of all objects", /no type "__proto__"/, touching("__proto__:a#viewer@user:x")],
   ["an unknown relation", /no relation or permission "nope"/, touching("document:a#nope@user:x")],
+  [
+    "a misspelt relation, with the relationship and the nearest name",
+    /^document:a#viewr@user:x: the type "document" has no relation or permission "viewr"; did you mean "viewer"\?$/,
+    touching("document:b#viewer@user:x", "document:a#viewr@user:x"),
+  ],
+  [
+    "a misspelt subject type, with the relationship and the nearest name",
+    /^document:a#viewer@usr:x: the model has no type "usr"; did you mean "user"\?$/,
+    touching("document:a#viewer@usr:x"),
+  ],
   ["an unknown subject type", /no type "nope"/, touching("document:a#viewer@nope:x")],
   ["an unknown subject relation", /"nope"/, touching("document:a#viewer@group:x#nope")],
   [
