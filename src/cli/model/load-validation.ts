@@ -5,7 +5,7 @@ import { formatDiagnostic } from "../../diagnostics/diagnostic.ts";
 import { MalformedFileError } from "../../diagnostics/usage-error.ts";
 import { type Model, parseModel } from "../../model/index.ts";
 import { readValidationFile } from "../../model/validation/read-validation-file.ts";
-import { lineStarts } from "../../model/validation/text-positions.ts";
+import { lineStarts, malformed } from "../../model/validation/text-positions.ts";
 import type { ValidationFile } from "../../model/validation/validation-file.ts";
 
 /** A validation file with its model. */
@@ -23,7 +23,7 @@ export interface LoadedValidation {
  */
 export function loadValidation(path: string): LoadedValidation {
   const shown = displayPath(path);
-  const file = readValidationFile(readText(path, `the validation file ${path}`), shown);
+  const file = read(readText(path, `the validation file ${path}`), shown);
   const { schema } = file;
   if (schema.kind === "text") {
     return { file, model: parse(schema.text, shown, schema.placeOf), modelPath: shown };
@@ -32,6 +32,20 @@ export function loadValidation(path: string): LoadedValidation {
   const { line, column } = schema.position;
   const text = readText(modelPath, `${shown}:${line}:${column}: schemaFile ${schema.path}`);
   return { file, model: parse(text, modelPath), modelPath };
+}
+
+/** The beginning of a model, after comments. */
+const MODEL =
+  /^(?:\s|\/\/.*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:definition|caveat|use|import|partial)\s+["\w]/;
+
+function read(text: string, shown: string): ValidationFile {
+  try {
+    return readValidationFile(text, shown);
+  } catch (error) {
+    if (!MODEL.test(text)) throw error;
+    const message = "this is a model, not a validation file; svc-access model check checks a model";
+    throw malformed(shown, { line: 1, column: 1 }, message);
+  }
 }
 
 function parse(

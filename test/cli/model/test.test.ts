@@ -234,6 +234,18 @@ describe("a file that cannot be used is a usage error of one line", () => {
     expect(beside.status).toBe(2);
   });
 
+  test.each([
+    ["a model", DOCUMENTS],
+    ["a model after comments", `/* Who\n * may what */\n// and how\n${DOCUMENTS}`],
+  ])("%s in place of a validation file", (_title, text) => {
+    const { status, stderr } = run("test", write("model.zed", text));
+    expect(status).toBe(2);
+    expect(stderr).toContain("model.zed:1:1");
+    expect(stderr).toContain(
+      "this is a model, not a validation file; svc-access model check checks a model\n",
+    );
+  });
+
   test("missing files", () => {
     expect(run("test", "missing.yaml").stderr).toBe(
       "svc-access: the validation file missing.yaml does not exist; create it, or name another file\n",
