@@ -20,7 +20,8 @@ export interface AuthenticationOptions {
  * (docs/requirements.md, Exposure). The authorization stage decides whether the caller may call.
  */
 export function authenticationStage(options: AuthenticationOptions): Stage {
-  const { authenticators } = options;
+  const { authenticators, events } = options;
+  for (const { name } of authenticators) events.expect("authentication", name);
 
   /** Calls the authenticators from one on; returns a promise only if one of them must wait. */
   function askFrom(call: Call, first: number): void | Promise<void> {

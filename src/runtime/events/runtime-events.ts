@@ -3,6 +3,8 @@
  * throw.
  */
 export interface RuntimeEvents {
+  /** Such an event may come of this authenticator, cache or RPC; before that, counts of it are 0. */
+  expect(event: "authentication" | "cache" | "rateLimited", name: string): void;
   /** Identity headers of a peer that is not trusted were dropped. */
   identityHeadersDropped(): void;
   /** An authenticator was asked: `name` is its own. */
@@ -26,6 +28,7 @@ export interface RuntimeEvents {
 
 /** For those who do not listen. */
 export const NO_EVENTS: RuntimeEvents = {
+  expect() {},
   identityHeadersDropped() {},
   authentication() {},
   authorization() {},

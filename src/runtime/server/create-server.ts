@@ -74,6 +74,9 @@ async function assemble(context: PartsContext): Promise<Server> {
   const { options, plan, instance, logger, metrics, readiness, cleanup } = context;
   const { config } = options.configuration;
   const { events } = metrics;
+  for (const { rpc, policy } of [...plan.methods, ...plan.rawMethods.map(({ method }) => method)]) {
+    if (policy.rateLimit !== undefined) events.expect("rateLimited", rpc);
+  }
   const { engine, audit } = await openParts(context);
   for (const [name, check] of Object.entries(options.readiness ?? {})) readiness.add(name, check);
 

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { connect, type Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
 import { createMetrics } from "../../../src/runtime/observers/metrics/metrics.ts";
 import { MetricsServer } from "../../../src/runtime/observers/metrics/metrics-server.ts";
 import { callOf, methodOf } from "../support/sample-call.ts";
+import { startVault } from "../support/vault-server.ts";
 
 const textOf = async (metrics = createMetrics({ process: false })) => (await metrics.text()).body;
 
@@ -154,10 +155,15 @@ describe("metrics", () => {
         "svc_access_identity_headers_dropped_total 0",
       ].sort(),
     );
+    metrics.events.expect("rateLimited", "a.B/C");
+    metrics.events.expect("authentication", "gateway");
     metrics.events.authentication("jwt", "rejected");
+    metrics.events.expect("authentication", "jwt");
     metrics.events.cache("jwks", "miss");
     const text = await textOf(metrics);
     for (const line of [
+      'svc_access_rate_limited_total{rpc="a.B/C"} 0',
+      'svc_access_authentications_total{authenticator="gateway",outcome="rejected"} 0',
       'svc_access_authentications_total{authenticator="jwt",outcome="identified"} 0',
       'svc_access_authentications_total{authenticator="jwt",outcome="rejected"} 1',
       'svc_access_authentications_total{authenticator="jwt",outcome="unavailable"} 0',
@@ -166,6 +172,26 @@ describe("metrics", () => {
     ]) {
       expect(text).toContain(`${line}\n`);
     }
+  });
+
+  test("of a server have its authenticators, caches and rate limits from the start, at 0", async () => {
+    const oidc = { issuer: "http://127.0.0.1:1", audience: ["vault"] };
+    const vault = await startVault({ security: { authn: { mode: "idp_jwt", oidc } } });
+    onTestFinished(() => vault.stop());
+    const text = await (await fetch(`http://127.0.0.1:${vault.metrics}/metrics`)).text();
+    for (const name of ["internal", "jwt"]) {
+      for (const outcome of ["identified", "rejected", "unavailable"]) {
+        const labels = `authenticator="${name}",outcome="${outcome}"`;
+        expect(text).toContain(`svc_access_authentications_total{${labels}} 0\n`);
+      }
+    }
+    for (const cache of ["jwt", "jwks"]) {
+      for (const outcome of ["hit", "miss"]) {
+        const labels = `cache="${cache}",outcome="${outcome}"`;
+        expect(text).toContain(`svc_access_cache_requests_total{${labels}} 0\n`);
+      }
+    }
+    expect(text).toMatch(/^svc_access_rate_limited_total\{rpc="acme\.vault\.v1\.\S+"\} 0$/m);
   });
 
   test("follow the conventions of Prometheus", async () => {

@@ -35,6 +35,7 @@ export class JwtAuthenticator implements Authenticator {
 
   constructor(options: JwtAuthenticatorOptions) {
     this.#options = options;
+    options.events.expect("cache", "jwt");
   }
 
   authenticate({

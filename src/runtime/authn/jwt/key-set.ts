@@ -35,6 +35,7 @@ export class KeySet {
   constructor(options: KeySetOptions) {
     this.#options = options;
     this.#age = new KeySetAge(options.ttlMs);
+    options.events.expect("cache", "jwks");
   }
 
   /**

@@ -35,6 +35,12 @@ export class Counter {
     registerMetric(registry, "counter", name, help, () => this.#samples());
   }
 
+  /** The series of a first label are there from now on, at 0. */
+  expect(first: string): void {
+    if (this.#counts.has(first)) return;
+    this.#add(first, this.#labels.length > 1 ? (this.#outcomes[0] ?? "") : "");
+  }
+
   increment(first = "", second = ""): void {
     const series = this.#counts.get(first)?.get(second) ?? this.#add(first, second);
     series.count++;

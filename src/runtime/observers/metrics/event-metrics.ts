@@ -72,7 +72,9 @@ export function eventMetrics(registry: Registry): RuntimeEvents {
     ["outcome"],
     SECRET_FILES,
   );
+  const expected = { authentication: authentications, cache: caches, rateLimited: limited };
   return {
+    expect: (event, name) => expected[event].expect(name),
     identityHeadersDropped: () => dropped.increment(),
     authentication: (name, outcome) => authentications.increment(name, outcome),
     authorization: (outcome) => authorizations.increment(outcome),
