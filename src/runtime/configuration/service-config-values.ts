@@ -75,7 +75,7 @@ const secretText = (minLength: number) =>
         minLength,
         minLength === 1
           ? "must not be empty; give it as ${VAR}"
-          : `must have ${minLength} characters at least; give it as \${VAR}`,
+          : `must have at least ${minLength} characters; give it as \${VAR}`,
       ),
       z.maxLength(4096, "must have at most 4096 characters"),
     );

@@ -146,8 +146,8 @@ describe("a value", () => {
     ["security.authn.oidc.allowed_algs", ["none"], "allowed_algs[0] must be one of RS256"],
     ["security.authn.oidc.clock_skew_ns", 1e15, "clock_skew_ns must be at most 600000000000"],
     ["security.authn.internal_call.header", "X Token", "must be the name of a header"],
-    ["security.authn.internal_call.token", "short", "token must have 16 characters at least"],
-    ["security.authn.internal_call.token", "", "token must have 16 characters at least"],
+    ["security.authn.internal_call.token", "short", "token must have at least 16 characters"],
+    ["security.authn.internal_call.token", "", "token must have at least 16 characters"],
     [
       "security.authn.internal_call.token",
       12345678901234,
