@@ -47,7 +47,7 @@ export async function loadPlatform(options: PlatformOptions): Promise<Platform> 
     [paths.top, ...paths.services.values()].filter((path) => path !== undefined),
   );
   for (const path of used) {
-    const by = options.model === undefined ? `, which ${config?.file} names,` : "";
+    const by = options.model === undefined ? namedBy(config, path) : "";
     const { model, diagnostics } = await readModel(path, by);
     const isOneOfSeveral = model !== undefined && used.size > 1;
     models.set(path, isOneOfSeveral ? { ...model, file: displayPath(path) } : model);
@@ -71,12 +71,28 @@ function modelPaths(option: string | undefined, loaded: LoadedConfig | undefined
   if (option !== undefined) return { top: option, services: new Map() };
   if (loaded === undefined) return { top: undefined, services: new Map() };
   const { config, file } = loaded;
-  const pathOf = (model: string) => resolve(dirname(resolve(file)), model);
+  const pathOf = (model: string) => modelPath(file, model);
   const services = new Map<string, string>();
   for (const [name, { model }] of Object.entries(config.services ?? {})) {
     if (model !== undefined) services.set(name, pathOf(model));
   }
   return { top: config.model === undefined ? undefined : pathOf(config.model), services };
+}
+
+function modelPath(configFile: string, model: string): string {
+  return resolve(dirname(resolve(configFile)), model);
+}
+
+/** The position of the key that names a model, for a message. */
+function namedBy(loaded: LoadedConfig | undefined, path: string): string {
+  if (loaded === undefined) return "";
+  const { config, file, locate } = loaded;
+  const isIt = (model: string | undefined) =>
+    model !== undefined && modelPath(file, model) === path;
+  const service = Object.entries(config.services ?? {}).find(([, { model }]) => isIt(model));
+  const key = isIt(config.model) || service === undefined ? [] : ["services", service[0]];
+  const { line, column } = locate([...key, "model"]);
+  return `, which ${file}:${line}:${column} names,`;
 }
 
 async function readModel(
