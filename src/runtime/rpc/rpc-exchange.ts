@@ -25,6 +25,8 @@ export interface RequestReader<Message> {
 export interface RpcExchange {
   readonly transport: Transport;
   readonly codec: CodecName;
+  /** Whether `reply` prefers text, where the codec has it: bytes would be decoded again to be sent. */
+  readonly repliesText?: boolean;
   readonly httpMethod: string;
   /** As it was sent. */
   readonly path: string;
@@ -63,7 +65,7 @@ export interface RpcExchange {
    * Sends the only message and ends the call with success: `begin`, `send` and `succeed` in one
    * step. Throws, or rejects, if it cannot be sent; the call can fail then.
    */
-  reply(data: Uint8Array, own?: Metadata, trailers?: Metadata): void | Promise<void>;
+  reply(data: Uint8Array | string, own?: Metadata, trailers?: Metadata): void | Promise<void>;
   /**
    * Ends the call with an error; no effect once it has ended. Throws if the handler's headers
    * cannot be sent; the call can fail without them then.

@@ -62,7 +62,11 @@ async function serveCall(
     if (streamsResponse(method.kind)) {
       await sendAll(exchange, call, response as AsyncIterable<Uint8Array>);
     } else {
-      await exchange.reply(response as Uint8Array, call.beginResponse(), call.endResponse());
+      await exchange.reply(
+        response as Uint8Array | string,
+        call.beginResponse(),
+        call.endResponse(),
+      );
     }
   } catch (error) {
     const onDefect = (defect: unknown): void => settings.onDefect(defect, method.rpc);
@@ -112,6 +116,11 @@ function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec)
     httpMethod: exchange.httpMethod,
     ...headOf(exchange, method, codec),
     encodeResponse: (response) => {
+      if (exchange.repliesText === true && codec.encodeText !== undefined) {
+        const text = codec.encodeText(response);
+        call.responseBytes += Buffer.byteLength(text);
+        return text;
+      }
       const data = codec.encode(response);
       call.responseBytes += data.length;
       return data;
@@ -161,12 +170,14 @@ export function jsonCodec(
   limits: MessageLimits,
 ): MessageCodec {
   const text = compileJsonText(output, registry);
+  const encodeText = (message: unknown): string => {
+    const json = text(message as Message);
+    if (Buffer.byteLength(json) <= limits.maxResponseBytes) return json;
+    throw responseTooLarge(limits.maxResponseBytes);
+  };
   return {
     decode: compileJsonMessage(input, registry, limits),
-    encode(message) {
-      const data = Buffer.from(text(message as Message));
-      if (data.length <= limits.maxResponseBytes) return data;
-      throw responseTooLarge(limits.maxResponseBytes);
-    },
+    encode: (message) => Buffer.from(encodeText(message)),
+    encodeText,
   };
 }

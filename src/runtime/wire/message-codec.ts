@@ -18,6 +18,8 @@ export interface MessageLimits {
 export interface MessageCodec extends MessageDecoder<Message> {
   /** @throws ServiceError PAYLOAD_TOO_LARGE for a message that is larger than the limit */
   encode(message: unknown): Uint8Array;
+  /** The same as text, if the encoding is text. */
+  encodeText?(message: unknown): string;
 }
 
 /**
