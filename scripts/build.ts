@@ -4,6 +4,7 @@
  * programs never see a partial build.
  */
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
@@ -88,7 +89,10 @@ await build({
   format: "cjs",
   entryPoints: { check: "src/plugin/check-start.ts" },
   outExtension: { ".js": ".cjs" },
-  define: { CHECK_PLUGIN: JSON.stringify(`chunks/${basename(checkPlugin)}`) },
+  define: {
+    CHECK_PLUGIN: JSON.stringify(`chunks/${basename(checkPlugin)}`),
+    CHECK_PLUGIN_HASH: JSON.stringify(hashOf(join(root, checkPlugin))),
+  },
 });
 await build({
   ...common,
@@ -224,6 +228,10 @@ async function bundleTypes(): Promise<void> {
     chunkFileNames: "shared/[name].d.ts",
   });
   rmSync(`${root}${next}/declarations`, { recursive: true });
+}
+
+function hashOf(path: string): string {
+  return createHash("sha256").update(readFileSync(path)).digest("hex").slice(0, 32);
 }
 
 /** The licences of bundled packages must be distributed with them. */

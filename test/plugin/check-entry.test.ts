@@ -3,20 +3,26 @@
  * as either.
  */
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
+  chownSync,
   existsSync,
+  linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHECK_ANSWERS } from "../../src/gen/check-answers.ts";
 import { PROCEDURE } from "../../src/plugin/check-constants.ts";
@@ -180,7 +186,7 @@ describe("the code cache between starts", () => {
   /** The file that holds it, below a folder of Node.js. */
   function kept(cache: string): string[] {
     const names = readdirSync(cache, { recursive: true, encoding: "utf8" });
-    return names.filter((name) => name.endsWith(".cache")).map((name) => join(cache, name));
+    return names.filter((name) => /[^/]\.cache$/.test(name)).map((name) => join(cache, name));
   }
 
   test.each([
@@ -215,6 +221,159 @@ describe("the code cache between starts", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
+  /** A start that has kept its code in a folder of the user's choice. */
+  function begin(): { env: Readonly<Record<string, string>>; file: string } {
+    const env = { XDG_CACHE_HOME: mkdtempSync(join(folder, "cache ")) };
+    expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+    const [file = ""] = kept(env.XDG_CACHE_HOME);
+    expect(file).not.toBe("");
+    return { env, file };
+  }
+
+  describe.skipIf(process.platform === "win32")("against other users", () => {
+    test("is named after the code, and only the user may read it", () => {
+      const { file } = begin();
+      const chunks = join(ROOT, "dist/chunks");
+      const [code = ""] = readdirSync(chunks).filter((name) => /^check-plugin-\w+\.js$/.test(name));
+      const hash = createHash("sha256")
+        .update(readFileSync(join(chunks, code)))
+        .digest("hex");
+      expect(basename(file)).toContain(`-${hash.slice(0, 32)}-`);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
+      expect(readdirSync(dirname(file))).toEqual([basename(file)]);
+    });
+
+    test.each([
+      ["a link", symlinkSync],
+      ["a hard link", linkSync],
+    ])("is not run if it is %s", (_, link) => {
+      const { env, file } = begin();
+      const other = join(folder, `${Math.random()} other`);
+      renameSync(file, other);
+      const before = statSync(other);
+      link(other, file);
+      expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+      expect(lstatSync(file)).toMatchObject({ nlink: 1, mode: 0o100600 });
+      expect(lstatSync(file).ino).not.toBe(before.ino);
+      expect(statSync(other).mtimeMs).toBe(before.mtimeMs);
+    });
+
+    test("is not run if it is a named pipe", () => {
+      const { env, file } = begin();
+      rmSync(file);
+      expect(spawnSync("mkfifo", [file]).status).toBe(0);
+      expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+      expect(lstatSync(file).isFile()).toBe(true);
+    });
+
+    test.runIf(process.geteuid?.() === 0)("is not run if another user owns it", () => {
+      const { env, file } = begin();
+      chownSync(file, 12_345, 12_345);
+      expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+      expect(statSync(file).uid).toBe(0);
+    });
+
+    /** What others can do to the folder, or to the one around it, before the first start. */
+    const UNSAFE: readonly (readonly [string, (inside: string) => unknown])[] = [
+      ["the group may write to its folder", (inside) => chmodSync(inside, 0o770)],
+      ["others may write to its folder", (inside) => chmodSync(inside, 0o707)],
+      ["others may write to its folder, which is sticky", (inside) => chmodSync(inside, 0o1777)],
+      ["others may replace its folder", (inside) => chmodSync(dirname(inside), 0o777)],
+      [
+        "its folder is a link",
+        (inside) => {
+          renameSync(inside, `${inside} moved`);
+          symlinkSync(`${inside} moved`, inside);
+        },
+      ],
+    ];
+
+    test.each(UNSAFE)("is neither run nor kept if %s", (_, change) => {
+      const { env, file } = begin();
+      const time = new Date(0);
+      change(dirname(file));
+      // What is no code would be replaced, if the file were used.
+      writeFileSync(file, "no code");
+      utimesSync(file, time, time);
+      expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+      expect(statSync(file).mtimeMs).toBe(0);
+      rmSync(file);
+      expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+      expect(existsSync(file)).toBe(false);
+    });
+
+    test("is not kept in a folder of Node.js to which others may write", () => {
+      const cache = mkdtempSync(join(folder, "cache "));
+      const env = { NODE_COMPILE_CACHE: cache };
+      start([ENTRY], args, { env });
+      const [file = ""] = kept(cache);
+      rmSync(file);
+      chmodSync(dirname(file), 0o777);
+      expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+      expect(kept(cache)).toEqual([]);
+    });
+
+    test("is kept in a folder of the user in a shared one, as /tmp is", () => {
+      const { env, file } = begin();
+      rmSync(file);
+      chmodSync(env["XDG_CACHE_HOME"] ?? "", 0o1777);
+      start([ENTRY], args, { env });
+      expect(existsSync(file)).toBe(true);
+    });
+
+    test("is not written through a file that is in its way", () => {
+      const cache = mkdtempSync(join(folder, "cache "));
+      const env = { NODE_COMPILE_CACHE: cache };
+      start([ENTRY], args, { env });
+      const [file = ""] = kept(cache);
+      rmSync(file);
+      const victim = join(folder, "victim");
+      writeFileSync(victim, "precious");
+      // The shell gives its process to Node.js.
+      const script = 'ln -s "$VICTIM" "$CACHE.$$"; exec "$NODE" "$ENTRY" "$@"';
+      const planted = { ...env, VICTIM: victim, CACHE: file, NODE: process.execPath, ENTRY };
+      const answer = start(["/bin/sh", "-c", script, "sh"], args, { env: planted });
+      expect(answer).toEqual(byNode(args));
+      expect(readFileSync(victim, "utf8")).toBe("precious");
+      expect(lstatSync(file).isFile()).toBe(true);
+    });
+
+    test("leaves no partial file if it cannot be kept", () => {
+      const { env, file } = begin();
+      rmSync(file);
+      mkdirSync(join(file, "in the way"), { recursive: true });
+      expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+      expect(readdirSync(dirname(file))).toEqual([basename(file)]);
+    });
+  });
+
+  test.skipIf(process.platform === "win32")("is below the home of the user", () => {
+    const home = mkdtempSync(join(folder, "home "));
+    const temporary = mkdtempSync(join(folder, "temporary "));
+    const env = { HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: "relative" };
+    expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+    const [file = "", ...others] = kept(home);
+    expect(dirname(file)).toBe(join(home, ".cache/svc-access"));
+    expect(others).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test.each([
+    ["is missing", { HOME: "/nowhere/at all" }],
+    ["is empty", { HOME: "" }],
+    ["is relative", { HOME: "." }],
+    ["is not known", {}],
+  ])("is not kept if the home %s", (_, home) => {
+    const temporary = mkdtempSync(join(folder, "temporary "));
+    const before = readdirSync(folder);
+    const env = { ...home, TMPDIR: temporary };
+    expect(start([ENTRY], args, { env })).toEqual(byNode(args));
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(readdirSync(folder)).toEqual(before);
+    expect(existsSync("/nowhere")).toBe(false);
+  });
+
   test("is not kept after a request that could not be checked", () => {
     const cache = mkdtempSync(join(folder, "cache "));
     const env = { NODE_COMPILE_CACHE: cache };
@@ -227,6 +386,9 @@ describe("the code cache between starts", () => {
     const env = { NODE_COMPILE_CACHE: cache, NODE_DISABLE_COMPILE_CACHE: "1" };
     expect(start([ENTRY], args, { env })).toEqual(byNode(args));
     expect(kept(cache)).toEqual([]);
+    const own = { XDG_CACHE_HOME: cache, NODE_DISABLE_COMPILE_CACHE: "1" };
+    expect(start([ENTRY], args, { env: own })).toEqual(byNode(args));
+    expect(readdirSync(cache)).toEqual([]);
   });
 });
 
