@@ -55,7 +55,7 @@ const CASES: [name: string, message: RegExp, () => StartOptions][] = [
   ],
   [
     "a token that can be guessed",
-    /hub\.yaml:\d+:\d+ security\.authn\.internal_call\.system_token must have 16 characters/,
+    /hub\.yaml:\d+:\d+ security\.authn\.internal_call\.system_token must have at least 16 characters/,
     () => ({ environment: { SYSTEM_TOKEN: "short" } }),
   ],
   [

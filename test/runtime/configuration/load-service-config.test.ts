@@ -162,7 +162,7 @@ describe("a value", () => {
     [
       "security.authn.internal_call.token",
       [{ service: "a", token: "x" }],
-      "token[0].token must have 16",
+      "token[0].token must have at least 16",
     ],
     ["security.authn.internal_call.token", [{ servce: "a" }], 'did you mean "service"?'],
     ["security.authn.internal_call.system_token", "with a space, long", "printable ASCII"],
