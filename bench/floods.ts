@@ -6,6 +6,7 @@
 import { parseArgs } from "node:util";
 import { describeFinding, type Flood, isKept } from "./floods/finding.ts";
 import { silentCalls, watchers } from "./floods/health.ts";
+import { largeOverGrpc, largeOverHttp1 } from "./floods/large-responses.ts";
 import { reflection } from "./floods/reflection.ts";
 import { httpPort, metricsPort } from "./floods/silent-connections.ts";
 import { manyLarge, unknownFields } from "./floods/unpacking.ts";
@@ -18,6 +19,8 @@ const FLOODS: Readonly<Record<string, Flood>> = {
   "4-reflection": reflection,
   "5-metrics": metricsPort,
   "5-http": httpPort,
+  "12-large-grpc": largeOverGrpc,
+  "12-large-http1": largeOverHttp1,
 };
 
 const { values, positionals } = parseArgs({

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { rawFrame } from "../../test/runtime/hostile/support/raw-http2.ts";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const FRAME = { DATA: 0, HEADERS: 1, SETTINGS: 4, PING: 6 } as const;
+const FRAME = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4, PING: 6 } as const;
 const END_STREAM = 1;
 const END_HEADERS = 4;
 const ACK = 1;
@@ -14,6 +14,8 @@ const ACK = 1;
  */
 export class RawHttp2 {
   ended = 0;
+  /** The streams that the server has reset. */
+  reset = 0;
   readonly #socket: Socket;
   #next = 1;
   #left = Buffer.alloc(0);
@@ -66,6 +68,8 @@ export class RawHttp2 {
         this.#socket.write(rawFrame(FRAME.PING, ACK, 0, left.subarray(9, 9 + length)));
       } else if (type === FRAME.HEADERS && (flags & END_STREAM) !== 0) {
         this.ended++;
+      } else if (type === FRAME.RST_STREAM) {
+        this.reset++;
       }
       left = left.subarray(9 + length);
     }

@@ -20,6 +20,10 @@ const SAMPLE_MS = 50;
 const TICKS_PER_SECOND = 100;
 const MIB = 1024;
 
+/** The notice whose response is large. */
+export const LARGE_NOTICE = "large";
+const LARGE_BYTES = 3_900_000;
+
 /** What a process cost in some time. */
 export interface Cost {
   /** Of one processor. */
@@ -111,10 +115,24 @@ export class Target {
   }
 }
 
+/** As a store gives it: a text of its own in each call. */
+function largeNotice(): string {
+  return Buffer.alloc(LARGE_BYTES, "x").toString("latin1");
+}
+
 async function serve(folder: string): Promise<void> {
+  const handlers = vaultHandlers();
   const server = await createServer({
     configuration: vaultConfiguration(folder, {}, {}),
-    bindings: [bindVaultService(vaultHandlers())],
+    bindings: [
+      bindVaultService({
+        ...handlers,
+        getNotice: async (request, context) =>
+          request.noticeId === LARGE_NOTICE
+            ? { echo: largeNotice() }
+            : handlers.getNotice(request, context),
+      }),
+    ],
     logger: createLogger({ destination: { write: () => undefined } }),
   });
   process.send?.(await server.start());

@@ -2,6 +2,7 @@ import { isStreaming, streamsRequest, streamsResponse } from "../binding/bound-m
 import type { Call } from "../call/call.ts";
 import { ServiceError } from "../error/service-error.ts";
 import { toServiceError } from "../error/to-service-error.ts";
+import { responsesOfTurn } from "../wire/turn-budget.ts";
 import type { AuditTrail, CallEnd, CallObserver, Stage } from "./call-stages.ts";
 import { Deadlines } from "./deadlines.ts";
 import { HandlerRun, invokeHandler } from "./handler-run.ts";
@@ -60,6 +61,8 @@ export class ServerChain {
         await stream.next();
         return stream;
       }
+      // Handlers that end in the same turn may all return a large response.
+      if (responsesOfTurn.isSpent) await responsesOfTurn.next();
       // Before the end of the call, so that encoding errors and the bytes are recorded.
       const answer = call.encodeResponse(response);
       const ended = this.#end(call, progress, undefined);
@@ -122,6 +125,8 @@ export class ServerChain {
     if (isAudited) progress.handlerRun ??= new HandlerRun();
     const request = progress.request();
     call.request = request instanceof Promise ? await request : request;
+    // One of the calls that arrived with it has a large response: this one waits before its own work.
+    if (responsesOfTurn.isSpent) await responsesOfTurn.next();
     const authorized = authorization(call);
     if (authorized !== undefined) await authorized;
     if (isAudited) {
@@ -132,6 +137,8 @@ export class ServerChain {
       const admitted = check(call);
       if (admitted !== undefined) await admitted;
     }
+    // What the handler returns may be as large as the response.
+    if (responsesOfTurn.isSpent) await responsesOfTurn.next();
     return after.length === 0
       ? await this.#handled(call, progress)
       : await intercept(after, call, async () => this.#handled(call, progress));
@@ -178,6 +185,7 @@ export class ServerChain {
         });
         isOver = step.done === true;
         if (isOver) break;
+        if (responsesOfTurn.isSpent) await responsesOfTurn.next();
         yield call.encodeResponse(step.value);
       }
       outcome = undefined;

@@ -8,7 +8,7 @@ import type { Http2Headers } from "../http2/http2-headers.ts";
 import type { Peer } from "../peer/peer.ts";
 import { EventLoopTurn } from "../port/event-loop-turn.ts";
 import type { CodecName, RpcExchange } from "../rpc/rpc-exchange.ts";
-import { envelopeOf, flag } from "../wire/envelope.ts";
+import { envelopeOf, flag, prefixOf } from "../wire/envelope.ts";
 import { MessageAccount } from "../wire/message-budget.ts";
 import { BYTES, type MessageDecoder, maxBytesOf } from "../wire/message-decoder.ts";
 import {
@@ -163,8 +163,10 @@ export class GrpcExchange implements RpcExchange {
       return this.#replyWith(headers, envelopeOf(data), trailers);
     }
     const encoding = this.#mayCompress(headers);
-    if (encoding === undefined) return this.#replyWith(headers, envelopeOf(data), trailers);
-    return packed(encoding, data).then((frame) => this.#replyWith(headers, frame, trailers));
+    if (encoding === undefined) return this.#replyAtOnce(headers, data, flag.PLAIN, trailers);
+    return encoding
+      .pack(data)
+      .then((packed) => this.#replyAtOnce(headers, packed, flag.COMPRESSED, trailers));
   }
 
   /** Ends the call with an error; no effect once it has ended. */
@@ -198,18 +200,39 @@ export class GrpcExchange implements RpcExchange {
     frame: Buffer,
     trailers: OutgoingHttpHeaders | undefined,
   ): void {
-    turn.atEnd(() => {
-      if (!this.#response.isOpen) return;
-      try {
-        this.#response.begin(headers);
-        this.#response.end(OK_TRAILERS, trailers, frame);
-        // A client that does not read its response must not keep the memory of its request.
-        this.#account.close();
-      } catch (error) {
-        // Headers that Node does not send do not affect the other calls of this turn.
-        this.fail(toServiceError(error));
-      }
-    });
+    turn.atEnd(() => this.#sendReply(headers, frame, trailers));
+  }
+
+  /**
+   * Sends a large message at once: at the end of the turn, those of all its calls would be in memory
+   * before the first counts as unread.
+   */
+  #replyAtOnce(
+    headers: OutgoingHttpHeaders,
+    data: Uint8Array,
+    flags: number,
+    trailers: OutgoingHttpHeaders | undefined,
+  ): void {
+    this.#sendReply(headers, data, trailers, prefixOf(data.length, flags));
+  }
+
+  /** @param prefix what comes before the message, if that is not an envelope */
+  #sendReply(
+    headers: OutgoingHttpHeaders,
+    message: Uint8Array,
+    trailers: OutgoingHttpHeaders | undefined,
+    prefix?: Buffer,
+  ): void {
+    if (!this.#response.isOpen) return;
+    try {
+      this.#response.begin(headers);
+      this.#response.end(OK_TRAILERS, trailers, message, prefix);
+      // A client that does not read its response must not keep the memory of its request.
+      this.#account.close();
+    } catch (error) {
+      // Headers that Node does not send do not affect the other calls of this turn.
+      this.fail(toServiceError(error));
+    }
   }
 
   /** Sets the header with the encoding of messages, if they are compressed. */

@@ -105,8 +105,14 @@ export class ResponseWriter implements Timed {
    * @param status the trailers of the protocol
    * @param own further ones, which are omitted if Node does not send them
    * @param frame the last message
+   * @param prefix what comes before it: joining them would copy a large message
    */
-  end(status: OutgoingHttpHeaders, own?: OutgoingHttpHeaders, frame?: Buffer): void {
+  end(
+    status: OutgoingHttpHeaders,
+    own?: OutgoingHttpHeaders,
+    frame?: Uint8Array,
+    prefix?: Buffer,
+  ): void {
     this.#finish();
     this.#stream.on("wantTrailers", () => {
       this.#sendTrailers(status, own);
@@ -116,6 +122,11 @@ export class ResponseWriter implements Timed {
     else {
       if (frame.length >= COUNTED_FROM_BYTES) {
         this.#taken = this.#unread.add(frame.length, () => this.cancel());
+      }
+      if (prefix !== undefined) {
+        // Both go to Node in one write.
+        this.#stream.cork();
+        this.#stream.write(prefix);
       }
       this.#stream.end(frame);
     }

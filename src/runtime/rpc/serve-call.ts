@@ -8,6 +8,8 @@ import { compileJsonMessage } from "../json/json-message.ts";
 import { compileJsonText } from "../json/json-text.ts";
 import { responseTooLarge } from "../wire/envelope.ts";
 import { binaryCodec, type MessageCodec, type MessageLimits } from "../wire/message-codec.ts";
+import { responsesOfTurn } from "../wire/turn-budget.ts";
+import { COUNTED_FROM_BYTES } from "../wire/unread-responses.ts";
 import type { CodecName, RpcExchange } from "./rpc-exchange.ts";
 
 /** Serves a call, including its status; does not throw or reject. */
@@ -123,6 +125,7 @@ function callOf(exchange: RpcExchange, method: BoundMethod, codec: MessageCodec)
       }
       const data = codec.encode(response);
       call.responseBytes += data.length;
+      if (data.length >= COUNTED_FROM_BYTES) responsesOfTurn.spend(data.length);
       return data;
     },
   });

@@ -28,6 +28,14 @@ export function envelopeOf(data: Uint8Array, flags: number = flag.PLAIN): Buffer
   return bytes;
 }
 
+/** What comes before the data of a message: its flags and length. */
+export function prefixOf(length: number, flags: number): Buffer {
+  const prefix = Buffer.allocUnsafe(PREFIX_BYTES);
+  prefix[0] = flags;
+  prefix.writeUInt32BE(length, 1);
+  return prefix;
+}
+
 /** Extracts the messages of a request from its bytes, which may arrive in pieces of any size. */
 export class EnvelopeParser {
   readonly #limit: number;

@@ -4,6 +4,7 @@ import type { CallHeaders } from "../../call/call-headers.ts";
 import { ServiceError, toldError } from "../../error/service-error.ts";
 import { MessageAccount } from "../../wire/message-budget.ts";
 import type { ComingMessages } from "../../wire/message-reader.ts";
+import { COUNTED_FROM_BYTES } from "../../wire/unread-responses.ts";
 import type { EncodedResponse } from "../transcoding/response-encoder.ts";
 import { addVarying, callHeaders, discardHeaders, errorHeaders } from "./call-response-headers.ts";
 import type { Connection, OnConnection } from "./connections.ts";
@@ -230,8 +231,8 @@ export class Exchange implements OnConnection {
         if (!response.writableFinished) this.#guard(body.length);
       });
       this.leave();
-    } else if (this.connection.isMultiplexed) {
-      // HTTP/2 buffers by itself; if the headers were sent separately, a client that gives up might
+    } else if (this.connection.isMultiplexed || body.length >= COUNTED_FROM_BYTES) {
+      // A large body counts as unread from here on. HTTP/2 buffers by itself; if the headers were sent separately, a client that gives up might
       // see half of the response.
       this.#sendBody(body);
     } else this.#state.turn.atEnd(() => this.#sendBody(body));

@@ -6,6 +6,8 @@ import { ServiceError } from "../../error/service-error.ts";
 import { StartUpError } from "../../error/start-up-error.ts";
 import type { MessageLimits } from "../../json/element-budget.ts";
 import type { MessageMemory } from "../../wire/message-budget.ts";
+import { responsesOfTurn } from "../../wire/turn-budget.ts";
+import { COUNTED_FROM_BYTES } from "../../wire/unread-responses.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { declaresBody, readBody } from "../exchange/read-body.ts";
 import { sendBytes, sendLines } from "../exchange/stream-response.ts";
@@ -44,7 +46,12 @@ export function compileRpcRoute(
   if (streamsRequest(method.kind)) return withoutHttpForm(method, path);
   const decode = compileRequest(route, input, registry, limits);
   const { isRaw, encode } = compileResponse(route.responseBody, output, registry);
-  const encodeMessage = (response: unknown) => encode(response as Message);
+  const encodeMessage = (response: unknown): EncodedResponse => {
+    const encoded = encode(response as Message);
+    const { length } = encoded.body;
+    if (length >= COUNTED_FROM_BYTES) responsesOfTurn.spend(length);
+    return encoded;
+  };
   const read = (routed: RoutedRequest): unknown => decode(new RoutedRequestParts(routed, limits));
   if (streamsResponse(method.kind)) {
     const send = isRaw ? sendBytes : sendLines;

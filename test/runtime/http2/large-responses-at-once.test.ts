@@ -1,0 +1,81 @@
+/** Calls that arrive together and each have a large response, which the client does not read. */
+import { create } from "@bufbuild/protobuf";
+import { afterEach, expect, test, vi } from "vitest";
+import { budgetOf } from "../../../src/runtime/wire/message-budget.ts";
+import { responsesOfTurn } from "../../../src/runtime/wire/turn-budget.ts";
+import { EchoResponseSchema } from "../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
+import { frame } from "../grpc/support/raw-call.ts";
+import {
+  END_HEADERS,
+  END_STREAM,
+  FRAME,
+  headerBlock,
+  RawHttp2,
+  rawFrame,
+  uint32,
+} from "../hostile/support/raw-http2.ts";
+import { startWebServer } from "../rpc-over-http/connect/support/web-server.ts";
+
+const MIB = 1024 * 1024;
+const CALLS = 40;
+/** Of the process; one connection has half of it, which is four responses. */
+const UNREAD_BYTES = 17 * MIB;
+const INITIAL_WINDOW_SIZE = 4;
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+test.each(["application/grpc", "application/grpc-web+proto", "application/proto"])(
+  "%s: one of them is made in a turn, and those beyond the memory are cut off [TRANS-4]",
+  async (type) => {
+    const text = "x".repeat(2 * MIB);
+    const budget = budgetOf(UNREAD_BYTES);
+    let [made, inTurn, mostInTurn, mostUnread] = [0, 0, 0, 0];
+    const spend = responsesOfTurn.spend.bind(responsesOfTurn);
+    vi.spyOn(responsesOfTurn, "spend").mockImplementation((bytes) => {
+      if (inTurn++ === 0) {
+        setImmediate(() => {
+          inTurn = 0;
+        });
+      }
+      made++;
+      mostInTurn = Math.max(mostInTurn, inTurn);
+      mostUnread = Math.max(mostUnread, budget.unread.bytes);
+      spend(bytes);
+    });
+    const { port, close } = await startWebServer({
+      maxBytes: 4 * MIB,
+      budget,
+      handlers: {
+        echo: async () => create(EchoResponseSchema, { text }),
+      },
+    });
+    opened.push(close);
+    const client = new RawHttp2(port);
+    opened.push(() => client.socket.destroy());
+    const headers = headerBlock([
+      [":method", "POST"],
+      [":scheme", "http"],
+      [":path", "/fixture.v1.EchoService/Echo"],
+      [":authority", "x"],
+      ["content-type", type],
+      ["te", "trailers"],
+    ]);
+    const body = type === "application/proto" ? new Uint8Array() : frame(new Uint8Array());
+    const requests = Array.from({ length: CALLS }, (_, index) => [
+      rawFrame(FRAME.HEADERS, END_HEADERS, 2 * index + 1, headers),
+      rawFrame(FRAME.DATA, END_STREAM, 2 * index + 1, body),
+    ]);
+    const noWindow = Buffer.concat([Buffer.of(0, INITIAL_WINDOW_SIZE), uint32(0)]);
+    await client.send(rawFrame(FRAME.SETTINGS, 0, 0, noWindow), ...requests.flat());
+
+    const resets = () => client.received.filter((one) => one.type === FRAME.RST_STREAM).length;
+    await expect.poll(() => made, { timeout: 10_000 }).toBe(CALLS);
+    await expect.poll(resets, { timeout: 10_000 }).toBe(CALLS - 4);
+    expect(mostInTurn).toBe(1);
+    expect(mostUnread).toBeLessThanOrEqual(UNREAD_BYTES / 2);
+  },
+);
