@@ -37,6 +37,7 @@ export {
   type Readiness,
   type RelationshipUpdate,
   type Revision,
+  type StoreConnections,
   type WriteOperation,
   type WriteRequest,
 } from "./engine/engine.ts";

@@ -201,7 +201,7 @@ export interface ServiceConfig {
     url?: string | undefined;
     /** The file that holds the password of PostgreSQL, which is then not in url; read at the start. */
     password_file?: string | undefined;
-    /** The maximum number of connections. */
+    /** The maximum number of connections; the embedded engine has as many of its own, of which it usually uses one. */
     max_open_conns: number;
     /** The maximum number of idle connections. */
     max_idle_conns: number;

@@ -18,6 +18,7 @@ import {
   type PageRequest,
   type Readiness,
   type Revision,
+  type StoreConnections,
   type WriteRequest,
 } from "../engine/engine.ts";
 import type { RelationshipStore } from "../engine/relationship-store.ts";
@@ -50,6 +51,8 @@ export class EmbeddedEngine implements AuthorizationEngine {
   readonly onFailure = (listener: (error: AuthzError) => void): void => {
     this.#failureListeners.push(listener);
   };
+  /** Bound for the same reason. */
+  readonly connections = (): StoreConnections | undefined => this.#store.connections?.();
 
   constructor(
     model: Model,

@@ -215,6 +215,16 @@ export const ENGINE_KINDS = ["embedded", "spicedb"] as const;
 /** A kind of authorization engine. */
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
+/** The connections of a store to its database. */
+export interface StoreConnections {
+  /** How many are in use; the one that holds the lock always is. */
+  readonly used: number;
+  /** How many are open and not in use. */
+  readonly idle: number;
+  /** How many requests wait for a connection. */
+  readonly waiting: number;
+}
+
 /**
  * An authorization engine: relationships in, decisions out. The semantics are SpiceDB's. Every
  * method rejects with an `AuthzError`, and an uncertain result is an error, never a decision
@@ -375,6 +385,9 @@ export interface AuthorizationEngine {
    * the process is restarted. Absent if that cannot happen.
    */
   onFailure?(listener: (error: AuthzError) => void): void;
+
+  /** The connections of its store at this moment; absent or undefined if it has none to a server. */
+  connections?(): StoreConnections | undefined;
 
   /** Closes the engine; acknowledged writes are kept. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { Relationship } from "../../model/relationship.ts";
-import type { RelationshipUpdate } from "./engine.ts";
+import type { RelationshipUpdate, StoreConnections } from "./engine.ts";
 
 /** One committed write. */
 export interface StoredChange {
@@ -26,6 +26,9 @@ export interface RelationshipStore {
 
   /** Why committed data will not last although commits succeed; absent if that cannot happen. */
   problem?(): string | undefined;
+
+  /** Its connections at this moment; absent or undefined if it has none to a server. */
+  connections?(): StoreConnections | undefined;
 
   /** All relationships, in batches, in no order. */
   load(): AsyncIterable<readonly Relationship[]>;

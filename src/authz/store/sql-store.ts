@@ -1,6 +1,6 @@
 import type { Relationship } from "../../model/relationship.ts";
 import { AuthzError } from "../engine/authz-error.ts";
-import type { RelationshipUpdate } from "../engine/engine.ts";
+import type { RelationshipUpdate, StoreConnections } from "../engine/engine.ts";
 import type { RelationshipStore, StoredChange } from "../engine/relationship-store.ts";
 import { lostError } from "./lock-holder.ts";
 import { claim, type Ownership, readOwnership, readState, release } from "./ownership.ts";
@@ -76,6 +76,10 @@ export class SqlStore implements RelationshipStore {
 
   problem(): string | undefined {
     return this.#database.problem?.();
+  }
+
+  connections(): StoreConnections | undefined {
+    return this.#database.connections?.();
   }
 
   async *load(): AsyncGenerator<readonly Relationship[], void, undefined> {

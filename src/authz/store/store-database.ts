@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { DatabaseKind } from "../../database/database.ts";
 import type { TableRights } from "../../database/postgres/postgres-rights.ts";
 import type { AuthzError } from "../engine/authz-error.ts";
+import type { StoreConnections } from "../engine/engine.ts";
 import type { Tables } from "./tables.ts";
 import type { WriteBatch } from "./write-batch.ts";
 
@@ -56,6 +57,9 @@ export interface StoreDatabase {
    * that cannot happen.
    */
   problem?(): string | undefined;
+
+  /** Its connections at this moment; absent if it has none to a server. */
+  connections?(): StoreConnections;
 
   /** Registers a callback that is called when the connection with the lock breaks. */
   onLost(listener: () => void): void;

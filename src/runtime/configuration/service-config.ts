@@ -27,7 +27,7 @@ const database = z
       z.optional(file()),
     ),
     max_open_conns: documented(
-      "The maximum number of connections.",
+      "The maximum number of connections; the embedded engine has as many of its own, of which it usually uses one.",
       z._default(z.int().check(z.minimum(1), z.maximum(1000)), 20),
     ),
     max_idle_conns: documented(

@@ -18,6 +18,7 @@ import type { ServerPlan } from "./plan-server.ts";
 import type { Readiness } from "./readiness.ts";
 import type { ServerOptions } from "./server-options.ts";
 
+const NO_CONNECTIONS = { used: 0, idle: 0, waiting: 0 };
 const MS_PER_DAY = 86_400_000;
 
 /** The options for opening the parts of a server. */
@@ -48,7 +49,7 @@ export async function openParts(context: PartsContext): Promise<OpenParts> {
 }
 
 async function openEngine(context: PartsContext): Promise<AuthorizationEngine | undefined> {
-  const { options, plan, logger, readiness, cleanup } = context;
+  const { options, plan, logger, metrics, readiness, cleanup } = context;
   // A given engine was open before the plan: `createServer` closes it.
   const given = options.engine;
   const engine =
@@ -62,6 +63,10 @@ async function openEngine(context: PartsContext): Promise<AuthorizationEngine | 
       "permissions are no longer checked, and calls that need them are refused",
     );
   });
+  // One that has no connections to a server has no pool.
+  if (engine.connections?.() !== undefined) {
+    metrics.databasePool("authorization", () => engine.connections?.() ?? NO_CONNECTIONS);
+  }
   // Not "authorization": a log redacts everything after that name.
   readiness.add("authorization engine", async () => (await engine.ready()).reason);
   return engine;

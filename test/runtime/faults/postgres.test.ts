@@ -48,6 +48,13 @@ await onPostgres("PostgreSQL killed and started again", ({ url, stop, start }) =
     });
   });
 
+  test("the metrics have the connections of the audit and of the embedded engine", async () => {
+    const vault = await onDatabase(url);
+    const text = await (await fetch(`http://127.0.0.1:${vault.metrics}/metrics`)).text();
+    expect(text).toContain('db_client_connections{pool="authorization",state="used"} 1\n');
+    expect(text).toMatch(/^db_client_connections\{pool="database",state="idle"\} [1-9]/m);
+  });
+
   test("a network that swallows all: writes are refused in time, and go on when it is fixed", async () => {
     const at = new URL(url);
     const valve = await valveTo(Number(at.port || 5432));

@@ -10,6 +10,7 @@ import {
 } from "../../../database/postgres/postgres-pool.ts";
 import { assertRights, type TableRights } from "../../../database/postgres/postgres-rights.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
+import type { StoreConnections } from "../../engine/engine.ts";
 import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
 import type { PoolSettings } from "../postgres-settings.ts";
 import type { Snapshot, StoreDatabase } from "../store-database.ts";
@@ -81,6 +82,11 @@ export class PostgresStoreDatabase implements StoreDatabase {
 
   assertRights(rights: TableRights): Promise<void> {
     return assertRights(this.writer, { name: this.name, schema: this.#schema, rights });
+  }
+
+  connections(): StoreConnections {
+    const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { used: open - idle + (this.#writer === undefined ? 0 : 1), idle, waiting };
   }
 
   onLost(listener: () => void): void {
