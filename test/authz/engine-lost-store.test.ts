@@ -166,8 +166,8 @@ describe("where it cannot be found out", () => {
     let isLost = false;
     Object.assign(store, {
       doubtLimitMs: 10_000,
-      onInterrupted: (told: () => void) => {
-        listener = told;
+      onInterrupted: (reported: () => void) => {
+        listener = reported;
       },
       recover: async () => {
         if (isLost) throw new AuthzError("UNAVAILABLE", "the server does not answer");

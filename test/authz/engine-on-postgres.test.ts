@@ -121,7 +121,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     return { client, taken };
   }
 
-  test("a second process on the same store is refused and told by whom", async () => {
+  test("a second process on the same store is refused and learns who holds it", async () => {
     const options = fresh();
     const engine = await open(options);
     const child = startChild({ postgres: options }, "hold");

@@ -85,8 +85,9 @@ function groupsOf(mode: Mode): [names: string[], rows: Row[]][] {
   const groups = new Map<string, [names: string[], rows: Row[]]>();
   for (const name of Object.keys(EXPECTED[mode]) as CredentialName[]) {
     const rows = RPCS.map((rpc): Row => {
-      const told = (protocol: Protocol) => form(protocol, expectedCell(mode, name, rpc, protocol));
-      return [rpc, ...PROTOCOL_NAMES.map(told)];
+      const reported = (protocol: Protocol) =>
+        form(protocol, expectedCell(mode, name, rpc, protocol));
+      return [rpc, ...PROTOCOL_NAMES.map(reported)];
     });
     const known = groups.get(JSON.stringify(rows));
     if (known === undefined) groups.set(JSON.stringify(rows), [[name], rows]);

@@ -98,7 +98,7 @@ const ENDS: [string, ServiceError, Partial<AuditData>][] = [
   ["that the server's end cut off", ending, { answered: { status: 503, code: "UNAVAILABLE" } }],
 ];
 
-describe.each(ENDS)("the event of a call %s", (_, reason, told) => {
+describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
   test.each([true, false])("says that the handler did its work (write: %s)", async (isWrite) => {
     const [entered, finish] = [signal(), signal<unknown>()];
     const { call, answer, data } = start(
@@ -115,7 +115,7 @@ describe.each(ENDS)("the event of a call %s", (_, reason, told) => {
     expect((await data())?.state).toBe(isWrite ? "pending" : undefined);
     finish.resolve({});
     await expect.poll(async () => (await data())?.state).toBe("completed");
-    expect(await data()).toMatchObject({ code: "OK", status: 200, ...told });
+    expect(await data()).toMatchObject({ code: "OK", status: 200, ...notified });
   });
 
   test("says that the handler failed by itself", async () => {
@@ -129,7 +129,7 @@ describe.each(ENDS)("the event of a call %s", (_, reason, told) => {
     expect(await answer).toBe(reason.code);
     finish.reject(new ServiceError("ALREADY_EXISTS"));
     await expect.poll(async () => (await data())?.state).toBe("completed");
-    expect(await data()).toMatchObject({ code: "ALREADY_EXISTS", status: 409, ...told });
+    expect(await data()).toMatchObject({ code: "ALREADY_EXISTS", status: 409, ...notified });
   });
 
   test.each<[string, (call: Call) => unknown]>([
@@ -172,7 +172,7 @@ describe.each(ENDS)("the event of a call %s", (_, reason, told) => {
     expect(await read).toBe(reason.code);
     finish.resolve();
     await expect.poll(async () => (await dataOf(requestId))?.state).toBe("completed");
-    expect(await dataOf(requestId)).toMatchObject({ code: "OK", ...told });
+    expect(await dataOf(requestId)).toMatchObject({ code: "OK", ...notified });
   });
 
   test("says that a stream was cut off", async () => {
@@ -202,7 +202,7 @@ describe.each(ENDS)("the event of a call %s", (_, reason, told) => {
     await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
     expect(wasLeft).toBe(true);
     // What it wrote before a message stands.
-    expect(await dataOf(run.requestId)).toMatchObject({ code: "OK", cut_off: true, ...told });
+    expect(await dataOf(run.requestId)).toMatchObject({ code: "OK", cut_off: true, ...notified });
   });
 
   test("of a stream of requests says what the handler did", async () => {
@@ -219,7 +219,7 @@ describe.each(ENDS)("the event of a call %s", (_, reason, told) => {
     expect(await answer).toBe(reason.code);
     finish.resolve({});
     await expect.poll(async () => (await data())?.code).toBe("OK");
-    expect(await data()).toMatchObject(told);
+    expect(await data()).toMatchObject(notified);
   });
 });
 

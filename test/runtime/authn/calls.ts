@@ -71,13 +71,13 @@ export async function outcomeOf(work: () => unknown): Promise<string> {
 }
 
 /** Counts what the runtime tells of itself, as `name argument…`. */
-export function recordEvents(): { events: RuntimeEvents; told: string[] } {
-  const told: string[] = [];
+export function recordEvents(): { events: RuntimeEvents; reported: string[] } {
+  const reported: string[] = [];
   const events = { ...NO_EVENTS };
   for (const name of Object.keys(NO_EVENTS) as (keyof RuntimeEvents)[]) {
-    events[name] = (...rest: string[]) => void told.push([name, ...rest].join(" "));
+    events[name] = (...rest: string[]) => void reported.push([name, ...rest].join(" "));
   }
-  return { events, told };
+  return { events, reported };
 }
 
 /** A log that keeps its warnings. */

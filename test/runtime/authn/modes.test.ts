@@ -108,7 +108,7 @@ describe("10 hybrid [AUTHN-3]", () => {
     const call = world.call(world.token(), { headers: ALICE });
     await world.run(call);
     expect(call.principal).toMatchObject({ subjectId: "alice", source: "jwt" });
-    expect(world.told).toContain("authentication hybrid identified");
+    expect(world.reported).toContain("authentication hybrid identified");
   });
 
   test("two Authorization headers count as a wrong token", async () => {
@@ -208,7 +208,7 @@ describe("further authenticators", () => {
     expect((await stages.passed({})).principal?.subjectId).toBe("carol");
     expect((await stages.passed({ headers: ALICE })).principal?.subjectId).toBe("alice");
     expect(asked).toEqual(["waits"]);
-    expect(stages.told).toEqual([
+    expect(stages.reported).toEqual([
       "authentication cookie identified",
       "authentication gateway identified",
     ]);
@@ -231,7 +231,7 @@ describe("further authenticators", () => {
     const broken = stagesOf({}, {}, { further: [cookie(fails)] });
     await expect(async () => broken.passed({})).rejects.toThrow("broken");
     await expect(async () => broken.passed({ exposure: "PUBLIC" })).rejects.toThrow("broken");
-    expect(broken.told).toEqual(Array(2).fill("authentication cookie rejected"));
+    expect(broken.reported).toEqual(Array(2).fill("authentication cookie rejected"));
   });
 
   test("one that cannot tell is counted as that, and lets in to PUBLIC methods without a caller", async () => {
@@ -242,7 +242,7 @@ describe("further authenticators", () => {
     );
     expect(await down.outcome({})).toBe("503 UNAVAILABLE: unavailable");
     expect((await down.passed({ exposure: "PUBLIC" })).principal).toBeUndefined();
-    expect(down.told).toEqual(Array(2).fill("authentication cookie unavailable"));
+    expect(down.reported).toEqual(Array(2).fill("authentication cookie unavailable"));
   });
 
   test("a call that is over gets no caller", async () => {

@@ -9,7 +9,7 @@ export function stagesOf(
   rest: Record<string, unknown> = {},
   more: Partial<AuthenticatorDependencies> = {},
 ) {
-  const { events, told } = recordEvents();
+  const { events, reported } = recordEvents();
   const config = configOf({ gateway: { trusted_peers: ["10.1.2.0/24"] }, ...authn }, rest);
   const stages = identificationStages(config, { events, logger: recordLog().logger, ...more });
   const run = (call: Call) => {
@@ -19,7 +19,7 @@ export function stagesOf(
     return stages.authentication(call);
   };
   return {
-    told,
+    reported,
     run,
     /** The call, when it has passed. */
     async passed(test: TestCall): Promise<Call> {

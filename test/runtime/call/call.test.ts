@@ -25,21 +25,21 @@ test("a call begins with nobody, whom nobody trusts, and without a decision", ()
 describe("a call that ends early", () => {
   test("ends for its first reason only, for all who watch it", () => {
     const call = callOf();
-    const told: ServiceError[] = [];
-    call.whenAborted((reason) => void told.push(reason));
+    const reported: ServiceError[] = [];
+    call.whenAborted((reason) => void reported.push(reason));
     const { signal } = call;
     call.abort(DEADLINE);
     call.abort(CANCELLED);
-    expect(told).toEqual([DEADLINE]);
+    expect(reported).toEqual([DEADLINE]);
     expect([call.abortReason, signal.aborted, signal.reason]).toEqual([DEADLINE, true, DEADLINE]);
   });
 
   test("has ended also for those who begin to watch it later", () => {
     const call = callOf();
     call.abort(DEADLINE);
-    const told: ServiceError[] = [];
-    call.whenAborted((reason) => void told.push(reason));
-    expect(told).toEqual([DEADLINE]);
+    const reported: ServiceError[] = [];
+    call.whenAborted((reason) => void reported.push(reason));
+    expect(reported).toEqual([DEADLINE]);
     expect([call.signal.aborted, call.signal.reason]).toEqual([true, DEADLINE]);
   });
 });

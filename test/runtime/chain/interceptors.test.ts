@@ -70,11 +70,11 @@ test("a stream that is left early was cancelled, but for a HEAD, whose answer is
 });
 
 test("the time of a call begins at the timeout stage, for its handler as for the chain", async () => {
-  let told = 0;
+  let reported = 0;
   let begun = 0;
   const call = callOf("unary", async (_request, context) => {
     begun = performance.now();
-    told = context.deadline - Date.now();
+    reported = context.deadline - Date.now();
     await aborted(context);
   });
   const before: Interceptor = async (context, next) => {
@@ -88,7 +88,7 @@ test("the time of a call begins at the timeout stage, for its handler as for the
     await expect(result).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
   }
   // What the handler was given, less what a timer may be early.
-  expect(performance.now() - begun).toBeGreaterThan(told - 5);
+  expect(performance.now() - begun).toBeGreaterThan(reported - 5);
 });
 
 function aborted({ signal }: CallContext): Promise<unknown> {

@@ -49,8 +49,8 @@ describe("a target that cannot be reached", () => {
       .echo({})
       .catch((thrown: unknown) => thrown);
     // No server said so.
-    const told = { code: "UNAVAILABLE", message: "unavailable", status: 503, isRemote: false };
-    expect(error).toMatchObject(told);
+    const reported = { code: "UNAVAILABLE", message: "unavailable", status: 503, isRemote: false };
+    expect(error).toMatchObject(reported);
   });
 
   test("any call is tried again, for nothing was sent", async () => {

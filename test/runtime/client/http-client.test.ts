@@ -243,8 +243,8 @@ describe("errors", () => {
     const { client } = await start(answer);
     const thrown = await client.echo({ text: "a" }).catch((each: unknown) => each);
     expect(thrown).toBeInstanceOf(ServiceError);
-    const { request_id: _, ...told } = error as Record<string, unknown>;
-    expect(thrown).toMatchObject(told);
+    const { request_id: _, ...notified } = error as Record<string, unknown>;
+    expect(thrown).toMatchObject(notified);
   });
 
   test.each([

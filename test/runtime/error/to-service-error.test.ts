@@ -15,8 +15,8 @@ test.each<[AuthzErrorCode, string, string]>([
   ["ALREADY_EXISTS", "ALREADY_EXISTS", "why"],
   ["CANCELLED", "CANCELLED", "why"],
   ["UNIMPLEMENTED", "UNIMPLEMENTED", "why"],
-])("an engine's %s is %s", (code, told, message) => {
-  expect(toServiceError(new AuthzError(code, "why"))).toMatchObject({ code: told, message });
+])("an engine's %s is %s", (code, reported, message) => {
+  expect(toServiceError(new AuthzError(code, "why"))).toMatchObject({ code: reported, message });
 });
 
 test.each<[DatabaseErrorCode, string]>([
@@ -30,9 +30,9 @@ test.each<[DatabaseErrorCode, string]>([
 test.each([new Error("secret"), new TypeError("secret"), "secret", undefined, null, 7])(
   "what is not an error of ours is INTERNAL, without its words [ERR-3]",
   (thrown) => {
-    const told = toServiceError(thrown);
-    expect(told).toMatchObject({ code: "INTERNAL", status: 500, message: "internal error" });
-    expect(told.cause).toBe(thrown);
+    const reported = toServiceError(thrown);
+    expect(reported).toMatchObject({ code: "INTERNAL", status: 500, message: "internal error" });
+    expect(reported.cause).toBe(thrown);
   },
 );
 
@@ -42,9 +42,9 @@ test.each([
   ["RATE_LIMITED", "UNAVAILABLE"],
   ["RESOURCE_NOT_FOUND", "RESOURCE_NOT_FOUND"],
   ["UNAVAILABLE", "UNAVAILABLE"],
-] as const)("%s of another service is %s for whoever called this one", (code, told) => {
+] as const)("%s of another service is %s for whoever called this one", (code, reported) => {
   const remote = new ServiceError(code, "theirs", { isRemote: true });
-  expect(toServiceError(remote).code).toBe(told);
+  expect(toServiceError(remote).code).toBe(reported);
   expect(toServiceError(new ServiceError(code, "ours"))).toMatchObject({ code, message: "ours" });
 });
 
@@ -52,10 +52,10 @@ test.each([
   [401, "TOKEN_EXPIRED", "INTERNAL"],
   [403, "TENANT_LOCKED", "INTERNAL"],
   [429, "QUOTA", "UNAVAILABLE"],
-] as const)("%i %s of another service is %s, whatever it calls it", (status, code, told) => {
+] as const)("%i %s of another service is %s, whatever it calls it", (status, code, reported) => {
   const remote = ServiceError.of(status, code, "theirs", { isRemote: true });
   const error = toServiceError(remote);
-  expect(error.code).toBe(told);
+  expect(error.code).toBe(reported);
   expect(error.message).not.toContain("theirs");
 });
 

@@ -177,12 +177,12 @@ describe("the details that an error says", () => {
     expect((await thrown({ statusDetails: [large] })())?.details).toEqual([]);
   });
 
-  test("are not told on where another service said them", async () => {
+  test("are not passed on where another service reported them", async () => {
     const read = await thrown({ statusDetails: [detail], isRemote: true })();
     expect(read).toMatchObject({ reason: "OWN", details: [{ typeUrl: ERROR_INFO }] });
   });
 
-  test("are not told of INTERNAL", async () => {
+  test("are not sent with INTERNAL", async () => {
     behave = () => {
       throw new ServiceError("INTERNAL", "x", { statusDetails: [detail] });
     };

@@ -19,9 +19,9 @@ test.each([
   const trailers = statusTrailers(error, "hub");
   const bytes = Object.entries(trailers).map(([name, value]) => name.length + `${value}`.length);
   expect(bytes.reduce((sum, length) => sum + length)).toBeLessThan(USUAL_LIMIT);
-  const told = decodeURIComponent(`${trailers["grpc-message"]}`);
-  expect(told.length).toBeGreaterThan(100);
-  expect(toUSVString(text).repeat(5000).startsWith(told)).toBe(true);
+  const reported = decodeURIComponent(`${trailers["grpc-message"]}`);
+  expect(reported.length).toBeGreaterThan(100);
+  expect(toUSVString(text).repeat(5000).startsWith(reported)).toBe(true);
 });
 
 test("a time to wait that is over is none", () => {

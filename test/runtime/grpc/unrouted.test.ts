@@ -7,14 +7,16 @@ import { rawCall, rawSession } from "./support/raw-call.ts";
 const ECHO = "/fixture.v1.EchoService/Echo";
 let echo: EchoServer;
 let session: ClientHttp2Session;
-const told: UnroutedRequest[] = [];
+const notified: UnroutedRequest[] = [];
 
 beforeAll(async () => {
-  echo = await startEchoServer({ options: { onUnrouted: (request) => void told.push(request) } });
+  echo = await startEchoServer({
+    options: { onUnrouted: (request) => void notified.push(request) },
+  });
   session = rawSession(echo.port);
 });
 beforeEach(() => {
-  told.length = 0;
+  notified.length = 0;
 });
 afterAll(async () => {
   session.destroy();
@@ -49,7 +51,7 @@ test.each([
 ])("$name is reported, once, as it was sent", async ({ path, headers, request }) => {
   const answer = await rawCall(session, path, { ...headers, "x-request-id": "mine" });
   expect(answer.httpStatus).toBe(request.status);
-  expect(told).toEqual([
+  expect(notified).toEqual([
     {
       ...request,
       transport: "grpc",
@@ -62,5 +64,5 @@ test.each([
 
 test("a call of an RPC is not", async () => {
   expect((await rawCall(session, ECHO)).grpcStatus).toBe(0);
-  expect(told).toEqual([]);
+  expect(notified).toEqual([]);
 });

@@ -141,14 +141,14 @@ describe("13, 14 whether a request comes from another site [HDR-9]", () => {
     const { form } = WIRES[name];
     // By Connect's GET there are no writes.
     const refused = form === "connect_get" ? "405" : "FORBIDDEN";
-    const told = (from: "trusted" | "stranger", ...fields: Field[]) =>
+    const reported = (from: "trusted" | "stranger", ...fields: Field[]) =>
       callWith(world, name, write, { from, fields });
     const evil: Field = ["Origin", "https://evil.example"];
-    expect(await told("trusted", ...ALICE, evil)).toBe(refused);
-    expect(await told("trusted", ...ALICE, ["Sec-Fetch-Site", "cross-site"])).toBe(refused);
-    expect(await told("stranger", cookie, evil)).toBe(refused);
+    expect(await reported("trusted", ...ALICE, evil)).toBe(refused);
+    expect(await reported("trusted", ...ALICE, ["Sec-Fetch-Site", "cross-site"])).toBe(refused);
+    expect(await reported("stranger", cookie, evil)).toBe(refused);
     const own = form === "connect_get" ? "405" : "served";
-    expect(await told("stranger", cookie)).toBe(own);
+    expect(await reported("stranger", cookie)).toBe(own);
   });
 
   test("13 no answer holds a host that was sent", async () => {

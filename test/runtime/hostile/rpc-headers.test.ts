@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { targetOf } from "../access-table/call.ts";
 import { BY_FORM } from "../support/wire/protocols.ts";
 import type { Field } from "./support/raw-http.ts";
-import { callWith, every, told, withAlice } from "./support/rpc-call.ts";
+import { callWith, every, reported, withAlice } from "./support/rpc-call.ts";
 import { startSmallWorld, type World } from "./support/world.ts";
 
 const MAX = 64 * 1024;
@@ -20,9 +20,9 @@ const { CONNECT, GET, WEB, GRPC } = BY_FORM;
 const ALL = [...CONNECT, ...GET, ...WEB, ...GRPC];
 
 test("what the tables below change is served as it stands", async () => {
-  expect(await told(world, ALL, DOCUMENT, [])).toEqual(every(ALL, "served"));
+  expect(await reported(world, ALL, DOCUMENT, [])).toEqual(every(ALL, "served"));
   const streaming = [...CONNECT, ...WEB, ...GRPC];
-  expect(await told(world, streaming, STREAM, [])).toEqual(every(streaming, "served"));
+  expect(await reported(world, streaming, STREAM, [])).toEqual(every(streaming, "served"));
 });
 
 describe("39 deadlines that are none are refused, and not taken for no deadline", () => {
@@ -41,10 +41,12 @@ describe("39 deadlines that are none are refused, and not taken for no deadline"
   ])("39 Connect-Timeout-Ms %j", async (value) => {
     const fields: Field[] = [["Connect-Timeout-Ms", value]];
     const own = [...CONNECT, ...GET];
-    expect(await told(world, own, DOCUMENT, fields)).toEqual(every(own, "INVALID_ARGUMENT"));
-    expect(await told(world, CONNECT, STREAM, fields)).toEqual(every(CONNECT, "INVALID_ARGUMENT"));
+    expect(await reported(world, own, DOCUMENT, fields)).toEqual(every(own, "INVALID_ARGUMENT"));
+    expect(await reported(world, CONNECT, STREAM, fields)).toEqual(
+      every(CONNECT, "INVALID_ARGUMENT"),
+    );
     // It is of another protocol.
-    expect(await told(world, [...WEB, ...GRPC], DOCUMENT, fields)).toEqual(
+    expect(await reported(world, [...WEB, ...GRPC], DOCUMENT, fields)).toEqual(
       every([...WEB, ...GRPC], "served"),
     );
   });
@@ -54,8 +56,8 @@ describe("39 deadlines that are none are refused, and not taken for no deadline"
     async (value) => {
       const fields: Field[] = [["Grpc-Timeout", value]];
       const own = [...WEB, ...GRPC];
-      expect(await told(world, own, DOCUMENT, fields)).toEqual(every(own, "INVALID_ARGUMENT"));
-      expect(await told(world, [...CONNECT, ...GET], DOCUMENT, fields)).toEqual(
+      expect(await reported(world, own, DOCUMENT, fields)).toEqual(every(own, "INVALID_ARGUMENT"));
+      expect(await reported(world, [...CONNECT, ...GET], DOCUMENT, fields)).toEqual(
         every([...CONNECT, ...GET], "served"),
       );
     },
@@ -67,16 +69,16 @@ describe("39 deadlines that are none are refused, and not taken for no deadline"
       [name, value],
       [name, value],
     ];
-    expect(await told(world, connect, DOCUMENT, twice("Connect-Timeout-Ms", "5000"))).toEqual(
+    expect(await reported(world, connect, DOCUMENT, twice("Connect-Timeout-Ms", "5000"))).toEqual(
       every(connect, "INVALID_ARGUMENT"),
     );
-    expect(await told(world, [...WEB, ...GRPC], DOCUMENT, twice("Grpc-Timeout", "5S"))).toEqual(
+    expect(await reported(world, [...WEB, ...GRPC], DOCUMENT, twice("Grpc-Timeout", "5S"))).toEqual(
       every([...WEB, ...GRPC], "INVALID_ARGUMENT"),
     );
-    expect(await told(world, connect, DOCUMENT, [["Connect-Timeout-Ms", "0"]])).toEqual(
+    expect(await reported(world, connect, DOCUMENT, [["Connect-Timeout-Ms", "0"]])).toEqual(
       every(connect, "DEADLINE_EXCEEDED"),
     );
-    expect(await told(world, [...WEB, ...GRPC], DOCUMENT, [["Grpc-Timeout", "0n"]])).toEqual(
+    expect(await reported(world, [...WEB, ...GRPC], DOCUMENT, [["Grpc-Timeout", "0n"]])).toEqual(
       every([...WEB, ...GRPC], "DEADLINE_EXCEEDED"),
     );
   });
@@ -105,10 +107,12 @@ describe("38 another version of Connect is refused", () => {
     ],
   ])("38 %s", async (_title, fields) => {
     const own = [...CONNECT, ...GET];
-    expect(await told(world, own, DOCUMENT, fields)).toEqual(every(own, "INVALID_ARGUMENT"));
-    expect(await told(world, CONNECT, STREAM, fields)).toEqual(every(CONNECT, "INVALID_ARGUMENT"));
+    expect(await reported(world, own, DOCUMENT, fields)).toEqual(every(own, "INVALID_ARGUMENT"));
+    expect(await reported(world, CONNECT, STREAM, fields)).toEqual(
+      every(CONNECT, "INVALID_ARGUMENT"),
+    );
     // It does not make Connect of what says that it is something else.
-    expect(await told(world, [...WEB, ...GRPC], DOCUMENT, fields)).toEqual(
+    expect(await reported(world, [...WEB, ...GRPC], DOCUMENT, fields)).toEqual(
       every([...WEB, ...GRPC], "served"),
     );
   });
@@ -136,9 +140,9 @@ describe("12 a method is that of the request line", () => {
       expect(await callWith(world, name, internal, { fields })).toBe("405");
     }
     const toGet = override.map(([name]): Field => [name, "GET"]);
-    expect(await told(world, ALL, DOCUMENT, toGet)).toEqual(every(ALL, "served"));
-    expect(await told(world, [...CONNECT, ...WEB, ...GRPC], targetOf("INTERNAL"), toGet)).toEqual(
-      every([...CONNECT, ...WEB, ...GRPC], "FORBIDDEN"),
-    );
+    expect(await reported(world, ALL, DOCUMENT, toGet)).toEqual(every(ALL, "served"));
+    expect(
+      await reported(world, [...CONNECT, ...WEB, ...GRPC], targetOf("INTERNAL"), toGet),
+    ).toEqual(every([...CONNECT, ...WEB, ...GRPC], "FORBIDDEN"));
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { targetOf } from "../access-table/call.ts";
 import { BY_FORM, WIRES, type WireName } from "../support/wire/protocols.ts";
 import type { Field } from "./support/raw-http.ts";
-import { callWith, every, told, withAlice } from "./support/rpc-call.ts";
+import { callWith, every, reported, withAlice } from "./support/rpc-call.ts";
 import { startSmallWorld, type World } from "./support/world.ts";
 
 const MAX = 64 * 1024;
@@ -33,13 +33,13 @@ describe("39 compressions that are none", () => {
   test.each(UNKNOWN)("39 %j", async (value) => {
     // HTTP's own names have no case: the body is taken for gzip, and is not.
     const ofHttp = value === "GZIP" ? "INVALID_ARGUMENT" : "UNIMPLEMENTED";
-    expect(await told(world, CONNECT, DOCUMENT, [["Content-Encoding", value]])).toEqual(
+    expect(await reported(world, CONNECT, DOCUMENT, [["Content-Encoding", value]])).toEqual(
       every(CONNECT, ofHttp),
     );
-    expect(await told(world, CONNECT, STREAM, [["Connect-Content-Encoding", value]])).toEqual(
+    expect(await reported(world, CONNECT, STREAM, [["Connect-Content-Encoding", value]])).toEqual(
       every(CONNECT, "UNIMPLEMENTED"),
     );
-    expect(await told(world, [...WEB, ...GRPC], DOCUMENT, [["Grpc-Encoding", value]])).toEqual(
+    expect(await reported(world, [...WEB, ...GRPC], DOCUMENT, [["Grpc-Encoding", value]])).toEqual(
       every([...WEB, ...GRPC], "UNIMPLEMENTED"),
     );
   });
@@ -49,13 +49,13 @@ describe("39 compressions that are none", () => {
       [name, "gzip"],
       [name, "identity"],
     ];
-    expect(await told(world, CONNECT, DOCUMENT, twice("Content-Encoding"))).toEqual(
+    expect(await reported(world, CONNECT, DOCUMENT, twice("Content-Encoding"))).toEqual(
       every(CONNECT, "INVALID_ARGUMENT"),
     );
-    expect(await told(world, CONNECT, STREAM, twice("Connect-Content-Encoding"))).toEqual(
+    expect(await reported(world, CONNECT, STREAM, twice("Connect-Content-Encoding"))).toEqual(
       every(CONNECT, "INVALID_ARGUMENT"),
     );
-    expect(await told(world, [...WEB, ...GRPC], DOCUMENT, twice("Grpc-Encoding"))).toEqual(
+    expect(await reported(world, [...WEB, ...GRPC], DOCUMENT, twice("Grpc-Encoding"))).toEqual(
       every([...WEB, ...GRPC], "INVALID_ARGUMENT"),
     );
   });
@@ -67,7 +67,7 @@ describe("39 compressions that are none", () => {
       ["Grpc-Accept-Encoding", "br"],
       ["Accept-Encoding", "br;q=9, \u00ff"],
     ];
-    expect(await told(world, [...CONNECT, ...GET], DOCUMENT, others)).toEqual(
+    expect(await reported(world, [...CONNECT, ...GET], DOCUMENT, others)).toEqual(
       every([...CONNECT, ...GET], "served"),
     );
   });
@@ -112,7 +112,7 @@ describe("38 a content type that is not to the letter is not a protocol's", () =
     ["38 gRPC-Web of no codec", [["Content-Type", "application/grpc-web+thrift"]]],
     ["38 gRPC-Web text as JSON", [["Content-Type", "application/grpc-web-text+json"]]],
   ])("%s", async (_title, fields) => {
-    expect(await told(world, FORMS, DOCUMENT, fields)).toEqual(every(FORMS, "415"));
+    expect(await reported(world, FORMS, DOCUMENT, fields)).toEqual(every(FORMS, "415"));
   });
 
   test("38 gRPC over HTTP/1.1 is not a gRPC", async () => {

@@ -109,9 +109,9 @@ describe.each(PORTS)("a connection of HTTP/2 on the port of %s", (port) => {
     const [kept, cut] = [opened(vault, port), opened(vault, port)];
     const calls = [kept, cut].map((session) => rawCall(session, NOTICE, { "x-hold": "1" }));
     await called;
-    const told = Promise.all([kept, cut].map((session) => once(session, "goaway")));
+    const reported = Promise.all([kept, cut].map((session) => once(session, "goaway")));
     await pass(OLD);
-    await told;
+    await reported;
     expect(cut.destroyed).toBe(false);
     await pass(50 * SECOND + 0.2 * AGE);
     for (const { grpcStatus } of await Promise.all(calls)) expect(grpcStatus).toBeUndefined();

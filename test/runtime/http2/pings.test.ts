@@ -109,9 +109,9 @@ describe.skipIf(opensslIsAbsent()).each(PORTS)("on the port of %s, with TLS", (p
   test("a client that gets responses pings as it likes", () => pingAmongCalls(session));
 
   test("a client that pings and asks for nothing is asked to be calm", async () => {
-    const told = once(session, "goaway");
+    const reported = once(session, "goaway");
     await once(session, "remoteSettings");
     for (let sent = 0; sent < 4; sent++) session.ping(() => undefined);
-    expect((await told)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    expect((await reported)[0]).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
 });

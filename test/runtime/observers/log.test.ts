@@ -101,10 +101,10 @@ describe("the log", () => {
     ["an error", new TypeError("no"), { error: { type: "TypeError", message: "no" } }],
     ["a list", ["a", { token: "SECRET" }], { error: ["a", { token: "***" }] }],
     ["what cannot be read", unreadable(), { error: "[unreadable: Error]" }],
-  ])("takes %s in the place of fields", (_, fields, told) => {
+  ])("takes %s in the place of fields", (_, fields, reported) => {
     const { destination, parsed } = linesOf();
     createLogger({ destination }).error(fields, "failed");
-    expect(parsed()[0]).toMatchObject({ ...told, level: "error", message: "failed" });
+    expect(parsed()[0]).toMatchObject({ ...reported, level: "error", message: "failed" });
   });
 
   test("has the time that a line is given", () => {
@@ -326,12 +326,12 @@ describe("the access log", () => {
     ["503 and a cause of nothing", serviceErrorOf("UNAVAILABLE", null), "warn", null],
     ["503 without a cause", new ServiceError("UNAVAILABLE"), "info", undefined],
     ["a refusal, whose cause is its caller's", serviceErrorOf("FORBIDDEN", "x"), "info", undefined],
-  ])("has of %s", (_, error, level, told) => {
+  ])("has of %s", (_, error, level, reported) => {
     const { log, parsed } = open();
     log.end(callOf(), error);
     log.flush();
     const line = parsed()[0];
-    expect([line.level, line.error]).toEqual([level, told]);
+    expect([line.level, line.error]).toEqual([level, reported]);
   });
 
   test("warns of a dependency that is down", () => {

@@ -75,15 +75,15 @@ describe("a server that listens", () => {
       const error = Object.assign(new Error("accept EMFILE"), { code: "EMFILE" });
       for (let time = 0; time < 3; time++) socket.emit("error", error);
     }
-    const told = vault.lines
+    const reported = vault.lines
       .map((line) => JSON.parse(line))
       .filter(({ level }) => level === "error");
-    expect(told.map(({ message }) => message).sort()).toEqual([
+    expect(reported.map(({ message }) => message).sort()).toEqual([
       "the HTTP server has a problem",
       "the gRPC server has a problem",
       "the metrics server has a problem",
     ]);
-    for (const one of told) expect(JSON.stringify(one)).toContain("accept EMFILE");
+    for (const one of reported) expect(JSON.stringify(one)).toContain("accept EMFILE");
     for (const [name] of TRANSPORTS) {
       const connection = connect(vault[name], "127.0.0.1");
       await new Promise<void>((resolve) => connection.once("connect", resolve));

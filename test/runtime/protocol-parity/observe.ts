@@ -18,7 +18,7 @@ import type { Handled, ScriptedVault } from "./scripted-vault.ts";
 /** What came of a call, without what tells two calls apart: who called, when, and by which protocol. */
 export interface Observed {
   /** `served`, or the code of the error. */
-  readonly told: string;
+  readonly reported: string;
   readonly message: string | undefined;
   readonly answers: readonly JsonValue[];
   readonly handled: readonly Handled[];
@@ -56,7 +56,7 @@ export async function observeAll(
     const answer = answers.get(name) as WireAnswer;
     expectForm(wire, call, one, answer);
     const whole: Observed = {
-      told: answer.reason ?? "served",
+      reported: answer.reason ?? "served",
       // Each names its own header.
       message: answer.message?.replace(/^(connect-timeout-ms|grpc-timeout) must .*$/, "<deadline>"),
       answers: answer.answers.map((bytes) => decoded(wire, bytes)),

@@ -38,13 +38,13 @@ it("a call has the same outcome whichever protocol it comes by [CHAIN-3, TRANS-2
   const property = fc.asyncProperty(CASES, async (one) => {
     const observed = await observeAll(vaults.get(one.mode) as ScriptedVault, tokens, one);
     const [first] = Object.values(observed);
-    const { told, audited, handled } = first as NonNullable<typeof first>;
+    const { reported, audited, handled } = first as NonNullable<typeof first>;
     expect(observed).toEqual(
       Object.fromEntries(Object.keys(observed).map((name) => [name, first])),
     );
-    if (told === "served") expect(handled).toHaveLength(1);
+    if (reported === "served") expect(handled).toHaveLength(1);
     for (const what of [
-      told,
+      reported,
       audited.length > 0 ? "audited" : "",
       handled.length > 0 ? "handled" : "",
     ]) {

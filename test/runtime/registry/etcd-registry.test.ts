@@ -52,17 +52,17 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     return { publisher, events };
   };
   const watch = (graceMs = 30_000) => {
-    const told: (readonly RegisteredRoute[])[] = [];
+    const notified: (readonly RegisteredRoute[])[] = [];
     const bad: string[] = [];
     const watcher = watchRoutes({
       etcd: { endpoints: [server.endpoint] },
       environment: "test",
       graceMs,
-      onRoutes: (routes) => void told.push(routes),
+      onRoutes: (routes) => void notified.push(routes),
       onBadEntry: (key, why) => void bad.push(`${key}: ${why}`),
     });
     opened.push(watcher);
-    return { watcher, told, bad };
+    return { watcher, notified, bad };
   };
   const keys = async () => (await client.getAll().prefix(PREFIX).keys()).sort();
   const seen = (routes: readonly RegisteredRoute[]) =>
@@ -89,9 +89,9 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
   });
 
   test("a watcher sees the union of instances, and what changes [REG-2]", async () => {
-    const { watcher, told } = watch();
-    await until("the watcher has said what there is", () => told.length > 0);
-    expect(told[0]).toEqual([]);
+    const { watcher, notified } = watch();
+    await until("the watcher has said what there is", () => notified.length > 0);
+    expect(notified[0]).toEqual([]);
     const one = publish("one", ["Get", "List"]);
     publish("two", ["Get"]);
     await until(
@@ -121,9 +121,9 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     ]);
   });
 
-  test("junk is passed over and told", async () => {
-    const { watcher, told, bad } = watch();
-    await until("the watcher has said what there is", () => told.length > 0);
+  test("junk is passed over and reported", async () => {
+    const { watcher, notified, bad } = watch();
+    await until("the watcher has said what there is", () => notified.length > 0);
     const at = (rpc: string) => `${PREFIX}hub/${rpc}/x`;
     const put = (key: string, value: unknown) =>
       client.put(key).value(typeof value === "string" ? value : JSON.stringify(value));
@@ -154,8 +154,8 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
   });
 
   test("a process that is killed loses its entries when its lease expires", async () => {
-    const { watcher, told } = watch();
-    await until("the watcher has said what there is", () => told.length > 0);
+    const { watcher, notified } = watch();
+    await until("the watcher has said what there is", () => notified.length > 0);
     const script = join(import.meta.dirname, "child-publisher.ts");
     const child = spawn(process.execPath, [script, server.endpoint], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -186,9 +186,9 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     "after a restart of etcd with its data %s all is as before",
     async (data) => {
       const { publisher, events } = publish("one", ["Get", "List"]);
-      const { watcher, told } = watch();
+      const { watcher, notified } = watch();
       await until("the watcher has 2 routes", () => watcher.routes.length === 2);
-      const before = told.length;
+      const before = notified.length;
       await server.stop();
       await sleep(1500);
       // Losing etcd stops neither.
@@ -207,7 +207,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
         () => seen(watcher.routes).join() === "Get one,two,List one",
       );
       // At no time were routes missing.
-      for (const routes of told.slice(before)) expect(routes.length).toBeGreaterThanOrEqual(2);
+      for (const routes of notified.slice(before)) expect(routes.length).toBeGreaterThanOrEqual(2);
     },
   );
 

@@ -20,7 +20,7 @@ function tableOf(): RouteTable {
   return table;
 }
 
-const told = (table: RouteTable) =>
+const reported = (table: RouteTable) =>
   table.routes().map(({ entry, instances }) => `${entry.rpc.split("/")[1]} ${instances.join()}`);
 
 test("routes are the union over the instances, in an order of their own", () => {
@@ -35,7 +35,7 @@ test("routes are in one order, however they came", () => {
   for (const order of ["abc", "acb", "bac", "bca", "cab", "cba"]) {
     const table = new RouteTable();
     for (const method of order) table.put(method, published("x", entryOf(method)));
-    expect(told(table)).toEqual(["a x", "b x", "c x"]);
+    expect(reported(table)).toEqual(["a x", "b x", "c x"]);
   }
 });
 
@@ -43,7 +43,7 @@ test("entries of an RPC that differ are routes of their own", () => {
   const table = tableOf();
   table.put("get/c", published("c", entryOf("Get", { exposure: "PUBLIC" })));
   table.put("get/d", published("d", entryOf("Get", { service: "other" })));
-  expect(told(table)).toHaveLength(4);
+  expect(reported(table)).toHaveLength(4);
 });
 
 describe("whether the union may have changed", () => {
@@ -68,10 +68,10 @@ describe("what a reading does not show", () => {
   test("stays until it is believed to be gone", () => {
     const table = reread();
     expect(table.hasMissing).toBe(true);
-    expect(told(table)).toEqual(["Get a,b", "List b"]);
+    expect(reported(table)).toEqual(["Get a,b", "List b"]);
     table.deleteMissing();
     expect(table.hasMissing).toBe(false);
-    expect(told(table)).toEqual(["Get a"]);
+    expect(reported(table)).toEqual(["Get a"]);
   });
 
   test("and comes back meanwhile is not gone", () => {
@@ -79,7 +79,7 @@ describe("what a reading does not show", () => {
     table.put("get/b", published("b", get));
     expect(table.hasMissing).toBe(true);
     table.deleteMissing();
-    expect(told(table)).toEqual(["Get a,b"]);
+    expect(reported(table)).toEqual(["Get a,b"]);
   });
 
   test("and is removed meanwhile is no longer missing", () => {
@@ -87,7 +87,7 @@ describe("what a reading does not show", () => {
     table.delete("get/b");
     table.delete("list/b");
     expect(table.hasMissing).toBe(false);
-    expect(told(table)).toEqual(["Get a"]);
+    expect(reported(table)).toEqual(["Get a"]);
   });
 
   test("is nothing where all is shown", () => {

@@ -163,12 +163,12 @@ test.each([
   ["application/grpc", /grpc-status"?: ?"?13/],
   ["application/grpc-web+proto", /grpc-status: 13/],
   ["application/connect+proto", /"code":"internal"/],
-])("headers of a stream that Node does not send are INTERNAL, over %s", async (type, told) => {
+])("headers of a stream that Node does not send are INTERNAL, over %s", async (type, reported) => {
   server = await setUnsendable("header", {
     expand: async function* (request) {
       yield request;
     },
   });
   const { headers, end } = await call(server.port, "Expand", type, frame(EMPTY));
-  expect(JSON.stringify(headers) + end).toMatch(told);
+  expect(JSON.stringify(headers) + end).toMatch(reported);
 });

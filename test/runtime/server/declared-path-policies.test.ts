@@ -48,7 +48,7 @@ test.each<[string, object]>([
   ["/hook", { code: "OK", status: 202 }],
   ["/hook?refuse", { code: "OK", status: 422 }],
   ["/hook?object", { code: "OK", status: 202, resource: "delivery:d1" }],
-])("a request of %s is an event", async (target, told) => {
+])("a request of %s is an event", async (target, reported) => {
   const response = await fetch(url(target), { method: "POST" });
   const event = await eventOf(response.headers.get("x-request-id") ?? "");
   expect(event?.type).toBe("hook.receive");
@@ -57,7 +57,7 @@ test.each<[string, object]>([
     risk_level: "MEDIUM",
     rpc: "/hook",
     transport: "http",
-    ...told,
+    ...reported,
   });
 });
 

@@ -133,7 +133,7 @@ function noticeOverHttp(port: number, id: string, agent: Agent | false = false) 
 test.each([
   ["that have gone on for long are ended at once", 2100],
   ["that do not end are ended in half of the time", 0],
-])("streams %s, and told so; a call under way is finished", async (_, age) => {
+])("streams %s, and the client learns it; a call under way is finished", async (_, age) => {
   const { vault, begun, heard, openGate } = await startWaiting(4);
   const streams: Underway[] = [0, 1].flatMap((count) => [
     watchOverHttp(vault.http, count),

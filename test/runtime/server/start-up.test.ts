@@ -302,8 +302,10 @@ test("a declared path that nothing serves is warned of; probes and handlers serv
   await vault.stop();
   expect(served).toEqual([200, 200, 200, 404]);
   const lines = vault.lines.map((line) => JSON.parse(line));
-  const told = lines.filter(({ level, message }) => level === "warn" && /declared/.test(message));
-  expect(told.map(({ message }) => message)).toEqual([
+  const notified = lines.filter(
+    ({ level, message }) => level === "warn" && /declared/.test(message),
+  );
+  expect(notified.map(({ message }) => message)).toEqual([
     "nothing serves the declared path /account, so it answers 404: pass a raw handler for it, or remove it from paths in svc-access.yaml",
   ]);
 });

@@ -32,8 +32,8 @@ test.each<[string, readonly X509Certificate[], readonly string[]]>([
       "holds certificate 3 of 3, which is not valid before 2998-01-01T00:00:00Z; check the clock",
     ],
   ],
-])("of the times of %s is shown what is wrong", (_, certificates, told) => {
-  expect(validityProblems(certificates)).toEqual(told);
+])("of the times of %s is shown what is wrong", (_, certificates, reported) => {
+  expect(validityProblems(certificates)).toEqual(reported);
 });
 
 test.each([

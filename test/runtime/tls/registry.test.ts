@@ -67,11 +67,11 @@ describe.skipIf(etcdIsAbsent() || opensslIsAbsent())("the route registry over TL
       leaseTtlSeconds: 5,
       logger,
     });
-  const watch = (connection: EtcdConnection, told: (readonly RegisteredRoute[])[]) =>
+  const watch = (connection: EtcdConnection, reported: (readonly RegisteredRoute[])[]) =>
     watchRoutes({
       etcd: connection,
       environment: "test",
-      onRoutes: (routes) => void told.push(routes),
+      onRoutes: (routes) => void reported.push(routes),
       logger,
     });
 
@@ -79,14 +79,14 @@ describe.skipIf(etcdIsAbsent() || opensslIsAbsent())("the route registry over TL
     ["with its CA", () => ({ endpoints: [etcd.endpoint], caFile: ca.certificateFile })],
     ["with a client certificate", () => ({ endpoints: [mutual.endpoint], ...own() })],
   ])("is published and watched %s", async (_what, connection) => {
-    const told: (readonly RegisteredRoute[])[] = [];
-    const watcher = watch(connection(), told);
+    const reported: (readonly RegisteredRoute[])[] = [];
+    const watcher = watch(connection(), reported);
     const publisher = publish(connection());
-    await until("the watcher sees the route", () => told.at(-1)?.length === 1);
+    await until("the watcher sees the route", () => reported.at(-1)?.length === 1);
     await until("the publisher is ready", () => publisher.readiness() === undefined);
-    expect(told.at(-1)?.[0]?.entry).toEqual(entryOf("Get"));
+    expect(reported.at(-1)?.[0]?.entry).toEqual(entryOf("Get"));
     await publisher.close();
-    await until("the watcher sees it go", () => told.at(-1)?.length === 0);
+    await until("the watcher sees it go", () => reported.at(-1)?.length === 0);
     await watcher.close();
   });
 

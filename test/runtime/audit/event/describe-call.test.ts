@@ -47,11 +47,11 @@ test.each([
     new ServiceError("INTERNAL", undefined, { cause: "t0ps3cret" }),
     { status: 500, code: "INTERNAL" },
   ],
-])("an event that ended with %s has its outcome, and no word of the error", (error, told) => {
+])("an event that ended with %s has its outcome, and no word of the error", (error, reported) => {
   const outcome = { error, durationMs: 12.3456 };
   expect(describeCall(source, bareCall(), "id-1", TIME, outcome)).toStrictEqual({
     ...envelope,
-    data: { state: "completed", ...bare, ...told, duration_ms: 12.346 },
+    data: { state: "completed", ...bare, ...reported, duration_ms: 12.346 },
   });
 });
 
@@ -80,13 +80,16 @@ test.each([
   [TRACE, SPAN, false, `00-${TRACE}-${SPAN}-00`],
   [TRACE, "", true, undefined],
   ["", SPAN, true, undefined],
-])("with the trace %j, the span %j, sampled %s it has %s", (traceId, spanId, isSampled, told) => {
-  const call = bareCall();
-  Object.assign(call, { traceId, spanId, isSampled });
-  const event = describeCall(source, call, "id-1", TIME, undefined);
-  expect(event.traceparent).toBe(told);
-  expect(event.data.trace_id).toBe(traceId === "" ? undefined : traceId);
-});
+])(
+  "with the trace %j, the span %j, sampled %s it has %s",
+  (traceId, spanId, isSampled, reported) => {
+    const call = bareCall();
+    Object.assign(call, { traceId, spanId, isSampled });
+    const event = describeCall(source, call, "id-1", TIME, undefined);
+    expect(event.traceparent).toBe(reported);
+    expect(event.data.trace_id).toBe(traceId === "" ? undefined : traceId);
+  },
+);
 
 test("a call without audit is not an event", () => {
   const call = callOf(methodOf({}));

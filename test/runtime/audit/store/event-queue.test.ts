@@ -114,7 +114,7 @@ describe("while the database is down", () => {
     );
   });
 
-  test("what waits is bounded: the oldest is dropped, and told", async () => {
+  test("what waits is bounded: the oldest is dropped, and reported", async () => {
     const { queue, database, outcomes, errors } = queueOf({ maxBacklog: 3 });
     database.isDown = true;
     for (const id of ["a", "b", "c", "d", "e"]) await queue.outcome(row(id));
@@ -195,8 +195,8 @@ test("a thousand at once are stored in batches that a statement can hold", async
 
 test("another reason of the same outage is logged, but not each time that reasons alternate", async () => {
   let reason = "no server";
-  const told: string[] = [];
-  const error = (fields: object) => void told.push((fields as { err: Error }).err.message);
+  const reported: string[] = [];
+  const error = (fields: object) => void reported.push((fields as { err: Error }).err.message);
   const { queue } = queueOf({
     save: () => Promise.reject(new Error(reason)),
     logger: { debug() {}, info() {}, warn() {}, error },
@@ -210,12 +210,12 @@ test("another reason of the same outage is logged, but not each time that reason
   await attempt("no server");
   await attempt("no password");
   await attempt("no server");
-  expect(told).toEqual(["no server"]);
+  expect(reported).toEqual(["no server"]);
   await sleep(250);
   await attempt("no server");
   await attempt("no password");
   await attempt("no password");
-  expect(told).toEqual(["no server", "no password"]);
+  expect(reported).toEqual(["no server", "no password"]);
 });
 
 test("unless configured otherwise an attempt has seconds", async () => {

@@ -259,7 +259,7 @@ describe("1, 8 identity headers of a peer that is not trusted [HDR-2]", () => {
       } else {
         expect(await own.outcome(test)).toBe("401 UNAUTHORIZED: missing principal");
       }
-      expect(own.told).toEqual(["identityHeadersDropped"]);
+      expect(own.reported).toEqual(["identityHeadersDropped"]);
     },
   );
 
@@ -269,7 +269,7 @@ describe("1, 8 identity headers of a peer that is not trusted [HDR-2]", () => {
     const call = await own.passed({ headers, peer: STRANGER, exposure: "PUBLIC" });
     expect(call.headers.all(name)).toEqual([]);
     expect([...call.headers.names()]).toEqual([]);
-    expect(own.told).toEqual(["identityHeadersDropped"]);
+    expect(own.reported).toEqual(["identityHeadersDropped"]);
     const twice: SentHeaders = [...headers, [name, "true"]];
     expect(await own.outcome({ headers: twice, exposure: "PUBLIC" })).toBe(
       `400 INVALID_ARGUMENT: the header ${name} must occur once`,
@@ -294,7 +294,7 @@ describe("1, 8 identity headers of a peer that is not trusted [HDR-2]", () => {
     const own = stagesOf({ mode: "gateway_trusted" });
     await own.outcome({ headers: [["accept", "a"]], peer: STRANGER });
     await own.outcome({ headers: [["x-svc-user-id", "a"]], peer: GATEWAY });
-    expect(own.told).not.toContain("identityHeadersDropped");
+    expect(own.reported).not.toContain("identityHeadersDropped");
   });
 });
 

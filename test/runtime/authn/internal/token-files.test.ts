@@ -126,7 +126,7 @@ describe("a token in a file", () => {
     writeFileSync(at("hub"), OLD);
     const stages = open({ token_file: at("hub") });
     writeFileSync(at("hub"), NEW);
-    await pass(5000, () => stages.told.includes("secretFile changed"));
+    await pass(5000, () => stages.reported.includes("secretFile changed"));
     expect(log).toEqual([
       {
         level: "info",
@@ -179,7 +179,8 @@ describe("a token in a file", () => {
         ],
       });
       change();
-      const failures = () => stages.told.filter((told) => told === "secretFile failed").length;
+      const failures = () =>
+        stages.reported.filter((reported) => reported === "secretFile failed").length;
       await pass(5000, () => failures() >= 1);
       await pass(5000, () => failures() >= 2);
       expect(log).toEqual([{ level: "error", message: expect.stringMatching(why) }]);
@@ -193,7 +194,7 @@ describe("a token in a file", () => {
       // And what is right again counts.
       rmSync(at("hub"), { recursive: true, force: true });
       writeFileSync(at("hub"), NEW);
-      await pass(5000, () => stages.told.includes("secretFile changed"));
+      await pass(5000, () => stages.reported.includes("secretFile changed"));
       expect((await stages.passed(call(NEW))).principal?.subjectId).toBe("hub");
     });
 
@@ -201,7 +202,7 @@ describe("a token in a file", () => {
       writeFileSync(at("hub"), OLD);
       const stages = open({ token_file: at("hub") });
       chmodSync(at("hub"), 0);
-      await pass(5000, () => stages.told.includes("secretFile failed"));
+      await pass(5000, () => stages.reported.includes("secretFile failed"));
       expect(log[0]?.message).toContain("cannot be read");
       expect(await stages.outcome(call(OLD))).toBe("passed");
     });

@@ -19,7 +19,7 @@ export class JwtWorld {
   readonly key: SigningKey;
   /** Milliseconds since the epoch. */
   time = 1_800_000_000_000;
-  readonly told: string[];
+  readonly reported: string[];
   readonly warnings: object[];
   readonly #stages: ReturnType<typeof identificationStages>;
 
@@ -31,9 +31,9 @@ export class JwtWorld {
   ) {
     this.server = server;
     this.key = key;
-    const { events, told } = recordEvents();
+    const { events, reported } = recordEvents();
     const { logger, warnings } = recordLog();
-    this.told = told;
+    this.reported = reported;
     this.warnings = warnings;
     const { oidc, ...rest } = authn as { oidc?: object };
     const config = configOf({

@@ -32,7 +32,7 @@ describe("the provider's keys", () => {
     const open = world.call(world.token(), { exposure: "PUBLIC" });
     await world.run(open);
     expect(open.principal).toBeUndefined();
-    expect(world.told).toContain("authentication jwt unavailable");
+    expect(world.reported).toContain("authentication jwt unavailable");
     // What is not a JWT needs no provider.
     expect(await world.outcome("x.y.z")).toContain("401");
     await world.server.start();
@@ -116,9 +116,9 @@ describe("the provider's keys", () => {
     world.time += 200 * SECOND;
     world.server.keys = [{ ...SHARED_KEY.jwk }, next.jwk];
     await world.outcome(world.token({}, { kid: "none" }));
-    world.told.length = 0;
+    world.reported.length = 0;
     expect(world.run(world.call(token))).toBeUndefined();
-    expect(world.told).toContain("cache jwt hit");
+    expect(world.reported).toContain("cache jwt hit");
   });
 
   test("are read again meanwhile before their time has passed", async () => {

@@ -25,7 +25,7 @@ describe("a token that was verified before", () => {
     const call = world.call(token);
     expect(world.run(call)).toBeUndefined();
     expect(call.principal?.subjectId).toBe("alice");
-    expect(world.told.filter((one) => one.startsWith("cache jwt"))).toEqual([
+    expect(world.reported.filter((one) => one.startsWith("cache jwt"))).toEqual([
       "cache jwt miss",
       "cache jwt hit",
     ]);

@@ -66,7 +66,7 @@ export async function callWith(
 }
 
 /** What each of some protocols makes of the same fields beside those of alice. */
-export async function told(
+export async function reported(
   world: World,
   names: readonly WireName[],
   target: WireCall,

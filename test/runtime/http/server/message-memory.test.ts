@@ -119,14 +119,14 @@ test.each(PATHS)("%s: a body whose end comes after the deadline holds nothing", 
 
 test("body() of a handler whose caller has gone by then is rejected", async () => {
   const gone = signal();
-  const told = signal<unknown>();
+  const reported = signal<unknown>();
   const hook = rawMethod(
     { path: "/hook", match: "exact", methods: ["POST"], exposure: "PUBLIC" },
     async (request) => {
       request.response.once("close", () => gone.resolve(undefined));
       begun.resolve(undefined);
       await gone.promise;
-      await request.body().catch(told.resolve);
+      await request.body().catch(reported.resolve);
       return { status: 200 };
     },
   );
@@ -136,7 +136,7 @@ test("body() of a handler whose caller has gone by then is rejected", async () =
   socket.write("POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nxyz");
   await begun.promise;
   socket.destroy();
-  expect(await told.promise).toMatchObject({ code: "CANCELLED" });
+  expect(await reported.promise).toMatchObject({ code: "CANCELLED" });
 });
 
 test("there is room for four of the largest messages, and on one connection for two", () => {

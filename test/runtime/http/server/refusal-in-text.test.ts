@@ -7,7 +7,7 @@ afterEach(stopAll);
 test.each([
   ["INTERNAL", "internal error\n"],
   ["INVALID_ARGUMENT", "of the program\n"],
-] as const)("of %s a caller gets %j", async (code, told) => {
+] as const)("of %s a caller gets %j", async (code, reported) => {
   const { origin } = await start({
     protocols: {
       serve() {
@@ -18,5 +18,5 @@ test.each([
   });
   const response = await fetch(`${origin}/a.v1.A/B`, { method: "POST" });
   expect(response.headers.get("content-type")).toContain("text/plain");
-  expect(await response.text()).toBe(told);
+  expect(await response.text()).toBe(reported);
 });

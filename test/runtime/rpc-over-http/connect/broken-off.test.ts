@@ -24,7 +24,7 @@ afterEach(async () => {
 
 /** A server that collects the messages of a stream, and what its handler was notified of their end. */
 async function startCollecting(options: WebServerOptions = {}) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const server = await startWebServer({
     ...options,
     handlers: {
@@ -33,11 +33,11 @@ async function startCollecting(options: WebServerOptions = {}) {
         try {
           for await (const _ of requests) {
             count++;
-            told.push("message");
+            reported.push("message");
           }
-          told.push(`end after ${count}`);
+          reported.push(`end after ${count}`);
         } catch (error) {
-          told.push((error as { code: string }).code);
+          reported.push((error as { code: string }).code);
           throw error;
         }
         return { text: "", count };
@@ -45,7 +45,7 @@ async function startCollecting(options: WebServerOptions = {}) {
     },
   });
   opened.push(() => server.close());
-  return { port: server.port, told };
+  return { port: server.port, reported };
 }
 
 async function callCollect(port: number, type: string, path = "/fixture.v1.EchoService/Collect") {
@@ -76,28 +76,28 @@ describe.each(TYPES)("%s", (type) => {
     ["RST_STREAM with NO_ERROR", 0],
     ["the connection", undefined],
   ])("a stream that ends by %s is cancelled", async (_, code) => {
-    const { port, told } = await startCollecting();
+    const { port, reported } = await startCollecting();
     const { client, send, reset } = await callCollect(port, type);
     send(message("a"));
     send(message("b"));
-    await expect.poll(() => told).toEqual(["message", "message"]);
+    await expect.poll(() => reported).toEqual(["message", "message"]);
     if (code === undefined) client.socket.end();
     else reset(code);
-    await expect.poll(() => told.at(-1)).toBe("CANCELLED");
-    expect(told).toEqual(["message", "message", "CANCELLED"]);
+    await expect.poll(() => reported.at(-1)).toBe("CANCELLED");
+    expect(reported).toEqual(["message", "message", "CANCELLED"]);
   });
 
   test("a handler that waits is notified of the deadline", async () => {
     const chain = { timeoutMs: { unary: 100, stream: 100 } };
-    const { port, told } = await startCollecting({ chain });
+    const { port, reported } = await startCollecting({ chain });
     const { send } = await callCollect(port, type);
     send(message("a"));
-    await expect.poll(() => told.at(-1)).toBe("DEADLINE_EXCEEDED");
+    await expect.poll(() => reported.at(-1)).toBe("DEADLINE_EXCEEDED");
   });
 
   test("a message that does not come to its end counts, and gives way to others", async () => {
     const budget = budgetOf(400 * KIB);
-    const { port, told } = await startCollecting({ budget });
+    const { port, reported } = await startCollecting({ budget });
     const partial = Buffer.concat([Buffer.of(0, 0, 4, 0, 0), Buffer.alloc(60 * KIB)]);
     const first = await callCollect(port, type);
     for (let sent = 0; sent < partial.length; sent += 8 * KIB) {
@@ -106,7 +106,7 @@ describe.each(TYPES)("%s", (type) => {
     await expect.poll(() => budget.process.taken).toBeGreaterThan(50 * KIB);
     first.client.socket.destroy();
     await expect.poll(() => budget.process.taken).toBe(0);
-    await expect.poll(() => told).toEqual(["CANCELLED"]);
+    await expect.poll(() => reported).toEqual(["CANCELLED"]);
   });
 });
 

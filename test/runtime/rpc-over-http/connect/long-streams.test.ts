@@ -20,7 +20,7 @@ afterEach(async () => {
 
 /** A server that counts the messages of a stream, and what came of its handler. */
 async function startCounting(given: WebServerOptions = {}, pauseMs = 0) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const server = await startWebServer({
     limits: LIMITS,
     handlers: {
@@ -31,9 +31,9 @@ async function startCounting(given: WebServerOptions = {}, pauseMs = 0) {
             count++;
             if (pauseMs > 0) await sleep(pauseMs);
           }
-          told.push(`end after ${count}`);
+          reported.push(`end after ${count}`);
         } catch (error) {
-          told.push((error as { code: string }).code);
+          reported.push((error as { code: string }).code);
           throw error;
         }
         return { text: "all", count };
@@ -42,7 +42,7 @@ async function startCounting(given: WebServerOptions = {}, pauseMs = 0) {
     ...given,
   });
   opened.push(() => server.close());
-  return { ...server, told };
+  return { ...server, reported };
 }
 
 /** Begins a request in chunks. */
@@ -63,7 +63,7 @@ function begin(port: number, type: string, rpc = "Collect") {
 }
 
 test.each(TYPES)("%s goes on for as long as messages come", async (type) => {
-  const { port, told } = await startCounting();
+  const { port, reported } = await startCounting();
   const { send, end, answer } = begin(port, type);
   const until = performance.now() + 4 * TIMEOUT;
   let sent = 0;
@@ -75,25 +75,25 @@ test.each(TYPES)("%s goes on for as long as messages come", async (type) => {
   end();
   expect(statusOf(await answer)).toBe(200);
   expect(await answer).toContain("all");
-  expect(told).toEqual([`end after ${sent}`]);
+  expect(reported).toEqual([`end after ${sent}`]);
 });
 
 test.each(TYPES)("%s goes on while the handler takes its time for a message", async (type) => {
-  const { port, told } = await startCounting({}, 3 * TIMEOUT);
+  const { port, reported } = await startCounting({}, 3 * TIMEOUT);
   const { send, end, answer } = begin(port, type);
   send(MESSAGE);
   await sleep(2 * TIMEOUT);
   send(MESSAGE);
   end();
   expect(statusOf(await answer)).toBe(200);
-  expect(told).toEqual(["end after 2"]);
+  expect(reported).toEqual(["end after 2"]);
 });
 
 test.each<[string, readonly Uint8Array[]]>([
   ["sends nothing", []],
   ["sends a byte of a message now and then", [PREFIX]],
 ])("a client that %s gets 408 in time", async (_, drops) => {
-  const { port, told } = await startCounting();
+  const { port, reported } = await startCounting();
   const { send, answer } = begin(port, "application/connect+proto");
   for (const drop of drops) send(drop);
   const drip = setInterval(() => drops.length > 0 && send(Buffer.of(0)), 50);
@@ -101,17 +101,17 @@ test.each<[string, readonly Uint8Array[]]>([
   const begun = performance.now();
   expect(statusOf(await answer)).toBe(408);
   expect(performance.now() - begun).toBeLessThan(4 * TIMEOUT);
-  expect(told).toEqual(["CANCELLED"]);
+  expect(reported).toEqual(["CANCELLED"]);
 });
 
 test("a client that stops to send gets 408, though it has sent messages", async () => {
-  const { port, told, unrouted } = await startCounting();
+  const { port, reported, unrouted } = await startCounting();
   const { send, answer } = begin(port, "application/connect+proto");
   send(MESSAGE);
   await sleep(TIMEOUT / 2);
   send(MESSAGE);
   expect(statusOf(await answer)).toBe(408);
-  expect(told).toEqual(["CANCELLED"]);
+  expect(reported).toEqual(["CANCELLED"]);
   expect(unrouted.map(({ code }) => code)).toEqual(["REQUEST_TIMEOUT"]);
 });
 
