@@ -115,9 +115,11 @@ export class Target {
   }
 }
 
+const LARGE = Buffer.alloc(LARGE_BYTES, "x");
+
 /** As a store gives it: a text of its own in each call. */
 function largeNotice(): string {
-  return Buffer.alloc(LARGE_BYTES, "x").toString("latin1");
+  return LARGE.toString("latin1");
 }
 
 async function serve(folder: string): Promise<void> {
