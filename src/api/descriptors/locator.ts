@@ -3,7 +3,7 @@ import { DescriptorError } from "./file-outline.ts";
 import { keepFirst, RpcLocations } from "./rpc-locations.ts";
 import {
   decoder,
-  readLocationAt,
+  readLocationsAt,
   readServiceLocations,
   rpcAround,
   type SourceLocation,
@@ -86,6 +86,9 @@ export class Locator {
   }
 }
 
+/** The number of bytes beyond which locations are not read again for each finding. */
+const MANY_BYTES = 2048;
+
 function findInside(
   file: string,
   { sourceInfo, inside, indexed }: FileLocations,
@@ -95,10 +98,10 @@ function findInside(
   const known = indexed.get(rpc);
   if (known !== undefined) return known.find(path);
   const offsets = inside.get(rpc) ?? [];
-  const read = () => offsets.map((offset) => readLocationAt(sourceInfo, offset));
-  const locations = new RpcLocations(readSource(file, read));
+  const read = readSource(file, () => readLocationsAt(sourceInfo, offsets));
+  const locations = new RpcLocations(read.locations);
   // Most RPCs have few findings, so caching their locations would only take memory.
-  if (locations.areMany) indexed.set(rpc, locations);
+  if (locations.areMany || read.byteLength > MANY_BYTES) indexed.set(rpc, locations);
   return locations.find(path);
 }
 
@@ -123,7 +126,7 @@ interface FileLocations {
   readonly ignored: ReadonlyMap<string, ReadonlySet<string>>;
   /** The offsets in it of the locations inside each RPC, few of which are ever read. */
   readonly inside: ReadonlyMap<string, readonly number[]>;
-  /** The locations that were read, of RPCs with many locations. */
+  /** The locations that were read, of RPCs with many or large locations. */
   readonly indexed: Map<string, RpcLocations>;
 }
 

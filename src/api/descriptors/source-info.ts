@@ -46,8 +46,8 @@ export function readServiceLocations(sourceInfo: Uint8Array): ServiceLocations {
     }
     const location = readLocation(reader);
     const rpc = rpcAround(location.path);
-    if (rpc === undefined) locations.push(location);
-    else offsetsOf(inside, rpc).push(offset);
+    if (rpc !== undefined) offsetsOf(inside, rpc).push(offset);
+    else if (location.path.length <= MAX_STEPS) locations.push(location);
   });
   return { locations, inside };
 }
@@ -66,11 +66,31 @@ export function rpcAround(path: readonly number[]): string | undefined {
   return isInside ? path.slice(0, RPC_DEPTH).join(".") : undefined;
 }
 
-/** Reads the location at an offset of the source information. */
-export function readLocationAt(sourceInfo: Uint8Array, offset: number): SourceLocation {
+/**
+ * The maximum number of steps of a path. Findings are far less deep, and work on a path may take the
+ * square of its length.
+ */
+const MAX_STEPS = 32;
+
+/** Locations of one RPC. */
+export interface ReadLocations {
+  readonly locations: readonly SourceLocation[];
+  /** The number of bytes that were read for them. */
+  readonly byteLength: number;
+}
+
+/** Reads the locations at offsets of the source information, without those whose paths are too long. */
+export function readLocationsAt(sourceInfo: Uint8Array, offsets: readonly number[]): ReadLocations {
+  const locations: SourceLocation[] = [];
+  let byteLength = 0;
   const reader = new FieldReader(sourceInfo);
-  reader.position = offset;
-  return readLocation(reader);
+  for (const offset of offsets) {
+    reader.position = offset;
+    const location = readLocation(reader);
+    byteLength += reader.position - offset;
+    if (location.path.length <= MAX_STEPS) locations.push(location);
+  }
+  return { locations, byteLength };
 }
 
 function readLocation(encoded: FieldReader): SourceLocation {
@@ -138,13 +158,16 @@ function isElsewhere(reader: FieldReader): boolean {
   const { source, position } = reader;
   const at = contentOf(reader);
   const pathLength = source[at + 1] ?? 0;
-  // A path is far shorter than 128 bytes, so its length takes one byte, and its first step is the third byte.
+  const first = source[at + 2] ?? 0x80;
+  // A path is far shorter than 128 bytes, so its length takes one byte, and its first step is the third
+  // byte. A step of several bytes may have any value.
   return (
     source[position] !== 0 &&
     source[at] === PATH_TAG &&
     pathLength > 0 &&
     pathLength < 0x80 &&
-    source[at + 2] !== SERVICE
+    first < 0x80 &&
+    first !== SERVICE
   );
 }
 

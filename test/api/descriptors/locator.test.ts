@@ -93,6 +93,35 @@ describe("the place of a descriptor path", () => {
     expect(at(locator, QPS)).toEqual({ line: 5, column: 7, path: OPTION });
   });
 
+  test("is read from steps that take more bytes than needed", () => {
+    // The path [6, 0, 2, 0], whose first step is written in two bytes, and the span [9, 2, 3].
+    const content = [0x0a, 5, 0x86, 0, 0, 2, 0, 0x12, 3, 9, 2, 3];
+    const locator = new Locator();
+    locator.add(FILE, Uint8Array.from([0x0a, content.length, ...content]));
+    expect(at(locator, RPC)).toEqual({ line: 10, column: 3, path: RPC });
+  });
+
+  test("is never one with a path that no finding can have", () => {
+    const deep = (length: number) => [...OPTION, ...Array.from({ length }, () => 1)];
+    expect(at(locatorOf([RPC, 9, 2], [deep(26), 11, 4]), OPTION)).toMatchObject({ line: 12 });
+    expect(at(locatorOf([RPC, 9, 2], [deep(27), 11, 4]), OPTION)).toMatchObject({ line: 10 });
+  });
+
+  // Each took more than ten seconds.
+  test.each([
+    ["many forged locations with long paths", 64, 4000, 10],
+    ["few forged locations with long paths, for each finding", 63, 50_000, 300],
+  ])("is found soon among %s", (_, count, steps, findings) => {
+    const long = [...OPTION, ...Array.from({ length: steps }, () => 1)];
+    const forged = Array.from({ length: count }, (): Span => [long, 11, 4]);
+    const locator = locatorOf([RPC, 9, 2], ...forged);
+    const start = performance.now();
+    for (let finding = 0; finding < findings; finding++) {
+      expect(at(locator, QPS)).toEqual({ line: 10, column: 3, path: RPC });
+    }
+    expect(performance.now() - start).toBeLessThan(3000);
+  });
+
   test("is not a line, where the input has no source information", () => {
     expect(new Locator().locate({ file: FILE, path: QPS })).toEqual({ file: FILE, path: QPS });
     expect(locatorOf().locate({ file: FILE, path: QPS })).toEqual({ file: FILE, path: QPS });
