@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkAuthnConfig } from "../runtime/authn/check-authn-config.ts";
+import { ConfigurationError } from "../runtime/configuration/configuration-error.ts";
 import {
   type LoadedServiceConfig,
   parseServiceConfig,
@@ -75,8 +76,23 @@ export function testConfig(parts: TestConfigParts): {
   const document = JSON.stringify(merged(usual, parts.overrides));
   // Its paths are relative to the working folder, as those of the options are.
   const file = join(process.cwd(), "the configuration of the test");
-  const configuration = parseServiceConfig(document, file, { checks: [checkAuthnConfig] });
-  return { configuration, tokens };
+  try {
+    const configuration = parseServiceConfig(document, file, { checks: [checkAuthnConfig] });
+    return { configuration, tokens };
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw withoutPositions(error);
+    throw error;
+  }
+}
+
+/** Nobody has the text that the positions are of: it was made of an object. */
+function withoutPositions({ file, problems }: ConfigurationError): TypeError {
+  const found = problems.map((problem) =>
+    problem.startsWith(`${file}:`)
+      ? problem.slice(file.length).replace(/^:\d+:\d+:? /, "")
+      : problem,
+  );
+  return new TypeError(`startTestServer: config: ${found.join("; ")}`);
 }
 
 const FREE = { address: "127.0.0.1:0" };

@@ -179,6 +179,11 @@ test.each<[string, TestServerOptions, string]>([
   expect([...folders()].filter((name) => !before.has(name))).toEqual([]);
 });
 
+test("a wrong key of config is named without a position, for nobody wrote its text", async () => {
+  const started = start({ config: { securty: {} } });
+  await expect(started).rejects.toThrow(/^startTestServer: config: securty is not a key/);
+});
+
 test("what a client cannot close keeps neither the server nor its files", async () => {
   const before = folders();
   const server = await start();
