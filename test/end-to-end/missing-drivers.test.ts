@@ -154,6 +154,30 @@ test("a service without checks needs no SpiceDB client", () => {
   expect(serve({ database: SQLITE, security: { authz } })).toMatchObject({ status: 0, stderr: "" });
 });
 
+test("a service without AUTHORIZED RPCs needs no SpiceDB client", () => {
+  const config = {
+    environment: "development",
+    service: "notes",
+    server: { http: { address: "127.0.0.1:0" } },
+    security: { authz: { provider: "spicedb", spicedb: SPICEDB, model: "model.zed" } },
+  };
+  writeFileSync(join(folder, "service.yaml"), stringify(config));
+  const outcome = run(`
+    import { loadServiceConfig, runServer } from "svc-access/runtime";
+    import { bindNotesService } from "./gen/notes/v1/notes_server.ts";
+    import { handlers } from "./src/handlers.ts";
+    const server = await runServer(async () => {
+      const binding = bindNotesService(handlers());
+      const policies = Object.fromEntries(
+        Object.keys(binding.policies).map((rpc) => [rpc, { exposure: "AUTHENTICATED" }]),
+      );
+      const configuration = loadServiceConfig("service.yaml");
+      return { configuration, bindings: [{ ...binding, policies }] };
+    });
+    await server.stop();`);
+  expect(outcome).toMatchObject({ status: 0, stderr: "" });
+});
+
 test("a service over SQLite needs none of them", () => {
   const outcome = serve({ database: SQLITE, security: { authz: { model: "model.zed" } } });
   expect(outcome).toMatchObject({ status: 0, stderr: "" });

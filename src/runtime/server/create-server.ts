@@ -9,7 +9,6 @@ import { newInstanceId } from "../registry/route-keys.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import { Cleanup } from "./cleanup.ts";
 import { watchFileDescriptors } from "./file-descriptors.ts";
-import { missingDrivers } from "./missing-drivers.ts";
 import { chainParts, openParts, type PartsContext } from "./open-parts.ts";
 import { openTransports } from "./open-transports.ts";
 import { planServer } from "./plan-server.ts";
@@ -57,7 +56,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
         : { ...serverOptions, routes: givenRouteDocument(routes) },
     );
     const probes = readiness.probes().map(({ path }) => path);
-    const plan = planServer(options, probes, await missingDrivers(config, engine === undefined));
+    const plan = await planServer(options, probes);
     for (const warning of new Set([...warnings, ...authnWarnings(config), ...plan.warnings])) {
       logger.warn({}, warning);
     }

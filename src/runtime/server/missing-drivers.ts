@@ -18,7 +18,7 @@ const ENGINE_DRIVERS: Readonly<Record<EngineKind, LoadDriver | undefined>> = {
 /**
  * The drivers that a configuration asks for and that are not installed, a line each.
  *
- * @param opensEngine whether the authorization engine is the configured one, and not one that is given
+ * @param opensEngine whether an authorization engine is needed, and none is given
  */
 export async function missingDrivers(
   { database, registry, security }: ServiceConfig,

@@ -10,6 +10,7 @@ import { StartUpError } from "../error/start-up-error.ts";
 import type { RawMethod } from "../http/raw/raw-route.ts";
 import { tlsProblems } from "../tls/check-tls.ts";
 import { bindRawHandlers } from "./bind-raw-handlers.ts";
+import { missingDrivers } from "./missing-drivers.ts";
 import { engineProblems, loadModel } from "./open-engine.ts";
 import type { ServerOptions } from "./server-options.ts";
 
@@ -27,14 +28,12 @@ export interface ServerPlan {
  * Checks services, policies, handlers, model and configuration against each other.
  *
  * @param probes the paths that the server serves itself
- * @param missingDrivers what the configuration asks for and is not installed
  * @throws StartUpError with all mismatches
  */
-export function planServer(
+export async function planServer(
   options: ServerOptions,
   probes: readonly string[],
-  missingDrivers: readonly string[],
-): ServerPlan {
+): Promise<ServerPlan> {
   const { configuration, bindings, routes, rawHandlers = [] } = options;
   const { config } = configuration;
   const { authz } = config.security;
@@ -42,7 +41,9 @@ export function planServer(
   const raw = bindRawHandlers(rawHandlers, routes?.paths ?? [], methods.length);
   const isChecked = authz.enabled && !authz.dev_allow_all;
   const authorized = methods.filter(({ policy }) => policy.authz !== undefined);
+  // A service without AUTHORIZED RPCs needs no engine.
   const needsEngine = isChecked && authorized.length > 0;
+  const opensEngine = needsEngine && options.engine === undefined;
   const problems = [
     ...bindingProblems,
     ...raw.problems,
@@ -51,9 +52,8 @@ export function planServer(
     ...auditProblems([...methods, ...raw.methods.map(({ method }) => method)], config.database),
     ...transportProblems(options),
     ...tlsProblems(config.server),
-    ...missingDrivers,
-    // A service without AUTHORIZED RPCs needs no engine.
-    ...(needsEngine && options.engine === undefined
+    ...(await missingDrivers(config, opensEngine)),
+    ...(opensEngine
       ? engineProblems(config).map(
           (lack) => `${firstAndMore(authorized)} must be authorized, but ${lack}`,
         )
