@@ -48,7 +48,7 @@ import {
 import { randomMessage } from "../unusual-protos/random-message.ts";
 import { startUnusual, type UnusualServer } from "../unusual-protos/unusual-server.ts";
 
-const RUNS = { numRuns: runs(50, 3) };
+const RUNS = { numRuns: runs(100, 3) };
 
 let server: UnusualServer;
 const closing: (() => Promise<void>)[] = [];
@@ -160,7 +160,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
           if (name === "anything" && (one as any)[name] === undefined) return;
           await expectSame(all, KindService.method.fields, one);
         }),
-        { numRuns: runs(20, 3) },
+        { numRuns: runs(30, 3) },
       );
     },
   );
@@ -196,7 +196,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
           );
         },
       );
-      await fc.assert(property, { numRuns: runs(25, 4) });
+      await fc.assert(property, { numRuns: runs(40, 4) });
     },
   );
 
@@ -240,7 +240,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
       const property = fc.asyncProperty(randomMessage(method.input, { any: FlatSchema }), (one) =>
         expectSame(all, method, one),
       );
-      await fc.assert(property, { numRuns: runs(20, 3) });
+      await fc.assert(property, { numRuns: runs(30, 3) });
     }
   });
 
@@ -262,7 +262,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
           value,
         } as Message);
       });
-      await fc.assert(property, { numRuns: runs(25, 4) });
+      await fc.assert(property, { numRuns: runs(50, 4) });
     }
   });
 
@@ -273,7 +273,7 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
       const property = fc.asyncProperty(randomMessage(Int64ValueSchema), (one) =>
         expectSame(all, KindService.method.number, one),
       );
-      await fc.assert(property, { numRuns: runs(20, 3) });
+      await fc.assert(property, { numRuns: runs(30, 3) });
     }
   });
 
@@ -305,6 +305,6 @@ describe("a message arrives by a route of HTTP as it does by every other protoco
         } as Message);
       },
     );
-    await fc.assert(property, { numRuns: runs(25, 4) });
+    await fc.assert(property, { numRuns: runs(40, 4) });
   });
 });
