@@ -191,17 +191,6 @@ class TemplateParser {
   }
 }
 
-/** The template as text, with each variable written out: `/v1/{name=projects/*}`. */
-export function formatPathTemplate(template: PathTemplate): string {
-  const segments = template.segments.map(formatSegment);
-  for (const variable of template.variables) {
-    segments[variable.start] = `{${variable.field}=${segments[variable.start] ?? ""}`;
-    const last = variable.end - 1;
-    segments[last] = `${segments[last] ?? ""}}`;
-  }
-  return `/${segments.join("/")}${template.verb === undefined ? "" : `:${template.verb}`}`;
-}
-
 /** The template without its variable names; equal for templates that match the same requests with equal rank. */
 export function shapeOf(template: PathTemplate): string {
   const segments = template.segments.map(formatSegment).join("/");

@@ -105,7 +105,7 @@ export function bindingsOf(rpc: Rpc): readonly HttpBinding[] {
 }
 
 /** The bindings with which the edge routes to an RPC; empty if it is not published. */
-export function publishedBindingsOf(
+function publishedBindingsOf(
   rpc: Rpc,
   publishedAs: DeployedService["publishedAs"],
 ): readonly HttpBinding[] {

@@ -51,7 +51,7 @@ export type DeclaredResource =
   | { readonly template?: undefined; readonly error: string };
 
 /** The reserved first segment of a placeholder that reads the caller. */
-export const PRINCIPAL_ROOT = "principal";
+const PRINCIPAL_ROOT = "principal";
 
 /** A field of the principal. */
 export interface PrincipalField {
@@ -75,7 +75,7 @@ export const PRINCIPAL_FIELDS: readonly PrincipalField[] = [
 ];
 
 /** The maximum size of an object id. */
-export const MAX_OBJECT_ID_BYTES = 256;
+const MAX_OBJECT_ID_BYTES = 256;
 
 const TYPE = /^(?:[a-z][a-z0-9_]{1,61}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z0-9]$/;
 // The last name may be a segment of a resource name, which need not be an identifier.

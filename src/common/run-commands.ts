@@ -3,7 +3,7 @@ import { note } from "./note.ts";
 import { printableLines } from "./printable.ts";
 
 /** The exit codes: success, findings, and wrong usage or unreadable input. */
-export const EXIT = { clean: 0, findings: 1, usage: 2 } as const;
+const EXIT = { clean: 0, findings: 1, usage: 2 } as const;
 
 /**
  * Runs a program of commands. Errors go to standard error, as text that is safe for a terminal.

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  formatPathTemplate,
+  formatSegment,
+  type PathTemplate,
   type PathVariable,
   parsePathTemplate,
   shapeOf,
@@ -143,7 +144,18 @@ describe("parsePathTemplate", () => {
   });
 });
 
-describe("formatPathTemplate", () => {
+/** The template as text, with each variable written out: `/v1/{name=projects/*}`. */
+function formatPathTemplate(template: PathTemplate): string {
+  const segments = template.segments.map(formatSegment);
+  for (const variable of template.variables) {
+    segments[variable.start] = `{${variable.field}=${segments[variable.start] ?? ""}`;
+    const last = variable.end - 1;
+    segments[last] = `${segments[last] ?? ""}}`;
+  }
+  return `/${segments.join("/")}${template.verb === undefined ? "" : `:${template.verb}`}`;
+}
+
+describe("a template as text", () => {
   test.each([
     ["/v1/{id}", "/v1/{id=*}"],
     ["/v1/{name=projects/*}:run", "/v1/{name=projects/*}:run"],

@@ -13,7 +13,7 @@ export const REPORTS: Readonly<Record<string, (findings: Findings, style: Report
   };
 
 /** One line per finding, and a line with their number. */
-export function textReport({ diagnostics, rpcs }: Findings, style: ReportStyle): string {
+function textReport({ diagnostics, rpcs }: Findings, style: ReportStyle): string {
   const lines = diagnostics.map((diagnostic) => {
     const color = diagnostic.severity === "error" ? "red" : "yellow";
     return paint(formatDiagnostic(diagnostic), color, style);
@@ -24,12 +24,12 @@ export function textReport({ diagnostics, rpcs }: Findings, style: ReportStyle):
 }
 
 /** One JSON document: `{"findings":[{"file","line","column","rule","severity","message"}],"rpcs":N}`. */
-export function jsonReport({ diagnostics, rpcs }: Findings): string {
+function jsonReport({ diagnostics, rpcs }: Findings): string {
   return `${printableJson({ findings: findingsOf(diagnostics), rpcs })}\n`;
 }
 
 /** One workflow command per finding, which GitHub Actions shows next to the line. */
-export function githubActionsReport({ diagnostics }: Findings): string {
+function githubActionsReport({ diagnostics }: Findings): string {
   return diagnostics
     .map(({ file, line, column, rule, severity, message }) => {
       const place = line === undefined ? "" : `,line=${line},col=${column ?? 1}`;

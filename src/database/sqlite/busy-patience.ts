@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** The time that a statement waits for another program's lock, in milliseconds: less than the time limit of calls. */
-export const BUSY_LIMIT_MS = 1500;
+const BUSY_LIMIT_MS = 1500;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
 const SQLITE_BUSY = 5;
@@ -51,7 +51,7 @@ export class BusyPatience {
 }
 
 /** Whether another program has locked the file, so that a second attempt may succeed. */
-export function isBusy(error: unknown): boolean {
+function isBusy(error: unknown): boolean {
   const { errcode, cause } = (error ?? {}) as { errcode?: number; cause?: unknown };
   // Extended codes, such as that of an outdated snapshot, mean that the transaction must start again.
   return errcode === SQLITE_BUSY || (cause !== undefined && isBusy(cause));

@@ -2,7 +2,7 @@ import type { PathTemplate, Segment } from "../../api/path-template.ts";
 import type { PathMatch } from "./plan.ts";
 
 /** The maximum length of a path match. */
-export const MAX_PATH_LENGTH = 1024;
+const MAX_PATH_LENGTH = 1024;
 
 /** The methods that the Gateway API allows in a match. */
 export const GATEWAY_METHODS: ReadonlySet<string> = new Set([

@@ -90,7 +90,7 @@ function ownerRules(provider: string, owners: readonly string[]): Record<string,
 }
 
 /** CORS for the gateway (docs/requirements.md, TRANS-5), with the headers of Connect and gRPC-Web clients. */
-export function corsSpec(cors: CorsPlan): Record<string, unknown> {
+function corsSpec(cors: CorsPlan): Record<string, unknown> {
   return {
     allowOrigins: cors.origins,
     allowMethods: ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],

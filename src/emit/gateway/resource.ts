@@ -1,7 +1,7 @@
 import { Scalar, stringify } from "yaml";
 
 /** The label of all resources of this target. */
-export const MANAGED_BY = { "app.kubernetes.io/managed-by": "svc-access" } as const;
+const MANAGED_BY = { "app.kubernetes.io/managed-by": "svc-access" } as const;
 
 /** A Kubernetes resource. */
 export interface Resource {

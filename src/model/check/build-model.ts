@@ -65,7 +65,7 @@ function buildDefinition(
 export type ExpandPartials = (definition: DefinitionSyntax) => Iterable<MemberSyntax>;
 
 /** Checks the partials, and returns what replaces `...name` by the members of that partial. */
-export function expandPartials(
+function expandPartials(
   partials: ReadonlyMap<string, DefinitionSyntax>,
   report: Report,
 ): ExpandPartials {

@@ -69,7 +69,7 @@ const TYPE_NAME = /^([a-z][a-z0-9_]{1,62}[a-z0-9]\/)*[a-z][a-z0-9_]{1,62}[a-z0-9
 const TYPE_NAME_LENGTH = 128;
 
 /** Reports a name of a relation or permission that SpiceDB would reject. */
-export function checkMemberName(what: string, name: Token, report: Report): void {
+function checkMemberName(what: string, name: Token, report: Report): void {
   if (!MEMBER_NAME.test(name.text)) report("MODEL_NAME_INVALID", name.position, what, name.text);
 }
 

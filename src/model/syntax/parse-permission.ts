@@ -42,7 +42,7 @@ const MAX_DEPTH = 256;
  *
  * Union binds tightest, then intersection, then exclusion: `a - b + c` is `a - (b + c)`.
  */
-export function parseExpression(tokens: TokenStream): Expression | undefined {
+function parseExpression(tokens: TokenStream): Expression | undefined {
   return parseExclusion(tokens, 0);
 }
 

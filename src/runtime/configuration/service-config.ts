@@ -189,8 +189,6 @@ serviceConfigSchema satisfies z.ZodMiniType<ServiceConfig>;
 export type { ServiceConfig };
 /** The part `database` of a service's configuration. */
 export type DatabaseConfig = NonNullable<ServiceConfig["database"]>;
-/** The part `access_log` of a service's configuration. */
-export type AccessLogConfig = ServiceConfig["access_log"];
 /** The part `registry.etcd` of a service's configuration. */
 export type EtcdConfig = NonNullable<ServiceConfig["registry"]>["etcd"];
 

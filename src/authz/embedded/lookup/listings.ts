@@ -124,7 +124,7 @@ export interface PageCursor {
 }
 
 /** A hash of the request and the store. */
-export function listingKey(listing: readonly unknown[]): string {
+function listingKey(listing: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(listing)).digest("base64url").slice(0, 22);
 }
 

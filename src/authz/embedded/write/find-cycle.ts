@@ -93,7 +93,7 @@ interface Step {
  * A depth-first walk over everything that some nodes lead to, one neighbour at a time, so that two
  * walks can run side by side and the shorter one decides.
  */
-export class CycleWalk {
+class CycleWalk {
   readonly #starts: readonly Computed[];
   readonly #keyOf: (node: Computed) => number;
   readonly #neighboursOf: (node: Computed) => Iterator<Computed | undefined>;

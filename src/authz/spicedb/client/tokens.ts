@@ -32,7 +32,7 @@ const FIELDS = [0x12, 0x1a];
  * Whether a text has the form of a ZedToken. A fully consistent read does not send the requested
  * state to SpiceDB, so SpiceDB would not refuse a string that is not a token.
  */
-export function isZedToken(text: string): boolean {
+function isZedToken(text: string): boolean {
   const bytes = Buffer.from(text, "base64");
   const [field = 0, low = 0, high = 0] = bytes;
   if (bytes.toString("base64") !== text || !FIELDS.includes(field)) return false;

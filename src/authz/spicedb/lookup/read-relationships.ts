@@ -98,7 +98,7 @@ function parseStored(listing: readonly unknown[], text: string): StoredCursor {
 const LISTING = ["all relationships"];
 
 /** Lists all relationships, at the newest state. A page ends with each type, full or not. */
-export async function exportRelationships(
+async function exportRelationships(
   session: Session,
   page: PageRequest,
   { signal }: CallOptions,
