@@ -132,7 +132,7 @@ test("without an engine nobody passes where one must be asked", async () => {
   const engine = undefined;
   for (const id of ["*", D1] as const) {
     const call = () => callOf(authorized(id), { principal: alice });
-    await expect(async () => stageOf({ engine })(call())).rejects.toThrow("has no engine");
+    await expect(async () => stageOf({ engine })(call())).rejects.toThrow("there is no engine");
     expect(await outcome(call(), { engine, enabled: false })).toBe("passed");
     expect(await outcome(call(), { engine, devAllowAll: true })).toBe("allowed");
   }
@@ -197,19 +197,43 @@ describe("a resource", () => {
 
   test.each<[string, readonly AccessResourcePart[], unknown, string, string]>([
     ["an empty field", [ID], request({}), "INVALID_ARGUMENT", "the field id is missing"],
-    ["a userset", [ID], request({ id: "d1#viewer" }), "INVALID_ARGUMENT", "makes no object id"],
-    ["a wildcard", [ID], request({ id: "*" }), "INVALID_ARGUMENT", "makes no object id"],
-    ["white space", [ID], request({ id: "d 1" }), "INVALID_ARGUMENT", "makes no object id"],
-    ["a line break", [ID], request({ id: "d1\n" }), "INVALID_ARGUMENT", "makes no object id"],
-    ["NUL", [ID], request({ id: "d\0" }), "INVALID_ARGUMENT", "makes no object id"],
-    ["a lone surrogate", [ID], request({ id: "\ud800" }), "INVALID_ARGUMENT", "makes no object id"],
-    ["257 bytes", [ID], request({ id: "d".repeat(257) }), "INVALID_ARGUMENT", "makes no object id"],
+    [
+      "a userset",
+      [ID],
+      request({ id: "d1#viewer" }),
+      "INVALID_ARGUMENT",
+      "makes an invalid object id",
+    ],
+    ["a wildcard", [ID], request({ id: "*" }), "INVALID_ARGUMENT", "makes an invalid object id"],
+    ["white space", [ID], request({ id: "d 1" }), "INVALID_ARGUMENT", "makes an invalid object id"],
+    [
+      "a line break",
+      [ID],
+      request({ id: "d1\n" }),
+      "INVALID_ARGUMENT",
+      "makes an invalid object id",
+    ],
+    ["NUL", [ID], request({ id: "d\0" }), "INVALID_ARGUMENT", "makes an invalid object id"],
+    [
+      "a lone surrogate",
+      [ID],
+      request({ id: "\ud800" }),
+      "INVALID_ARGUMENT",
+      "makes an invalid object id",
+    ],
+    [
+      "257 bytes",
+      [ID],
+      request({ id: "d".repeat(257) }),
+      "INVALID_ARGUMENT",
+      "makes an invalid object id",
+    ],
     [
       "257 bytes in all",
       [{ kind: "literal", text: "dd" }, ID],
       request({ id: "d".repeat(255) }),
       "INVALID_ARGUMENT",
-      "the field id makes no object id",
+      "the field id makes an invalid object id",
     ],
     [
       "an absent second",
@@ -223,7 +247,7 @@ describe("a resource", () => {
       [ID, SLASH, PROJECT],
       both("acme/d1", "x"),
       "INVALID_ARGUMENT",
-      'the field id must not hold "/"',
+      'the field id must not contain "/"',
     ],
   ])("of %s is refused [AUTHZ-4]", async (_, id, message, code, text) => {
     const call = callOf(authorized(id), { principal: alice, request: message });

@@ -111,13 +111,13 @@ const REFUSALS: readonly Refusal[] = [
     name: "a message in an encoding that the client does not read",
     answer: whole(COMPRESSED, { "grpc-status": 0 }, { "grpc-encoding": "snappy" }),
     code: "INTERNAL",
-    message: /compressed in a way that this client does not read/,
+    message: /an encoding that this client does not support/,
   },
   {
     name: "a compressed message without an encoding",
     answer: whole(COMPRESSED, { "grpc-status": 0 }),
     code: "INTERNAL",
-    message: /does not say in which/,
+    message: /does not name its encoding/,
   },
   {
     name: "a message that is not compressed as it says",

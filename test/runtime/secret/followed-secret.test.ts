@@ -47,7 +47,7 @@ describe("a file that is written in parts", () => {
     await secret.look();
     await secret.look();
     expect(secret.text).toBe(OLD);
-    expect(errors).toEqual([expect.stringContaining("changes while it is read")]);
+    expect(errors).toEqual([expect.stringContaining("changed while it was read")]);
     await secret.look();
     expect(changes).toEqual([NEW]);
   });
