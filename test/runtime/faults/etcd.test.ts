@@ -53,6 +53,10 @@ describe.skipIf(etcdIsAbsent())("etcd", () => {
       expect((await readyz(vault.http)).status).toBe(200);
       vault.lines.length = 0;
       await etcd.start(data);
+      // The former keys may still be there, and a registry that is not reached again cannot be lost.
+      await until("the service has published again", () =>
+        vault.lines.some((line) => line.includes("routes published")),
+      );
       await untilPublished();
       await load.phase(`started, data ${data}`);
     }
