@@ -1,4 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import type { Logger } from "../../common/logger.ts";
 
 /** How many file descriptors a process has, and may have. */
@@ -53,7 +54,8 @@ export function watchFileDescriptors(options: WatchOptions): () => void {
         isReading = false;
       });
   };
-  // At once, since reading the limit takes a descriptor.
+  // Before anybody connects, since reading the limit takes a descriptor.
+  limitOfProcess ??= readLimit();
   begin();
   const timer = setInterval(begin, everyMs).unref();
   return () => clearInterval(timer);
@@ -77,12 +79,13 @@ function levelOf(found: FileDescriptors | undefined): Level | undefined {
       };
 }
 
-let limitOfProcess: Promise<number | undefined> | undefined;
+let limitOfProcess: number | undefined;
 
 /** Those of this process; undefined where there is no `/proc`. */
 export async function readFileDescriptors(): Promise<FileDescriptors | undefined> {
   limitOfProcess ??= readLimit();
-  const limit = await limitOfProcess;
+  limitOfProcess ??= readLimit();
+  const limit = limitOfProcess;
   if (limit === undefined) return undefined;
   try {
     // One of them is that of the reading.
@@ -94,9 +97,9 @@ export async function readFileDescriptors(): Promise<FileDescriptors | undefined
   }
 }
 
-async function readLimit(): Promise<number | undefined> {
+function readLimit(): number | undefined {
   try {
-    const limits = await readFile("/proc/self/limits", "utf8");
+    const limits = readFileSync("/proc/self/limits", "utf8");
     const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1]);
     return limit > 0 ? limit : undefined;
   } catch {
