@@ -1,11 +1,32 @@
 import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./workspace.ts";
 
 /** Tests of programs run the bundles, as users do, and build them before each run. */
-export default function build(): void {
+export default function build(): () => void {
   const node = (script: string) =>
     execFileSync(process.execPath, [join(ROOT, script)], { cwd: ROOT, stdio: "inherit" });
   node("scripts/build.ts");
   node("scripts/link-example.ts");
+  return ownTemporaryFolder();
+}
+
+/**
+ * Gives this run a temporary folder of its own, and returns what removes it: tests kill processes, which then
+ * leave their folders. The workers start after this, and pass it to their children. Its name is short, since
+ * the path of a UNIX socket is limited to 107 bytes.
+ */
+function ownTemporaryFolder(): () => void {
+  const before = process.env["TMPDIR"];
+  const folder = mkdtempSync(join(tmpdir(), "svc-access-"));
+  // PostgreSQL runs as another user if the tests run as root, and has its folder in here.
+  chmodSync(folder, 0o711);
+  process.env["TMPDIR"] = folder;
+  return () => {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
 }

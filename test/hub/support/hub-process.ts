@@ -13,9 +13,10 @@ export const TOKENS = {
   SYSTEM_TOKEN: "token-of-the-system-4f8c",
 };
 
-/** Of our environment a service gets what says where programs are, and where compiled code is kept. */
+/** A service inherits only where programs, temporary files and compiled code are. */
 const INHERITED = {
   PATH: process.env["PATH"],
+  TMPDIR: process.env["TMPDIR"],
   NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
 };
 
