@@ -2,6 +2,7 @@
 export const IDENTITY_HEADERS: readonly string[] = [
   "x-svc-auth-verified",
   "x-svc-subject",
+  "x-svc-subject-type",
   "x-svc-external-sub",
   "x-svc-external-id",
   "x-svc-external-issuer",

@@ -23,6 +23,14 @@ export const name = () =>
       z.regex(LABEL, "must be a name of lower-case letters, digits and -"),
       z.maxLength(63, "must have at most 63 characters"),
     );
+/** The name of a claim, without a dot: Envoy reads one as a step into an object. */
+export const claimName = () =>
+  z
+    .string()
+    .check(
+      z.regex(/^[A-Za-z][A-Za-z0-9_-]*$/, "must be the name of a claim, such as subject_type"),
+      z.maxLength(64, "must have at most 64 characters"),
+    );
 /** A host name, without scheme or port. */
 export const host = () =>
   z

@@ -3,6 +3,7 @@ import { AUTHN_MODES, DEFAULT_AUTHN_MODE } from "../api/authn-mode.ts";
 import { AUDIT_EVENT_NAME, MAX_AUDIT_EVENT_NAME, RISK_LEVELS } from "../api/policy.ts";
 import {
   backend,
+  claimName,
   documented,
   duration,
   httpUrl,
@@ -38,6 +39,10 @@ const identity = z.strictObject({
   allowed_owners: documented(
     "The organizations whose tokens are accepted (claim `owner`); empty accepts all.",
     z._default(identifiers(0, 256), []),
+  ),
+  subject_type_claim: documented(
+    "The claim that holds the subject type, `user` or `service_account`; absent, `subject_type` of IAM's own issuer (`…/v1/iam/oidc`), and none of any other.",
+    z.optional(claimName()),
   ),
 });
 

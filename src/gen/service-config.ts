@@ -121,6 +121,8 @@ export interface ServiceConfig {
         audience: string[];
         /** The organizations whose tokens are accepted (claim `owner`); empty accepts all. */
         allowed_owners: string[];
+        /** The claim that holds the subject type, `user` or `service_account`; absent, `subject_type` of IAM's own issuer (`…/v1/iam/oidc`), and none of any other. */
+        subject_type_claim?: string | undefined;
         /** The signature algorithms that are accepted. */
         allowed_algs: ("RS256" | "RS512" | "ES256" | "ES512")[];
         /** How long keys are kept. */

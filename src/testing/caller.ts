@@ -4,6 +4,8 @@ import type { Principal } from "../runtime/call/call-context.ts";
 export interface TestUser {
   /** The subject id. */
   readonly user: string;
+  /** `service_account` for one that the gateway names so; `user` where absent. */
+  readonly subjectType?: "user" | "service_account";
   /** The name that they log in with; `name` where absent. */
   readonly username?: string;
   /** The display name. */
@@ -35,7 +37,7 @@ export function principalOf(caller: TestUser | TestService): Principal {
   const of: Partial<TestUser> = isUser ? caller : { username: caller.service };
   return Object.freeze({
     subjectId: isUser ? caller.user : caller.service,
-    subjectType: isUser ? "user" : "service",
+    subjectType: isUser ? (caller.subjectType ?? "user") : "service",
     username: of.username ?? of.name ?? "",
     name: of.name ?? "",
     email: of.email ?? "",
@@ -53,6 +55,7 @@ export function identityHeadersOf(user: TestUser): Record<string, string> {
   const given = Object.entries(lists).filter(([, values]) => values !== undefined);
   return {
     "x-svc-external-sub": user.user,
+    ...text("x-svc-subject-type", user.subjectType),
     ...text("x-svc-external-username", user.username),
     ...text("x-svc-external-display-name", user.name),
     ...text("x-svc-external-email", user.email),

@@ -10,6 +10,7 @@ export function fullPlatform() {
       end_session_endpoint: "https://id.example.com/logout",
       jwks_uri: "http://id.internal:8000/jwks",
       allowed_owners: ["acme"],
+      subject_type_claim: "kind",
     },
     edge: {
       gateway: { name: "edge", namespace: "edge-system", class: "envoy" },

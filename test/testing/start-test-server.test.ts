@@ -41,6 +41,17 @@ describe("who calls", () => {
     }
   });
 
+  test("a service account, which holds nothing of the user with its id", async () => {
+    await using server = await start({ relationships: ["document:open#viewer@user:ci"] });
+    const ci = server.as({ user: "ci", subjectType: "service_account" });
+    expect((await ci.fetch("/v1/profile")).status).toBe(200);
+    for (const client of [ci.grpc(VaultService), ci.http(VaultService, VaultServiceRoutes)]) {
+      await expect(client.getDocument({ documentId: "open" })).rejects.toMatchObject({
+        code: "FORBIDDEN",
+      });
+    }
+  });
+
   test("a user with groups, roles and names that are not ASCII", async () => {
     const seen: unknown[] = [];
     const handlers = vaultHandlers();

@@ -1,5 +1,6 @@
 import type { ClaimMapping } from "../../api/principal-claims.ts";
 import { CLAIM_MAPPINGS } from "../../api/principal-claims.ts";
+import { SUBJECT_TYPE_HEADER, subjectTypeClaim } from "../../api/subject-type.ts";
 import type { EdgeConfig, FrontendConfig, IdentityConfig } from "../../config/config.ts";
 import { durationMs, formatDuration } from "../../config/duration.ts";
 import { type SessionConfig, sessionOf } from "../../config/session-config.ts";
@@ -61,9 +62,15 @@ export function loginPolicy(
     jwksUri: identity.jwks_uri,
     audiences: session === undefined ? [...(frontend.audiences ?? [])] : [session.client_id],
     ...(session === undefined ? {} : { session: sessionPlan(session, frontend, identity, edge) }),
-    claims: CLAIM_MAPPINGS[frontend.claims].map(({ claim, header }) => ({ claim, header })),
+    claims: claimsOf(frontend, identity),
     allowedOwners: [...identity.allowed_owners],
   };
+}
+
+function claimsOf({ claims }: FrontendConfig, identity: IdentityConfig): LoginPolicyPlan["claims"] {
+  const mappings = CLAIM_MAPPINGS[claims].map(({ claim, header }) => ({ claim, header }));
+  const claim = subjectTypeClaim(identity.issuer, identity.subject_type_claim);
+  return claim === undefined ? mappings : [...mappings, { claim, header: SUBJECT_TYPE_HEADER }];
 }
 
 function sessionPlan(

@@ -1,3 +1,4 @@
+import { subjectTypeClaim } from "../../api/subject-type.ts";
 import type { Logger } from "../../common/logger.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import type { RuntimeEvents } from "../events/runtime-events.ts";
@@ -85,6 +86,7 @@ function createJwt(config: ServiceConfig, dependencies: AuthenticatorDependencie
       issuer,
       audience: oidc.audience,
       allowedOwners: oidc.allowed_owners,
+      subjectTypeClaim: subjectTypeClaim(issuer, oidc.subject_type_claim),
       clockSkewMs: oidc.clock_skew_ns / NS_PER_MS,
     },
     cacheTtlMs: cache_ttl_ns / NS_PER_MS,

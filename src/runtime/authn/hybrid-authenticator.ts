@@ -42,7 +42,10 @@ export class HybridAuthenticator implements Authenticator {
   #agree(request: AuthenticationRequest, jwt: Identity | undefined): Identity | undefined {
     const gateway = this.#gateway.authenticate(request);
     if (jwt === undefined || gateway === undefined) return jwt ?? gateway;
-    if (jwt.principal.subjectId !== gateway.principal.subjectId) {
+    const isSame =
+      jwt.principal.subjectId === gateway.principal.subjectId &&
+      jwt.principal.subjectType === gateway.principal.subjectType;
+    if (!isSame) {
       throw new ServiceError(
         "UNAUTHORIZED",
         "the token and the identity headers name different callers",

@@ -77,7 +77,7 @@ export interface CallContext {
 export interface Principal {
   /** The id of the caller, unique among those of its type: the object id in authorization. */
   readonly subjectId: string;
-  /** The subject type of the authorization model: `user` from the gateway or a JWT, `service` from an internal token. */
+  /** The subject type of the authorization model: `user` or `service_account` from the gateway or a JWT, `service` from an internal token. */
   readonly subjectType: string;
   /** The name that the caller logs in with. */
   readonly username: string;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { AUTHN_MODES, DEFAULT_AUTHN_MODE } from "../../api/authn-mode.ts";
 import { ENGINE_KINDS } from "../../authz/engine/engine.ts";
-import { documented } from "../../config/config-values.ts";
+import { claimName, documented } from "../../config/config-values.ts";
 import {
   duration,
   endpoint,
@@ -50,6 +50,10 @@ const oidc = z.strictObject({
   allowed_owners: documented(
     "The organizations whose tokens are accepted (claim `owner`); empty accepts all.",
     z._default(z.array(text()).check(z.maxLength(256)), []),
+  ),
+  subject_type_claim: documented(
+    "The claim that holds the subject type, `user` or `service_account`; absent, `subject_type` of IAM's own issuer (`…/v1/iam/oidc`), and none of any other.",
+    z.optional(claimName()),
   ),
   allowed_algs: documented(
     "The signature algorithms that are accepted.",

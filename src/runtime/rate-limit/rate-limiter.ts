@@ -16,7 +16,7 @@ import {
 export interface RateLimiterOptions {
   /** Whole microseconds; those of the process where absent. */
   readonly now?: () => number;
-  /** The most buckets of users, and the most of all others, of all RPCs together; 50,000 where absent. */
+  /** The most buckets of authenticated callers, and the most of addresses, of all RPCs together; 50,000 where absent. */
   readonly maxBuckets?: number;
   readonly events: RuntimeEvents;
 }
@@ -28,7 +28,9 @@ const SECOND = 1_000_000;
 interface LimitedMethod {
   /** By subject id: a key that need not be put together. */
   readonly users: BucketTable;
+  /** Callers of other types, by type and subject id. */
   readonly others: BucketTable;
+  readonly addresses: BucketTable;
   readonly limit: string;
   readonly policy: string;
 }
@@ -44,7 +46,10 @@ export function createRateLimiter(options: RateLimiterOptions): (call: Call) => 
   const { now = microseconds, maxBuckets = MAX_BUCKETS, events } = options;
   // Two, since addresses cost nothing: a client with many must not use the room of authenticated
   // callers.
-  const budgets = { users: new BucketBudget(maxBuckets), others: new BucketBudget(maxBuckets) };
+  const budgets = {
+    callers: new BucketBudget(maxBuckets),
+    addresses: new BucketBudget(maxBuckets),
+  };
   const limited = new Map<BoundMethod, LimitedMethod>();
   return (call) => {
     const { method } = call;
@@ -68,27 +73,28 @@ export function createRateLimiter(options: RateLimiterOptions): (call: Call) => 
 
 function limitedMethod(
   rate: BucketRate,
-  budgets: Readonly<Record<"users" | "others", BucketBudget>>,
+  budgets: Readonly<Record<"callers" | "addresses", BucketBudget>>,
   now: number,
 ): LimitedMethod {
   return {
-    users: new BucketTable(rate, budgets.users, now),
-    others: new BucketTable(rate, budgets.others, now),
+    users: new BucketTable(rate, budgets.callers, now),
+    others: new BucketTable(rate, budgets.callers, now),
+    addresses: new BucketTable(rate, budgets.addresses, now),
     limit: String(rate.burst),
     // A token bucket lets `burst` calls through in the time in which it fills.
     policy: `${rate.burst};w=${seconds(fillTime(rate))}`,
   };
 }
 
-function bucketOf(call: Call, { users, others }: LimitedMethod, now: number): TokenBucket {
+function bucketOf(call: Call, limited: LimitedMethod, now: number): TokenBucket {
   const { principal } = call;
-  if (principal?.subjectType === "user") return users.of(principal.subjectId, now);
+  if (principal === undefined) {
+    return limited.addresses.of(clientNetwork(call.clientAddress), now);
+  }
+  const { subjectType, subjectId } = principal;
+  if (subjectType === "user") return limited.users.of(subjectId, now);
   // No subject type has a space, so no two callers have the same key.
-  const key =
-    principal === undefined
-      ? ` ${clientNetwork(call.clientAddress)}`
-      : `${principal.subjectType} ${principal.subjectId}`;
-  return others.of(key, now);
+  return limited.others.of(`${subjectType} ${subjectId}`, now);
 }
 
 function describe(call: Call, { limit, policy }: LimitedMethod, bucket: TokenBucket): void {

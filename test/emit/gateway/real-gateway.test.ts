@@ -255,6 +255,25 @@ describe.skipIf(isLeftOut)("the emitted files on a real Envoy Gateway [PLAT-1]",
     }
   });
 
+  test("the subject type is that of the token, and nobody else's [EDGE-8, AUTHN-14]", async () => {
+    const HEADER = "x-svc-subject-type";
+    const valuesOf = ({ seen }: Answer) =>
+      (seen?.rawHeaders ?? []).filter((_, at, all) => all[at - 1]?.toLowerCase() === HEADER);
+    const account = await gateway.token({ sub: "ci", subject_type: "service_account" });
+    for (const [token, expected] of [
+      [alice, []],
+      [account, ["service_account"]],
+      [await gateway.token({ subject_type: "user" }), ["user"]],
+    ] as const) {
+      const headers = [[HEADER, "service_account"] as const];
+      const answer = await ask(ME, { token, headers });
+      expect([answer.status, valuesOf(answer)]).toEqual([200, expected]);
+    }
+    expect((await ask(ME, { token: await gateway.token({ subject_type: "robot" }) })).status).toBe(
+      400,
+    );
+  });
+
   test("a frontend with login: bearer accepts tokens of its audiences, and has no login, cookies or pages [EDGE-5]", async () => {
     const programs = (path: string, more: Partial<Asked> = {}) =>
       ask(path, { host: PROGRAMS, ...more });

@@ -10,6 +10,7 @@ identity:
   end_session_endpoint: https://id.example.com/api/logout
   jwks_uri: http://casdoor.identity.svc.cluster.local:8000/.well-known/jwks
   allowed_owners: [acme, "no"]
+  subject_type_claim: subject_type
 edge:
   gateway: { name: edge, namespace: edge-system, class: envoy }
   listeners:

@@ -130,13 +130,14 @@ function row(cells: readonly string[]): Record<string, string | undefined> {
 }
 
 async function headersOf(credential: Credential): Promise<Headers> {
-  const { headers, claimHeaders, duplicate, jwt, token } = credential;
+  const { headers, claimHeaders, type, duplicate, jwt, token } = credential;
   const all: [string, string][] = [];
   if (headers !== undefined) {
     all.push(["x-svc-auth-verified", "true"], ["x-svc-user-id", headers]);
   }
   if (duplicate !== undefined) all.push(["x-svc-user-id", duplicate]);
   if (claimHeaders !== undefined) all.push(["x-svc-external-sub", claimHeaders]);
+  if (type !== undefined) all.push(["x-svc-subject-type", type]);
   if (jwt !== undefined) {
     const text =
       jwt === "forged"

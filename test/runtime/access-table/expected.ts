@@ -38,6 +38,12 @@ export const CREDENTIALS = {
   "no credential": {},
   "trusted headers of alice": { headers: "alice", peer: "trusted" },
   "claim headers of alice": { claimHeaders: "alice", peer: "trusted" },
+  "claim headers, a service account": {
+    claimHeaders: "ci",
+    type: "service_account",
+    peer: "trusted",
+  },
+  "claim headers, an unknown type": { claimHeaders: "ci", type: "robot", peer: "trusted" },
   "alice's headers, untrusted peer": { headers: "alice", peer: "untrusted" },
   "a duplicate user id": { headers: "alice", duplicate: "bob", peer: "trusted" },
   "JWT of alice": { jwt: "valid" },
@@ -54,6 +60,8 @@ export const CREDENTIALS = {
 export interface Credential {
   readonly headers?: string;
   readonly claimHeaders?: string;
+  /** The subject type. */
+  readonly type?: string;
   /** Another value of the same header. */
   readonly duplicate?: string;
   readonly peer?: "trusted" | "untrusted";
@@ -96,6 +104,8 @@ export const EXPECTED: Readonly<Record<Mode, Readonly<Record<CredentialName, str
     "no credential": "-      401    401    401  401  401  401",
     "trusted headers of alice": "alice  alice  alice  403  503  403  403",
     "claim headers of alice": "alice  alice  alice  403  503  403  403",
+    "claim headers, a service account": "ci     ci     403    403  403  403  403",
+    "claim headers, an unknown type": "400    400    400    400  400  400  400",
     "alice's headers, untrusted peer": "-      401    401    401  401  401  401",
     "a duplicate user id": "400    400    400    400  400  400  400",
     "JWT of alice": "-      401    401    401  401  401  401",
@@ -111,6 +121,8 @@ export const EXPECTED: Readonly<Record<Mode, Readonly<Record<CredentialName, str
     "no credential": "-      401    401    401  401  401  401",
     "trusted headers of alice": "-      401    401    401  401  401  401",
     "claim headers of alice": "-      401    401    401  401  401  401",
+    "claim headers, a service account": "-      401    401    401  401  401  401",
+    "claim headers, an unknown type": "-      401    401    401  401  401  401",
     "alice's headers, untrusted peer": "-      401    401    401  401  401  401",
     "a duplicate user id": "400    400    400    400  400  400  400",
     "JWT of alice": "alice  alice  alice  403  503  403  403",
@@ -126,6 +138,8 @@ export const EXPECTED: Readonly<Record<Mode, Readonly<Record<CredentialName, str
     "no credential": "-      401    401    401  401  401  401",
     "trusted headers of alice": "alice  alice  alice  403  503  403  403",
     "claim headers of alice": "alice  alice  alice  403  503  403  403",
+    "claim headers, a service account": "ci     ci     403    403  403  403  403",
+    "claim headers, an unknown type": "400    400    400    400  400  400  400",
     "alice's headers, untrusted peer": "-      401    401    401  401  401  401",
     "a duplicate user id": "400    400    400    400  400  400  400",
     "JWT of alice": "alice  alice  alice  403  503  403  403",
@@ -141,6 +155,8 @@ export const EXPECTED: Readonly<Record<Mode, Readonly<Record<CredentialName, str
     "no credential": "-      -      401    401  401  401  401",
     "trusted headers of alice": "-      -      401    401  401  401  401",
     "claim headers of alice": "-      -      401    401  401  401  401",
+    "claim headers, a service account": "-      -      401    401  401  401  401",
+    "claim headers, an unknown type": "-      -      401    401  401  401  401",
     "alice's headers, untrusted peer": "-      -      401    401  401  401  401",
     "a duplicate user id": "400    400    400    400  400  400  400",
     "JWT of alice": "-      -      401    401  401  401  401",

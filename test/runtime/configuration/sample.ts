@@ -56,6 +56,7 @@ export function fullService() {
           jwks_url: "http://id.internal/jwks",
           audience: ["2f6c1a54"],
           allowed_owners: ["acme"],
+          subject_type_claim: "kind",
           allowed_algs: ["ES256"],
           jwks_cache_ttl_ns: 600_000_000_000,
           clock_skew_ns: 0,

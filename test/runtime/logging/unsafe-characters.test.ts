@@ -6,7 +6,7 @@ import { cleanLine, cleanText } from "../../../src/runtime/logging/redaction/red
 
 /** As Node gives a header. */
 const header = (text: string) => decodeHeaderText(Buffer.from(text).toString("latin1"));
-const nameOf = (name: string) => principalOfClaims({ name }, "alice").name;
+const nameOf = (name: string) => principalOfClaims({ name }, "alice", "user").name;
 
 /** The first and the last of each range. */
 const unprintable =

@@ -57,6 +57,9 @@ const by = (subjectType: string, subjectId: string) => ({
 test.each([
   ["two users", by("user", "a"), by("user", "b"), false],
   ["a user and a service of one name", by("user", "a"), by("service", "a"), false],
+  ["a user and a service account of one id", by("user", "a"), by("service_account", "a"), false],
+  ["a service and an account", by("service", "a"), by("service_account", "a"), false],
+  ["an account again", by("service_account", "a"), by("service_account", "a"), true],
   ["a user at two addresses", by("user", "a"), { ...by("user", "a"), clientAddress: "::1" }, true],
   ["two addresses", { clientAddress: "192.0.2.1" }, { clientAddress: "192.0.2.2" }, false],
   ["two of one /64", { clientAddress: "2001:db8::1" }, { clientAddress: "2001:db8::2:3" }, true],
@@ -84,23 +87,26 @@ test("each RPC has buckets of its own", () => {
   limit(callOf(methodOf(rate, { rpc: "a.v1.S/Two", index: 1 })));
 });
 
-test("a flood of addresses takes no room from users, nor refills them", () => {
-  const limit = createRateLimiter({ now: () => 0, events: NO_EVENTS, maxBuckets: 1000 });
-  const one = methodOf({ rateLimit: { qps: 1, burst: 1 } });
-  limit(callOf(one, by("user", "early")));
-  for (let count = 0; count < 20_000; count++) {
-    try {
-      limit(
-        callOf(one, { clientAddress: `2001:db8:${(count >> 8).toString(16)}:${count & 255}::1` }),
-      );
-    } catch {
-      // The later ones share buckets.
+test.each(["user", "service_account"])(
+  "a flood of addresses takes no room from callers of the type %s, nor refills them",
+  (type) => {
+    const limit = createRateLimiter({ now: () => 0, events: NO_EVENTS, maxBuckets: 1000 });
+    const one = methodOf({ rateLimit: { qps: 1, burst: 1 } });
+    limit(callOf(one, by(type, "early")));
+    for (let count = 0; count < 20_000; count++) {
+      try {
+        limit(
+          callOf(one, { clientAddress: `2001:db8:${(count >> 8).toString(16)}:${count & 255}::1` }),
+        );
+      } catch {
+        // The later ones share buckets.
+      }
     }
-  }
-  // Each has a bucket of its own, though the flood came before.
-  for (let count = 0; count < 999; count++) limit(callOf(one, by("user", `late ${count}`)));
-  expect(() => limit(callOf(one, by("user", "early")))).toThrow("rate limited");
-});
+    // Each has a bucket of its own, though the flood came before.
+    for (let count = 0; count < 999; count++) limit(callOf(one, by(type, `late ${count}`)));
+    expect(() => limit(callOf(one, by(type, "early")))).toThrow("rate limited");
+  },
+);
 
 test("what callers call themselves never makes two of them one, or one of them two [RATE-2]", () => {
   const limit = createRateLimiter({ now: () => 0, events: NO_EVENTS });
@@ -114,6 +120,8 @@ test("what callers call themselves never makes two of them one, or one of them t
     by("user", "__proto__"),
     by("user", "constructor"),
     by("service", "x"),
+    by("service_account", "x"),
+    by("user", "service_account x"),
     by("service", "192.0.2.1"),
     by("service", "user x"),
     by("system", "x"),

@@ -1,3 +1,4 @@
+import { type CallerType, callerType, SUBJECT_TYPE_HEADER } from "../../../api/subject-type.ts";
 import type { Principal } from "../../call/call-context.ts";
 import { type CallHeaders, single } from "../../call/call-headers.ts";
 import { ServiceError } from "../../error/service-error.ts";
@@ -27,6 +28,7 @@ export class GatewayHeadersAuthenticator implements Authenticator {
 
 function principalOf(headers: CallHeaders): Principal | undefined {
   const verified = text(headers, "x-svc-auth-verified").toLowerCase() === "true";
+  const subjectType = subjectTypeOf(headers);
   const subjectId = firstOf(headers, verified ? VERIFIED_SUBJECTS : CLAIM_SUBJECTS);
   if (subjectId === "") return undefined;
   // Duplicates are joined with a comma, so it is unclear which of the two it is.
@@ -39,7 +41,7 @@ function principalOf(headers: CallHeaders): Principal | undefined {
   const name = display(headers, "x-svc-external-name");
   return {
     subjectId,
-    subjectType: "user",
+    subjectType,
     username: display(headers, "x-svc-external-username") || name,
     name: display(headers, "x-svc-external-display-name") || name,
     email: display(headers, "x-svc-external-email"),
@@ -50,6 +52,18 @@ function principalOf(headers: CallHeaders): Principal | undefined {
     scopes: scopesOf(headers, verified),
     source: "gateway",
   };
+}
+
+/** Refused also if nobody is identified: what set the header does not do what it should. */
+function subjectTypeOf(headers: CallHeaders): CallerType {
+  const value = single(headers, SUBJECT_TYPE_HEADER);
+  if (value === undefined) return "user";
+  const type = callerType(value);
+  if (type !== undefined) return type;
+  throw new ServiceError(
+    "INVALID_ARGUMENT",
+    `the header ${SUBJECT_TYPE_HEADER} must be user or service_account`,
+  );
 }
 
 /** Shared by all calls, so it must not be changed. */

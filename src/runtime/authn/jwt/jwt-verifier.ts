@@ -1,4 +1,5 @@
 import { compactVerify, errors } from "jose";
+import { type CallerType, callerType } from "../../../api/subject-type.ts";
 import { HALVES, UNPRINTABLE } from "../../../common/unsafe-characters.ts";
 import type { Principal } from "../../call/call-context.ts";
 import { ServiceError } from "../../error/service-error.ts";
@@ -15,6 +16,8 @@ import type { VerificationKey } from "./verification-key.ts";
 
 /** The options of token verification. */
 export interface JwtRules extends ClaimRules {
+  /** The claim that holds the subject type; absent, all callers are users. */
+  readonly subjectTypeClaim?: string | undefined;
   readonly algorithms: ReadonlySet<string>;
 }
 
@@ -43,7 +46,8 @@ export async function verifyJwt(
   const payload = await verifySignature(token, key, header.algorithm);
   const claims = readJsonObject(payload);
   const checked = checkClaims(claims, header.isAccessToken, rules, now());
-  return { ...checked, principal: principalOfClaims(claims, checked.subject), key };
+  const subjectType = subjectTypeOf(claims, rules.subjectTypeClaim);
+  return { ...checked, principal: principalOfClaims(claims, checked.subject, subjectType), key };
 }
 
 async function verifySignature(
@@ -60,6 +64,13 @@ async function verifySignature(
   }
 }
 
+function subjectTypeOf(claims: JsonObject, name: string | undefined): CallerType {
+  if (name === undefined || !Object.hasOwn(claims, name)) return "user";
+  const type = callerType(claims[name]);
+  if (type === undefined) throw invalidToken("its subject type is not valid");
+  return type;
+}
+
 const MAX_ITEMS = 1000;
 const MAX_LENGTH = 256;
 const MAX_DISPLAY_LENGTH = 1024;
@@ -70,14 +81,19 @@ const NONE: readonly string[] = Object.freeze([]);
  * must not be changed.
  *
  * @param subjectId the claim `sub`, checked
+ * @param subjectType as checked, too
  * @throws ServiceError UNAUTHORIZED where a claim is not valid
  */
-export function principalOfClaims(claims: JsonObject, subjectId: string): Principal {
+export function principalOfClaims(
+  claims: JsonObject,
+  subjectId: string,
+  subjectType: CallerType,
+): Principal {
   const name = displayText(claims["name"]);
   const { scope, groups, roles, owner } = claims as Record<string, unknown>;
   return Object.freeze({
     subjectId,
-    subjectType: "user",
+    subjectType,
     username: displayText(claims["preferred_username"]) || name,
     name: displayText(claims["displayName"]) || name,
     email: displayText(claims["email"]),

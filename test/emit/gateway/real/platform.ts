@@ -33,6 +33,7 @@ export function platformYaml(): string {
       token_endpoint: `${PROVIDER}/token`,
       jwks_uri: `${PROVIDER}/keys`,
       allowed_owners: ["acme"],
+      subject_type_claim: "subject_type",
     },
     edge: { ...platform.edge, listeners: [{ name: "http", port: PORTS.edge, protocol: "HTTP" }] },
     services: {

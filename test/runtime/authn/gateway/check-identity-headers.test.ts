@@ -132,9 +132,9 @@ const REFUSED: Record<string, [SentHeaders, string]> = {
   "more than 8 KiB": [[["x-svc-groups", "g".repeat(8193)]], "the header x-svc-groups is too long"],
 };
 
-/** The list of the platform, to the letter. */
+/** The list of the platform, to the letter, with the subject type after the subject. */
 const SPEC_5_5 =
-  "x-svc-auth-verified, x-svc-subject, x-svc-external-sub, x-svc-external-id, x-svc-external-issuer, x-svc-external-email, x-svc-external-name, x-svc-external-display-name, x-svc-external-username, x-svc-external-phone, x-svc-external-owner, x-svc-external-scope, x-svc-principal, x-svc-user-id, x-svc-org-id, x-svc-project-id, x-svc-roles, x-svc-groups, x-svc-scopes, x-svc-authz-decision-id, x-svc-internal-token, x-svc-internal-jwt, x-internal-jwt";
+  "x-svc-auth-verified, x-svc-subject, x-svc-subject-type, x-svc-external-sub, x-svc-external-id, x-svc-external-issuer, x-svc-external-email, x-svc-external-name, x-svc-external-display-name, x-svc-external-username, x-svc-external-phone, x-svc-external-owner, x-svc-external-scope, x-svc-principal, x-svc-user-id, x-svc-org-id, x-svc-project-id, x-svc-roles, x-svc-groups, x-svc-scopes, x-svc-authz-decision-id, x-svc-internal-token, x-svc-internal-jwt, x-internal-jwt";
 
 test("the identity headers are those of the platform [HDR-1]", () => {
   expect([...IDENTITY_HEADERS]).toEqual(SPEC_5_5.split(", "));

@@ -17,6 +17,7 @@ import { rsaKey, type SigningKey, signToken } from "./tokens.ts";
 export class JwtWorld {
   readonly server: KeyServer;
   readonly key: SigningKey;
+  readonly issuer: string;
   /** Milliseconds since the epoch. */
   time = 1_800_000_000_000;
   readonly reported: string[];
@@ -28,7 +29,9 @@ export class JwtWorld {
     key: SigningKey,
     authn: Record<string, unknown>,
     more: Partial<AuthenticatorDependencies>,
+    path: string,
   ) {
+    this.issuer = `${server.url}${path}`;
     this.server = server;
     this.key = key;
     const { events, reported } = recordEvents();
@@ -39,7 +42,12 @@ export class JwtWorld {
     const config = configOf({
       mode: "idp_jwt",
       gateway: { trusted_peers: ["10.1.2.0/24"] },
-      oidc: { issuer: server.url, audience: ["client"], ...oidc },
+      oidc: {
+        issuer: this.issuer,
+        ...(path === "" ? {} : { jwks_url: `${server.url}/keys` }),
+        audience: ["client"],
+        ...oidc,
+      },
       ...rest,
     });
     this.#stages = identificationStages(config, { events, logger, now: () => this.time, ...more });
@@ -49,10 +57,12 @@ export class JwtWorld {
     authn: Record<string, unknown> = {},
     more: Partial<AuthenticatorDependencies> = {},
     key: SigningKey = SHARED_KEY,
+    /** The path of the issuer. */
+    path = "",
   ): Promise<JwtWorld> {
     const server = await new KeyServer().start();
     server.keys = [key.jwk];
-    return new JwtWorld(server, key, authn, more);
+    return new JwtWorld(server, key, authn, more, path);
   }
 
   /** Seconds since the epoch. */
@@ -63,7 +73,7 @@ export class JwtWorld {
   /** Claims that are accepted, but for what is changed. */
   claims(changes: Record<string, unknown> = {}): Record<string, unknown> {
     return {
-      iss: this.server.url,
+      iss: this.issuer,
       aud: "client",
       sub: "alice",
       iat: this.seconds - 10,
