@@ -6,16 +6,16 @@ import { PATIENCE } from "./test/support/patience.ts";
 // The code of the processes that tests start, compiled: most of them do little else.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "svc-access-compiled");
 
-/** What generated code of fixtures imports: the sources that are tested, and not a build of them beside these. */
-const RUNTIME = {
-  find: /^svc-access\/runtime$/,
-  replacement: join(import.meta.dirname, "src/runtime/index.ts"),
-};
+/** What generated code and services import: the sources that are tested, and not a build of them beside these. */
+const ENTRIES = ["runtime", "runtime/registry", "authz", "testing"].map((name) => ({
+  find: new RegExp(`^svc-access/${name}$`),
+  replacement: join(import.meta.dirname, "src", name, "index.ts"),
+}));
 
 export default defineConfig({
-  resolve: { alias: [RUNTIME] },
+  resolve: { alias: ENTRIES },
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "services/*/test/**/*.test.ts"],
     globalSetup: ["test/support/build.ts"],
     reporters: ["default", "./test/support/left-out-reporter.ts"],
     // Bounds on waiting for what never comes; a slow machine is far below them.

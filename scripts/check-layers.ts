@@ -1,19 +1,39 @@
-/** Fails if a folder of `src` imports upwards, imports form a cycle, or a folder is too large. */
+/**
+ * Fails if a folder of `src` imports upwards, imports form a cycle, a folder is too large, or a
+ * service imports more than a service in a repository of its own could.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { findProblems } from "./layers/find-problems.ts";
+import { parseSync } from "rolldown/utils";
+import { findProblems, findTangles } from "./layers/find-problems.ts";
 import { RULES } from "./layers/layers.ts";
+import { findServiceProblems, ownImports, type ServiceImports } from "./layers/service-imports.ts";
 
 const root = join(import.meta.dirname, "..");
 const RELATIVE_IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*"(\.{1,2}\/[^"]+)"/g;
 
-const files = globSync("src/**/*.ts", { cwd: root })
-  .map((file) => file.replaceAll("\\", "/"))
-  .sort();
-const imports = new Map(files.map((file) => [file, importsOf(file)]));
-const messages = findProblems(imports, RULES);
+const imports = new Map(filesOf("src").map((file) => [file, importsOf(file)]));
+const services = globSync("services/*/package.json", { cwd: root }).sort().map(readService);
+const entries = Object.keys(readJson("package.json").exports ?? {})
+  .filter((entry) => entry !== "./package.json")
+  .map((entry) => posix.join("svc-access", entry));
+const messages = [
+  ...findProblems(imports, RULES),
+  ...services.flatMap((service) => [
+    ...findServiceProblems(service, entries),
+    ...findTangles(ownImports(service), RULES),
+  ]),
+];
 for (const message of messages) console.error(message);
 if (messages.length > 0) process.exitCode = 1;
+
+function filesOf(folder: string): string[] {
+  const files = globSync(`${folder}/**/*.ts`, {
+    cwd: root,
+    exclude: (name) => name === "node_modules",
+  });
+  return files.map((file) => file.replaceAll("\\", "/")).sort();
+}
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), "utf8");
@@ -21,4 +41,41 @@ function importsOf(file: string): string[] {
     posix.join(posix.dirname(file), path),
   );
   return [...new Set(found)];
+}
+
+function readService(manifest: string): ServiceImports {
+  const folder = posix.dirname(manifest.replaceAll("\\", "/"));
+  return {
+    folder,
+    imports: new Map(filesOf(folder).map((file) => [file, allImportsOf(file)])),
+    packages: Object.keys(readJson(manifest).dependencies ?? {}),
+  };
+}
+
+/** All imports as they are written; those of `src` are found without reading its syntax, which takes longer. */
+function allImportsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const { module, errors } = parseSync(file, text);
+  if (errors[0] !== undefined) throw new Error(`${file}: ${errors[0].message}`);
+  const { staticImports, staticExports, dynamicImports } = module;
+  const names = [
+    ...staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
+    ),
+    // A name that is computed stands as it is, and is no package.
+    ...dynamicImports.map(({ moduleRequest: { start, end } }) =>
+      text.slice(start, end).replace(/^(["'`])(.*)\1$/s, "$2"),
+    ),
+  ];
+  return [...new Set(names)];
+}
+
+interface Manifest {
+  readonly exports?: object;
+  readonly dependencies?: object;
+}
+
+function readJson(file: string): Manifest {
+  return JSON.parse(readFileSync(join(root, file), "utf8"));
 }

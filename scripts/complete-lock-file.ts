@@ -12,6 +12,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 interface Entry {
   readonly version?: string;
+  readonly link?: boolean;
   integrity?: string;
   readonly dev?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -38,7 +39,9 @@ for (const [place, entry] of Object.entries(lock.packages)) {
   }
 }
 const unverified = Object.entries(lock.packages).filter(
-  ([place, { integrity }]) => place !== "" && integrity === undefined,
+  // Not the workspaces, whose names anybody may have in the registry.
+  ([place, { integrity, link }]) =>
+    place.includes("node_modules/") && link !== true && integrity === undefined,
 );
 await Promise.all(
   unverified.map(async ([place, entry]) => {

@@ -37,10 +37,10 @@ const outputs: readonly (readonly [string, string])[] = [
   ],
   [
     "docs/requirements.md",
-    withRequirementTests(
-      readFileSync(new URL("docs/requirements.md", root), "utf8"),
-      readTaggedTests(root, "test"),
-    ),
+    withRequirementTests(readFileSync(new URL("docs/requirements.md", root), "utf8"), [
+      ...readTaggedTests(root, "test"),
+      ...readTaggedTests(root, "services"),
+    ]),
   ],
   ...notesExample(),
 ];

@@ -54,7 +54,7 @@ function cell({ file, name }: TaggedTest): string {
 export function readTaggedTests(root: URL, folder: string): readonly TaggedTest[] {
   return readdirSync(new URL(folder, root), { recursive: true, encoding: "utf8" })
     .map((name) => `${folder}/${name.replaceAll("\\", "/")}`)
-    .filter((file) => file.endsWith(".ts"))
+    .filter((file) => file.endsWith(".ts") && !file.includes("/node_modules/"))
     .sort()
     .flatMap((file) => taggedTests(file, readFileSync(new URL(file, root), "utf8")));
 }

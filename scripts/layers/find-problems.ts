@@ -20,6 +20,16 @@ export function findProblems(imports: Imports, rules: LayerRules): string[] {
   return [
     ...wrongImports(imports, rules),
     ...importsUpwards(imports, rules),
+    ...findTangles(imports, rules),
+  ];
+}
+
+/** The cycles of files and of folders, and the folders that are too large. */
+export function findTangles(
+  imports: Imports,
+  rules: Pick<LayerRules, "mostFiles" | "listFolders">,
+): string[] {
+  return [
     ...cyclesOf(imports).map((files) => `${files.join(", ")} import each other: ${MOVE}`),
     ...cyclesOf(folderImports(imports)).map(
       (folders) => `the folders ${folders.join(", ")} import each other: ${MOVE}`,
@@ -91,7 +101,10 @@ function folderImports(imports: Imports): Imports {
   return new Map([...folders].map(([folder, targets]) => [folder, [...targets]]));
 }
 
-function* largeFolders(imports: Imports, { mostFiles, listFolders }: LayerRules): Iterable<string> {
+function* largeFolders(
+  imports: Imports,
+  { mostFiles, listFolders }: Pick<LayerRules, "mostFiles" | "listFolders">,
+): Iterable<string> {
   const counts = new Map<string, number>();
   for (const file of imports.keys()) {
     counts.set(folderOf(file), (counts.get(folderOf(file)) ?? 0) + 1);

@@ -7,7 +7,8 @@ import { ROOT } from "../support/workspace.ts";
 const page = readFileSync(join(ROOT, "docs/contributing.md"), "utf8");
 
 /** The top folders whose files the page names. */
-const FOLDERS = "bin|src|proto|templates|schemas|model|examples|test|testdata|scripts|bench|docs";
+const FOLDERS =
+  "bin|src|proto|templates|schemas|model|examples|services|test|testdata|scripts|bench|docs";
 
 /** The paths of a text: what is to be written has a `<name>` in it, and its folder must be there. */
 function pathsOf(text: string): string[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findProblems, type LayerRules } from "../../scripts/layers/find-problems.ts";
+import { findServiceProblems, ownImports } from "../../scripts/layers/service-imports.ts";
 
 const rules: LayerRules = {
   layers: { low: [], high: ["low"], beside: ["low"], stack: [] },
@@ -103,4 +104,93 @@ test("a list of equals may be long", () => {
   const files = ["src/list/a.ts", "src/list/b.ts", "src/list/c.ts"].map((file) => [file, []]);
   const listRules = { ...rules, layers: { ...rules.layers, list: [] } };
   expect(findProblems(new Map(files as [string, string[]][]), listRules)).toEqual([]);
+});
+
+describe("services", () => {
+  const entries = ["svc-access", "svc-access/runtime"];
+  const importing = (file: string, name: string) => ({
+    folder: "services/iam",
+    imports: new Map([[`services/iam/${file}`, [name]]]),
+    packages: ["@bufbuild/protobuf", "svc-access"],
+  });
+
+  test.each<[string, string, string, string]>([
+    [
+      "a file of this package",
+      "src/a.ts",
+      "../../../src/runtime/index.ts",
+      "a service imports its own files, and svc-access, svc-access/runtime",
+    ],
+    [
+      "a file of another service",
+      "src/a.ts",
+      "../../gateway/src/b.ts",
+      "a service imports its own files, and svc-access, svc-access/runtime",
+    ],
+    [
+      "the support of tests, outside of tests",
+      "src/a.ts",
+      "../../../test/support/postgres.ts",
+      "a service imports its own files, and svc-access, svc-access/runtime",
+    ],
+    [
+      "a test of this package",
+      "test/a.test.ts",
+      "../../../test/runtime/b.ts",
+      "a service imports its own files, and svc-access, svc-access/runtime",
+    ],
+    [
+      "a file below an entry",
+      "src/a.ts",
+      "svc-access/dist/runtime.js",
+      "svc-access exports svc-access, svc-access/runtime",
+    ],
+    [
+      "a package that another one brings",
+      "src/a.ts",
+      "kysely/helpers/sqlite",
+      "kysely is not in the dependencies of services/iam/package.json",
+    ],
+    [
+      "a package whose name begins like one of its own",
+      "src/a.ts",
+      "@bufbuild/protoplugin",
+      "@bufbuild/protoplugin is not in the dependencies of services/iam/package.json",
+    ],
+    [
+      "the test runner, outside of tests",
+      "src/a.ts",
+      "vitest",
+      "vitest is not in the dependencies of services/iam/package.json",
+    ],
+    [
+      "a computed name",
+      "src/a.ts",
+      "name",
+      "name is not in the dependencies of services/iam/package.json",
+    ],
+  ])("import not %s", (_, file, name, reason) => {
+    expect(findServiceProblems(importing(file, name), entries)).toEqual([
+      `services/iam/${file} imports ${name}: ${reason}`,
+    ]);
+  });
+
+  test.each([
+    ["src/a.ts", "svc-access/runtime"],
+    ["src/a.ts", "@bufbuild/protobuf/wkt"],
+    ["src/a.ts", "node:crypto"],
+    ["src/a.ts", "../gen/iam_pb.ts"],
+    ["test/a.test.ts", "vitest"],
+    ["test/a.test.ts", "../src/a.ts"],
+    ["test/deep/a.test.ts", "../../../../test/support/postgres.ts"],
+  ])("%s may import %s", (file, name) => {
+    expect(findServiceProblems(importing(file, name), entries)).toEqual([]);
+  });
+
+  test("have cycles only by relative imports", () => {
+    const service = { ...importing("src/a.ts", "./b.ts"), packages: [] };
+    expect([...ownImports(service)]).toEqual([
+      ["services/iam/src/a.ts", ["services/iam/src/b.ts"]],
+    ]);
+  });
 });

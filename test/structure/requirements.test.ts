@@ -78,7 +78,17 @@ test("ids are read at the end of a name only", () => {
 });
 
 describe("what this repository cites", () => {
-  const folders = ["bench", "bin", "docs", "examples", "model", "proto", "schemas", "scripts"];
+  const folders = [
+    "bench",
+    "bin",
+    "docs",
+    "examples",
+    "model",
+    "proto",
+    "schemas",
+    "scripts",
+    "services",
+  ];
   const sources = [...folders, "src", "templates", "test", "testdata"].flatMap(filesOf);
   const files = [...sources, "README.md", "buf.yaml", "package.json"];
   const citations = (pattern: RegExp) =>
