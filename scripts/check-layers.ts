@@ -49,6 +49,7 @@ function readService(manifest: string): ServiceImports {
     folder,
     imports: new Map(filesOf(folder).map((file) => [file, allImportsOf(file)])),
     packages: Object.keys(readJson(manifest).dependencies ?? {}),
+    testPackages: Object.keys(readJson(manifest).devDependencies ?? {}),
   };
 }
 
@@ -74,6 +75,7 @@ function allImportsOf(file: string): string[] {
 interface Manifest {
   readonly exports?: object;
   readonly dependencies?: object;
+  readonly devDependencies?: object;
 }
 
 function readJson(file: string): Manifest {

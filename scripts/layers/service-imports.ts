@@ -8,6 +8,8 @@ export interface ServiceImports {
   readonly imports: ReadonlyMap<string, readonly string[]>;
   /** The packages of its `dependencies`. */
   readonly packages: readonly string[];
+  /** Those of its `devDependencies`, for its tests. */
+  readonly testPackages?: readonly string[];
 }
 
 /** What the tests of services share with those of this package. */
@@ -20,7 +22,7 @@ const TEST_SUPPORT = "test/support/";
  * @param entries - what programs may import of this package: `svc-access/runtime`
  */
 export function findServiceProblems(
-  { folder, imports, packages }: ServiceImports,
+  { folder, imports, packages, testPackages = [] }: ServiceImports,
   entries: readonly string[],
 ): string[] {
   const reasonOf = (file: string, name: string): string | undefined => {
@@ -34,7 +36,8 @@ export function findServiceProblems(
     if (name.startsWith("node:") || entries.includes(name)) return undefined;
     const owner = /^(?:@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
     if (owner === "svc-access") return `svc-access exports ${entries.join(", ")}`;
-    if (packages.includes(owner) || (isTest && owner === "vitest")) return undefined;
+    const known = isTest ? [...packages, ...testPackages, "vitest"] : packages;
+    if (known.includes(owner)) return undefined;
     return `${owner} is not in the dependencies of ${folder}/package.json`;
   };
   return [...imports].flatMap(([file, names]) =>

@@ -112,6 +112,7 @@ describe("services", () => {
     folder: "services/iam",
     imports: new Map([[`services/iam/${file}`, [name]]]),
     packages: ["@bufbuild/protobuf", "svc-access"],
+    testPackages: ["pg"],
   });
 
   test.each<[string, string, string, string]>([
@@ -158,6 +159,12 @@ describe("services", () => {
       "@bufbuild/protoplugin is not in the dependencies of services/iam/package.json",
     ],
     [
+      "a package of its tests, outside of tests",
+      "src/a.ts",
+      "pg",
+      "pg is not in the dependencies of services/iam/package.json",
+    ],
+    [
       "the test runner, outside of tests",
       "src/a.ts",
       "vitest",
@@ -181,6 +188,7 @@ describe("services", () => {
     ["src/a.ts", "node:crypto"],
     ["src/a.ts", "../gen/iam_pb.ts"],
     ["test/a.test.ts", "vitest"],
+    ["test/a.test.ts", "pg"],
     ["test/a.test.ts", "../src/a.ts"],
     ["test/deep/a.test.ts", "../../../../test/support/postgres.ts"],
   ])("%s may import %s", (file, name) => {
