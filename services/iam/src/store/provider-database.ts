@@ -1,0 +1,44 @@
+import type { Kysely, Transaction } from "kysely";
+import type { DatabaseKind } from "./column-types.ts";
+import type { ProviderTables } from "./provider-tables.ts";
+
+/** An opened database of the service, as far as the provider needs it. */
+export interface OpenedDatabase {
+  readonly kind: DatabaseKind;
+  readonly kysely: Kysely<ProviderTables>;
+  /** Explains an error of a query and its fix. */
+  explain(error: unknown): Error;
+}
+
+/** Statements and transactions of the provider; their errors say how to fix them. */
+export class ProviderDatabase {
+  readonly #database: OpenedDatabase;
+
+  /** @param database the service's database; whoever opened it closes it */
+  constructor(database: OpenedDatabase) {
+    this.#database = database;
+  }
+
+  /** The kind of database. */
+  get kind(): DatabaseKind {
+    return this.#database.kind;
+  }
+
+  /** Runs a statement. */
+  async run<T>(work: (db: Kysely<ProviderTables>) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#database.kysely);
+    } catch (error) {
+      throw this.#database.explain(error);
+    }
+  }
+
+  /** Runs statements in one transaction. */
+  async transaction<T>(work: (tx: Transaction<ProviderTables>) => Promise<T>): Promise<T> {
+    try {
+      return await this.#database.kysely.transaction().execute(work);
+    } catch (error) {
+      throw this.#database.explain(error);
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { ProviderDatabase } from "./provider-database.ts";
+import type { ProviderDocumentRow, ProviderTables } from "./provider-tables.ts";
+import { consumeRefreshToken } from "./refresh-rotation.ts";
+
+/** A document to store. */
+export type NewProviderDocument = Omit<ProviderDocumentRow, "consumed_time" | "ended_time">;
+
+/** The columns by which documents are found, besides their ids. */
+export type LookupColumn = "uid" | "user_code";
+
+/** The columns whose documents end together. */
+export type OwnerColumn = "grant_id" | "session_uid" | "account_id";
+
+/** What became of the use of a document. */
+export type Consumption =
+  /** This use counts. */
+  | "used"
+  /** It had been used before: whoever uses it now may not be whom it was given to. */
+  | "used_before"
+  /** It, or its grant, is not there any more. */
+  | "gone";
+
+const GRANT = "Grant";
+const REFRESH_TOKEN = "RefreshToken";
+
+/** The stored documents of the embedded provider. */
+export class ProviderDocuments {
+  readonly #database: ProviderDatabase;
+  readonly #now: () => number;
+
+  /** @param now milliseconds since the epoch */
+  constructor(database: ProviderDatabase, now: () => number = Date.now) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /** The document with an id. */
+  async find(model: string, id: string): Promise<ProviderDocumentRow | undefined> {
+    return rowOf(
+      await this.#database.run((db) => select(db, model).where("id", "=", id).executeTakeFirst()),
+    );
+  }
+
+  /** The document with a value in another column. */
+  async findBy(
+    model: string,
+    column: LookupColumn,
+    value: string,
+  ): Promise<ProviderDocumentRow | undefined> {
+    return rowOf(
+      await this.#database.run((db) =>
+        select(db, model).where(column, "=", value).executeTakeFirst(),
+      ),
+    );
+  }
+
+  /** Stores a document, or a new version of it. */
+  async save(document: NewProviderDocument): Promise<void> {
+    await this.#database.run((db) =>
+      db
+        .insertInto("iam_provider_documents")
+        .values({ ...document, consumed_time: null, ended_time: null })
+        .onConflict((conflict) => {
+          const { model: _model, id: _id, parent_id: _parent, ...changes } = document;
+          return conflict.columns(["model", "id"]).doUpdateSet(changes);
+        })
+        .execute(),
+    );
+  }
+
+  /** Stores a document that must not be there yet. @returns false if it is */
+  async add(document: NewProviderDocument): Promise<boolean> {
+    const rows = await this.#database.run((db) =>
+      db
+        .insertInto("iam_provider_documents")
+        .values({ ...document, consumed_time: null, ended_time: null })
+        .onConflict((conflict) => conflict.columns(["model", "id"]).doNothing())
+        .returning("id")
+        .execute(),
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Stores the successor of a refresh token.
+   *
+   * @returns false if the grant or the token before it has ended in the meantime: a successor would
+   * be one of the siblings that end with it
+   */
+  async addSuccessor(document: NewProviderDocument): Promise<boolean> {
+    return this.#database.transaction(async (tx) => {
+      if (!(await this.#lockGrant(tx, document.grant_id))) return false;
+      const parent = await select(tx, document.model)
+        .where("id", "=", document.parent_id ?? "")
+        .executeTakeFirst();
+      if (parent === undefined || parent.ended_time !== null) return false;
+      await tx
+        .insertInto("iam_provider_documents")
+        .values({ ...document, consumed_time: null, ended_time: null })
+        .execute();
+      return true;
+    });
+  }
+
+  /** Marks a document as used. A second use ends its grant, in the same transaction. */
+  async consume(model: string, id: string): Promise<Consumption> {
+    const known = await this.find(model, id);
+    if (known === undefined) return "gone";
+    return this.#database.transaction(async (tx) => {
+      // All uses of a grant's documents, and its end, wait here for each other.
+      const hasGrant = await this.#lockGrant(tx, known.grant_id);
+      const document = rowOf(await select(tx, model).where("id", "=", id).executeTakeFirst());
+      if (document === undefined) return "gone";
+      if (known.grant_id !== null && !hasGrant) return "gone";
+      const now = this.#now();
+      if (await consumeDocument(tx, document, now)) return "used";
+      if (document.grant_id !== null) await endOwned(tx, "grant_id", document.grant_id);
+      return "used_before";
+    });
+  }
+
+  /** Deletes a document. */
+  async remove(model: string, id: string): Promise<void> {
+    await this.#database.run((db) =>
+      db
+        .deleteFrom("iam_provider_documents")
+        .where("model", "=", model)
+        .where("id", "=", id)
+        .execute(),
+    );
+  }
+
+  /** Deletes a grant and all that was issued by it. */
+  async removeGrant(grantId: string): Promise<void> {
+    await this.#database.transaction(async (tx) => {
+      await this.#lockGrant(tx, grantId);
+      await endOwned(tx, "grant_id", grantId);
+    });
+  }
+
+  /** Postpones the expiry of the session with a `uid`: it was used. */
+  async touchSession(uid: string, expireTime: number): Promise<void> {
+    await this.#database.run((db) =>
+      db
+        .updateTable("iam_provider_documents")
+        .set({ expire_time: expireTime })
+        .where("model", "=", "Session")
+        .where("uid", "=", uid)
+        .execute(),
+    );
+  }
+
+  /**
+   * Deletes a batch of expired documents.
+   *
+   * @param limit the most documents of the batch
+   * @returns how many were deleted; fewer than the limit, and there are no more
+   */
+  async removeExpired(limit: number): Promise<number> {
+    const { kind } = this.#database;
+    // Replicas that clean up at once take different documents.
+    const lock = kind === "postgres" ? sql`for update skip locked` : sql``;
+    const { rows } = await this.#database.run((db) =>
+      sql`delete from ${sql.table("iam_provider_documents")}
+        where (model, id) in (
+          select model, id from ${sql.table("iam_provider_documents")}
+          where expire_time < ${this.#now()} order by expire_time limit ${limit} ${lock})
+        returning id`.execute(db),
+    );
+    return rows.length;
+  }
+
+  async #lockGrant(tx: Transaction<ProviderTables>, grantId: string | null): Promise<boolean> {
+    if (grantId === null) return false;
+    const query = tx
+      .selectFrom("iam_provider_documents")
+      .select("id")
+      .where("model", "=", GRANT)
+      .where("id", "=", grantId);
+    // SQLite lets one transaction write at a time.
+    const locking = this.#database.kind === "postgres" ? query.forUpdate() : query;
+    return (await locking.executeTakeFirst()) !== undefined;
+  }
+}
+
+function select(db: Kysely<ProviderTables>, model: string) {
+  return db.selectFrom("iam_provider_documents").selectAll().where("model", "=", model);
+}
+
+/** PostgreSQL sends whole numbers of 64 bits as text. */
+function rowOf(row: ProviderDocumentRow | undefined): ProviderDocumentRow | undefined {
+  if (row === undefined) return undefined;
+  return {
+    ...row,
+    expire_time: Number(row.expire_time),
+    consumed_time: timeOf(row.consumed_time),
+    ended_time: timeOf(row.ended_time),
+  };
+}
+
+function timeOf(value: number | null): number | null {
+  return value === null ? null : Number(value);
+}
+
+async function consumeDocument(
+  tx: Transaction<ProviderTables>,
+  document: ProviderDocumentRow,
+  now: number,
+): Promise<boolean> {
+  if (document.model === REFRESH_TOKEN) return consumeRefreshToken(tx, document, now);
+  const rows = await tx
+    .updateTable("iam_provider_documents")
+    .set({ consumed_time: now })
+    .where("model", "=", document.model)
+    .where("id", "=", document.id)
+    .where("consumed_time", "is", null)
+    .returning("id")
+    .execute();
+  return rows.length > 0;
+}
+
+async function endOwned(
+  tx: Transaction<ProviderTables>,
+  column: OwnerColumn,
+  value: string,
+): Promise<void> {
+  await tx.deleteFrom("iam_provider_documents").where(column, "=", value).execute();
+}
