@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { isIPv6 } from "node:net";
+
+/** What attempts to log in are counted by. */
+export interface ThrottleKeys {
+  readonly account: string;
+  readonly address: string;
+  readonly accountAndAddress: string;
+}
+
+/**
+ * The keys of an attempt. They are hashes, so that the table is no list of who tried to log in.
+ *
+ * @param account the normalized user name, whether there is such an account or not
+ * @param address the caller's IP address
+ */
+export function throttleKeys(account: string, address: string): ThrottleKeys {
+  const network = networkOf(address);
+  return {
+    account: key("account", account),
+    address: key("address", network),
+    accountAndAddress: key("account and address", account, network),
+  };
+}
+
+function key(...parts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+}
+
+/** Who has one IPv6 address has the 2^64 of its network. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  // The URL parser writes an address in its one canonical form.
+  const canonical = new URL(`http://[${address.split("%")[0]}]`).hostname.slice(1, -1);
+  const [head = "", tail] = canonical.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  const after = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = tail === undefined ? [] : Array(8 - groups.length - after.length).fill("0");
+  return `${[...groups, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
+}
