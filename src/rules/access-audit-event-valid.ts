@@ -1,13 +1,13 @@
 import { AUDIT_EVENT_NAME, AUDIT_FIELD, POLICY_FIELD, RISK_LEVELS } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessAuditEventValid = rpcRule({
+export const accessAuditEventValid = policyRule({
   id: "ACCESS_AUDIT_EVENT_VALID",
   category: "ACCESS",
   purpose:
     "Checks that audit names an event of lower-case words joined by dots, and a known risk level.",
   checkRpc(rpc, report) {
-    const audit = rpc.policy?.audit;
+    const audit = rpc.policy.audit;
     if (audit === undefined) return;
     if (audit.event === undefined) {
       report.atRpc(`audit of ${rpc.name} names no event; add one, such as event: "skill.publish"`);

@@ -1,8 +1,8 @@
 import { AUDIT_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { placeholderProblems } from "./access-authz-placeholder-field.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessAuditPlaceholderField = rpcRule({
+export const accessAuditPlaceholderField = policyRule({
   id: "ACCESS_AUDIT_PLACEHOLDER_FIELD",
   category: "ACCESS",
   purpose:

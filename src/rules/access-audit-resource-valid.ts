@@ -1,7 +1,7 @@
 import { AUDIT_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessAuditResourceValid = rpcRule({
+export const accessAuditResourceValid = policyRule({
   id: "ACCESS_AUDIT_RESOURCE_VALID",
   category: "ACCESS",
   purpose:
@@ -9,7 +9,7 @@ export const accessAuditResourceValid = rpcRule({
   checkRpc(rpc, report) {
     const { auditResource, policy } = rpc;
     if (auditResource === undefined) return;
-    if (policy?.exposure === "AUTHORIZED") {
+    if (policy.exposure === "AUTHORIZED") {
       report.atPolicy(
         `${rpc.name} is AUTHORIZED, so its audit event already has the object of authz.resource; remove audit.resource`,
         POLICY_FIELD.audit,

@@ -1,15 +1,15 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
-import { ofFile, rpcRule } from "./rule.ts";
+import { ofFile, policyRule } from "./rule.ts";
 
-export const accessAuthzActionKnown = rpcRule({
+export const accessAuthzActionKnown = policyRule({
   id: "ACCESS_AUTHZ_ACTION_KNOWN",
   category: "ACCESS",
   purpose:
     "Checks that authz.action is a permission of the resource's type in the authorization model.",
   needsModel: true,
   checkRpc(rpc, report, { model }) {
-    const action = rpc.policy?.authz?.action;
+    const action = rpc.policy.authz?.action;
     const type = rpc.resource?.template?.type;
     if (model === undefined || type === undefined) return;
     const definition = model.definitions.get(type);

@@ -1,16 +1,16 @@
 import { AUTHZ_FIELD, DEFAULT_AUDIENCE, POLICY_FIELD } from "../api/policy.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { subjectTypesOf } from "../model/index.ts";
-import { ofFile, rpcRule } from "./rule.ts";
+import { ofFile, policyRule } from "./rule.ts";
 
-export const accessAuthzAudienceKnown = rpcRule({
+export const accessAuthzAudienceKnown = policyRule({
   id: "ACCESS_AUTHZ_AUDIENCE_KNOWN",
   category: "ACCESS",
   purpose:
     "Checks that authz.audience is a subject type that can hold the action in the authorization model.",
   needsModel: true,
   checkRpc(rpc, report, { model }) {
-    const { action, audience } = rpc.policy?.authz ?? {};
+    const { action, audience } = rpc.policy.authz ?? {};
     const type = rpc.resource?.template?.type;
     if (model === undefined || !action || type === undefined) return;
     const at = audience === undefined ? AUTHZ_FIELD.action : AUTHZ_FIELD.audience;

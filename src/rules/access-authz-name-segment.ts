@@ -1,8 +1,8 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 import { wholeNames } from "./support/whole-name.ts";
 
-export const accessAuthzNameSegment = rpcRule({
+export const accessAuthzNameSegment = policyRule({
   id: "ACCESS_AUTHZ_NAME_SEGMENT",
   category: "ACCESS",
   purpose:

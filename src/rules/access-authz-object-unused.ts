@@ -1,8 +1,8 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 import { unusedObject } from "./support/unused-object.ts";
 
-export const accessAuthzObjectUnused = rpcRule({
+export const accessAuthzObjectUnused = policyRule({
   id: "ACCESS_AUTHZ_OBJECT_UNUSED",
   category: "ACCESS_RECOMMENDED",
   purpose:

@@ -1,10 +1,10 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { formatResource } from "../api/resource.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 import { boundId, hasWrongPlaceholder, pathObjects } from "./support/path-objects.ts";
 import { unusedObject } from "./support/unused-object.ts";
 
-export const accessAuthzParentUnused = rpcRule({
+export const accessAuthzParentUnused = policyRule({
   id: "ACCESS_AUTHZ_PARENT_UNUSED",
   category: "ACCESS_RECOMMENDED",
   purpose:

@@ -2,9 +2,9 @@ import { describeMissingField, type FieldReference, isInteger } from "../api/fie
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { type DeclaredResource, PRINCIPAL_FIELDS, type ResourceTemplate } from "../api/resource.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessAuthzPlaceholderField = rpcRule({
+export const accessAuthzPlaceholderField = policyRule({
   id: "ACCESS_AUTHZ_PLACEHOLDER_FIELD",
   category: "ACCESS",
   purpose:

@@ -1,7 +1,7 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessAuthzPlaceholderStreaming = rpcRule({
+export const accessAuthzPlaceholderStreaming = policyRule({
   id: "ACCESS_AUTHZ_PLACEHOLDER_STREAMING",
   category: "ACCESS",
   purpose:

@@ -1,9 +1,9 @@
 import type { Api, Frontend } from "../api/api.ts";
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
 import { PRINCIPAL_FIELDS, type ResourceTemplate } from "../api/resource.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessAuthzPrincipalClaim = rpcRule({
+export const accessAuthzPrincipalClaim = policyRule({
   id: "ACCESS_AUTHZ_PRINCIPAL_CLAIM",
   category: "ACCESS",
   purpose:

@@ -1,12 +1,12 @@
 import { AUTHZ_FIELD, AUTHZ_MODES, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessAuthzRequired = rpcRule({
+export const accessAuthzRequired = policyRule({
   id: "ACCESS_AUTHZ_REQUIRED",
   category: "ACCESS",
   purpose: "Checks that an AUTHORIZED RPC has authz with an action and a resource.",
   checkRpc(rpc, report) {
-    if (rpc.policy?.exposure !== "AUTHORIZED") return;
+    if (rpc.policy.exposure !== "AUTHORIZED") return;
     const { authz } = rpc.policy;
     if (authz === undefined) {
       report.atRpc(

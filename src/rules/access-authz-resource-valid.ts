@@ -1,7 +1,7 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessAuthzResourceValid = rpcRule({
+export const accessAuthzResourceValid = policyRule({
   id: "ACCESS_AUTHZ_RESOURCE_VALID",
   category: "ACCESS",
   purpose:
@@ -10,7 +10,7 @@ export const accessAuthzResourceValid = rpcRule({
     const { resource } = rpc;
     // ACCESS_AUTHZ_REQUIRED reports an empty one.
     if (resource === undefined || resource.template !== undefined) return;
-    if (rpc.policy?.authz?.resource === "" && rpc.policy.exposure === "AUTHORIZED") return;
+    if (rpc.policy.authz?.resource === "" && rpc.policy.exposure === "AUTHORIZED") return;
     report.atPolicy(`authz.resource: ${resource.error}`, POLICY_FIELD.authz, AUTHZ_FIELD.resource);
   },
 });

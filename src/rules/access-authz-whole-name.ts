@@ -1,8 +1,8 @@
 import { AUTHZ_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 import { wholeNames } from "./support/whole-name.ts";
 
-export const accessAuthzWholeName = rpcRule({
+export const accessAuthzWholeName = policyRule({
   id: "ACCESS_AUTHZ_WHOLE_NAME",
   category: "ACCESS_RECOMMENDED",
   purpose:

@@ -1,12 +1,11 @@
 import { EXPOSURES, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessExposureRequired = rpcRule({
+export const accessExposureRequired = policyRule({
   id: "ACCESS_EXPOSURE_REQUIRED",
   category: "ACCESS",
   purpose: "Checks that every access policy sets an exposure, since an absent one is never PUBLIC.",
   checkRpc(rpc, report) {
-    if (rpc.policy === undefined) return;
     const { exposure } = rpc.policy;
     if (exposure === undefined) {
       report.atRpc(

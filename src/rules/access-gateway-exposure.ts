@@ -1,12 +1,12 @@
 import { GATEWAY_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessGatewayExposure = rpcRule({
+export const accessGatewayExposure = policyRule({
   id: "ACCESS_GATEWAY_EXPOSURE",
   category: "ACCESS",
   purpose: "Checks that no INTERNAL or SYSTEM RPC is published at the edge.",
   checkRpc(rpc, report) {
-    const { exposure, gateway } = rpc.policy ?? {};
+    const { exposure, gateway } = rpc.policy;
     if (gateway?.publish !== true) return;
     if (exposure !== "INTERNAL" && exposure !== "SYSTEM") return;
     report.atPolicy(

@@ -1,17 +1,17 @@
 import type { Rpc } from "../api/api.ts";
 import { GATEWAY_FIELD, POLICY_FIELD } from "../api/policy.ts";
-import { type RpcReport, rpcRule } from "./rule.ts";
+import { policyRule, type RpcReport } from "./rule.ts";
 
 /** More is no API, but an image that was forged: its findings would be larger than itself. */
 const MAX_REPORTED = 100;
 
-export const accessGatewayMethodsValid = rpcRule({
+export const accessGatewayMethodsValid = policyRule({
   id: "ACCESS_GATEWAY_METHODS_VALID",
   category: "ACCESS",
   purpose:
     "Checks that gateway.methods, if set, are exactly the HTTP methods that google.api.http binds.",
   checkRpc(rpc, report) {
-    const declared = rpc.policy?.gateway?.methods ?? [];
+    const declared = rpc.policy.gateway?.methods ?? [];
     if (declared.length === 0) return;
     // ACCESS_HTTP_RULE_VALID reports rules that do not parse.
     if (rpc.http.some(({ binding }) => binding === undefined)) return;

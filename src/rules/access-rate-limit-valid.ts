@@ -1,12 +1,12 @@
 import { POLICY_FIELD, RATE_LIMIT_FIELD } from "../api/policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessRateLimitValid = rpcRule({
+export const accessRateLimitValid = policyRule({
   id: "ACCESS_RATE_LIMIT_VALID",
   category: "ACCESS",
   purpose: "Checks that rate_limit has a qps of at least 1, and a burst of at least qps.",
   checkRpc(rpc, report) {
-    const limit = rpc.policy?.rateLimit;
+    const limit = rpc.policy.rateLimit;
     if (limit === undefined) return;
     const { qps, burst } = limit;
     if (qps === undefined) {

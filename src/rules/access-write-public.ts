@@ -1,12 +1,12 @@
 import { isWrite } from "../api/resolved-policy.ts";
-import { rpcRule } from "./rule.ts";
+import { policyRule } from "./rule.ts";
 
-export const accessWritePublic = rpcRule({
+export const accessWritePublic = policyRule({
   id: "ACCESS_WRITE_PUBLIC",
   category: "ACCESS",
   purpose: "Checks that every published PUBLIC RPC that writes is audited and rate-limited.",
   checkRpc(rpc, report) {
-    const { exposure, gateway, audit, rateLimit } = rpc.policy ?? {};
+    const { exposure, gateway, audit, rateLimit } = rpc.policy;
     if (exposure !== "PUBLIC" || gateway?.publish !== true || !isWrite(rpc)) return;
     const missing = [
       ...(audit === undefined ? ['audit: {event: "…", risk_level: …}'] : []),

@@ -1,5 +1,5 @@
 import type { Api, DeployedService, ProtobufService, Rpc } from "../api/api.ts";
-import { HTTP_EXTENSION, POLICY_EXTENSION } from "../api/policy.ts";
+import { type DeclaredPolicy, HTTP_EXTENSION, POLICY_EXTENSION } from "../api/policy.ts";
 import type { Position } from "../api/position.ts";
 import { below } from "../api/position.ts";
 import type { Model } from "../model/index.ts";
@@ -44,9 +44,12 @@ export interface RpcContext extends RuleContext {
 }
 
 /** A rule that checks each RPC by itself. */
-export interface RpcRule extends Omit<Rule, "check"> {
-  checkRpc(rpc: Rpc, report: RpcReport, context: RpcContext): void;
+export interface RpcRule<R extends Rpc = Rpc> extends Omit<Rule, "check"> {
+  checkRpc(rpc: R, report: RpcReport, context: RpcContext): void;
 }
+
+/** An RPC with an annotation that can be trusted. */
+export type AnnotatedRpc = Rpc & { readonly policy: DeclaredPolicy };
 
 /**
  * Collects the findings of a rule at RPCs, one RPC at a time. Most rules find nothing at most RPCs, so
@@ -80,24 +83,73 @@ export class RpcReport {
 
 /** Makes a `Rule` of a rule that checks each RPC by itself. */
 export function rpcRule(rule: RpcRule): Rule {
-  const { checkRpc, ...facts } = rule;
+  return ruleFor(({ services }) => groupsOf(services, ({ rpcs }) => rpcs), rule);
+}
+
+/**
+ * Makes a `Rule` of a rule that checks the annotation of each RPC by itself. Most rules do, and a tree
+ * that has no annotations yet is not gone through for each of them.
+ */
+export function policyRule(rule: RpcRule<AnnotatedRpc>): Rule {
+  return ruleFor(annotatedRpcs, rule);
+}
+
+/** The RPCs of a protobuf service that a rule checks. */
+interface RpcGroup<R extends Rpc> {
+  readonly deployed: DeployedService;
+  readonly service: ProtobufService;
+  readonly rpcs: readonly R[];
+}
+
+function ruleFor<R extends Rpc>(
+  groups: (api: Api) => Iterable<RpcGroup<R>>,
+  { checkRpc, ...facts }: RpcRule<R>,
+): Rule {
   return {
     ...facts,
     check(context) {
       const report = new RpcReport();
-      for (const deployed of context.api.services) {
+      for (const { deployed, service, rpcs } of groups(context.api)) {
         const model = context.modelOf(deployed.name);
-        for (const service of deployed.services) {
-          const around: RpcContext = { ...context, model, service, deployed };
-          for (const rpc of service.rpcs) {
-            report.rpc = rpc;
-            checkRpc(rpc, report, around);
-          }
+        const around: RpcContext = { ...context, model, service, deployed };
+        for (const rpc of rpcs) {
+          report.rpc = rpc;
+          checkRpc(rpc, report, around);
         }
       }
       return report.findings;
     },
   };
+}
+
+/** The services with RPCs to check. */
+function groupsOf<R extends Rpc>(
+  services: readonly DeployedService[],
+  rpcsOf: (service: ProtobufService) => readonly R[],
+): RpcGroup<R>[] {
+  const groups: RpcGroup<R>[] = [];
+  for (const deployed of services) {
+    for (const service of deployed.services) {
+      const rpcs = rpcsOf(service);
+      if (rpcs.length > 0) groups.push({ deployed, service, rpcs });
+    }
+  }
+  return groups;
+}
+
+/** The cached groups of an `Api`, since most rules read them. */
+const ANNOTATED = new WeakMap<Api, readonly RpcGroup<AnnotatedRpc>[]>();
+
+function annotatedRpcs(api: Api): readonly RpcGroup<AnnotatedRpc>[] {
+  const known = ANNOTATED.get(api);
+  if (known !== undefined) return known;
+  const groups = groupsOf(api.services, ({ rpcs }) => rpcs.filter(isAnnotated));
+  ANNOTATED.set(api, groups);
+  return groups;
+}
+
+function isAnnotated(rpc: Rpc): rpc is AnnotatedRpc {
+  return rpc.policy !== undefined;
 }
 
 /** The file of the model for a message, as there may be several. */
