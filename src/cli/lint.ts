@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { note } from "../common/note.ts";
+import { note, printPieces } from "../common/note.ts";
 import { checkInputs, type PlatformFlags, platformFlags } from "./input/check-inputs.ts";
 import { withDisplayPaths } from "./input/inputs.ts";
 import { showsColors } from "./report/findings.ts";
@@ -43,9 +43,9 @@ async function lint(names: readonly string[], flags: LintFlags): Promise<void> {
   const { inputs, checked } = await checkInputs(names, flags);
   for (const line of checked.notes) note(line);
   const diagnostics = withDisplayPaths(checked.diagnostics, inputs);
-  const report = REPORTS[flags.format];
-  const style = { colors: showsColors(process.stdout) };
-  process.stdout.write(report?.({ diagnostics, rpcs: checked.rpcs }, style) ?? "");
   const failed = diagnostics.some(({ severity }) => flags.strict === true || severity === "error");
   process.exitCode = failed ? 1 : 0;
+  const report = REPORTS[flags.format];
+  const style = { colors: showsColors(process.stdout) };
+  await printPieces(report?.({ diagnostics, rpcs: checked.rpcs }, style) ?? []);
 }

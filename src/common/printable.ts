@@ -34,6 +34,14 @@ export function printableJsonLine(value: unknown): string {
   return safeJson(JSON.stringify(value));
 }
 
+/** Text that is the same in JSON, as most text is. */
+const PLAIN_JSON_TEXT = /^[\x20\x21\x24-\x5b\x5d-\x7e…]*$/;
+
+/** Text as a printable JSON string. */
+export function printableJsonText(text: string): string {
+  return PLAIN_JSON_TEXT.test(text) ? `"${text}"` : printableJsonLine(text);
+}
+
 /** Characters to escape; most JSON has none. */
 const NOT_PLAIN_JSON = /[^\n\x20-\x7e…]/;
 

@@ -52,7 +52,7 @@ const PLATFORM = {
 /** Findings in every format. */
 function expectAllHarmless(diagnostics: readonly Diagnostic[]): void {
   for (const [format, report] of Object.entries(REPORTS)) {
-    const output = report({ diagnostics, rpcs: 1 }, { colors: false });
+    const output = [...report({ diagnostics, rpcs: 1 }, { colors: false })].join("");
     if (format !== "github-actions") {
       expectHarmless(output);
       continue;

@@ -57,9 +57,8 @@ export function formatFindings(found: ModelFindings, format: string, style: Repo
   if (format === "json") {
     return `${printableJson({ findings: findingsOf(diagnostics), definitions, permissions })}\n`;
   }
-  const report = REPORTS[format]?.({ diagnostics, rpcs: 0 }, style) ?? "";
-  if (format !== "text") return report;
-  const lines = report.split("\n").slice(0, -2);
+  const pieces = [...(REPORTS[format]?.({ diagnostics, rpcs: 0 }, style) ?? [])];
+  if (format !== "text") return pieces.join("");
   const summary = `${count(definitions, "definition")}, ${count(permissions, "permission")}: ${count(diagnostics.length, "error")}`;
-  return `${[...lines, summary].join("\n")}\n`;
+  return [...pieces.slice(0, -1), `${summary}\n`].join("");
 }

@@ -1,41 +1,61 @@
-import { printable, printableJson } from "../../common/printable.ts";
-import { formatDiagnostic } from "../../diagnostics/diagnostic.ts";
-import { count, type Findings, findingsOf, paint, type ReportStyle } from "./findings.ts";
+import { printable, printableJsonText } from "../../common/printable.ts";
+import { type Diagnostic, formatDiagnostic } from "../../diagnostics/diagnostic.ts";
+import { count, type Findings, paint, type ReportStyle } from "./findings.ts";
 import { sarifReport } from "./sarif.ts";
 
+/** A report in pieces: that of a large tree is longer than all else that is in memory then. */
+export type Report = (findings: Findings, style: ReportStyle) => Iterable<string>;
+
 /** The formats of findings, by name. */
-export const REPORTS: Readonly<Record<string, (findings: Findings, style: ReportStyle) => string>> =
-  {
-    text: textReport,
-    json: jsonReport,
-    "github-actions": githubActionsReport,
-    sarif: sarifReport,
-  };
+export const REPORTS: Readonly<Record<string, Report>> = {
+  text: textReport,
+  json: jsonReport,
+  "github-actions": githubActionsReport,
+  sarif: (findings) => [sarifReport(findings)],
+};
 
 /** One line per finding, and a line with their number. */
-function textReport({ diagnostics, rpcs }: Findings, style: ReportStyle): string {
-  const lines = diagnostics.map((diagnostic) => {
-    const color = diagnostic.severity === "error" ? "red" : "yellow";
-    return paint(formatDiagnostic(diagnostic), color, style);
-  });
-  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
-  const summary = `${count(rpcs, "RPC")}: ${count(errors, "error")}, ${count(diagnostics.length - errors, "warning")}`;
-  return `${[...lines, summary].join("\n")}\n`;
+function* textReport({ diagnostics, rpcs }: Findings, style: ReportStyle): Iterable<string> {
+  let errors = 0;
+  for (const diagnostic of diagnostics) {
+    const isError = diagnostic.severity === "error";
+    if (isError) errors++;
+    yield `${paint(formatDiagnostic(diagnostic), isError ? "red" : "yellow", style)}\n`;
+  }
+  yield `${count(rpcs, "RPC")}: ${count(errors, "error")}, ${count(diagnostics.length - errors, "warning")}\n`;
 }
 
-/** One JSON document: `{"findings":[{"file","line","column","rule","severity","message"}],"rpcs":N}`. */
-function jsonReport({ diagnostics, rpcs }: Findings): string {
-  return `${printableJson({ findings: findingsOf(diagnostics), rpcs })}\n`;
+/**
+ * One JSON document: `{"findings":[{"file","line","column","rule","severity","message"}],"rpcs":N}`, indented
+ * by two spaces.
+ */
+function* jsonReport({ diagnostics, rpcs }: Findings): Iterable<string> {
+  yield '{\n  "findings": [';
+  let before = "\n";
+  for (const diagnostic of diagnostics) {
+    yield before + jsonFinding(diagnostic);
+    before = ",\n";
+  }
+  yield `${diagnostics.length === 0 ? "" : "\n  "}],\n  "rpcs": ${rpcs}\n}\n`;
+}
+
+function jsonFinding({ file, line, column, rule, severity, message }: Diagnostic): string {
+  return `    {
+      "file": ${printableJsonText(file)},
+      "line": ${line ?? null},
+      "column": ${column ?? null},
+      "rule": "${rule}",
+      "severity": "${severity}",
+      "message": ${printableJsonText(message)}
+    }`;
 }
 
 /** One workflow command per finding, which GitHub Actions shows next to the line. */
-function githubActionsReport({ diagnostics }: Findings): string {
-  return diagnostics
-    .map(({ file, line, column, rule, severity, message }) => {
-      const place = line === undefined ? "" : `,line=${line},col=${column ?? 1}`;
-      return `::${severity} file=${property(file)}${place},title=${property(rule)}::${data(`${message} (${rule})`)}\n`;
-    })
-    .join("");
+function* githubActionsReport({ diagnostics }: Findings): Iterable<string> {
+  for (const { file, line, column, rule, severity, message } of diagnostics) {
+    const place = line === undefined ? "" : `,line=${line},col=${column ?? 1}`;
+    yield `::${severity} file=${property(file)}${place},title=${property(rule)}::${data(`${message} (${rule})`)}\n`;
+  }
 }
 
 function data(text: string): string {

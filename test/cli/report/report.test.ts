@@ -15,7 +15,7 @@ const diagnostics: readonly Diagnostic[] = [
 ];
 
 function report(format: string, colors = false): string {
-  return REPORTS[format]?.({ diagnostics, rpcs: 2 }, { colors }) ?? "";
+  return [...(REPORTS[format]?.({ diagnostics, rpcs: 2 }, { colors }) ?? [])].join("");
 }
 
 describe("findings are printed as", () => {
