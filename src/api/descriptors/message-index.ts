@@ -1,48 +1,21 @@
 import { nearest } from "../../diagnostics/nearest.ts";
-import type { FieldKind, FieldLookup } from "../field.ts";
+import type { FieldLookup } from "../field.ts";
 import { DescriptorError, type FileOutline } from "./file-outline.ts";
-import { eachField, type FieldReader, NESTED_TYPE, nameOf, WireType } from "./wire.ts";
+import { MessageFields } from "./message-fields.ts";
+import { eachField, NESTED_TYPE, nameOf, WireType } from "./wire.ts";
 
-/** `google.protobuf.FieldDescriptorProto.Type` by number. */
-export const KINDS: readonly (FieldKind | undefined)[] = [
-  undefined,
-  "double",
-  "float",
-  "int64",
-  "uint64",
-  "int32",
-  "fixed64",
-  "fixed32",
-  "bool",
-  "string",
-  // A group is a message with another encoding.
-  "message",
-  "message",
-  "bytes",
-  "uint32",
-  "enum",
-  "sfixed32",
-  "sfixed64",
-  "sint32",
-  "sint64",
-];
-
-const LABEL_REPEATED = 3;
-/** The number of `debug_redact` in `google.protobuf.FieldOptions`. */
-const DEBUG_REDACT = 16;
-
-interface Field {
-  readonly kind: FieldKind;
-  readonly repeated: boolean;
-  /** The full name of the enum or message. */
-  readonly type?: string;
-  /** Whether its option `debug_redact` is set. */
-  readonly isRedacted: boolean;
+/** The files of a package, and its messages once one of them is looked up. */
+interface IndexedPackage {
+  readonly files: FileOutline[];
+  /** By their names in the package. */
+  messages?: Map<string, IndexedMessage>;
 }
 
 interface IndexedMessage {
   readonly bytes: Uint8Array;
   readonly file: FileOutline;
+  /** Absent before the first is looked up. */
+  fields?: MessageFields;
   /** Whether its nested messages are indexed, too. */
   hasNested: boolean;
 }
@@ -52,16 +25,15 @@ interface IndexedMessage {
  * that an option names.
  */
 export class MessageIndex {
-  readonly #files = new Map<string, FileOutline[]>();
-  readonly #indexed = new Set<string>();
-  readonly #messages = new Map<string, IndexedMessage>();
-  readonly #fields = new Map<string, ReadonlyMap<string, Field>>();
+  readonly #packages = new Map<string, IndexedPackage>();
+  /** The messages that were looked up, by full name. */
+  readonly #known = new Map<string, IndexedMessage>();
 
   constructor(files: Iterable<FileOutline>) {
     for (const file of files) {
-      const siblings = this.#files.get(file.package);
-      if (siblings === undefined) this.#files.set(file.package, [file]);
-      else siblings.push(file);
+      const known = this.#packages.get(file.package);
+      if (known === undefined) this.#packages.set(file.package, { files: [file] });
+      else known.files.push(file);
     }
   }
 
@@ -74,7 +46,7 @@ export class MessageIndex {
       if (fields === undefined) return { status: "no_message", message: type };
       const field = fields.get(segment);
       if (field === undefined) {
-        const suggestion = nearest(segment, fields.keys());
+        const suggestion = nearest(segment, fields.all().keys());
         const unknown = { status: "unknown", segment, message: type } as const;
         return suggestion === undefined ? unknown : { ...unknown, suggestion };
       }
@@ -101,7 +73,7 @@ export class MessageIndex {
       if (this.#find(type)?.file.conflict !== undefined) return true;
       const fields = this.#fieldsOf(type);
       if (fields === undefined) return true;
-      for (const { isRedacted, kind, type: inner } of fields.values()) {
+      for (const { isRedacted, kind, type: inner } of fields.all().values()) {
         if (isRedacted) return true;
         if (kind === "message" && inner !== undefined) types.add(inner);
       }
@@ -114,14 +86,11 @@ export class MessageIndex {
     return this.#messageOf(message)?.file;
   }
 
-  #fieldsOf(message: string): ReadonlyMap<string, Field> | undefined {
-    const known = this.#fields.get(message);
-    if (known !== undefined) return known;
+  #fieldsOf(message: string): MessageFields | undefined {
     const found = this.#messageOf(message);
     if (found === undefined) return undefined;
-    const fields = readFields(found.bytes);
-    this.#fields.set(message, fields);
-    return fields;
+    found.fields ??= new MessageFields(found.bytes);
+    return found.fields;
   }
 
   #messageOf(message: string): IndexedMessage | undefined {
@@ -132,83 +101,54 @@ export class MessageIndex {
 
   /** A full name does not show where the package ends, so the longest matching package is tried first. */
   #find(message: string): IndexedMessage | undefined {
-    const known = this.#messages.get(message);
+    const known = this.#known.get(message);
     if (known !== undefined) return known;
     let end = message.length;
     do {
       end = message.lastIndexOf(".", end - 1);
-      const packageName = end < 0 ? "" : message.slice(0, end);
-      const files = this.#files.get(packageName);
-      if (files === undefined) continue;
-      const prefix = packageName === "" ? "" : `${packageName}.`;
-      this.#indexPackage(packageName, prefix, files);
-      const dot = message.indexOf(".", prefix.length);
-      if (dot > 0) this.#indexNested(message.slice(0, dot));
-      const found = this.#messages.get(message);
-      if (found !== undefined) return found;
+      const [packageName, name] =
+        end > 0 ? [message.slice(0, end), message.slice(end + 1)] : ["", message];
+      const indexed = this.#packages.get(packageName);
+      const found = indexed === undefined ? undefined : findIn(indexed, name);
+      if (found !== undefined) {
+        this.#known.set(message, found);
+        return found;
+      }
     } while (end > 0);
     return undefined;
   }
+}
 
-  #indexPackage(name: string, prefix: string, files: readonly FileOutline[]): void {
-    if (this.#indexed.has(name)) return;
-    this.#indexed.add(name);
-    for (const file of files) {
-      for (const bytes of file.messages) {
-        this.#messages.set(prefix + nameOf(bytes), { bytes, file, hasNested: false });
-      }
+/** @param name - the name without the package; of a nested message, with the names around it */
+function findIn(indexed: IndexedPackage, name: string): IndexedMessage | undefined {
+  indexed.messages ??= messagesOf(indexed.files);
+  const dot = name.indexOf(".");
+  if (dot > 0) indexNested(name.slice(0, dot), indexed.messages);
+  return indexed.messages.get(name);
+}
+
+function messagesOf(files: readonly FileOutline[]): Map<string, IndexedMessage> {
+  const messages = new Map<string, IndexedMessage>();
+  for (const file of files) {
+    for (const bytes of file.messages) {
+      messages.set(nameOf(bytes), { bytes, file, hasNested: false });
     }
   }
-
-  /** Nested messages are rarely looked up, so they are indexed late. The reader of outlines limits their nesting. */
-  #indexNested(name: string): void {
-    const message = this.#messages.get(name);
-    if (message === undefined || message.hasNested) return;
-    message.hasNested = true;
-    const { bytes, file } = message;
-    eachField(bytes, (field, wireType, reader) => {
-      if (field !== NESTED_TYPE || wireType !== WireType.LengthDelimited) return false;
-      const nested = reader.bytes();
-      const nestedName = `${name}.${nameOf(nested)}`;
-      this.#messages.set(nestedName, { bytes: nested, file, hasNested: false });
-      this.#indexNested(nestedName);
-      return true;
-    });
-  }
+  return messages;
 }
 
-function readFields(bytes: Uint8Array): Map<string, Field> {
-  const fields = new Map<string, Field>();
-  eachField(bytes, (number, wireType, reader) => {
-    if (number !== 2 || wireType !== WireType.LengthDelimited) return false;
-    readField(reader, fields);
+/** Nested messages are rarely looked up, so they are indexed late. The reader of outlines limits their nesting. */
+function indexNested(name: string, messages: Map<string, IndexedMessage>): void {
+  const message = messages.get(name);
+  if (message === undefined || message.hasNested) return;
+  message.hasNested = true;
+  const { bytes, file } = message;
+  eachField(bytes, (field, wireType, reader) => {
+    if (field !== NESTED_TYPE || wireType !== WireType.LengthDelimited) return false;
+    const nested = reader.bytes();
+    const nestedName = `${name}.${nameOf(nested)}`;
+    messages.set(nestedName, { bytes: nested, file, hasNested: false });
+    indexNested(nestedName, messages);
     return true;
   });
-  return fields;
-}
-
-function readField(encoded: FieldReader, into: Map<string, Field>): void {
-  let name = "";
-  let label = 0;
-  let kind: FieldKind | undefined;
-  let type: string | undefined;
-  let isRedacted = false;
-  encoded.message((number, wireType, reader) => {
-    if (number === 1 && wireType === WireType.LengthDelimited) name = reader.string();
-    else if (number === 4 && wireType === WireType.Varint) label = reader.int32();
-    else if (number === 5 && wireType === WireType.Varint) kind = KINDS[reader.int32()];
-    else if (number === 6 && wireType === WireType.LengthDelimited) type = reader.string();
-    else if (number === 8 && wireType === WireType.LengthDelimited) {
-      reader.message((option, optionType, options) => {
-        if (option !== DEBUG_REDACT || optionType !== WireType.Varint) return false;
-        isRedacted = options.bool();
-        return true;
-      });
-    } else return false;
-    return true;
-  });
-  if (kind === undefined) return;
-  const field: Field = { kind, repeated: label === LABEL_REPEATED, isRedacted };
-  if (type === undefined) into.set(name, field);
-  else into.set(name, { ...field, type: type.startsWith(".") ? type.slice(1) : type });
 }

@@ -111,6 +111,18 @@ export class FieldReader {
     return decoder.decode(source.subarray(position, end));
   }
 
+  /** Reads a string, and says whether it is this ASCII text. */
+  isText(text: string): boolean {
+    const end = this.#endOfValue();
+    const { source, position } = this;
+    this.position = end;
+    if (end - position !== text.length) return false;
+    for (let at = 0; at < text.length; at++) {
+      if (source[position + at] !== text.charCodeAt(at)) return false;
+    }
+    return true;
+  }
+
   bytes(): Uint8Array {
     const end = this.#endOfValue();
     const value = this.source.subarray(this.position, end);

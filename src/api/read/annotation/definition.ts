@@ -1,5 +1,5 @@
 import { DescriptorError, type FileOutline } from "../../descriptors/file-outline.ts";
-import { KINDS } from "../../descriptors/message-index.ts";
+import { KINDS } from "../../descriptors/message-fields.ts";
 import { eachField, MAX_NESTING, nameOf, WireType } from "../../descriptors/wire.ts";
 
 /** The parts of a field that give the bytes of an option their meaning. */
