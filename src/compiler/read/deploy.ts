@@ -7,13 +7,13 @@ import type {
   ProtobufService,
 } from "../../api/api.ts";
 import { DEFAULT_AUTHN_MODE } from "../../api/authn-mode.ts";
+import { CLAIM_MAPPINGS, principalFieldsOf } from "../../api/identity-headers.ts";
 import {
   type PathTemplate,
   parsePathTemplate,
   plainPath,
   plainTemplate,
 } from "../../api/path-template.ts";
-import { CLAIM_MAPPINGS, principalFieldsOf } from "../../api/principal-claims.ts";
 import { originsOf } from "../../config/allowed-origins.ts";
 import type { PlatformConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";

@@ -1,5 +1,4 @@
-import type { ClaimMapping } from "../../api/principal-claims.ts";
-import { CLAIM_MAPPINGS } from "../../api/principal-claims.ts";
+import { CLAIM_MAPPINGS, type ClaimMapping } from "../../api/identity-headers.ts";
 import { SUBJECT_TYPE_HEADER, subjectTypeClaim } from "../../api/subject-type.ts";
 import type { EdgeConfig, FrontendConfig, IdentityConfig } from "../../config/config.ts";
 import { durationMs, formatDuration } from "../../config/duration.ts";
