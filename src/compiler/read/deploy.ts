@@ -18,9 +18,8 @@ import { originsOf } from "../../config/allowed-origins.ts";
 import type { PlatformConfig } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
-import { PackageOwners } from "./package-owners.ts";
+import { isShipped, PackageOwners } from "./package-owners.ts";
 import { SharedBackends } from "./shared-backends.ts";
-import { isShipped } from "./shipped-services.ts";
 
 /** Assigns each protobuf service to the deployed service that serves it, and routes to hosts. */
 export function deploy(

@@ -1,7 +1,7 @@
 /** Rules for the names of services and RPCs. */
 import { describe, expect, test } from "vitest";
+import { SHIPPED_SERVICES } from "../../../src/compiler/read/package-owners.ts";
 import { readApi } from "../../../src/compiler/read/read-api.ts";
-import { SHIPPED_SERVICES } from "../../../src/compiler/read/shipped-services.ts";
 import { file_svc_iam_v1_administration } from "../../../src/gen/proto/svc/iam/v1/administration_pb.ts";
 import { file_svc_iam_v1_auth } from "../../../src/gen/proto/svc/iam/v1/auth_pb.ts";
 import { file_svc_iam_v1_directory } from "../../../src/gen/proto/svc/iam/v1/directory_pb.ts";
