@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { writeFiles } from "../../src/compiler/write-files.ts";
+import { writeFiles } from "../../src/compiler/output-folder.ts";
 
 let folder: string;
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { printableLines } from "../../common/printable.ts";
-import { writeFiles } from "../../compiler/write-files.ts";
+import { writeFiles } from "../../compiler/output-folder.ts";
 import { UsageError } from "../../diagnostics/usage-error.ts";
 import type { OutputFile } from "../../emit/output-file.ts";
 import { additionsToBufGen, bufGenYaml, inputsOf, mayClean, outputFolder } from "./buf-gen-yaml.ts";

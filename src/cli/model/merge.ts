@@ -2,8 +2,8 @@ import { basename, dirname } from "node:path";
 import { Command, Option } from "commander";
 import { note } from "../../common/note.ts";
 import { printable, printableJson } from "../../common/printable.ts";
+import { writeFiles } from "../../compiler/output-folder.ts";
 import { displayPath } from "../../compiler/platform.ts";
-import { writeFiles } from "../../compiler/write-files.ts";
 import {
   compareDiagnostics,
   type Diagnostic,

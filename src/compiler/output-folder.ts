@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, isAbsolute, join, posix } from "node:path";
 import { UsageError } from "../diagnostics/usage-error.ts";
 import type { OutputFile } from "../emit/output-file.ts";
@@ -63,5 +71,36 @@ function moveAll(folder: string, staging: string, files: readonly OutputFile[]):
 function checkName(name: string): void {
   if (isAbsolute(name) || posix.normalize(name) !== name || name.startsWith("../")) {
     throw new UsageError(`the output ${JSON.stringify(name)} would be outside the output folder`);
+  }
+}
+
+/** A file of a folder that is not what would be generated. */
+export interface Drift {
+  /** Its path: the folder and its name. */
+  readonly path: string;
+  readonly state: "is missing" | "differs";
+}
+
+/**
+ * Compares the files below a folder with what would be written there. Other files of the folder do not matter.
+ *
+ * @throws UsageError if one of them exists but cannot be read
+ */
+export function compareFiles(folder: string, files: readonly OutputFile[]): Drift[] {
+  return files.flatMap(({ name, content }): Drift[] => {
+    const path = join(folder, name);
+    const found = readIfThere(path);
+    if (found === undefined) return [{ path, state: "is missing" }];
+    return found.equals(Buffer.from(content)) ? [] : [{ path, state: "differs" }];
+  });
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new UsageError(`${path} cannot be compared: ${message}`);
   }
 }
