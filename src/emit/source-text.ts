@@ -1,5 +1,10 @@
-import { printable, printableJsonLine } from "../common/printable.ts";
-import { HALVES, UNPRINTABLE, writtenOut } from "../common/unsafe-characters.ts";
+import {
+  HALVES,
+  printable,
+  printableJsonLine,
+  UNPRINTABLE,
+  writtenOut,
+} from "../common/printable.ts";
 import { COLUMNS } from "./source-layout.ts";
 
 /** A value that can become a literal. */

@@ -12,7 +12,7 @@ import { formatFindings } from "../../src/cli/model/check.ts";
 import { formatDiff } from "../../src/cli/model/format-diff.ts";
 import { formatTests } from "../../src/cli/model/test-report.ts";
 import { REPORTS } from "../../src/cli/report/report.ts";
-import { HALVES, INVISIBLE, UNPRINTABLE } from "../../src/common/unsafe-characters.ts";
+import { HALVES, INVISIBLE, UNPRINTABLE } from "../../src/common/printable.ts";
 import { readAndCheck } from "../../src/compiler/read-and-check.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { compareDiagnostics, type Diagnostic } from "../../src/diagnostics/diagnostic.ts";

@@ -1,5 +1,10 @@
-import { printable, printableJsonLine } from "../../common/printable.ts";
-import { HALVES, INVISIBLE, UNPRINTABLE } from "../../common/unsafe-characters.ts";
+import {
+  HALVES,
+  INVISIBLE,
+  printable,
+  printableJsonLine,
+  UNPRINTABLE,
+} from "../../common/printable.ts";
 import type { IdempotencyLevel, StreamKind } from "../api.ts";
 import { HTTP_EXTENSION, POLICY_EXTENSION } from "../policy.ts";
 import {

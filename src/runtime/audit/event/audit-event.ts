@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { RiskLevel } from "../../../api/policy.ts";
-import { HALVES, INVISIBLE, UNPRINTABLE, writtenOut } from "../../../common/unsafe-characters.ts";
+import { HALVES, INVISIBLE, UNPRINTABLE, writtenOut } from "../../../common/printable.ts";
 import type { Transport } from "../../call/transports.ts";
 
 export type { RiskLevel };

@@ -1,4 +1,4 @@
-import { UNPRINTABLE } from "../../../common/unsafe-characters.ts";
+import { UNPRINTABLE } from "../../../common/printable.ts";
 
 /** Whether a text has only printable ASCII characters; the space is one. */
 export function isPrintableAscii(text: string): boolean {

@@ -1,6 +1,6 @@
 import { compactVerify, errors } from "jose";
 import { type CallerType, callerType } from "../../../api/subject-type.ts";
-import { HALVES, UNPRINTABLE } from "../../../common/unsafe-characters.ts";
+import { HALVES, UNPRINTABLE } from "../../../common/printable.ts";
 import type { Principal } from "../../call/call-context.ts";
 import { ServiceError } from "../../error/service-error.ts";
 import { invalidToken } from "./bearer-token.ts";

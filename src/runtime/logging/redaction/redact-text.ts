@@ -1,4 +1,4 @@
-import { INVISIBLE, UNPRINTABLE, writtenOut } from "../../../common/unsafe-characters.ts";
+import { INVISIBLE, UNPRINTABLE, writtenOut } from "../../../common/printable.ts";
 import { REDACTED, withoutNamedSecrets } from "./named-secrets.ts";
 
 /**
