@@ -1,7 +1,6 @@
 import { DescriptorError } from "../api/descriptors/file-outline.ts";
 import { printable } from "../common/printable.ts";
-import { readStandardInput } from "../common/standard-input.ts";
-import { writeStandardOutput } from "../common/standard-output.ts";
+import { readStandardInput, writeStandardOutput } from "../common/standard-streams.ts";
 import { checkBreaking } from "../compiler/check-breaking.ts";
 import { loadPlatform } from "../compiler/platform.ts";
 import { readAndCheck } from "../compiler/read-and-check.ts";

@@ -1,6 +1,6 @@
 import * as nodeModule from "node:module";
 import { printable } from "../common/printable.ts";
-import { readStandardInput } from "../common/standard-input.ts";
+import { readStandardInput } from "../common/standard-streams.ts";
 
 /** The entry of `bin/protoc-gen-svc-access`. */
 export async function main(): Promise<void> {

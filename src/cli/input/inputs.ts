@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { fileName } from "../../api/descriptors/code-generator-request.ts";
 import { DescriptorError, type DescriptorFile } from "../../api/descriptors/file-outline.ts";
 import { readImage } from "../../api/descriptors/image.ts";
-import { readStandardInput } from "../../common/standard-input.ts";
+import { readStandardInput } from "../../common/standard-streams.ts";
 import { displayPath } from "../../compiler/platform.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { UsageError } from "../../diagnostics/usage-error.ts";
