@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseUniqueJson } from "../../src/common/unique-json.ts";
+import { parseUniqueJson } from "../../src/common/scan-json.ts";
 
 describe("refuses", () => {
   test.each([

@@ -1,4 +1,4 @@
-import { parseUniqueJson } from "../../../common/unique-json.ts";
+import { parseUniqueJson } from "../../../common/scan-json.ts";
 import { invalidToken } from "./bearer-token.ts";
 
 /** An object of JSON. */

@@ -1,4 +1,4 @@
-import { parseUniqueJson } from "../../../common/unique-json.ts";
+import { parseUniqueJson } from "../../../common/scan-json.ts";
 import type { JsonObject } from "./jwt-header.ts";
 import { readVerificationKey, type VerificationKey } from "./verification-key.ts";
 
