@@ -6,6 +6,7 @@ import {
   claimName,
   documented,
   duration,
+  durationMs,
   httpUrl,
   identifiers,
   name,
@@ -13,7 +14,6 @@ import {
   port,
   secret,
 } from "./config-values.ts";
-import { durationMs } from "./duration.ts";
 import { frontend } from "./frontend-config.ts";
 
 export type { FrontendConfig } from "./frontend-config.ts";

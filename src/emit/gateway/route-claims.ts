@@ -4,7 +4,7 @@ import { plainTemplate, shapeOf } from "../../api/path-template.ts";
 import type { Exposure } from "../../api/policy.ts";
 import { hostBindingsOf, resolvePolicy } from "../../api/resolved-policy.ts";
 import type { FrontendConfig, ServiceConfig } from "../../config/config.ts";
-import { durationMs, formatDuration } from "../../config/duration.ts";
+import { durationMs, formatDuration } from "../../config/config-values.ts";
 import { loginPaths } from "../../config/session-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { Access, OwnerPlan } from "./plan.ts";
