@@ -14,8 +14,8 @@ import {
   plainPath,
   plainTemplate,
 } from "../../api/path-template.ts";
-import { originsOf } from "../../config/allowed-origins.ts";
 import type { PlatformConfig } from "../../config/config.ts";
+import { originsOf } from "../../config/frontend-config.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { isShipped, PackageOwners } from "./package-owners.ts";

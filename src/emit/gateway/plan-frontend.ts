@@ -1,5 +1,5 @@
-import { originsOf } from "../../config/allowed-origins.ts";
 import type { EdgeConfig, IdentityConfig } from "../../config/config.ts";
+import { originsOf } from "../../config/frontend-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { sectionsOf } from "./listeners.ts";
 import type { Access, FrontendPlan, LimitPlan, PathMatch, RouteEntry, RouteMatch } from "./plan.ts";

@@ -5,7 +5,7 @@ import type { Exposure } from "../../api/policy.ts";
 import { hostBindingsOf, resolvePolicy } from "../../api/resolved-policy.ts";
 import type { FrontendConfig, ServiceConfig } from "../../config/config.ts";
 import { durationMs, formatDuration } from "../../config/config-values.ts";
-import { loginPaths } from "../../config/session-config.ts";
+import { loginPaths } from "../../config/frontend-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { Access, OwnerPlan } from "./plan.ts";
 import type { BackendTarget, References } from "./plan-references.ts";
