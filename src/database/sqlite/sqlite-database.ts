@@ -3,10 +3,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { Kysely, type LogConfig } from "kysely";
 import type { Database, PoolStats } from "../database.ts";
 import { DatabaseError } from "../database-error.ts";
-import { prepareFile } from "./prepare-file.ts";
 import { PatientSqliteDialect, SqliteConnection } from "./sqlite-connection.ts";
 import { explainSqlite } from "./sqlite-errors.ts";
-import { OpenedFile } from "./sqlite-file.ts";
+import { OpenedFile, prepareFile } from "./sqlite-file.ts";
 import { createPrivately } from "./sqlite-lock.ts";
 
 /** Marks our files ("svcd"), so that databases of other programs are never written to. */

@@ -1,4 +1,7 @@
 import { statSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { DatabaseError } from "../database-error.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 
 /** Why a text is not the path of a database file: SQLite or the user gives it another meaning. */
 export function sqliteFileProblem(file: string): string | undefined {
@@ -43,4 +46,51 @@ export class OpenedFile {
 function numberOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? "" : `${found.dev}:${found.ino}`;
+}
+
+/** A file that belongs to this program. */
+export interface OwnFile {
+  /** The path, as the user wrote it. */
+  readonly file: string;
+  /** Marks the files of one purpose, so that databases of other programs are never written to. */
+  readonly applicationId: number;
+  /** The purpose of the file, for messages. */
+  readonly purpose: "store" | "database";
+}
+
+/**
+ * Marks a new file as ours, and makes each commit durable: WAL mode, with a sync per commit.
+ *
+ * @throws DatabaseError FAILED_PRECONDITION if the file belongs to another program, or cannot use WAL mode
+ */
+export function prepareFile(
+  connection: Pick<SqliteConnection<unknown>, "value" | "execute">,
+  { file, applicationId, purpose }: OwnFile,
+): void {
+  if (connection.value("pragma application_id") !== applicationId) {
+    if (connection.value("select 1 from sqlite_schema limit 1") !== undefined) {
+      throw new DatabaseError(
+        "FAILED_PRECONDITION",
+        `${file} is a database of another program: use a separate file for the ${purpose}`,
+      );
+    }
+    connection.execute(`pragma application_id = ${applicationId}`);
+  }
+  connection.execute("pragma journal_mode = wal; pragma synchronous = full");
+  if (connection.value("pragma journal_mode") !== "wal") {
+    throw new DatabaseError(
+      "FAILED_PRECONDITION",
+      `${file} is on a file system without shared memory, which WAL mode needs: use a local disk`,
+    );
+  }
+}
+
+/**
+ * The file of the relationships that belongs to a database: `iam.db` has `iam.relationships.db`.
+ * They cannot share a file: SQLite lets only one connection write at a time, and two
+ * connections in a process would block each other's thread while they wait.
+ */
+export function relationshipsFile(file: string): string {
+  const extension = extname(file);
+  return join(dirname(file), `${basename(file, extension)}.relationships${extension || ".db"}`);
 }

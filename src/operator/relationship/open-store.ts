@@ -4,9 +4,9 @@ import type { RelationshipStore } from "../../authz/engine/relationship-store.ts
 import { openPostgresStore } from "../../authz/store/postgres/open-postgres-store.ts";
 import { openSqliteStore } from "../../authz/store/sqlite/open-sqlite-store.ts";
 import { SILENT } from "../../common/logger.ts";
-import { relationshipsFile } from "../../database/relationships-file.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
 import { readingSettings } from "../../database/service/reading-settings.ts";
+import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
 import { OperatorError, placeOf, type StoreFlags } from "../command/flags.ts";
 
 /** Checks that a store exists, since opening it would create it. @throws OperatorError if it does not */

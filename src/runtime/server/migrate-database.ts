@@ -1,9 +1,9 @@
 import type { EngineKind } from "../../authz/engine/engine.ts";
 import { SILENT } from "../../common/logger.ts";
 import type { DatabaseKind, DatabaseSettings } from "../../database/database.ts";
-import { relationshipsFile } from "../../database/relationships-file.ts";
 import { migrate } from "../../database/service/migrate.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
+import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
 import { AUDIT_MIGRATIONS } from "../audit/store/audit-table.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { StartUpError } from "../error/start-up-error.ts";

@@ -6,9 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import { sql } from "kysely";
 import { afterAll, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../../src/authz/store/sqlite/open-sqlite-store.ts";
-import { relationshipsFile } from "../../../src/database/relationships-file.ts";
 import { migrate } from "../../../src/database/service/migrate.ts";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
+import { relationshipsFile } from "../../../src/database/sqlite/sqlite-file.ts";
 import { SILENT, settingsOf } from "../settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-database-"));
