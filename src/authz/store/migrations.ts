@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { CompiledQuery, type CreateTableBuilder, type Kysely, type RawBuilder, sql } from "kysely";
-import { COLUMN_TYPES } from "../../database/column-types.ts";
 import type { DatabaseKind } from "../../database/database.ts";
 import type { TableRights } from "../../database/postgres/postgres-rights.ts";
 import {
+  COLUMN_TYPES,
   explainMigration,
   isOutdated,
   readVersion,
   type TableVersion,
-} from "../../database/table-version.ts";
+} from "../../database/tables.ts";
 import type { StoreDatabase } from "./store-database.ts";
 import type { Tables } from "./tables.ts";
 

@@ -3,7 +3,7 @@ import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import type { Database, DatabaseKind } from "../database.ts";
 import { createSchema } from "../postgres/create-schema.ts";
 import { assertRights, type TableRights } from "../postgres/postgres-rights.ts";
-import { explainMigration, isOutdated, readVersion, type TableVersion } from "../table-version.ts";
+import { explainMigration, isOutdated, readVersion, type TableVersion } from "../tables.ts";
 
 /** One step from an empty database to the tables of this program. */
 // biome-ignore lint/suspicious/noExplicitAny: a migration creates the tables that a type would name

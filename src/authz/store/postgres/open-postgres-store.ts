@@ -1,5 +1,5 @@
 import { DatabaseError } from "../../../database/database-error.ts";
-import { isOutdated } from "../../../database/table-version.ts";
+import { isOutdated } from "../../../database/tables.ts";
 import type { RelationshipStore } from "../../engine/relationship-store.ts";
 import { tableVersion } from "../migrations.ts";
 import type { PoolSettings, PostgresConnection } from "../postgres-settings.ts";

@@ -4,7 +4,7 @@ import type { Database } from "../../../database/database.ts";
 import { DatabaseError } from "../../../database/database-error.ts";
 import { openDatabase } from "../../../database/service/open-database.ts";
 import { readingSettings } from "../../../database/service/reading-settings.ts";
-import { readVersion } from "../../../database/table-version.ts";
+import { readVersion } from "../../../database/tables.ts";
 import type { ServiceConfig } from "../../configuration/service-config.ts";
 import { AUDIT_MIGRATIONS, type AuditTables } from "../store/audit-table.ts";
 import { type AuditLog, StoredAuditLog } from "./audit-log.ts";

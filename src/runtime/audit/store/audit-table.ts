@@ -1,7 +1,7 @@
 import { type ColumnType, type Kysely, sql } from "kysely";
-import { COLUMN_TYPES } from "../../../database/column-types.ts";
 import type { DatabaseKind } from "../../../database/database.ts";
 import type { MigrationSet } from "../../../database/service/migrate.ts";
+import { COLUMN_TYPES } from "../../../database/tables.ts";
 import type { AuditEvent } from "../event/audit-event.ts";
 
 /** The tables of audit. */
