@@ -4,8 +4,8 @@ import type { RelationshipStore } from "../../authz/engine/relationship-store.ts
 import { openPostgresStore } from "../../authz/store/postgres/open-postgres-store.ts";
 import { openSqliteStore } from "../../authz/store/sqlite/open-sqlite-store.ts";
 import { SILENT } from "../../common/logger.ts";
+import { readingSettings } from "../../database/database.ts";
 import { openDatabase } from "../../database/service/open-database.ts";
-import { readingSettings } from "../../database/service/reading-settings.ts";
 import { relationshipsFile } from "../../database/sqlite/sqlite-file.ts";
 import { OperatorError, placeOf, type StoreFlags } from "../command/flags.ts";
 

@@ -1,9 +1,8 @@
 import { sql } from "kysely";
 import { SILENT } from "../../../common/logger.ts";
-import type { Database } from "../../../database/database.ts";
+import { type Database, readingSettings } from "../../../database/database.ts";
 import { DatabaseError } from "../../../database/database-error.ts";
 import { openDatabase } from "../../../database/service/open-database.ts";
-import { readingSettings } from "../../../database/service/reading-settings.ts";
 import { readVersion } from "../../../database/tables.ts";
 import type { ServiceConfig } from "../../configuration/service-config.ts";
 import { AUDIT_MIGRATIONS, type AuditTables } from "../store/audit-table.ts";
