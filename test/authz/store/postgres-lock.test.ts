@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { takeLock } from "../../../src/authz/store/postgres/postgres-lock.ts";
+import { takeLock } from "../../../src/authz/store/postgres/postgres-store-database.ts";
 import type { PostgresWriter } from "../../../src/authz/store/postgres/postgres-writer.ts";
 
 const PREVIOUS = { pid: 7, start: "2026-01-01 00:00:00+00" };
