@@ -1,6 +1,10 @@
 import { type Kysely, type Selectable, sql } from "kysely";
-import { RELATIONSHIP_COLUMNS } from "./relationship-row.ts";
-import type { ChangeTable, RelationshipTable, Tables } from "./tables.ts";
+import {
+  type ChangeTable,
+  RELATIONSHIP_COLUMNS,
+  type RelationshipTable,
+  type Tables,
+} from "./tables.ts";
 
 const KEY = sql.join(RELATIONSHIP_COLUMNS.map((column) => sql.ref(column)));
 

@@ -5,9 +5,8 @@ import type { RelationshipStore, StoredChange } from "../engine/relationship-sto
 import { lostError } from "./lock-holder.ts";
 import { claim, type Ownership, readOwnership, readState, release } from "./ownership.ts";
 import { readChanges, readPage } from "./queries.ts";
-import { decodeUpdates, fromRow } from "./relationship-row.ts";
 import type { StoreDatabase } from "./store-database.ts";
-import type { RelationshipTable } from "./tables.ts";
+import { decodeUpdates, fromRow, type RelationshipTable } from "./tables.ts";
 import { writeBatch } from "./write-batch.ts";
 
 /** How many changes are kept for watchers by default. */

@@ -1,5 +1,5 @@
 import type { RelationshipUpdate, WriteOperation } from "../engine/engine.ts";
-import { encodeUpdates, type RelationshipValues, toValues } from "./relationship-row.ts";
+import { encodeUpdates, type RelationshipValues, toValues } from "./tables.ts";
 
 /** The writes of one commit, as what they change together. No relationship is in it twice. */
 export interface WriteBatch {

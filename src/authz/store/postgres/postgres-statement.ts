@@ -1,6 +1,5 @@
 import { type CompiledQuery, type Kysely, type QueryCreator, type RawBuilder, sql } from "kysely";
-import { RELATIONSHIP_COLUMNS } from "../relationship-row.ts";
-import type { RelationshipTable, Tables } from "../tables.ts";
+import { RELATIONSHIP_COLUMNS, type RelationshipTable, type Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
 
 /** The tables, and the row that the first part of the statement gives. */

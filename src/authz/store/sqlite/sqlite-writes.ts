@@ -1,7 +1,6 @@
 import { type CompiledQuery, sql } from "kysely";
 import type { SqliteConnection } from "../../../database/sqlite/sqlite-connection.ts";
-import { RELATIONSHIP_COLUMNS } from "../relationship-row.ts";
-import type { RelationshipTable, Tables } from "../tables.ts";
+import { RELATIONSHIP_COLUMNS, type RelationshipTable, type Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
 
 /** Any row: only the text of its statement is used. */
