@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { DatabaseKind } from "../../database/database.ts";
+import type { DatabaseError } from "../../database/database-error.ts";
 import type { TableRights } from "../../database/postgres/postgres-rights.ts";
-import type { AuthzError } from "../engine/authz-error.ts";
+import { AuthzError } from "../engine/authz-error.ts";
 import type { StoreConnections } from "../engine/engine.ts";
 import type { Tables } from "./tables.ts";
 import type { WriteBatch } from "./write-batch.ts";
@@ -79,4 +80,10 @@ export interface StoreDatabase {
 
   /** Closes all connections and releases the lock. */
   close(): Promise<void>;
+}
+
+/** Converts an error of the database to an `AuthzError`, the only error class of an engine. */
+export function storeError(error: DatabaseError): AuthzError {
+  const { code, message, cause = error } = error;
+  return new AuthzError(code, message, { cause });
 }

@@ -4,8 +4,7 @@ import type { RelationshipStore } from "../../engine/relationship-store.ts";
 import { tableVersion } from "../migrations.ts";
 import type { PoolSettings, PostgresConnection } from "../postgres-settings.ts";
 import { SqlStore } from "../sql-store.ts";
-import type { StoreDatabase } from "../store-database.ts";
-import { storeError } from "../store-error.ts";
+import { type StoreDatabase, storeError } from "../store-database.ts";
 
 /** The location of a PostgreSQL store: a URL, or the settings of `pg`. */
 export type PostgresStoreOptions = {

@@ -8,8 +8,7 @@ import { OpenedFile, prepareFile } from "../../../database/sqlite/sqlite-file.ts
 import { createPrivately, SqliteLock } from "../../../database/sqlite/sqlite-lock.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
-import type { Snapshot, StoreDatabase } from "../store-database.ts";
-import { storeError } from "../store-error.ts";
+import { type Snapshot, type StoreDatabase, storeError } from "../store-database.ts";
 import type { Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
 import { SqliteWrites } from "./sqlite-writes.ts";
