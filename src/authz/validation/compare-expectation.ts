@@ -1,10 +1,29 @@
 import { didYouMean } from "../../diagnostics/nearest.ts";
 import { formatMember, formatSubjectReference } from "../../model/relationship-text.ts";
-import type { Model } from "../../model/schema/model.ts";
+import type { Model, Position } from "../../model/schema/model.ts";
 import type { Expectation, ExpectedSubject } from "../../model/validation/validation-file.ts";
 import type { Expander } from "./expand.ts";
-import type { Failure } from "./file-result.ts";
 import type { MemberSubject } from "./subject-set.ts";
+
+/** A failed expectation of a validation file. */
+export interface Failure extends Position {
+  readonly kind: "schema" | "relationship" | "assertTrue" | "assertFalse" | "validation";
+  /** What the file expects. */
+  readonly assertion: string;
+  /** The actual result, and why; further lines explain a decision. */
+  readonly message: string;
+}
+
+/** The result of a validation file. */
+export interface FileResult {
+  readonly file: string;
+  readonly passed: number;
+  readonly failures: readonly Failure[];
+  /** What was not run, with the reason. */
+  readonly notRun: readonly (Position & { readonly assertion: string; readonly reason: string })[];
+  /** The permissions and relations that assertions and expected relations asked for, as `type#name`. */
+  readonly exercised: ReadonlySet<string>;
+}
 
 /**
  * Compares the subjects that a permission expands to with those that a file expects. Each expected

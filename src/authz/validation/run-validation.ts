@@ -11,9 +11,8 @@ import {
   MAX_UPDATES,
   type RelationshipUpdate,
 } from "../engine/engine.ts";
-import { compareExpectation } from "./compare-expectation.ts";
+import { compareExpectation, type Failure, type FileResult } from "./compare-expectation.ts";
 import { Expander } from "./expand.ts";
-import type { Failure, FileResult } from "./file-result.ts";
 import { formatExplanation } from "./format-explanation.ts";
 
 /** Makes an engine without relationships. */

@@ -1,5 +1,5 @@
+import type { FileResult } from "../../authz/validation/compare-expectation.ts";
 import { type Coverage, coverageOf } from "../../authz/validation/coverage.ts";
-import type { FileResult } from "../../authz/validation/file-result.ts";
 import { printableJson } from "../../common/printable.ts";
 import type { Model } from "../../model/index.ts";
 import { count, paint, type ReportStyle } from "../report/findings.ts";
