@@ -2,10 +2,13 @@ import { printable } from "../../common/printable.ts";
 import type { Model } from "../../model/index.ts";
 import type { ObjectIdRule } from "../../model/object-id.ts";
 import { AuthzError } from "../engine/authz-error.ts";
-import { disallowedRelationship, formatDisallowed } from "../engine/disallowed-relationship.ts";
 import type { AuthorizationEngine } from "../engine/engine.ts";
 import type { RelationshipStore } from "../engine/relationship-store.ts";
-import { RequestValidator } from "../engine/validate-request.ts";
+import {
+  disallowedRelationship,
+  formatDisallowed,
+  RequestValidator,
+} from "../engine/validate-request.ts";
 import { EmbeddedEngine } from "./embedded-engine.ts";
 import { RelationshipGraph } from "./graph/relationship-graph.ts";
 import { MAX_RESULTS } from "./lookup/listings.ts";

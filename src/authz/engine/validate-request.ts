@@ -211,3 +211,32 @@ function checkObjectId(rule: ObjectIdRule, what: string, id: unknown): void {
   const shown = typeof id === "string" ? JSON.stringify(id.slice(0, SHOWN)) : typeof id;
   throw invalid(`the ${what} id ${shown} is not valid; an id is ${rule.description}`);
 }
+
+/** A stored relationship that the model does not allow, and why: what `--misfit` selects. */
+export interface DisallowedRelationship {
+  readonly relationship: Relationship;
+  readonly reason: string;
+}
+
+/** Why the model does not allow a relationship that was stored; undefined where it does. */
+export function disallowedRelationship(
+  validator: RequestValidator,
+  relationship: Relationship,
+): DisallowedRelationship | undefined {
+  try {
+    validator.relationship(relationship);
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    const prefix = `${formatRelationship(relationship)}: `;
+    return {
+      relationship,
+      reason: message.startsWith(prefix) ? message.slice(prefix.length) : message,
+    };
+  }
+}
+
+/** `type:id#relation@type:id: why`. */
+export function formatDisallowed({ relationship, reason }: DisallowedRelationship): string {
+  return `${formatRelationship(relationship)}: ${reason}`;
+}

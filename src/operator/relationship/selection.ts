@@ -2,8 +2,8 @@ import { type Command, Option } from "commander";
 import {
   type DisallowedRelationship,
   disallowedRelationship,
-} from "../../authz/engine/disallowed-relationship.ts";
-import { RequestValidator } from "../../authz/engine/validate-request.ts";
+  RequestValidator,
+} from "../../authz/engine/validate-request.ts";
 import { printable } from "../../common/printable.ts";
 import { type Model, readModelFile } from "../../model/index.ts";
 import type { Relationship } from "../../model/relationship.ts";
