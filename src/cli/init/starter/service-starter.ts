@@ -1,7 +1,6 @@
 import { UsageError } from "../../../diagnostics/usage-error.ts";
 import type { OutputFile } from "../../../emit/output-file.ts";
 import type { GeneratedCode } from "./generated-code.ts";
-import { MODEL, serviceYaml, svcAccessYaml } from "./starter-config.ts";
 import { starterProto } from "./starter-proto.ts";
 import { handlersTs, mainTs } from "./starter-source.ts";
 import { handlersTestTs, serviceTestTs } from "./starter-tests.ts";
@@ -42,4 +41,62 @@ export function serviceStarter(
     { name: "test/service.test.ts", content: serviceTestTs(name, word, title, gen) },
     { name: ".gitignore", content: "node_modules/\n*.db*\n" },
   ];
+}
+
+/** The configuration of the compiler. */
+function svcAccessYaml(name: string, word: string, installed: string): string {
+  return `# yaml-language-server: $schema=${installed}/schemas/svc-access.schema.json
+environment: development
+
+# The authorization model, which defines the permissions.
+model: model.zed
+
+services:
+  ${name}:
+    packages: [${word}.v1]
+    ports: {http: 18010, grpc: 19010}
+`;
+}
+
+/** The authorization model. */
+const MODEL = `definition user {}
+
+definition service {}
+
+definition item {
+  relation owner: user
+  relation viewer: user | service
+
+  permission write = owner
+  permission read = write + viewer
+}
+`;
+
+/** The configuration of the process. */
+function serviceYaml(name: string, installed: string): string {
+  return `# yaml-language-server: $schema=${installed}/schemas/service.schema.json
+environment: \${ENVIRONMENT:-development}
+service: ${name}
+
+server:
+  http:
+    address: \${HTTP_ADDRESS:-127.0.0.1:18010}
+  grpc:
+    address: \${GRPC_ADDRESS:-127.0.0.1:19010}
+  metrics:
+    address: \${METRICS_ADDRESS:-127.0.0.1:19110}
+
+security:
+  authn:
+    # In development, this machine is trusted; elsewhere, list the addresses of the gateway:
+    # gateway: {trusted_peers: [10.42.0.0/16]}
+    mode: gateway_trusted
+  authz:
+    provider: embedded
+    model: model.zed
+
+database:
+  driver: sqlite
+  file: \${DATA:-.}/${name}.db
+`;
 }
