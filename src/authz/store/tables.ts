@@ -27,7 +27,7 @@ export interface RelationshipTable {
  */
 export interface ChangeTable {
   readonly sequence: Whole;
-  /** JSON as `relationship-row.ts` writes it. */
+  /** JSON as `encodeUpdates` writes it. */
   readonly updates: string;
   /** ISO 8601. */
   readonly time: string;
