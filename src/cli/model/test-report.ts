@@ -1,7 +1,7 @@
 import type { FileResult } from "../../authz/validation/compare-expectation.ts";
-import { type Coverage, coverageOf } from "../../authz/validation/coverage.ts";
 import { printableJson } from "../../common/printable.ts";
 import type { Model } from "../../model/index.ts";
+import { memberKey } from "../../model/schema/model.ts";
 import { count, paint, type ReportStyle } from "../report/findings.ts";
 
 /** The results of all validation files. */
@@ -96,4 +96,27 @@ function coverageLines(coverage: Coverage, style: ReportStyle): string[] {
   const first = paint(head, undefined, style);
   if (missing.length === 0) return [first];
   return [first, ...missing.map((name) => paint(`  not exercised: ${name}`, "yellow", style))];
+}
+
+/** Which permissions of a model were asked for. */
+interface Coverage {
+  /** The file of the model. */
+  readonly model: string;
+  readonly permissions: number;
+  readonly covered: number;
+  /** From 0 to 100, never rounded up; 100 for a model without permissions. */
+  readonly percent: number;
+  /** The permissions that were not asked for, as `type#permission`, in the order of the model. */
+  readonly missing: readonly string[];
+}
+
+/** How much of a model's permissions is in a set of `type#permission`. */
+function coverageOf(file: string, model: Model, exercised: ReadonlySet<string>): Coverage {
+  const all = [...model.definitions.values()].flatMap(({ name, permissions }) =>
+    [...permissions.keys()].map((permission) => memberKey(name, permission)),
+  );
+  const missing = all.filter((key) => !exercised.has(key));
+  const covered = all.length - missing.length;
+  const percent = all.length === 0 ? 100 : Math.floor((covered * 1000) / all.length) / 10;
+  return { model: file, permissions: all.length, covered, percent, missing };
 }
