@@ -2,8 +2,14 @@ import type { Relationship } from "../../model/relationship.ts";
 import { AuthzError } from "../engine/authz-error.ts";
 import type { RelationshipUpdate, StoreConnections } from "../engine/engine.ts";
 import type { RelationshipStore, StoredChange } from "../engine/relationship-store.ts";
-import { lostError } from "./lock-holder.ts";
-import { claim, type Ownership, readOwnership, readState, release } from "./ownership.ts";
+import {
+  claim,
+  lostError,
+  type Ownership,
+  readOwnership,
+  readState,
+  release,
+} from "./ownership.ts";
 import { readChanges, readPage } from "./queries.ts";
 import type { StoreDatabase } from "./store-database.ts";
 import { decodeUpdates, fromRow, type RelationshipTable } from "./tables.ts";

@@ -13,7 +13,7 @@ import {
 import { assertRights, type TableRights } from "../../../database/postgres/postgres-rights.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import type { StoreConnections } from "../../engine/engine.ts";
-import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
+import { heldError, type LockHolder, parseHolder } from "../ownership.ts";
 import type { PoolSettings } from "../postgres-settings.ts";
 import { type Snapshot, type StoreDatabase, storeError } from "../store-database.ts";
 import type { Tables } from "../tables.ts";

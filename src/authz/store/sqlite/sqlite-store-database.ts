@@ -7,7 +7,7 @@ import { explainSqlite } from "../../../database/sqlite/sqlite-errors.ts";
 import { OpenedFile, prepareFile } from "../../../database/sqlite/sqlite-file.ts";
 import { createPrivately, SqliteLock } from "../../../database/sqlite/sqlite-lock.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
-import { heldError, type LockHolder, parseHolder } from "../lock-holder.ts";
+import { heldError, type LockHolder, parseHolder } from "../ownership.ts";
 import { type Snapshot, type StoreDatabase, storeError } from "../store-database.ts";
 import type { Tables } from "../tables.ts";
 import type { WriteBatch } from "../write-batch.ts";
