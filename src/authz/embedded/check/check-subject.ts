@@ -1,6 +1,6 @@
 import type { ObjectReference, SubjectReference } from "../../../model/relationship.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
+import { NO_MEMBER } from "../program/program.ts";
 
 /** The number of a resource that no relationship names. */
 export const UNKNOWN_RESOURCE = -1;

@@ -1,5 +1,5 @@
 import { groupsOf, type RelationshipGraph, usersetsOf } from "../graph/relationship-graph.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
+import { NO_MEMBER } from "../program/program.ts";
 import type { CheckSubject } from "./check-subject.ts";
 import { NumberSet } from "./number-set.ts";
 

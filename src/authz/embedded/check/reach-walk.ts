@@ -6,8 +6,7 @@ import {
   usersetsOf,
 } from "../graph/relationship-graph.ts";
 import type { VisitedSet } from "../graph/visited-set.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
-import type { ArrowStep, ReachNode } from "../program/program.ts";
+import { type ArrowStep, NO_MEMBER, type ReachNode } from "../program/program.ts";
 import { PendingNodes } from "./check-stack.ts";
 import type { CheckSubject } from "./check-subject.ts";
 import { GroupSearch } from "./group-search.ts";

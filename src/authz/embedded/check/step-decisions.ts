@@ -5,7 +5,7 @@ import { AuthzError } from "../../engine/authz-error.ts";
 import type { CheckRequest } from "../../engine/engine.ts";
 import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
+import { NO_MEMBER } from "../program/program.ts";
 import { type CheckSubject, checkSubject } from "./check-subject.ts";
 import type { Checker } from "./checker.ts";
 

@@ -1,5 +1,5 @@
 import type { RelationshipFilter } from "../../../model/relationship.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
+import { NO_MEMBER } from "../program/program.ts";
 import { listsOf, type RelationshipGraph } from "./relationship-graph.ts";
 
 /**

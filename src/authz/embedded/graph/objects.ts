@@ -1,6 +1,5 @@
 import { WILDCARD } from "../../../model/object-id.ts";
-import { NO_MEMBER, NO_SLOT, type PairLayout } from "../program/pair-layout.ts";
-import type { Program } from "../program/program.ts";
+import { NO_MEMBER, NO_SLOT, type PairLayout, type Program } from "../program/program.ts";
 import { IdTable } from "./id-table.ts";
 import { grown } from "./int-lists.ts";
 

@@ -1,6 +1,5 @@
 import type { Relationship, SubjectReference } from "../../../model/relationship.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
-import type { Program } from "../program/program.ts";
+import { NO_MEMBER, type Program } from "../program/program.ts";
 import { grown, IntLists } from "./int-lists.ts";
 import { ObjectPairs, ObjectTable } from "./objects.ts";
 import { PairTable } from "./pair-table.ts";

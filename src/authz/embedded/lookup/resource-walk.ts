@@ -1,8 +1,7 @@
 import type { CheckSubject } from "../check/check-subject.ts";
 import { listsOf, type RelationshipGraph } from "../graph/relationship-graph.ts";
 import type { VisitedSet } from "../graph/visited-set.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
-import type { Program } from "../program/program.ts";
+import { NO_MEMBER, type Program } from "../program/program.ts";
 
 /** How many visits are done before a pause is possible. */
 const VISITS_A_STEP = 4096;

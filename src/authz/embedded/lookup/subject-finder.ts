@@ -10,8 +10,13 @@ import {
 } from "../graph/relationship-graph.ts";
 import type { Steps } from "../graph/turns.ts";
 import { VisitedPool, type VisitedSet } from "../graph/visited-set.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
-import type { ArrowStep, Node, Program, ReachNode } from "../program/program.ts";
+import {
+  type ArrowStep,
+  NO_MEMBER,
+  type Node,
+  type Program,
+  type ReachNode,
+} from "../program/program.ts";
 import { tooManyResults } from "./listings.ts";
 
 /** How many visits, or checks of candidates, are done before a pause is possible. */

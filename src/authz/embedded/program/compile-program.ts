@@ -4,8 +4,7 @@ import { combiningNodes, reachableTypes } from "./analyse-nodes.ts";
 import { compileNodes } from "./compile-nodes.ts";
 import { findGroups } from "./find-groups.ts";
 import { findRecursion, invertRecursion, recurringRelations } from "./find-recursion.ts";
-import { layoutPairs } from "./pair-layout.ts";
-import type { ArrowInto, Member, Names, Program } from "./program.ts";
+import { type ArrowInto, layoutPairs, type Member, type Names, type Program } from "./program.ts";
 
 /**
  * Compiles a model that has no errors.

@@ -1,7 +1,6 @@
 import type { Relationship } from "../../../model/relationship.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
-import { NO_MEMBER } from "../program/pair-layout.ts";
-import type { Recursion } from "../program/program.ts";
+import { NO_MEMBER, type Recursion } from "../program/program.ts";
 import { type Computed, computedFrom, computedInto } from "./computed.ts";
 
 const SHOWN = 12;
