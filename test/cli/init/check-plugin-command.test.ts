@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkPluginCommand } from "../../../src/cli/init/check-plugin-command.ts";
+import { checkPluginCommand } from "../../../src/cli/init/buf-yaml.ts";
 
 const INSTALLED = "../node_modules/svc-access";
 
