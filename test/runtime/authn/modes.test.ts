@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HybridAuthenticator } from "../../../src/runtime/authn/create-authenticators.ts";
 import { GatewayHeadersAuthenticator } from "../../../src/runtime/authn/gateway/gateway-headers.ts";
-import { HybridAuthenticator } from "../../../src/runtime/authn/hybrid-authenticator.ts";
 import type { Authenticator } from "../../../src/runtime/authn/identity/authenticator.ts";
 import type { RevocableToken } from "../../../src/runtime/authn/jwt/revocation-list.ts";
 import { ServiceError } from "../../../src/runtime/error/service-error.ts";
