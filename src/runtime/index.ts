@@ -28,8 +28,8 @@ export type {
   Identity,
 } from "./authn/identity/authenticator.ts";
 export { MemoryRevocationList, type RevocationList } from "./authn/jwt/revocation-list.ts";
-export { deepFreeze, httpRoutes } from "./binding/generated-tables.ts";
 export type { HttpRoute, HttpRouteVariable, ServiceBinding } from "./binding/service-binding.ts";
+export { deepFreeze, httpRoutes } from "./binding/service-binding.ts";
 export {
   type AuditRecord,
   type BidiStreamingHandler,

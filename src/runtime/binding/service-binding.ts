@@ -1,6 +1,10 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { AccessPolicies } from "../../api/format/access-policy.ts";
-import type { BINDING_FORMAT_VERSION } from "../../api/format/generated-code.ts";
+import type {
+  BINDING_FORMAT_VERSION,
+  HttpRouteDeclaration,
+} from "../../api/format/generated-code.ts";
+import { formatSegment, parsePathTemplate } from "../../api/path-template.ts";
 
 /**
  * The result of a generated `bind…` function for the runtime: one value with everything that is
@@ -61,4 +65,54 @@ export interface HttpRouteVariable {
   readonly start: number;
   /** The index after its last segment. */
   readonly end: number;
+}
+
+/**
+ * Freezes a table of generated code, at every depth: nothing that runs in the process can
+ * weaken a policy.
+ *
+ * @returns the same value
+ *
+ * @example
+ * ```ts
+ * const policies = deepFreeze({ "notes.v1.NotesService/GetVersion": { exposure: "PUBLIC", publish: true } });
+ * ```
+ */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null) return value;
+  for (const item of Object.values(value)) deepFreeze(item);
+  return Object.freeze(value);
+}
+
+/**
+ * The routes of a service, from those that its generated code declares.
+ *
+ * @param service - the full name of the protobuf service
+ * @throws Error where a path is not a valid path template; generated ones are
+ *
+ * @example
+ * ```ts
+ * const routes = httpRoutes("notes.v1.NotesService", [
+ *   { rpc: "SetItem", method: "PUT", path: "/v1/notes/items/{item_id}", body: "*" },
+ * ]);
+ * ```
+ */
+export function httpRoutes(
+  service: string,
+  declarations: readonly HttpRouteDeclaration[],
+): readonly HttpRoute[] {
+  const routes = declarations.map((declaration): HttpRoute => {
+    const { rpc, path } = declaration;
+    const { template, error } = parsePathTemplate(path);
+    if (template === undefined) throw new Error(`${service}/${rpc}: the path ${path}: ${error}`);
+    const { segments, variables, verb } = template;
+    return {
+      ...declaration,
+      rpc: `${service}/${rpc}`,
+      segments: segments.map(formatSegment),
+      variables,
+      ...(verb === undefined ? {} : { verb }),
+    };
+  });
+  return deepFreeze(routes);
 }

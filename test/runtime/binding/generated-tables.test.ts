@@ -1,7 +1,10 @@
 /** What generated code calls: tables that nothing can change, and routes from their path templates. */
 import { describe, expect, test } from "vitest";
-import { deepFreeze, httpRoutes } from "../../../src/runtime/binding/generated-tables.ts";
-import type { HttpRoute } from "../../../src/runtime/binding/service-binding.ts";
+import {
+  deepFreeze,
+  type HttpRoute,
+  httpRoutes,
+} from "../../../src/runtime/binding/service-binding.ts";
 
 function isFrozen(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
