@@ -3,11 +3,13 @@ import { injectTraceContext } from "../call/call-ids.ts";
 import { requestInfoStage } from "../call/request-info.ts";
 import type { Stage } from "../chain/call-stages.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
-import { authenticationStage } from "./authentication-stage.ts";
+import { missingPrincipal, ServiceError } from "../error/service-error.ts";
+import type { RuntimeEvents } from "../events/runtime-events.ts";
 import { peerTrustOf } from "./check-authn-config.ts";
 import { type AuthenticatorDependencies, createAuthenticators } from "./create-authenticators.ts";
 import { IdentityHeaderNames, identityHeaderStage } from "./gateway/check-identity-headers.ts";
 import { CrossSiteGuard } from "./gateway/cross-site.ts";
+import type { Authenticator, Identity } from "./identity/authenticator.ts";
 
 /** The stages of the chain that identify the caller and the client. */
 export interface IdentificationStages {
@@ -43,4 +45,89 @@ export function identificationStages(
       events,
     }),
   };
+}
+
+/** What the authentication stage needs. */
+export interface AuthenticationOptions {
+  /** Called in this order. */
+  readonly authenticators: readonly Authenticator[];
+  /** False where authentication is switched off: then AUTHENTICATED and AUTHORIZED calls need no principal here. */
+  readonly isRequired: boolean;
+  readonly crossSite: CrossSiteGuard;
+  readonly events: RuntimeEvents;
+}
+
+/**
+ * The stage "authn": identifies the caller, and refuses calls that need a caller and have none
+ * (docs/requirements.md, Exposure). The authorization stage decides whether the caller may call.
+ */
+function authenticationStage(options: AuthenticationOptions): Stage {
+  const { authenticators, events } = options;
+  for (const { name } of authenticators) events.expect("authentication", name);
+
+  /** Calls the authenticators from one on; returns a promise only if one of them must wait. */
+  function askFrom(call: Call, first: number): void | Promise<void> {
+    for (let index = first; index < authenticators.length; index++) {
+      const authenticator = authenticators[index] as Authenticator;
+      let found: Identity | undefined | Promise<Identity | undefined>;
+      try {
+        found = authenticator.authenticate(call);
+      } catch (error) {
+        return refuse(options, call, authenticator, error);
+      }
+      if (found instanceof Promise) {
+        return found.then(
+          (identity) =>
+            identity === undefined
+              ? askFrom(call, index + 1)
+              : accept(options, call, authenticator, identity),
+          (error: unknown) => refuse(options, call, authenticator, error),
+        );
+      }
+      if (found !== undefined) return accept(options, call, authenticator, found);
+    }
+    if (needsPrincipal(options, call)) throw missingPrincipal();
+  }
+
+  return (call) => askFrom(call, 0);
+}
+
+function accept(
+  { crossSite, events }: AuthenticationOptions,
+  call: Call,
+  { name }: Authenticator,
+  { principal, credential }: Identity,
+): void {
+  // The chain may have responded meanwhile; a call that is over must not get a caller.
+  if (call.abortReason !== undefined) throw call.abortReason;
+  call.principal = principal;
+  call.credential = credential;
+  events.authentication(name, "identified");
+  crossSite.check(call);
+}
+
+/** A PUBLIC call continues without an identity; an ambiguous identity is refused all the same. */
+function refuse(
+  { events }: AuthenticationOptions,
+  call: Call,
+  { name }: Authenticator,
+  error: unknown,
+): void {
+  const code = error instanceof ServiceError ? error.code : "INTERNAL";
+  events.authentication(name, code === "UNAVAILABLE" ? "unavailable" : "rejected");
+  const isNoIdentity = code === "UNAUTHORIZED" || code === "UNAVAILABLE";
+  if (call.method.policy.exposure === "PUBLIC" && isNoIdentity) return;
+  throw error;
+}
+
+function needsPrincipal({ isRequired }: AuthenticationOptions, call: Call): boolean {
+  switch (call.method.policy.exposure) {
+    case "PUBLIC":
+      return false;
+    case "AUTHENTICATED":
+    case "AUTHORIZED":
+      return isRequired;
+    default:
+      return true;
+  }
 }
