@@ -17,13 +17,14 @@ import {
 } from "../call/client-call.ts";
 import type { ClientTls } from "../call/client-tls.ts";
 import { isGrpcError, toClientError } from "./grpc-error.ts";
-import { encodeRequest as encode, pumpRequests } from "./request-pump.ts";
 import {
   decodeResponse as decode,
   decodeResponses,
+  encodeRequest as encode,
+  pumpRequests,
   ResponseHeaders,
   type ResponseStream,
-} from "./response-stream.ts";
+} from "./message-streams.ts";
 
 /** What grpc-js sends and gives; messages are encoded and decoded here. */
 const AS_IS = (bytes: Buffer): Buffer => bytes;
