@@ -5,13 +5,13 @@ import type {
   ClientCallOptions,
   ClientInterceptor,
   ClientOptions,
+  ClientRateLimit,
   ClientTransport,
 } from "../call/client-call.ts";
 import type { ClientCaller } from "../call/typed-client.ts";
 import { circuitBreaker } from "./circuit-breaker.ts";
 import { clientTargetOf, createClientTracing } from "./client-tracing.ts";
 import { metadata, requestInfo } from "./outgoing-headers.ts";
-import { rateLimit } from "./rate-limit.ts";
 import { retry } from "./retry.ts";
 import { timeout } from "./timeout.ts";
 
@@ -74,4 +74,27 @@ export class ClientChain implements ClientCaller {
     if (stage === undefined) return this.#transport.send(call);
     return stage(call, () => this.#run(index + 1, call));
   }
+}
+
+/** Refuses calls, before they are sent, that come faster than this client may call. */
+function rateLimit({ qps, burst = qps }: ClientRateLimit): ClientInterceptor {
+  if (!(qps > 0) || !(burst >= 1)) {
+    throw new RangeError("a rate limit must have a qps above 0 and a burst of at least 1");
+  }
+  let tokens = burst;
+  let filledAt = performance.now();
+  return (_call, next) => {
+    const now = performance.now();
+    tokens = Math.min(burst, tokens + ((now - filledAt) / 1000) * qps);
+    filledAt = now;
+    if (tokens < 1) {
+      return Promise.reject(
+        new ServiceError("RATE_LIMITED", "this client exceeds its own rate limit", {
+          retryAfterSeconds: (1 - tokens) / qps,
+        }),
+      );
+    }
+    tokens -= 1;
+    return next();
+  };
 }
