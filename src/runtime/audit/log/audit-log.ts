@@ -12,11 +12,10 @@ import {
   keyed,
   matching,
 } from "./audit-filter.ts";
-import { formatCursor, formatPosition, LAST, parseCursor } from "./audit-position.ts";
+import { formatCursor, formatPosition, LAST, lastStored, parseCursor } from "./audit-position.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import { type AuditExportOptions, exportEvents } from "./export-events.ts";
 import { type AuditChange, type AuditFollowOptions, followEvents } from "./follow-events.ts";
-import { lastStored } from "./restored-log.ts";
 
 /** Which page of a listing. */
 export interface AuditPageRequest {

@@ -11,9 +11,16 @@ import {
   keyed,
   matching,
 } from "./audit-filter.ts";
-import { type AuditPosition, formatPosition, LAST, parsePosition } from "./audit-position.ts";
+import {
+  type AuditPosition,
+  formatPosition,
+  isRestored,
+  LAST,
+  lastStored,
+  parsePosition,
+  restored,
+} from "./audit-position.ts";
 import type { ChangeWatch } from "./change-watch.ts";
-import { isRestored, lastStored, restored } from "./restored-log.ts";
 
 /** Where following begins. */
 export interface AuditFollowOptions {
