@@ -1,12 +1,16 @@
 import { toUSVString } from "node:util";
 import type { CallHeaders } from "../../call/call-headers.ts";
 import { binaryValue } from "../../call/response-fields.ts";
-import { ServiceError, toldError } from "../../error/service-error.ts";
+import { retryAfter, ServiceError, toldError } from "../../error/service-error.ts";
 import {
   errorDetails,
   MAX_DETAILS_BYTES,
   MAX_MESSAGE_CHARACTERS,
 } from "../../error/status-details.ts";
+import type { CodecName } from "../../rpc/rpc-exchange.ts";
+import { envelopeOf, flag } from "../../wire/envelope.ts";
+import type { EnvelopedForm } from "../exchange/enveloped-exchange.ts";
+import { sentMetadata } from "../exchange/http-exchange.ts";
 
 /** The codes of Connect and their HTTP statuses, by the number of the gRPC status. */
 const CODES: readonly (readonly [code: string, httpStatus: number])[] = [
@@ -103,3 +107,28 @@ export function connectTimeoutOf(headers: CallHeaders): number | undefined {
 function invalid(message: string): ServiceError {
   return new ServiceError("INVALID_ARGUMENT", message);
 }
+
+/** The form of streams in Connect. */
+function streamForm(codec: CodecName): EnvelopedForm {
+  return {
+    transport: "connect",
+    contentType: `application/connect+${codec}`,
+    encodingHeader: "connect-content-encoding",
+    acceptHeader: "connect-accept-encoding",
+    timeoutOf: connectTimeoutOf,
+    last(error, trailers, domain) {
+      const metadata: Record<string, readonly string[]> = {};
+      for (const [name, values] of sentMetadata(trailers)) metadata[name] = values;
+      const seconds = error && retryAfter(error);
+      if (seconds !== undefined) metadata["retry-after"] = [seconds];
+      const end = { ...(error && { error: connectError(error, domain) }), metadata };
+      return envelopeOf(Buffer.from(JSON.stringify(end)), flag.END_STREAM);
+    },
+  };
+}
+
+/** By how the messages are encoded. */
+export const STREAM_FORMS: Readonly<Record<CodecName, EnvelopedForm>> = {
+  proto: streamForm("proto"),
+  json: streamForm("json"),
+};
