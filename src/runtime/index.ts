@@ -59,7 +59,7 @@ export {
 export { StartUpError } from "./error/start-up-error.ts";
 export type { RawHandler, RawRequest, RawResponse } from "./http/raw/raw-handler.ts";
 export { createLogger, type LoggerOptions, type ProcessLogger } from "./logging/create-logger.ts";
-export { readRouteDocument } from "./registry/read-route-document.ts";
+export { readRouteDocument } from "./registry/route-entry.ts";
 export { type SecretFile, type SecretFileOptions, secretFile } from "./secret/followed-secret.ts";
 export { createServer } from "./server/create-server.ts";
 export { loadServiceConfig } from "./server/load-configuration.ts";

@@ -10,7 +10,7 @@ import {
   loggerOptionsOf,
   type ProcessLogger,
 } from "../runtime/logging/create-logger.ts";
-import { givenRouteDocument, readRouteDocument } from "../runtime/registry/read-route-document.ts";
+import { givenRouteDocument, readRouteDocument } from "../runtime/registry/route-entry.ts";
 import { createServer } from "../runtime/server/create-server.ts";
 import { loadModel } from "../runtime/server/open-engine.ts";
 import type { Server } from "../runtime/server/running-server.ts";

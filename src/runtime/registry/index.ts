@@ -9,8 +9,12 @@ export {
   type RouteEntry,
 } from "../../api/format/route-document.ts";
 export type { EtcdConnection } from "./etcd-client.ts";
-export { readRouteDocument } from "./read-route-document.ts";
-export { parseRouteDocument, parseRouteEntry, RouteEntryError } from "./route-entry.ts";
+export {
+  parseRouteDocument,
+  parseRouteEntry,
+  RouteEntryError,
+  readRouteDocument,
+} from "./route-entry.ts";
 export {
   publishRoutes,
   type RoutePublisher,

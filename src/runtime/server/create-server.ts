@@ -4,7 +4,7 @@ import { milliseconds } from "../configuration/service-config-values.ts";
 import { createLogger, loggerOptionsOf } from "../logging/create-logger.ts";
 import { AccessLog } from "../observers/access-log/access-log.ts";
 import { createMetrics } from "../observers/metrics/metrics.ts";
-import { givenRouteDocument } from "../registry/read-route-document.ts";
+import { givenRouteDocument } from "../registry/route-entry.ts";
 import { newInstanceId } from "../registry/route-keys.ts";
 import { CallsUnderWay } from "./calls-under-way.ts";
 import { Cleanup } from "./cleanup.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectEtcd } from "../../../src/runtime/registry/etcd-client.ts";
-import { readRouteDocument } from "../../../src/runtime/registry/read-route-document.ts";
+import { readRouteDocument } from "../../../src/runtime/registry/route-entry.ts";
 import { readPrefix } from "../../../src/runtime/registry/route-watch.ts";
 import { type EtcdServer, etcdIsAbsent, startEtcd } from "../../support/etcd.ts";
 import { FIXTURE, type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";

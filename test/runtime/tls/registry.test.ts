@@ -8,7 +8,7 @@ import {
   type RegisteredRoute,
   watchRoutes,
 } from "../../../src/runtime/registry/index.ts";
-import { readRouteDocument } from "../../../src/runtime/registry/read-route-document.ts";
+import { readRouteDocument } from "../../../src/runtime/registry/route-entry.ts";
 import { etcdIsAbsent } from "../../support/etcd.ts";
 import { readyz, until, untilReady } from "../faults/support/until.ts";
 import { documentOf, entryOf } from "../registry/documents.ts";
