@@ -6,9 +6,9 @@ import { printEdge } from "./print-edge.ts";
 import { printFrontend } from "./print-frontend.ts";
 import { printReferences } from "./print-references.ts";
 
-export { compareMatches, matchesPath } from "./envoy-order.ts";
 export type * from "./plan.ts";
 export { planGateway } from "./plan-gateway.ts";
+export { compareMatches, matchesPath } from "./precedence.ts";
 
 /**
  * Generates the Kubernetes YAML of the edge for Envoy Gateway: first a plan with

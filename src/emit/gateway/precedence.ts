@@ -2,7 +2,7 @@ import { compareTemplates, methodsOverlap } from "../../api/match-order.ts";
 import type { PathTemplate } from "../../api/path-template.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { naturalMatch, regexMatch } from "./path-matcher.ts";
-import type { PathMatch } from "./plan.ts";
+import type { PathMatch, RouteMatch } from "./plan.ts";
 import { RegexIndex } from "./regex-index.ts";
 
 /** All routes of a host with the same template, except for variable names. */
@@ -56,4 +56,39 @@ function methodSetsOverlap(left: ReadonlySet<string>, right: ReadonlySet<string>
     for (const other of right) if (methodsOverlap(method, other)) return true;
   }
   return false;
+}
+
+const KIND: Readonly<Record<PathMatch["type"], number>> = {
+  Exact: 0,
+  RegularExpression: 1,
+  PathPrefix: 2,
+};
+
+/**
+ * The order of Envoy Gateway for the matches of one host: by kind, then the longer
+ * text, then the larger number of header conditions; a method is such a condition.
+ */
+export function compareMatches(left: RouteMatch, right: RouteMatch): number {
+  return (
+    KIND[left.path.type] - KIND[right.path.type] ||
+    right.path.value.length - left.path.value.length ||
+    conditions(right) - conditions(left)
+  );
+}
+
+/** A preflight match has two header conditions in addition to its method. */
+function conditions({ method, preflight }: RouteMatch): number {
+  return (method === undefined ? 0 : 1) + (preflight ? 2 : 0);
+}
+
+/** Whether Envoy matches a path, without its query. */
+export function matchesPath({ type, value }: PathMatch, path: string): boolean {
+  switch (type) {
+    case "Exact":
+      return path === value;
+    case "PathPrefix":
+      return value === "/" || path === value || path.startsWith(`${value.replace(/\/$/, "")}/`);
+    case "RegularExpression":
+      return new RegExp(`^(?:${value})$`).test(path);
+  }
 }
