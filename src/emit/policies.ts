@@ -6,8 +6,7 @@ import { compareText } from "../diagnostics/diagnostic.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
 import { policyDocument } from "./policy-document.ts";
 import { withinColumns } from "./source-layout.ts";
-import { commentText, literal, uniqueName } from "./source-text.ts";
-import { accessTemplate } from "./templates.ts";
+import { accessTemplate, commentText, literal, uniqueName } from "./source-text.ts";
 
 /**
  * Generates `policies.json`, and a table in TypeScript for each file with services.

@@ -2,8 +2,7 @@ import type { ProtobufService } from "../../api/api.ts";
 import type { OutputFile } from "../output-file.ts";
 import { servicesByFile } from "../policies.ts";
 import { withinColumns } from "../source-layout.ts";
-import { commentText, uniqueName } from "../source-text.ts";
-import { clientTemplate } from "../templates.ts";
+import { clientTemplate, commentText, uniqueName } from "../source-text.ts";
 import { routesSource } from "./http-routes.ts";
 
 /**
