@@ -1,8 +1,8 @@
 /** The gateway's own behaviour: methods, timeouts, error responses and removed headers. */
 import { describe, expect, test } from "vitest";
 import { IDENTITY_HEADERS } from "../../../src/api/identity-headers.ts";
-import { EDGE_ERRORS } from "../../../src/emit/gateway/edge-errors.ts";
 import { emitGateway } from "../../../src/emit/gateway/index.ts";
+import { EDGE_ERRORS } from "../../../src/emit/gateway/print-traffic-policy.ts";
 import { ERROR_CODES, type ErrorCode } from "../../../src/runtime/error/error-codes.ts";
 import { buildInput, type RpcSpec } from "./build-input.ts";
 import { CrdValidator, hasCrds } from "./crd-validator.ts";
