@@ -15,9 +15,8 @@ import { EmitError, type EmitInput, type EmitResult } from "../output-file.ts";
 import { accessModule, accessNames, type ServiceAccessNames, servicesByFile } from "../policies.ts";
 import { COLUMNS, withinColumns } from "../source-layout.ts";
 import { commentLines, commentText, propertyKey, serverTemplate } from "../source-text.ts";
-import { clientFiles } from "./clients.ts";
+import { clientFiles, routesSource } from "./clients.ts";
 import { GeneratedNames } from "./generated-names.ts";
-import { routesSource } from "./http-routes.ts";
 import { prunedRequest } from "./pruned-request.ts";
 
 /** The additional input of the server target: names and imports come from descriptors. */
