@@ -10,7 +10,11 @@ export function configSchemaJson(): string {
 
 /** The JSON Schema of a service's configuration, for editors. */
 export function serviceConfigSchemaJson(): string {
-  return schemaJson("The configuration of a service on svc-access", serviceConfigSchema);
+  const text = schemaJson("The configuration of a service on svc-access", serviceConfigSchema);
+  // Which sections a service has beside these is known to its program only.
+  const description = "A section of the service's own.";
+  const schema = { ...JSON.parse(text), additionalProperties: { description, type: "object" } };
+  return `${JSON.stringify(schema, undefined, 2)}\n`;
 }
 
 function schemaJson(title: string, source: z.ZodMiniType): string {

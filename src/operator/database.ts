@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { note } from "../common/note.ts";
+import { readConfig } from "./command/read-config.ts";
 
 /** `svc-access database …`: the tables of a service. */
 export function databaseCommand(): Command {
@@ -26,11 +27,8 @@ the role of the service may create tables, the service does the same when it sta
 Exit codes: 0 the tables have this version, 2 usage, or a database that rejects it.`,
     )
     .action(async ({ config }: { config: string }) => {
-      const [{ loadServiceConfig }, { migrateDatabase }] = await Promise.all([
-        import("../runtime/configuration/load-service-config.ts"),
-        import("../runtime/server/migrate-database.ts"),
-      ]);
-      await migrateDatabase(loadServiceConfig(config).config);
+      const { migrateDatabase } = await import("../runtime/server/migrate-database.ts");
+      await migrateDatabase(await readConfig(config));
       note("the tables have this version");
     });
 }

@@ -50,6 +50,13 @@ export type {
   LoadServiceConfigOptions,
 } from "./configuration/load-service-config.ts";
 export type { ServiceConfig } from "./configuration/service-config.ts";
+export type {
+  ConfigurationSections,
+  SectionValues,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+} from "./configuration/standard-schema.ts";
 export type { ErrorCode } from "./error/error-codes.ts";
 export {
   ServiceError,

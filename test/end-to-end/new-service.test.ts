@@ -1,5 +1,5 @@
 /**
- * Follows docs/runtime.md and docs/operations.md to create a new service: it writes their files, runs
+ * Follows docs/runtime.md and the pages that continue it to create a new service: it writes their files, runs
  * their commands, compares their output, and type-checks their other TypeScript. In CI, npm installs
  * the packed package; elsewhere, links replace the installation.
  */
@@ -32,7 +32,7 @@ interface Block {
   readonly text: string;
 }
 
-const PAGES = ["docs/runtime.md", "docs/operations.md"];
+const PAGES = ["docs/runtime.md", "docs/operations.md", "docs/service-state.md"];
 const START = "node src/main.ts";
 const PORTS = { "18010": "HTTP_ADDRESS", "19010": "GRPC_ADDRESS", "19110": "METRICS_ADDRESS" };
 
@@ -72,7 +72,8 @@ afterAll(() => {
 test("the commands of the pages work as shown", async () => {
   const tarball = IS_THOROUGH ? pack() : undefined;
   if (!IS_THOROUGH) {
-    linkPackages(repo, ["@bufbuild", "@connectrpc", "@types", "typescript", "undici-types"]);
+    const others = ["@bufbuild", "@connectrpc", "@types", "typescript", "undici-types", "zod"];
+    linkPackages(repo, others);
   }
   for (const { language, file, text } of PAGES.flatMap(blocksOf)) {
     if (file !== undefined) write(file, text);

@@ -151,6 +151,7 @@ import type {
   ProcessLogger,
   ServiceBinding,
   ServiceClient,
+  StandardSchema,
 } from "svc-access/runtime";
 import type { NotesService } from "./gen/notes/v1/notes_pb.ts";
 
@@ -164,6 +165,7 @@ export declare const log: AuditLog;
 export declare const logger: ProcessLogger;
 export declare const model: ReturnType<typeof parseModel>["model"];
 export declare const notes: ServiceClient<typeof NotesService>;
+export declare const notesSchema: StandardSchema<unknown, { readonly max_items: number }>;
 export declare const signal: AbortSignal;
 export declare const updates: readonly RelationshipUpdate[];
 export declare const value: string;

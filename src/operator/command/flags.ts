@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { InvalidArgumentError, Option } from "commander";
+import { readConfig } from "./read-config.ts";
 
 /** An error that the user must fix: a flag, a file, a locked store. The message says how. */
 export class OperatorError extends Error {
@@ -56,8 +57,7 @@ export async function placeOf(
 }
 
 async function configured(file: string, fileOf: (file: string) => string): Promise<StorePlace> {
-  const { loadServiceConfig } = await import("../../runtime/configuration/load-service-config.ts");
-  const { database } = loadServiceConfig(file).config;
+  const { database } = await readConfig(file);
   if (database === undefined)
     throw new OperatorError(`${file} has no database; name it with --store`);
   const { driver } = database;

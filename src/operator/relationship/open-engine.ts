@@ -1,8 +1,8 @@
 import { createEmbeddedEngine } from "../../authz/embedded/index.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
-import { loadServiceConfig } from "../../runtime/configuration/load-service-config.ts";
 import { createAuthorizationEngine } from "../../runtime/server/open-engine.ts";
 import { OperatorError, type StoreFlags } from "../command/flags.ts";
+import { readConfig } from "../command/read-config.ts";
 import { openStore } from "./open-store.ts";
 import { readModel } from "./selection.ts";
 
@@ -20,7 +20,7 @@ export async function openEngine(flags: EngineFlags): Promise<AuthorizationEngin
         "--model and --schema need --store: the configuration already names both",
       );
     }
-    return createAuthorizationEngine(loadServiceConfig(config).config);
+    return createAuthorizationEngine(await readConfig(config));
   }
   if (file === undefined) {
     throw new OperatorError(

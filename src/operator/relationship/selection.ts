@@ -9,6 +9,7 @@ import { type Model, readModelFile } from "../../model/index.ts";
 import type { Relationship } from "../../model/relationship.ts";
 import { type Reference, readReference } from "../../model/relationship-text.ts";
 import { OperatorError, type StoreFlags, storeFlags } from "../command/flags.ts";
+import { readConfig } from "../command/read-config.ts";
 
 /** The flags of both commands. */
 export interface SelectionFlags extends StoreFlags {
@@ -85,8 +86,7 @@ async function modelOf({ model, config }: SelectionFlags): Promise<string> {
   if (config === undefined) {
     throw new OperatorError("--misfit needs --model, or --config, which names the model");
   }
-  const { loadServiceConfig } = await import("../../runtime/configuration/load-service-config.ts");
-  const configured = loadServiceConfig(config).config.security.authz.model;
+  const configured = (await readConfig(config)).security.authz.model;
   if (configured !== undefined) return configured;
   throw new OperatorError(`${config} names no model: set --model`);
 }

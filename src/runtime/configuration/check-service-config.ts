@@ -4,6 +4,7 @@ import { formatPath } from "../../config/describe-issue.ts";
 import { sqliteFileProblem } from "../../database/sqlite/sqlite-file.ts";
 import type { ServiceConfigProblem } from "./configuration-error.ts";
 import { secretsIn } from "./secret-values.ts";
+import { secretsOfSection } from "./sections.ts";
 import {
   isForDevelopment,
   refusedIn,
@@ -11,8 +12,15 @@ import {
   serviceConfigSchema,
 } from "./service-config.ts";
 
-/** Checks a configuration across its sections. */
-export type ServiceConfigCheck = (config: ServiceConfig) => Iterable<ServiceConfigProblem>;
+/**
+ * Checks a configuration across its sections.
+ *
+ * @typeParam Sections - the values of the service's own sections
+ */
+export type ServiceConfigCheck<Sections = unknown> = (
+  config: ServiceConfig,
+  sections: Sections,
+) => Iterable<ServiceConfigProblem>;
 
 /**
  * The problems between sections of a configuration, except authentication, which checks its own.
@@ -95,7 +103,9 @@ function* checkAuthz(config: ServiceConfig): Iterable<ServiceConfigProblem> {
  * What each engine needs. Without AUTHORIZED RPCs there is no engine; whether there are some is
  * known when services are bound.
  */
-const ENGINE_CHECKS: Readonly<Record<EngineKind, ServiceConfigCheck>> = {
+const ENGINE_CHECKS: Readonly<
+  Record<EngineKind, (config: ServiceConfig) => Iterable<ServiceConfigProblem>>
+> = {
   *embedded({ security: { authz }, database }) {
     if (authz.model === undefined || database !== undefined) return;
     yield {
@@ -178,13 +188,21 @@ function* checkRegistry({ registry }: ServiceConfig): Iterable<ServiceConfigProb
   }
 }
 
-/** Refuses secrets that anybody can read in the configuration: those of a default, in whole or in part. */
+/**
+ * Refuses secrets that anybody can read in the configuration: those of a default, in whole or in part.
+ *
+ * @param sections the text of the service's own sections
+ */
 export function* checkDefaults(
   config: ServiceConfig,
+  sections: ReadonlyMap<string, unknown>,
   { defaulted }: ConfigDocument,
 ): Iterable<ServiceConfigProblem> {
   if (isForDevelopment(config)) return;
-  for (const { path, ranges } of secretsIn(serviceConfigSchema, config)) {
+  const ofSections = [...sections].flatMap(([name, text]) =>
+    [...secretsOfSection(text, [name])].filter(({ isText }) => isText),
+  );
+  for (const { path, ranges } of [...secretsIn(serviceConfigSchema, config), ...ofSections]) {
     const part = defaulted(path).find(({ start, end }) =>
       ranges.some(([from, to]) => start < to && from < end),
     );

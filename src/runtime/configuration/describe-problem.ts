@@ -8,11 +8,19 @@ import { serviceConfigSchema } from "./service-config.ts";
 
 const MERGED = ": YAML 1.2 has no merge keys; write the keys out";
 
-/** Describes an issue of the schema for a user, without values, which may be secrets. */
-export function describeProblem(issue: z.core.$ZodIssue): ServiceConfigProblem[] {
+/**
+ * Describes an issue of the schema for a user, without values, which may be secrets.
+ *
+ * @param sections the keys of the service's own sections
+ */
+export function describeProblem(
+  issue: z.core.$ZodIssue,
+  sections: readonly string[],
+): ServiceConfigProblem[] {
   const path = issue.path.map((step) => (typeof step === "symbol" ? step.toString() : step));
   if (issue.code === "unrecognized_keys") {
-    const known = knownKeys(serviceConfigSchema, path);
+    const builtIn = knownKeys(serviceConfigSchema, path);
+    const known = path.length === 0 ? [...builtIn, ...sections] : builtIn;
     return issue.keys.map((key) => {
       const hint =
         key === "<<" ? MERGED : didYouMean(key, known) || `; known keys are ${known.join(", ")}`;
@@ -37,7 +45,9 @@ function describeUnion(
     const quote = typeof issue.input === "number" ? '; write it in quotes, as in "${VAR}"' : "";
     return [{ path, message: `${formatPath(path)} must be text or a list${quote}` }];
   }
-  return meant.flatMap((inner) => describeProblem({ ...inner, path: [...path, ...inner.path] }));
+  return meant.flatMap((inner) =>
+    describeProblem({ ...inner, path: [...path, ...inner.path] }, []),
+  );
 }
 
 /** The keys that a schema has at a place. */

@@ -17,23 +17,47 @@ import {
 import { ConfigurationError, type ServiceConfigProblem } from "./configuration-error.ts";
 import { describeProblem } from "./describe-problem.ts";
 import { withSecretFiles } from "./secret-files.ts";
+import { assertSections, readSections, splitSections } from "./sections.ts";
 import { type ServiceConfig, serviceConfigSchema } from "./service-config.ts";
+import type { ConfigurationSections, SectionValues } from "./standard-schema.ts";
 
-/** How a configuration is loaded. */
-export interface LoadServiceConfigOptions {
+/**
+ * How a configuration is loaded.
+ *
+ * @typeParam Sections - the service's own sections, with their schemas
+ */
+export interface LoadServiceConfigOptions<
+  Sections extends ConfigurationSections = ConfigurationSections,
+> {
   /** What `${VAR}` reads; the process's environment where absent. */
   readonly variables?: Variables;
+  /**
+   * The sections of the service's own, by their top-level keys, each with a schema, such as one of
+   * zod. It gets the section with its variables replaced, or undefined if the file has none.
+   */
+  readonly sections?: Sections;
+  /**
+   * Whether sections that are not declared are ignored; false where absent, since a misspelt key is
+   * one. For programs that read the configuration of another, as the commands of `svc-access` do.
+   */
+  readonly ignoreOtherSections?: boolean;
   /** Further checks of the configuration; their problems are reported with all others. */
-  readonly checks?: readonly ServiceConfigCheck[];
+  readonly checks?: readonly ServiceConfigCheck<SectionValues<NoInfer<Sections>>>[];
 }
 
-/** A configuration that a service can start with. */
-export interface LoadedServiceConfig {
+/**
+ * A configuration that a service can start with.
+ *
+ * @typeParam Sections - the values of the service's own sections
+ */
+export interface LoadedServiceConfig<Sections = unknown> {
   /**
    * The content of the file, with defaults, and with the values of `${VAR}` and secret files. It
    * contains secrets.
    */
   readonly config: ServiceConfig;
+  /** The service's own sections, as their schemas return them. They may contain secrets. */
+  readonly sections: Sections;
   /** Dangerous settings, one line each, to be logged at every start. */
   readonly warnings: readonly string[];
 }
@@ -44,10 +68,10 @@ export interface LoadedServiceConfig {
  *
  * @throws ConfigurationError with all errors, each with its position
  */
-export function loadServiceConfig(
+export function loadServiceConfig<Sections extends ConfigurationSections = Record<never, never>>(
   file: string,
-  options: LoadServiceConfigOptions = {},
-): LoadedServiceConfig {
+  options: LoadServiceConfigOptions<Sections> = {},
+): LoadedServiceConfig<SectionValues<Sections>> {
   return parseServiceConfig(readText(file), file, options);
 }
 
@@ -57,11 +81,15 @@ export function loadServiceConfig(
  * @param file - where the text is from, for messages and for the paths in it
  * @throws ConfigurationError with all errors, each with its position
  */
-export function parseServiceConfig(
+export function parseServiceConfig<Sections extends ConfigurationSections = Record<never, never>>(
   text: string,
   file: string,
-  { variables = process.env, checks = [] }: LoadServiceConfigOptions = {},
-): LoadedServiceConfig {
+  options: LoadServiceConfigOptions<Sections> = {},
+): LoadedServiceConfig<SectionValues<Sections>> {
+  const { variables = process.env, checks = [], ignoreOtherSections = false } = options;
+  const schemas: ConfigurationSections = options.sections ?? {};
+  assertSections(schemas);
+  const names = Object.keys(schemas);
   const document = readConfigDocument(text, variables);
   const findings = document.problems.map((problem): Finding => {
     return { ...problem, message: withoutSource(problem) };
@@ -70,22 +98,26 @@ export function parseServiceConfig(
   if (value === undefined) throw refusal(file, findings);
 
   const isUnset = document.problems.some(({ rule }) => rule === "CONFIG_VARIABLE");
-  const parsed = serviceConfigSchema.safeParse(value, { reportInput: true });
+  const { builtIn, declared } = splitSections(value, names, ignoreOtherSections);
+  const parsed = serviceConfigSchema.safeParse(builtIn, { reportInput: true });
   for (const issue of parsed.error?.issues ?? []) {
     // Text whose variable is not set is not the value that the schema should see.
     if (isUnset && typeof issue.input === "string" && issue.input.includes("${")) continue;
-    const problems = describeProblem(issue).map((problem) => blameVariable(problem, document));
+    const problems = describeProblem(issue, names).map((one) => blameVariable(one, document));
     findings.push(...problems.map((problem) => locatedAt(problem, locate)));
   }
-  findings.push(...keysThatVanish(value).map((problem) => locatedAt(problem, locate)));
+  findings.push(...keysThatVanish(builtIn).map((problem) => locatedAt(problem, locate)));
+  const own = readSections(schemas, declared, { folder: dirname(file), isUnset });
+  findings.push(...own.problems.map((one) => locatedAt(blameVariable(one, document), locate)));
   if (findings.length > 0 || parsed.data === undefined) throw refusal(file, findings);
 
   const { config, problems: unread } = withSecretFiles(resolveFiles(parsed.data, dirname(file)));
+  const sections = own.values as SectionValues<Sections>;
   const problems: readonly ServiceConfigProblem[] = [
-    ...checkDefaults(parsed.data, document),
+    ...checkDefaults(parsed.data, own.texts, document),
     ...checkServiceConfig(parsed.data),
     ...unread,
-    ...checks.flatMap((check) => [...check(config)]),
+    ...checks.flatMap((check) => [...check(config, sections)]),
   ];
   const errors = problems.filter(({ severity }) => severity !== "warning");
   if (errors.length > 0) {
@@ -96,6 +128,7 @@ export function parseServiceConfig(
   }
   return {
     config,
+    sections,
     warnings: problems.map(({ message }) => message),
   };
 }

@@ -84,8 +84,23 @@ const HARMLESS: ReadonlySet<string> = new Set([
  * parameters, except those that are known to be harmless.
  */
 export function passwordRanges(url: string): readonly TextRange[] {
+  return rangesIn(url, (name) => !HARMLESS.has(name.toLowerCase()));
+}
+
+/**
+ * Finds the secret parts of any URL: the password before the host, and the values of parameters
+ * with a secret name. Text that is no URL has none.
+ */
+export function secretUrlRanges(
+  text: string,
+  isSecret: (name: string) => boolean,
+): readonly TextRange[] {
+  return text.includes("://") ? rangesIn(text, (name) => name !== "" && isSecret(name)) : [];
+}
+
+function rangesIn(url: string, isSecret: (name: string) => boolean): readonly TextRange[] {
   const query = /[?#]/.exec(url)?.index ?? url.length;
-  return [...userInfo(url.slice(0, query)), ...parameters(url, query)];
+  return [...userInfo(url.slice(0, query)), ...parameters(url, query, isSecret)];
 }
 
 /** To the last `@`, since an unescaped password may contain one, and a `/`, too. */
@@ -95,11 +110,15 @@ function* userInfo(address: string): Iterable<TextRange> {
   if (colon >= 0 && colon + 1 < end) yield [colon + 1, end];
 }
 
-function* parameters(url: string, query: number): Iterable<TextRange> {
+function* parameters(
+  url: string,
+  query: number,
+  isSecret: (name: string) => boolean,
+): Iterable<TextRange> {
   for (const { 0: parameter, index } of url.slice(query).matchAll(/[^?&#]+/g)) {
     const equals = parameter.indexOf("=");
     // A name with escapes is not one of these, regardless of its meaning.
-    if (HARMLESS.has(parameter.slice(0, Math.max(0, equals)).toLowerCase())) continue;
+    if (!isSecret(parameter.slice(0, Math.max(0, equals)))) continue;
     const start = query + index;
     yield [start + equals + 1, start + parameter.length];
   }

@@ -171,6 +171,12 @@ describe("the schema for editors", () => {
   });
 });
 
+test("the schema for editors takes sections of the service's own, and no other keys", () => {
+  expect(validate({ ...fullService(), iam: { issuer: "https://id.example.com" } })).toBe(true);
+  for (const value of [null, "x", 1, []])
+    expect(validate({ ...fullService(), iam: value })).toBe(false);
+});
+
 describe("the messages of the loader", () => {
   test("stay whole where secrets are redacted", () => {
     fc.assert(
