@@ -7,6 +7,7 @@ import { Kysely, PostgresDialect, SqliteDialect } from "kysely";
 import pg from "pg";
 import { afterAll, test } from "vitest";
 import { openPostgres } from "../../../../test/support/postgres.ts";
+import { createUserTables } from "../../src/store/create-user-tables.ts";
 import type { OpenedDatabase } from "../../src/store/provider-database.ts";
 import { createProviderTables, type ProviderTables } from "../../src/store/provider-tables.ts";
 
@@ -20,12 +21,14 @@ afterAll(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A new SQLite file with the tables of the provider. */
+/** A new SQLite file with the tables of the service. */
 export async function sqlite(): Promise<TestDatabase> {
   const folder = mkdtempSync(join(tmpdir(), "svc-iam-"));
   closing.push(() => rmSync(folder, { recursive: true }));
   const open = () => sqliteAt(join(folder, "iam.db"));
-  await createProviderTables(open().kysely, "sqlite");
+  const { kysely } = open();
+  await createProviderTables(kysely, "sqlite");
+  await createUserTables(kysely, "sqlite");
   return { open };
 }
 
@@ -46,7 +49,7 @@ function sqliteAt(file: string): OpenedDatabase {
   return { kind: "sqlite", kysely: new Kysely<ProviderTables>({ dialect }), explain: asError };
 }
 
-/** The way to new PostgreSQL schemas with the tables of the provider; undefined without PostgreSQL. */
+/** The way to new PostgreSQL schemas with the tables of the service; undefined without PostgreSQL. */
 export async function postgres(): Promise<(() => Promise<TestDatabase>) | undefined> {
   const server = await openPostgres();
   if (server === undefined) {
@@ -74,6 +77,7 @@ export async function postgres(): Promise<(() => Promise<TestDatabase>) | undefi
     const first = open();
     await first.kysely.schema.createSchema(schema).execute();
     await createProviderTables(first.kysely, "postgres");
+    await createUserTables(first.kysely, "postgres");
     return { open };
   };
 }

@@ -1,0 +1,181 @@
+import { randomUUID } from "node:crypto";
+import type { Kysely, Selectable } from "kysely";
+import type { UserTables } from "../store/user-tables.ts";
+import type { Account } from "./account.ts";
+import { usernameKey } from "./username.ts";
+
+/** A new account; its fields are valid. */
+export interface NewAccount {
+  readonly username: string;
+  readonly displayName: string;
+  readonly email: string;
+  readonly passwordHash: string;
+}
+
+/** A local account, with what only this service keeps of it. */
+export interface LocalAccount extends Account {
+  readonly avatarUrl: string;
+  /** Changes with each change of the account. */
+  readonly etag: string;
+  /** Milliseconds since the epoch. */
+  readonly createTime: number;
+  /** Milliseconds since the epoch. */
+  readonly updateTime: number;
+}
+
+/** An account with the hash of its password, which no other part sees. */
+export interface LoginAccount {
+  readonly account: LocalAccount;
+  readonly passwordHash: string | undefined;
+}
+
+/** What a user may change of the own account. */
+export interface ProfileChange {
+  readonly displayName?: string;
+  readonly avatarUrl?: string;
+}
+
+type Row = Selectable<UserTables["iam_users"]>;
+
+/** The local users in the database. */
+export class LocalAccounts {
+  readonly #database: Kysely<UserTables>;
+  readonly #organization: string;
+  readonly #now: () => number;
+
+  /**
+   * @param organization `iam.organization`, which all of them belong to
+   * @param now milliseconds since the epoch
+   */
+  constructor(database: Kysely<UserTables>, organization: string, now: () => number = Date.now) {
+    this.#database = database;
+    this.#organization = organization;
+    this.#now = now;
+  }
+
+  /**
+   * Creates an account.
+   *
+   * @returns undefined where the user name is taken
+   */
+  async create({
+    username,
+    displayName,
+    email,
+    passwordHash,
+  }: NewAccount): Promise<LocalAccount | undefined> {
+    const now = this.#now();
+    const row: Row = {
+      id: randomUUID(),
+      username,
+      username_key: usernameKey(username),
+      display_name: displayName,
+      email,
+      avatar_url: "",
+      password_hash: passwordHash,
+      disabled: 0,
+      etag: randomUUID(),
+      create_time: now,
+      update_time: now,
+      deleted_time: null,
+    };
+    const { numInsertedOrUpdatedRows = 0n } = await this.#database
+      .insertInto("iam_users")
+      .values(row)
+      .onConflict((conflict) => conflict.column("username_key").doNothing())
+      .executeTakeFirst();
+    return numInsertedOrUpdatedRows === 0n ? undefined : this.#account(row);
+  }
+
+  /** An account by its id, also a disabled one; undefined where there is none. */
+  async find(id: string): Promise<LocalAccount | undefined> {
+    const row = await this.#database
+      .selectFrom("iam_users")
+      .selectAll()
+      .where("id", "=", id)
+      .where("deleted_time", "is", null)
+      .executeTakeFirst();
+    return row === undefined ? undefined : this.#account(row);
+  }
+
+  /** An account by its normalized user name, with its hash. */
+  async findForLogin(key: string): Promise<LoginAccount | undefined> {
+    const row = await this.#database
+      .selectFrom("iam_users")
+      .selectAll()
+      .where("username_key", "=", key)
+      .where("deleted_time", "is", null)
+      .executeTakeFirst();
+    if (row === undefined) return undefined;
+    return { account: this.#account(row), passwordHash: row.password_hash ?? undefined };
+  }
+
+  /**
+   * Accounts in the order of their normalized user names.
+   *
+   * @param after the normalized user name after which they begin; empty: the first
+   */
+  async list(after: string, limit: number): Promise<readonly LocalAccount[]> {
+    const rows = await this.#database
+      .selectFrom("iam_users")
+      .selectAll()
+      .where("username_key", ">", after)
+      .where("deleted_time", "is", null)
+      .orderBy("username_key")
+      .limit(limit)
+      .execute();
+    return rows.map((row) => this.#account(row));
+  }
+
+  /**
+   * Changes an account.
+   *
+   * @param etag the account is changed only if it still has this one; undefined: not checked
+   * @returns undefined where there is no such account, or it has another etag
+   */
+  async changeProfile(
+    id: string,
+    { displayName, avatarUrl }: ProfileChange,
+    etag: string | undefined,
+  ): Promise<LocalAccount | undefined> {
+    let query = this.#database
+      .updateTable("iam_users")
+      .set({
+        ...(displayName === undefined ? {} : { display_name: displayName }),
+        ...(avatarUrl === undefined ? {} : { avatar_url: avatarUrl }),
+        etag: randomUUID(),
+        update_time: this.#now(),
+      })
+      .where("id", "=", id)
+      .where("deleted_time", "is", null);
+    if (etag !== undefined) query = query.where("etag", "=", etag);
+    const row = await query.returningAll().executeTakeFirst();
+    return row === undefined ? undefined : this.#account(row);
+  }
+
+  /** Replaces a hash by one of the same password, unless the password was changed meanwhile. */
+  async replaceHash(id: string, former: string | undefined, hash: string): Promise<void> {
+    await this.#database
+      .updateTable("iam_users")
+      .set({ password_hash: hash })
+      .where("id", "=", id)
+      .where("password_hash", "=", former ?? "")
+      .execute();
+  }
+
+  #account(row: Row): LocalAccount {
+    return {
+      id: row.id,
+      subjectType: "user",
+      username: row.username,
+      displayName: row.display_name,
+      email: row.email,
+      organizationId: this.#organization,
+      avatarUrl: row.avatar_url,
+      disabled: Number(row.disabled) !== 0,
+      etag: row.etag,
+      createTime: Number(row.create_time),
+      updateTime: Number(row.update_time),
+    };
+  }
+}

@@ -1,0 +1,147 @@
+import { type Kysely, sql } from "kysely";
+import type { UserTables } from "../../store/user-tables.ts";
+import { throttleKeys } from "./throttle-keys.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** From when on attempts of one kind are refused for a while, and for how long. */
+interface Limit {
+  /** How many failures in a row have no consequence. */
+  readonly free: number;
+  /** The first wait, which doubles with each further failure. */
+  readonly firstMs: number;
+  /** How often it doubles. */
+  readonly doublings: number;
+}
+
+const ACCOUNT_AND_ADDRESS: Limit = { free: 5, firstMs: SECOND, doublings: 9 };
+/** Many people may share an address. */
+const ADDRESS: Limit = { free: 50, firstMs: SECOND, doublings: 9 };
+/** An account alone is never refused: whoever knows its name could lock its owner out. */
+const ACCOUNT: Limit = { free: 20, firstMs: 0, doublings: 0 };
+
+/** How much later an attempt on an account with many failures is answered. */
+const SLOWED_FIRST_MS = 250;
+const SLOWED_MOST_MS = 4000;
+/** No limit is higher. */
+const MOST_FAILURES = 100;
+/** After this time without an attempt, failures are forgotten. */
+const FORGET_MS = 60 * MINUTE;
+
+/** Whether an attempt may be made: after a pause, or only later. */
+export type Permission =
+  | { readonly allowed: true; readonly pauseMs: number }
+  | { readonly allowed: false; readonly retryAfterMs: number };
+
+/**
+ * Slows who guesses passwords, across all replicas.
+ *
+ * An attempt counts as a failure from its beginning, so that a hundred at once are a hundred; a
+ * right password takes it back.
+ */
+export class LoginThrottle {
+  readonly #database: Kysely<UserTables>;
+  readonly #now: () => number;
+
+  /** @param now milliseconds since the epoch */
+  constructor(database: Kysely<UserTables>, now: () => number = Date.now) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /**
+   * Counts an attempt.
+   *
+   * @param account the normalized user name, whether there is such an account or not
+   * @param address the caller's IP address
+   */
+  async begin(account: string, address: string): Promise<Permission> {
+    const keys = throttleKeys(account, address);
+    const here = await this.#count(keys.accountAndAddress, ACCOUNT_AND_ADDRESS);
+    if (here.waitMs > 0) return { allowed: false, retryAfterMs: here.waitMs };
+    const there = await this.#count(keys.address, ADDRESS);
+    if (there.waitMs > 0) return { allowed: false, retryAfterMs: there.waitMs };
+    const { failures } = await this.#count(keys.account, ACCOUNT);
+    const over = failures - ACCOUNT.free;
+    const pauseMs = over > 0 ? Math.min(SLOWED_FIRST_MS * 2 ** (over - 1), SLOWED_MOST_MS) : 0;
+    return { allowed: true, pauseMs };
+  }
+
+  /** Takes an attempt back, since the password was right. */
+  async succeeded(account: string, address: string): Promise<void> {
+    const keys = throttleKeys(account, address);
+    await this.#database
+      .deleteFrom("iam_throttles")
+      .where("key", "=", keys.accountAndAddress)
+      .execute();
+    await this.#database
+      .updateTable("iam_throttles")
+      .set((eb) => ({ failures: eb("failures", "-", 1), blocked_until: 0 }))
+      .where("key", "in", [keys.account, keys.address])
+      .where("failures", ">", 0)
+      .execute();
+  }
+
+  /** Removes what no longer counts. */
+  async removeForgotten(): Promise<void> {
+    await this.#database
+      .deleteFrom("iam_throttles")
+      .where("update_time", "<", this.#now() - FORGET_MS)
+      .execute();
+  }
+
+  /** Counts an attempt by one key in one statement, so that many at once are not fewer. */
+  async #count(key: string, limit: Limit): Promise<{ failures: number; waitMs: number }> {
+    const now = this.#now();
+    const { free, firstMs, doublings } = limit;
+    const failures = sql<number>`case
+      when iam_throttles.update_time < ${now - FORGET_MS} then 1
+      when iam_throttles.failures < ${MOST_FAILURES} then iam_throttles.failures + 1
+      else iam_throttles.failures end`;
+    // The databases have no common function for powers of two.
+    const waits = Array.from(
+      { length: doublings },
+      (_, times) =>
+        sql`when ${failures} = ${free + times} then ${whole(now + firstMs * 2 ** times)}`,
+    );
+    const counted = await this.#database
+      .insertInto("iam_throttles")
+      .values({ key, failures: 1, blocked_until: 0, update_time: now })
+      .onConflict((conflict) =>
+        conflict
+          .column("key")
+          .doUpdateSet({
+            failures,
+            blocked_until: sql<number>`case when ${failures} < ${free} then 0
+              ${sql.join(waits, sql` `)} else ${whole(now + firstMs * 2 ** doublings)} end`,
+            update_time: now,
+          })
+          // A time that lies too far ahead was written before a clock was set back.
+          .where((eb) =>
+            eb.or([
+              eb("iam_throttles.blocked_until", "<=", now),
+              eb("iam_throttles.blocked_until", ">", now + firstMs * 2 ** doublings),
+            ]),
+          ),
+      )
+      .returning("failures")
+      .executeTakeFirst();
+    if (counted === undefined) return { failures: 0, waitMs: await this.#wait(key, now) };
+    return { failures: Number(counted.failures), waitMs: 0 };
+  }
+
+  async #wait(key: string, now: number): Promise<number> {
+    const row = await this.#database
+      .selectFrom("iam_throttles")
+      .select("blocked_until")
+      .where("key", "=", key)
+      .executeTakeFirst();
+    return Math.max(Number(row?.blocked_until ?? 0) - now, SECOND);
+  }
+}
+
+/** A number in a place where PostgreSQL would take it for text. */
+function whole(value: number) {
+  return sql<number>`cast(${value} as bigint)`;
+}

@@ -1,0 +1,40 @@
+import type { AuthorizationEngine } from "svc-access/authz";
+
+/** How many questions are put to the engine at once. */
+const AT_ONCE = 16;
+/** How many groups of a user are listed. */
+const MOST = 1000;
+
+/** Which groups users are members of, as the authorization engine has them. */
+export class Groups {
+  readonly #engine: AuthorizationEngine;
+
+  constructor(engine: AuthorizationEngine) {
+    this.#engine = engine;
+  }
+
+  /** The groups that a user is a direct member of, by identifier; at most 1,000. */
+  async ofUser(id: string, signal: AbortSignal): Promise<readonly string[]> {
+    const filter = {
+      resourceType: "group",
+      relation: "member",
+      subject: { type: "user", id, relation: "" },
+    };
+    const { items } = await this.#engine.readRelationships(filter, { pageSize: MOST }, { signal });
+    return items.map(({ resource }) => resource.id);
+  }
+
+  /** Those of several users, by the identifier of the user. */
+  async ofUsers(
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const groups = new Map<string, readonly string[]>();
+    const left = ids.values();
+    const read = async (): Promise<void> => {
+      for (const id of left) groups.set(id, await this.ofUser(id, signal));
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, read));
+    return groups;
+  }
+}
