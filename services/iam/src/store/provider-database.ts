@@ -10,6 +10,18 @@ export interface OpenedDatabase {
   explain(error: unknown): Error;
 }
 
+/** The database does not answer. `oidc-provider` answers with its status, and nothing of its message. */
+export class DatabaseUnavailable extends Error {
+  /** Always `DatabaseUnavailable`. */
+  override readonly name = "DatabaseUnavailable";
+  /** The HTTP status. */
+  readonly status = 503;
+  /** The same. */
+  readonly statusCode = 503;
+  /** Whether callers may read the message. */
+  readonly expose = false;
+}
+
 /** Statements and transactions of the provider; their errors say how to fix them. */
 export class ProviderDatabase {
   readonly #database: OpenedDatabase;
@@ -29,7 +41,7 @@ export class ProviderDatabase {
     try {
       return await work(this.#database.kysely);
     } catch (error) {
-      throw this.#database.explain(error);
+      throw this.#explained(error);
     }
   }
 
@@ -38,7 +50,13 @@ export class ProviderDatabase {
     try {
       return await this.#database.kysely.transaction().execute(work);
     } catch (error) {
-      throw this.#database.explain(error);
+      throw this.#explained(error);
     }
+  }
+
+  #explained(error: unknown): Error {
+    const explained = this.#database.explain(error);
+    const isDown = (explained as { code?: string }).code === "UNAVAILABLE";
+    return isDown ? new DatabaseUnavailable(explained.message, { cause: explained }) : explained;
   }
 }

@@ -1,0 +1,31 @@
+import type { JsonWebKey } from "node:crypto";
+
+/** How a client gets tokens. */
+export type ClientFlow =
+  /** People log in with a browser. */
+  | "code"
+  /** People approve it with a browser on another device. */
+  | "device"
+  /** It logs in by itself. */
+  | "service_account";
+
+/** A client of the provider, as the configuration declares it. */
+export interface ClientDeclaration {
+  /** UUID; of a service account also its subject id. */
+  readonly id: string;
+  /** The name that people see. */
+  readonly name: string;
+  readonly flows: readonly ClientFlow[];
+  /** Its secret, for HTTP Basic authentication. */
+  readonly secret?: string;
+  /** Its public keys, for `private_key_jwt`. */
+  readonly publicKeys?: readonly JsonWebKey[];
+  /** Where people come back to after login; compared exactly. */
+  readonly redirectUris: readonly string[];
+  /** Where people come back to after logout; compared exactly. */
+  readonly postLogoutRedirectUris: readonly string[];
+  /** Where it is told that a session has ended. */
+  readonly backchannelLogoutUri?: string;
+  /** Whether people are asked before it gets their data. */
+  readonly asksConsent: boolean;
+}

@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto";
+import { rowName } from "../../secrets/rewrap.ts";
+import type { SecretBox } from "../../secrets/secret-box.ts";
+import type { NewProviderDocument, ProviderDocuments } from "../../store/provider-documents.ts";
+import type { ProviderDocumentRow } from "../../store/provider-tables.ts";
+import { isGood } from "../../store/refresh-rotation.ts";
+
+/** A document as `oidc-provider` has it. */
+export type Payload = Readonly<Record<string, unknown>>;
+
+/** What the adapter needs from outside the database. */
+export interface AdapterContext {
+  /** The id of the refresh token that the request under way uses. */
+  rotatedRefreshToken(): string | undefined;
+  /** The access token that the request under way has presented, where `oidc-provider` looks for it. */
+  presentedToken(model: string, id: string): Payload | undefined;
+  /** The error by which a request with a used token, code or assertion is refused. */
+  usedBefore(model: string): Error;
+  /** A token or code was used again: its grant has ended. */
+  reused(reuse: Reuse): void;
+  /** An access token is to be revoked by its client. */
+  tokenRevoked(model: string, id: string): Promise<void>;
+}
+
+/** A token or code that was used again. */
+export interface Reuse {
+  /** `RefreshToken`, `AuthorizationCode` or `DeviceCode`. */
+  readonly model: string;
+  readonly accountId: string | undefined;
+  readonly grantId: string | undefined;
+}
+
+/** The models whose ids are credentials: of these the database has only hashes. */
+const SECRET_IDS: ReadonlySet<string> = new Set([
+  "AuthorizationCode",
+  "DeviceCode",
+  "Interaction",
+  "RefreshToken",
+  "Session",
+]);
+
+/** JWTs, which are not stored. */
+const ACCESS_TOKENS: ReadonlySet<string> = new Set(["AccessToken", "ClientCredentials"]);
+
+const TABLE = "iam_provider_documents";
+const COLUMN = "payload";
+
+/** The sealed column of the documents. */
+export const SEALED_DOCUMENTS = { table: TABLE, column: COLUMN, key: ["model", "id"] } as const;
+
+/** Times that the adapter applies, in milliseconds. */
+export interface AdapterTimes {
+  /** How long a session lasts without a login or refresh. */
+  readonly sessionIdleMs: number;
+  readonly now: () => number;
+}
+
+/**
+ * Stores one kind of document of `oidc-provider`. Ids that are credentials are stored as SHA-256
+ * hashes, and the documents sealed.
+ */
+export class DocumentAdapter {
+  readonly #model: string;
+  readonly #documents: ProviderDocuments;
+  readonly #box: SecretBox;
+  readonly #context: AdapterContext;
+  readonly #times: AdapterTimes;
+
+  constructor(
+    model: string,
+    documents: ProviderDocuments,
+    box: SecretBox,
+    context: AdapterContext,
+    times: AdapterTimes,
+  ) {
+    this.#model = model;
+    this.#documents = documents;
+    this.#box = box;
+    this.#context = context;
+    this.#times = times;
+  }
+
+  /** Stores a document for a number of seconds. */
+  async upsert(id: string, payload: Payload, expiresIn: number): Promise<void> {
+    const document = this.#seal(id, payload, expiresIn);
+    if (document.parent_id !== null) {
+      if (!(await this.#documents.addSuccessor(document)))
+        throw this.#context.usedBefore(this.#model);
+    } else if (this.#model === "ReplayDetection") {
+      // Two that present the same assertion at once both found nothing before.
+      if (!(await this.#documents.add(document))) throw this.#context.usedBefore(this.#model);
+    } else {
+      await this.#documents.save(document);
+    }
+  }
+
+  /** The document with an id. */
+  async find(id: string): Promise<Payload | undefined> {
+    if (ACCESS_TOKENS.has(this.#model)) return this.#context.presentedToken(this.#model, id);
+    return this.#open(await this.#documents.find(this.#model, this.#idOf(id)), id);
+  }
+
+  /** The session with a `uid`. */
+  async findByUid(uid: string): Promise<Payload | undefined> {
+    return this.#open(await this.#documents.findBy(this.#model, "uid", uid));
+  }
+
+  /** The device code with a user code. */
+  async findByUserCode(userCode: string): Promise<Payload | undefined> {
+    return this.#open(await this.#documents.findBy(this.#model, "user_code", hash(userCode)));
+  }
+
+  /** Marks a token or code as used. */
+  async consume(id: string): Promise<void> {
+    const row = await this.#documents.find(this.#model, this.#idOf(id));
+    const outcome = await this.#documents.consume(this.#model, this.#idOf(id));
+    if (outcome === "used") {
+      const session = row?.session_uid ?? undefined;
+      if (session !== undefined) await this.#documents.touchSession(session, this.#idleEnd());
+      return;
+    }
+    if (outcome === "used_before") {
+      this.#context.reused({
+        model: this.#model,
+        accountId: row?.account_id ?? undefined,
+        grantId: row?.grant_id ?? undefined,
+      });
+    }
+    throw this.#context.usedBefore(this.#model);
+  }
+
+  /** Deletes a document. */
+  async destroy(id: string): Promise<void> {
+    if (ACCESS_TOKENS.has(this.#model)) return this.#context.tokenRevoked(this.#model, id);
+    // What a grant has issued ends with it; `oidc-provider` ends only what it knows.
+    if (this.#model === "Grant") return this.#documents.removeGrant(id);
+    await this.#documents.remove(this.#model, this.#idOf(id));
+  }
+
+  /** Deletes a grant and all that it has issued. */
+  async revokeByGrantId(grantId: string): Promise<void> {
+    // Called once for each model, at the same time: one call is enough, and they would wait for each other.
+    if (this.#model === REVOKING) await this.#documents.removeGrant(grantId);
+  }
+
+  #seal(id: string, payload: Payload, expiresIn: number): NewProviderDocument {
+    const { jti, ...stored } = payload;
+    const model = this.#model;
+    const stays = this.#idOf(id);
+    const now = this.#times.now();
+    const expires = now + expiresIn * 1000;
+    const rotated = model === "RefreshToken" ? this.#context.rotatedRefreshToken() : undefined;
+    // A device code is found by its user code, and is stored again then.
+    const kept = SECRET_IDS.has(model) && model !== "DeviceCode" ? stored : { ...stored, jti };
+    const row = rowName([model, stays]);
+    return {
+      model,
+      id: stays,
+      grant_id: model === "Grant" ? id : textOf(payload["grantId"]),
+      uid: textOf(payload["uid"]),
+      user_code: typeof payload["userCode"] === "string" ? hash(payload["userCode"]) : null,
+      session_uid: textOf(payload["sessionUid"]),
+      account_id: textOf(payload["accountId"]),
+      payload: this.#box.seal(JSON.stringify(kept), { table: TABLE, column: COLUMN, row }),
+      expire_time: model === "Session" ? Math.min(expires, this.#idleEnd()) : expires,
+      parent_id: rotated === undefined ? null : hash(rotated),
+    };
+  }
+
+  #open(row: ProviderDocumentRow | undefined, id?: string): Payload | undefined {
+    if (row === undefined) return undefined;
+    const now = this.#times.now();
+    if (this.#model === "Session" && row.expire_time <= now) return undefined;
+    const place = { table: TABLE, column: COLUMN, row: rowName([row.model, row.id]) };
+    const stored: Payload = JSON.parse(this.#box.open(row.payload, place));
+    const isUsed = this.#model === "RefreshToken" ? !isGood(row, now) : row.consumed_time !== null;
+    return {
+      ...stored,
+      ...(id === undefined || "jti" in stored ? {} : { jti: id }),
+      ...(isUsed ? { consumed: Math.floor((row.consumed_time ?? now) / 1000) || 1 } : {}),
+    };
+  }
+
+  #idleEnd(): number {
+    return this.#times.now() + this.#times.sessionIdleMs;
+  }
+
+  #idOf(id: string): string {
+    return SECRET_IDS.has(this.#model) ? hash(id) : id;
+  }
+}
+
+/** The model whose call ends a grant; every client may have access tokens. */
+const REVOKING = "AccessToken";
+
+/** The form in which credentials are stored. */
+export function hash(secret: string): string {
+  return createHash("sha256").update(secret).digest("base64url");
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}

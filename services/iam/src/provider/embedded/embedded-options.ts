@@ -1,0 +1,51 @@
+import type { Accounts } from "../../accounts/accounts.ts";
+import type { SecretBox } from "../../secrets/secret-box.ts";
+import type { OpenedDatabase } from "../../store/provider-database.ts";
+import type { ClientDeclaration } from "./client-declaration.ts";
+import type { ProviderEvent, TokenRevocations } from "./provider-events.ts";
+import type { SigningKeyTimes } from "./signing-keys.ts";
+
+/** A log, such as that of the process. */
+export interface ProviderLog {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** How long logins last, in milliseconds. */
+export interface LoginTimes {
+  /** Without a login or refresh. */
+  readonly idleMs: number;
+  /** At most. */
+  readonly absoluteMs: number;
+}
+
+/** The options of the embedded provider. */
+export interface EmbeddedProviderOptions {
+  /** `iam.public_url`: an origin. Headers of requests never decide it. */
+  readonly publicUrl: string;
+  /** `iam.organization`. */
+  readonly organization: string;
+  readonly clients: readonly ClientDeclaration[];
+  readonly accounts: Accounts;
+  /** With the tables of the provider. */
+  readonly database: OpenedDatabase;
+  readonly box: SecretBox;
+  readonly revocations: TokenRevocations;
+  readonly log: ProviderLog;
+  /** Called for events outside of a request, which has an audit of its own. */
+  readonly onEvent?: (event: ProviderEvent) => void;
+  readonly loginTimes?: LoginTimes;
+  readonly keyTimes?: SigningKeyTimes;
+  /** Milliseconds since the epoch, for tests. */
+  readonly now?: () => number;
+}
+
+const DAY = 86_400_000;
+
+/** A browser that is used on most days stays logged in for a month. */
+export const LOGIN_TIMES: LoginTimes = { idleMs: 3 * DAY, absoluteMs: 30 * DAY };
+
+/** The path of the issuer; all paths of the provider lie below it. */
+export const PROVIDER_PATH = "/v1/iam/oidc";
+/** The path of the login and consent pages. */
+export const INTERACTION_PATH = `${PROVIDER_PATH}/interaction`;

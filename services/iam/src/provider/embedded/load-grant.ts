@@ -1,0 +1,41 @@
+import type { Grant, KoaContextWithOIDC } from "oidc-provider";
+import type { ClientDeclaration } from "./client-declaration.ts";
+import { RESOURCE, SCOPES } from "./scopes.ts";
+
+/**
+ * The grant of the person to the client: that of their session, or of the consent they have just
+ * given. A client that needs no consent gets a new one.
+ */
+export async function loadGrant(
+  ctx: KoaContextWithOIDC,
+  clients: ReadonlyMap<string, ClientDeclaration>,
+): Promise<Grant | undefined> {
+  const { oidc } = ctx;
+  const clientId = oidc.client?.clientId ?? "";
+  const accountId = oidc.account?.accountId ?? "";
+  const known = oidc.result?.consent?.grantId ?? oidc.session?.grantIdFor(clientId);
+  const found = known === undefined ? undefined : await oidc.provider.Grant.find(known);
+  // Of whoever was logged in before.
+  const grant = found?.accountId === accountId ? found : undefined;
+  if (clients.get(clientId)?.asksConsent !== false) return grant;
+  const wanted = grantable(oidc.requestParamScopes);
+  const has = new Set(grant?.getOIDCScope().split(" "));
+  if (grant !== undefined && wanted.every((scope) => has.has(scope))) return grant;
+  const extended = grant ?? new oidc.provider.Grant({ accountId, clientId });
+  grantScopes(extended, wanted);
+  await extended.save();
+  return extended;
+}
+
+/** Those of the scopes that exist. */
+export function grantable(scopes: Iterable<string>): string[] {
+  const known: ReadonlySet<string> = new Set(SCOPES);
+  return [...scopes].filter((scope) => known.has(scope));
+}
+
+/** Adds scopes to a grant, for ID tokens and for access tokens. */
+export function grantScopes(grant: Grant, scopes: readonly string[]): void {
+  if (scopes.length === 0) return;
+  grant.addOIDCScope(scopes.join(" "));
+  grant.addResourceScope(RESOURCE, scopes.join(" "));
+}

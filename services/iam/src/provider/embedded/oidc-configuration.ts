@@ -1,0 +1,190 @@
+import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
+import type { Pages } from "../../pages/provider-pages.ts";
+import type { ProviderDocuments } from "../../store/provider-documents.ts";
+import { clientMetadata } from "./client-metadata.ts";
+import { type AdapterContext, DocumentAdapter } from "./document-adapter.ts";
+import {
+  type EmbeddedProviderOptions,
+  INTERACTION_PATH,
+  LOGIN_TIMES,
+  PROVIDER_PATH,
+} from "./embedded-options.ts";
+import { loadGrant } from "./load-grant.ts";
+import { requestScope } from "./request-scope.ts";
+import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./scopes.ts";
+import { ALGORITHM, type SigningKey } from "./signing-keys.ts";
+import { DEVICE_CODE_SECONDS, INTERACTION_SECONDS } from "./times.ts";
+import { accountClaims, serviceAccountClaims } from "./token-claims.ts";
+
+type OidcErrors = typeof import("oidc-provider")["errors"];
+
+/** What the configuration is made of. */
+export interface ConfigurationParts {
+  readonly options: EmbeddedProviderOptions;
+  readonly keys: readonly SigningKey[];
+  readonly documents: ProviderDocuments;
+  readonly context: AdapterContext;
+  readonly pages: Pages;
+  readonly errors: OidcErrors;
+}
+
+const FETCH_TIMEOUT_MS = 3000;
+/** Outlives all that it has issued. */
+const GRANT_DAYS = 365;
+const DAY_SECONDS = 86_400;
+/** Of browsers that never log in. */
+const ANONYMOUS_SESSION_SECONDS = 3600;
+
+/** The configuration of `oidc-provider`: a new one for each instance, which changes it. */
+export function oidcConfiguration(parts: ConfigurationParts): Configuration {
+  const { options, keys, pages } = parts;
+  const { publicUrl, clients, accounts, organization } = options;
+  const isSecure = publicUrl.startsWith("https:");
+  const times = options.loginTimes ?? LOGIN_TIMES;
+  const now = options.now ?? Date.now;
+  const prefix = isSecure ? "__Secure-" : "";
+  const cookie = { httpOnly: true, sameSite: "lax", signed: false, secure: isSecure } as const;
+  const declared = new Map(clients.map((client) => [client.id, client]));
+  return {
+    adapter: (model: string) =>
+      new DocumentAdapter(model, parts.documents, options.box, parts.context, {
+        sessionIdleMs: times.idleMs,
+        now,
+      }) as never,
+    jwks: { keys: keys.map((key) => ({ ...key })) as never },
+    clients: clients.map(clientMetadata),
+    clientAuthMethods: ["client_secret_basic", "private_key_jwt", "none"],
+    responseTypes: ["code"],
+    scopes: [...SCOPES],
+    claims: {
+      acr: null,
+      auth_time: null,
+      iss: null,
+      sid: null,
+      openid: ["sub"],
+      profile: ["name", "preferred_username", "displayName", "owner", "id", "subject_type"],
+      email: ["email"],
+    },
+    enabledJWA: {
+      clientAuthSigningAlgValues: ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"],
+      idTokenSigningAlgValues: [ALGORITHM],
+    },
+    pkce: { required: () => true },
+    allowOmittingSingleRegisteredRedirectUri: false,
+    acceptQueryParamAccessTokens: false,
+    clientBasedCORS: () => false,
+    cookies: {
+      names: {
+        session: `${prefix}iam_session`,
+        interaction: `${prefix}iam_interaction`,
+        resume: `${prefix}iam_resume`,
+      },
+      // Only the provider gets it, not the services of the same host.
+      long: { ...cookie, path: PROVIDER_PATH } as never,
+      short: cookie as never,
+    },
+    features: {
+      backchannelLogout: { enabled: true },
+      claimsParameter: { enabled: false },
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: false },
+      deviceFlow: {
+        enabled: true,
+        charset: "base-20",
+        mask: "****-****",
+        deviceInfo: () => ({ ip: requestScope.getStore()?.call.clientAddress ?? "" }),
+        userCodeInputSource: pages.deviceInput,
+        userCodeConfirmSource: pages.deviceConfirm,
+        successSource: pages.deviceDone,
+      },
+      dPoP: { enabled: false },
+      introspection: {
+        enabled: true,
+        // Services verify access tokens themselves; others learn nothing of them.
+        allowedPolicy: (_ctx, client, token) =>
+          client.clientAuthMethod !== "none" && token.clientId === client.clientId,
+      },
+      pushedAuthorizationRequests: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => RESOURCE,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_ctx, resource, client) => {
+          if (resource !== RESOURCE) throw new parts.errors.InvalidTarget();
+          return {
+            scope: SCOPES.join(" "),
+            audience: client.clientId,
+            accessTokenTTL: ACCESS_TOKEN_SECONDS,
+            accessTokenFormat: "jwt",
+            jwt: { sign: { alg: ALGORITHM } },
+          };
+        },
+      },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: pages.logout,
+        postLogoutSuccessSource: pages.loggedOut,
+      },
+      userinfo: { enabled: false },
+    },
+    extraTokenClaims: (ctx, token) => {
+      if (token.kind === "ClientCredentials") {
+        const client = declared.get(token.clientId ?? "");
+        // It has no session; what ends a token by its session's id ends this one alone.
+        return client && { ...serviceAccountClaims(client, organization), sid: token.jti };
+      }
+      const { account } = ctx.oidc.account as unknown as FoundAccount;
+      return { ...accountClaims(account), sid: token.sid };
+    },
+    findAccount: async (_ctx, id) => {
+      const account = await accounts.find(id);
+      if (account === undefined || account.disabled) return undefined;
+      const found: FoundAccount = {
+        accountId: account.id,
+        account,
+        claims: async () => ({ sub: account.id, ...accountClaims(account) }),
+      };
+      return found;
+    },
+    loadExistingGrant: (ctx) => loadGrant(ctx, declared),
+    interactions: { url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}` },
+    // Gateways ask for no `offline_access`, yet refresh.
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed("refresh_token"),
+    // A device stays logged in when the browser that has approved it logs out.
+    expiresWithSession: (_ctx, source) => source.kind !== "DeviceCode",
+    rotateRefreshToken: () => true,
+    revokeGrantPolicy: (ctx) =>
+      !(ctx.oidc.route === "revocation" && ctx.oidc.entities.AccessToken !== undefined),
+    renderError: pages.error,
+    fetch: (url, init) =>
+      globalThis.fetch(url, { ...init, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) }),
+    ttl: {
+      AccessToken: ACCESS_TOKEN_SECONDS,
+      AuthorizationCode: 60,
+      ClientCredentials: ACCESS_TOKEN_SECONDS,
+      DeviceCode: DEVICE_CODE_SECONDS,
+      Grant: GRANT_DAYS * DAY_SECONDS,
+      IdToken: ACCESS_TOKEN_SECONDS,
+      Interaction: INTERACTION_SECONDS,
+      RefreshToken: Math.floor(times.idleMs / 1000),
+      Session: (_ctx: KoaContextWithOIDC, session: { loginTs?: number }) => {
+        const { loginTs } = session;
+        if (loginTs === undefined) return ANONYMOUS_SESSION_SECONDS;
+        const end = loginTs + Math.floor(times.absoluteMs / 1000);
+        return Math.max(1, end - Math.floor(now() / 1000));
+      },
+    } as never,
+  };
+}
+
+/** What `findAccount` returns. */
+interface FoundAccount {
+  readonly accountId: string;
+  readonly account: import("../../accounts/account.ts").Account;
+  readonly claims: () => Promise<{ sub: string }>;
+  readonly [key: string]: unknown;
+}

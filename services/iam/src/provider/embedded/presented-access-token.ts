@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { type CryptoKey, compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
+import type { TokenRevocations } from "./provider-events.ts";
+import type { PresentedToken } from "./request-scope.ts";
+import { ALGORITHM, type SigningKey } from "./signing-keys.ts";
+
+/** What is needed to verify our own access tokens. */
+export interface OwnTokens {
+  readonly issuer: string;
+  /** The current keys. */
+  readonly keys: readonly SigningKey[];
+  readonly revocations: TokenRevocations;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+const MAX_LENGTH = 4096;
+
+/**
+ * Verifies an access token that a client wants to introspect or revoke.
+ *
+ * @returns what `oidc-provider` finds by the handle; undefined if the token is not one of ours, has
+ * expired or was revoked
+ */
+export async function presentAccessToken(
+  token: string,
+  { issuer, keys, revocations, now }: OwnTokens,
+): Promise<PresentedToken | undefined> {
+  const claims = await verifiedClaims(token, keys);
+  if (claims === undefined || claims["iss"] !== issuer) return undefined;
+  const { jti, sid, sub, iat, exp, aud, scope, client_id, ...rest } = claims;
+  if (typeof jti !== "string" || typeof sub !== "string" || typeof sid !== "string") {
+    return undefined;
+  }
+  if (typeof iat !== "number" || typeof exp !== "number" || exp * 1000 <= now()) return undefined;
+  if (await revocations.isRevoked({ jti, sid, sub, iat })) return undefined;
+  const isService = rest["subject_type"] === "service_account";
+  const model = isService ? "ClientCredentials" : "AccessToken";
+  const { iss: _issuer, ...extra } = rest;
+  const payload = {
+    kind: model,
+    jti,
+    iat,
+    exp,
+    aud,
+    scope,
+    clientId: client_id,
+    extra: { ...extra, sid, ...(isService ? { sub } : {}) },
+    ...(isService ? {} : { accountId: sub, sid }),
+  };
+  // Random, so that nobody else can present it.
+  return { handle: randomUUID(), model, payload };
+}
+
+async function verifiedClaims(
+  token: string,
+  keys: readonly SigningKey[],
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (token.length > MAX_LENGTH) return undefined;
+  try {
+    const { kid, typ, alg } = decodeProtectedHeader(token);
+    const key = keys.find((one) => one.kid === kid);
+    if (key === undefined || typ !== "at+jwt" || alg !== ALGORITHM) return undefined;
+    const { kty, n, e } = key;
+    const verifier = await importJWK({ kty, n, e } as JWK, ALGORITHM);
+    const { payload } = await compactVerify(token, verifier as CryptoKey, {
+      algorithms: [ALGORITHM],
+    });
+    return JSON.parse(new TextDecoder().decode(payload));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a text has the form of a JWT; only of these are there none in the database. */
+export function looksLikeJwt(text: string): boolean {
+  return text.split(".").length === 3;
+}

@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { CallContext } from "svc-access/runtime";
+import type { Payload } from "./document-adapter.ts";
+
+/** What belongs to the request under way. */
+export interface RequestScope {
+  readonly call: CallContext;
+  /** The access token that was presented to be introspected or revoked. */
+  readonly presented?: PresentedToken;
+  /** Audit events and revocations that are being stored: the response waits for them. */
+  readonly pending: Promise<unknown>[];
+}
+
+/** An access token of ours, verified. */
+export interface PresentedToken {
+  /** What `oidc-provider` is given in its place; it does not handle JWTs. */
+  readonly handle: string;
+  /** `AccessToken` or `ClientCredentials`. */
+  readonly model: string;
+  /** As if it were stored. */
+  readonly payload: Payload;
+}
+
+/** The request under way, in code that `oidc-provider` calls. */
+export const requestScope = new AsyncLocalStorage<RequestScope>();

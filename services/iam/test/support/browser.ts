@@ -1,0 +1,111 @@
+interface Cookie {
+  readonly value: string;
+  readonly path: string;
+}
+
+/** A browser without scripts: it keeps cookies, and follows redirects within an origin. */
+export class Browser {
+  readonly #cookies = new Map<string, Cookie>();
+  readonly #origin: string;
+  /** The addresses of all requests. */
+  readonly visited: string[] = [];
+
+  constructor(origin: string) {
+    this.#origin = origin;
+  }
+
+  /** Requests an address without following its redirect. */
+  async request(url: string, init: RequestInit = {}): Promise<Response> {
+    const { pathname } = new URL(url);
+    this.visited.push(url);
+    const cookies = [...this.#cookies]
+      .filter(
+        ([, { path }]) => pathname === path || pathname.startsWith(`${path}/`) || path === "/",
+      )
+      .map(([name, { value }]) => `${name}=${value}`);
+    const response = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      headers: {
+        accept: "text/html",
+        ...(cookies.length === 0 ? {} : { cookie: cookies.join("; ") }),
+        ...init.headers,
+      },
+    });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    return response;
+  }
+
+  /** Requests an address and follows redirects until a page, or another origin. */
+  async open(url: string, init: RequestInit = {}): Promise<Visit> {
+    let response = await this.request(url, init);
+    let at = url;
+    for (let count = 0; count < 20; count++) {
+      const location = response.headers.get("location");
+      if (location === null) break;
+      at = new URL(location, at).href;
+      if (new URL(at).origin !== this.#origin)
+        return { url: at, status: response.status, text: "" };
+      await response.arrayBuffer();
+      response = await this.request(at);
+    }
+    return { url: at, status: response.status, text: await response.text() };
+  }
+
+  /** Submits the form of a page by one of its buttons. */
+  async submit(
+    visit: Visit,
+    fields: Readonly<Record<string, string>>,
+    init: RequestInit = {},
+  ): Promise<Visit> {
+    const action = /<form method="post"(?: action="([^"]*)")?>/.exec(visit.text);
+    if (action === null) throw new Error(`there is no form: ${visit.text}`);
+    const hidden = [...visit.text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+    const body = new URLSearchParams(
+      hidden.map(([, name = "", value = ""]): [string, string] => [name, unescaped(value)]),
+    );
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    const url = new URL(unescaped(action[1] ?? ""), visit.url).href;
+    return this.open(action[1] === undefined ? visit.url : url, { method: "POST", body, ...init });
+  }
+
+  /** The value of a cookie. */
+  cookie(name: string): string | undefined {
+    return this.#cookies.get(name)?.value;
+  }
+
+  setCookie(name: string, value: string, path = "/"): void {
+    this.#cookies.set(name, { value, path });
+  }
+
+  #keep(line: string): void {
+    const [pair = "", ...attributes] = line.split(/;\s*/);
+    const [name = "", value = ""] = [
+      pair.slice(0, pair.indexOf("=")),
+      pair.slice(pair.indexOf("=") + 1),
+    ];
+    const path = attributes.find((one) => /^path=/i.test(one))?.slice(5) ?? "/";
+    const expires = attributes.find((one) => /^expires=/i.test(one))?.slice(8);
+    if (value === "" || (expires !== undefined && Date.parse(expires) < Date.now())) {
+      this.#cookies.delete(name);
+    } else {
+      this.#cookies.set(name, { value, path });
+    }
+  }
+}
+
+/** Where a browser has come to. */
+export interface Visit {
+  readonly url: string;
+  readonly status: number;
+  readonly text: string;
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+}

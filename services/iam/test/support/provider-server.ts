@@ -1,0 +1,214 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import * as client from "openid-client";
+import { type AuditEvent, type RouteDocument, ServiceError } from "svc-access/runtime";
+import { startTestServer, type TestServer } from "svc-access/testing";
+import { freePort } from "../../../../test/support/free-port.ts";
+import allRoutes from "../../gen/routes/iam.json" with { type: "json" };
+import { IAMAuthService } from "../../gen/svc/iam/v1/auth_pb.ts";
+import { bindIAMAuthService } from "../../gen/svc/iam/v1/auth_server.ts";
+import { providerHandler } from "../../src/login/interactions.ts";
+import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
+import type { EmbeddedProviderOptions } from "../../src/provider/embedded/embedded-options.ts";
+import { EmbeddedProvider } from "../../src/provider/embedded/embedded-provider.ts";
+import type { TokenIdentity } from "../../src/provider/embedded/provider-events.ts";
+import { EncryptionKeys } from "../../src/secrets/encryption-keys.ts";
+import { SecretBox } from "../../src/secrets/secret-box.ts";
+import type { Browser, Visit } from "./browser.ts";
+import { sqlite, type TestDatabase } from "./databases.ts";
+import { MemoryAccounts, PASSWORD } from "./memory-accounts.ts";
+
+const routes = {
+  $schema: "urn:svc-access:schema:routes:1",
+  schemaVersion: 1,
+  service: "iam",
+  keyPrefix: "/svc/kernel/routes",
+  routes: allRoutes.routes.filter(({ entry }) =>
+    entry.rpc.startsWith(`${IAMAuthService.typeName}/`),
+  ),
+  paths: [{ path: "/v1/iam/oidc", match: "prefix", methods: ["*"], exposure: "PUBLIC" }],
+} as unknown as RouteDocument;
+
+/** A server has at least one service; these tests need none. */
+const binding = bindIAMAuthService(
+  Object.fromEntries(
+    IAMAuthService.methods.map(({ localName }) => [
+      localName,
+      () => {
+        throw new ServiceError("UNIMPLEMENTED");
+      },
+    ]),
+  ) as never,
+);
+
+export const CALLBACK = "https://app.example.com/callback";
+export const CONSOLE: ClientDeclaration = {
+  id: randomUUID(),
+  name: "Console & <Co>",
+  flows: ["code"],
+  secret: randomBytes(32).toString("base64url"),
+  redirectUris: [CALLBACK, "http://localhost:3001/callback"],
+  postLogoutRedirectUris: ["https://app.example.com/bye"],
+  asksConsent: false,
+};
+
+/** A provider that runs in a server of the runtime. */
+export interface RunningProvider {
+  readonly origin: string;
+  readonly issuer: string;
+  readonly provider: EmbeddedProvider;
+  readonly server: TestServer;
+  readonly accounts: MemoryAccounts;
+  readonly revoked: { kind: string; value: string }[];
+  /** What has been written to the log of the provider. */
+  readonly logged: string[];
+  readonly database: TestDatabase;
+  /** A client of another origin. */
+  configure(
+    declared: ClientDeclaration,
+    authentication?: client.ClientAuth,
+  ): Promise<client.Configuration>;
+  events(type: string): Promise<readonly AuditEvent[]>;
+  stop(): Promise<void>;
+}
+
+export interface ProviderParts extends Partial<EmbeddedProviderOptions> {
+  readonly at?: TestDatabase;
+  readonly port?: number;
+  readonly accounts?: MemoryAccounts;
+}
+
+const running: RunningProvider[] = [];
+
+/** Ends all that a test has started. */
+export async function stopAll(): Promise<void> {
+  for (const one of running.splice(0)) await one.stop();
+}
+
+export const KEYS = randomBytes(32).toString("base64");
+
+export async function startProvider(parts: ProviderParts = {}): Promise<RunningProvider> {
+  const { at = await sqlite(), port = await freePort(), ...options } = parts;
+  const accounts = parts.accounts ?? new MemoryAccounts();
+  const revoked: { kind: string; value: string }[] = [];
+  const logged: string[] = [];
+  const log = (fields: object, message: string) =>
+    void logged.push(`${message} ${JSON.stringify(fields, errorText)}`);
+  const origin = `http://localhost:${port}`;
+  const provider = new EmbeddedProvider({
+    publicUrl: origin,
+    organization: "acme",
+    clients: [CONSOLE],
+    accounts,
+    database: at.open(),
+    box: new SecretBox(EncryptionKeys.parse(KEYS)),
+    revocations: {
+      revoke: async (revocation) => void revoked.push(revocation),
+      isRevoked: async ({ jti, sid }: TokenIdentity) =>
+        revoked.some(({ kind, value }) => value === (kind === "jti" ? jti : sid)),
+    },
+    log: { warn: log, error: log },
+    ...options,
+  });
+  const server = await startTestServer(binding, {
+    routes,
+    rawHandlers: [providerHandler(provider)],
+    config: { server: { http: { address: `127.0.0.1:${port}` }, grpc: null, metrics: null } },
+  });
+  const one: RunningProvider = {
+    origin,
+    issuer: provider.issuer,
+    provider,
+    server,
+    accounts,
+    revoked,
+    logged,
+    database: at,
+    configure: (declared, authentication) =>
+      client.discovery(
+        new URL(provider.issuer),
+        declared.id,
+        undefined,
+        authentication ??
+          (declared.secret === undefined
+            ? client.None()
+            : client.ClientSecretBasic(declared.secret)),
+        { execute: [client.allowInsecureRequests] },
+      ),
+    async events(type) {
+      return (await server.auditEvents()).filter((event) => event.type === type);
+    },
+    async stop() {
+      running.splice(running.indexOf(one), 1);
+      await server.close();
+    },
+  };
+  running.push(one);
+  return one;
+}
+
+function errorText(_: string, value: unknown): unknown {
+  return value instanceof Error ? `${value.stack}` : value;
+}
+
+/** What a client knows of a login that it has begun. */
+export interface Begun {
+  readonly url: URL;
+  readonly verifier: string;
+  readonly state: string;
+  readonly nonce: string;
+  readonly redirectUri: string;
+}
+
+export async function begin(
+  configuration: client.Configuration,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<Begun> {
+  const verifier = client.randomPKCECodeVerifier();
+  const [state, nonce] = [client.randomState(), client.randomNonce()];
+  const redirectUri = parameters["redirect_uri"] ?? CALLBACK;
+  const url = client.buildAuthorizationUrl(configuration, {
+    redirect_uri: redirectUri,
+    scope: "openid profile email",
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+    state,
+    nonce,
+    ...parameters,
+  });
+  return { url, verifier, state, nonce, redirectUri };
+}
+
+/** Enters the password on the login page. */
+export async function enter(
+  browser: Browser,
+  page: Visit,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Visit> {
+  return browser.submit(page, {
+    action: "login",
+    username: "alice",
+    password: PASSWORD,
+    ...fields,
+  });
+}
+
+export function redeem(configuration: client.Configuration, at: string, begun: Begun) {
+  return client.authorizationCodeGrant(configuration, new URL(at), {
+    pkceCodeVerifier: begun.verifier,
+    expectedState: begun.state,
+    expectedNonce: begun.nonce,
+    idTokenExpected: true,
+  });
+}
+
+/** Logs Alice in. */
+export async function logIn(
+  configuration: client.Configuration,
+  browser: Browser,
+  parameters: Readonly<Record<string, string>> = {},
+) {
+  const begun = await begin(configuration, parameters);
+  let visit = await browser.open(begun.url.href);
+  if (visit.text.includes('name="password"')) visit = await enter(browser, visit);
+  return redeem(configuration, visit.url, begun);
+}
