@@ -1,0 +1,36 @@
+/** More than any discovery document, key set or token response has. */
+const LARGEST_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 4000;
+
+/** A `fetch` for an identity provider. */
+export type ProviderFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * A `fetch` whose answers are bounded in time and size, and which follows no redirect: a provider is
+ * trusted to identify people, and no further.
+ *
+ * @param baseFetch for tests, and for a provider in this process
+ */
+export function boundedFetch(baseFetch: ProviderFetch = fetch): ProviderFetch {
+  return async (url, init) => {
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = init.signal == null ? timeout : AbortSignal.any([init.signal, timeout]);
+    const response = await baseFetch(url, { ...init, signal, redirect: "manual" });
+    if (response.body === null) return response;
+    const { status, statusText, headers } = response;
+    const body = await readBounded(response.body);
+    return new Response(body, { status, statusText, headers });
+  };
+}
+
+async function readBounded(stream: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop cancels the stream, which closes the connection.
+  for await (const chunk of stream) {
+    bytes += chunk.byteLength;
+    if (bytes > LARGEST_BYTES) throw new Error(`the answer is larger than ${LARGEST_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks) as Uint8Array<ArrayBuffer>;
+}

@@ -1,0 +1,162 @@
+import type { Configuration } from "openid-client";
+import { type ProcessLogger, ServiceError } from "svc-access/runtime";
+import type {
+  CodeExchange,
+  IdentityProvider,
+  LoginRequest,
+  RevocableKind,
+  Tokens,
+} from "../identity-provider.ts";
+import { boundedFetch, type ProviderFetch } from "./bounded-fetch.ts";
+import { explainProviderError } from "./provider-errors.ts";
+
+/** The client that this service is at an OpenID provider. */
+export interface OidcClientOptions {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+  readonly logger: Pick<ProcessLogger, "error">;
+  /** Whether the provider may be called without TLS: on loopback, or in development. */
+  readonly allowHttp: boolean;
+  readonly fetch?: ProviderFetch;
+}
+
+/** How long what discovery found is used. */
+const DISCOVERY_TTL_MS = 10 * 60_000;
+
+/** Any OpenID provider, by its standard endpoints. */
+export class OidcProviderClient implements IdentityProvider {
+  readonly #options: OidcClientOptions;
+  #discovered:
+    | { readonly configuration: Promise<Configuration>; readonly since: number }
+    | undefined;
+
+  constructor(options: OidcClientOptions) {
+    this.#options = options;
+  }
+
+  async loginUrl({ redirectUri, state, codeChallenge, nonce }: LoginRequest): Promise<string> {
+    const { buildAuthorizationUrl } = await openidClient();
+    const configuration = await this.#configuration();
+    const parameters = {
+      redirect_uri: redirectUri,
+      scope: this.#options.scopes.join(" "),
+      state,
+      ...(codeChallenge === ""
+        ? {}
+        : { code_challenge: codeChallenge, code_challenge_method: "S256" }),
+      ...(nonce === "" ? {} : { nonce }),
+    };
+    try {
+      return buildAuthorizationUrl(configuration, parameters).href;
+    } catch (error) {
+      // The endpoint that the provider names is not a web address.
+      throw explainProviderError(error, this.#options.logger);
+    }
+  }
+
+  async exchangeCode(exchange: CodeExchange): Promise<Tokens> {
+    const { code, redirectUri, codeVerifier, nonce, issuer } = exchange;
+    if (issuer !== "" && issuer !== this.#options.issuer) {
+      throw new ServiceError("INVALID_ARGUMENT", "the callback is from another issuer");
+    }
+    const parameters = {
+      code,
+      redirect_uri: redirectUri,
+      ...(codeVerifier === "" ? {} : { code_verifier: codeVerifier }),
+    };
+    // The nonce is checked here: openid-client demands one wherever the token has one.
+    return this.#grant("authorization_code", parameters, nonce);
+  }
+
+  async refresh(refreshToken: string, scopes: readonly string[]): Promise<Tokens> {
+    const parameters = {
+      refresh_token: refreshToken,
+      ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    };
+    return this.#grant("refresh_token", parameters, "");
+  }
+
+  async revoke(token: string, kind: RevocableKind | undefined): Promise<void> {
+    const { tokenRevocation } = await openidClient();
+    const configuration = await this.#configuration();
+    if (configuration.serverMetadata().revocation_endpoint === undefined) {
+      throw new ServiceError("UNIMPLEMENTED", "the identity provider cannot revoke tokens");
+    }
+    try {
+      await tokenRevocation(
+        configuration,
+        token,
+        kind === undefined ? {} : { token_type_hint: kind },
+      );
+    } catch (error) {
+      throw explainProviderError(error, this.#options.logger);
+    }
+  }
+
+  async #grant(
+    grantType: string,
+    parameters: Record<string, string>,
+    nonce: string,
+  ): Promise<Tokens> {
+    const { genericGrantRequest } = await openidClient();
+    const configuration = await this.#configuration();
+    try {
+      const response = await genericGrantRequest(configuration, grantType, parameters);
+      if (nonce !== "" && response.claims()?.nonce !== nonce) {
+        throw new ServiceError("INVALID_ARGUMENT", "the nonce is not that of the login");
+      }
+      const seconds = response.expiresIn();
+      return {
+        accessToken: response.access_token,
+        refreshToken: response.refresh_token ?? "",
+        idToken: response.id_token ?? "",
+        expireTime: seconds === undefined ? undefined : Date.now() + seconds * 1000,
+        scopes: response.scope?.split(" ").filter((scope) => scope !== "") ?? [],
+      };
+    } catch (error) {
+      throw explainProviderError(error, this.#options.logger);
+    }
+  }
+
+  /** The provider's endpoints; calls that come while they are read share one reading. */
+  #configuration(): Promise<Configuration> {
+    const now = performance.now();
+    if (this.#discovered === undefined || now - this.#discovered.since > DISCOVERY_TTL_MS) {
+      const configuration = this.#discover();
+      const discovered = { configuration, since: now };
+      this.#discovered = discovered;
+      configuration.catch(() => {
+        if (this.#discovered === discovered) this.#discovered = undefined;
+      });
+    }
+    return this.#discovered.configuration;
+  }
+
+  async #discover(): Promise<Configuration> {
+    const { issuer, clientId, clientSecret, allowHttp, fetch, logger } = this.#options;
+    const openid = await openidClient();
+    const { ClientSecretBasic, customFetch, discovery } = openid;
+    // Signatures of ID tokens are verified, although they come from the provider itself.
+    const execute = [openid.enableNonRepudiationChecks];
+    if (allowHttp) execute.push(openid.allowInsecureRequests);
+    try {
+      return await discovery(
+        new URL(issuer),
+        clientId,
+        undefined,
+        ClientSecretBasic(clientSecret),
+        {
+          [customFetch]: boundedFetch(fetch) as never,
+          execute,
+        },
+      );
+    } catch (error) {
+      throw explainProviderError(error, logger);
+    }
+  }
+}
+
+/** It is loaded when the first login needs it. */
+const openidClient = () => import("openid-client");

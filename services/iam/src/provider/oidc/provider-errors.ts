@@ -1,0 +1,29 @@
+import { type ProcessLogger, ServiceError } from "svc-access/runtime";
+
+/** What OAuth calls a code or token that is not, or no longer, valid (RFC 6749, 5.2). */
+const REFUSALS: ReadonlyMap<string, string> = new Map([
+  ["invalid_grant", "the identity provider does not accept the code or token"],
+  ["invalid_scope", "the identity provider does not grant these scopes"],
+  ["unsupported_token_type", "the identity provider cannot revoke this kind of token"],
+]);
+
+/**
+ * What an error of a provider means for a caller of this service: its code or token was refused, or
+ * the provider does not work. The provider's own text goes to the log only.
+ */
+export function explainProviderError(
+  error: unknown,
+  logger: Pick<ProcessLogger, "error">,
+): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const { error: code } = (error ?? {}) as { readonly error?: unknown };
+  const refusal = typeof code === "string" ? REFUSALS.get(code) : undefined;
+  if (refusal !== undefined) {
+    return new ServiceError("INVALID_ARGUMENT", refusal, {
+      details: { error: code as string },
+      cause: error,
+    });
+  }
+  logger.error({ error }, "the identity provider does not work");
+  return new ServiceError("UNAVAILABLE", "the identity provider does not answer", { cause: error });
+}
