@@ -27,7 +27,15 @@ export type {
   Authenticator,
   Identity,
 } from "./authn/identity/authenticator.ts";
+export type { TokenRefusal } from "./authn/jwt/bearer-token.ts";
 export { MemoryRevocationList, type RevocationList } from "./authn/jwt/revocation-list.ts";
+export {
+  type ActiveToken,
+  createTokenVerifier,
+  type InactiveToken,
+  type TokenVerifier,
+  type TokenVerifierOptions,
+} from "./authn/jwt/token-verifier.ts";
 export type { HttpRoute, HttpRouteVariable, ServiceBinding } from "./binding/service-binding.ts";
 export { deepFreeze, httpRoutes } from "./binding/service-binding.ts";
 export {

@@ -1,4 +1,3 @@
-import { subjectTypeClaim } from "../../api/subject-type.ts";
 import type { Logger } from "../../common/logger.ts";
 import type { ServiceConfig } from "../configuration/service-config.ts";
 import { ServiceError } from "../error/service-error.ts";
@@ -7,10 +6,9 @@ import { GatewayHeadersAuthenticator } from "./gateway/gateway-headers.ts";
 import type { AuthenticationRequest, Authenticator, Identity } from "./identity/authenticator.ts";
 import { InternalTokenAuthenticator, TokenTable } from "./internal/internal-token.ts";
 import { tokenSources } from "./internal/token-sources.ts";
-import { BearerRefused } from "./jwt/bearer-token.ts";
+import { BearerRefused, BearerUnchecked } from "./jwt/bearer-token.ts";
+import { configuredTokens } from "./jwt/configured-tokens.ts";
 import { JwtAuthenticator } from "./jwt/jwt-authenticator.ts";
-import { KeySet } from "./jwt/key-set.ts";
-import { fetchKeys } from "./jwt/key-source.ts";
 import { MemoryRevocationList, type RevocationList } from "./jwt/revocation-list.ts";
 
 /** What authenticators need besides the configuration. */
@@ -32,8 +30,6 @@ export interface AuthenticatorDependencies {
   /** Milliseconds since the epoch; `Date.now` where absent. */
   readonly now?: (() => number) | undefined;
 }
-
-const NS_PER_MS = 1_000_000;
 
 /**
  * The authenticators of a configuration, in the order in which they are called. Internal tokens
@@ -76,25 +72,9 @@ function createInternal(config: ServiceConfig, dependencies: AuthenticatorDepend
 function createJwt(config: ServiceConfig, dependencies: AuthenticatorDependencies) {
   const { oidc, cache_ttl_ns } = config.security.authn;
   if (oidc === undefined) throw new Error("security.authn.oidc is missing");
-  const { events, logger, now = () => Date.now(), revocations } = dependencies;
-  const algorithms: ReadonlySet<string> = new Set(oidc.allowed_algs);
-  const { issuer, discovery_url: discoveryUrl, jwks_url: jwksUrl } = oidc;
-  const load = () => fetchKeys({ issuer, discoveryUrl, jwksUrl, algorithms });
-  return new JwtAuthenticator({
-    keys: new KeySet({ load, ttlMs: oidc.jwks_cache_ttl_ns / NS_PER_MS, now, events, logger }),
-    rules: {
-      algorithms,
-      issuer,
-      audience: oidc.audience,
-      allowedOwners: oidc.allowed_owners,
-      subjectTypeClaim: subjectTypeClaim(issuer, oidc.subject_type_claim),
-      clockSkewMs: oidc.clock_skew_ns / NS_PER_MS,
-    },
-    cacheTtlMs: cache_ttl_ns / NS_PER_MS,
-    revocations: revocations ?? new MemoryRevocationList(),
-    now,
-    events,
-  });
+  const { revocations = new MemoryRevocationList() } = dependencies;
+  const tokens = configuredTokens(oidc, cache_ttl_ns, { ...dependencies, revocations });
+  return new JwtAuthenticator(tokens);
 }
 
 /**
@@ -103,7 +83,8 @@ function createJwt(config: ServiceConfig, dependencies: AuthenticatorDependencie
  *
  * A JWT that cannot be verified now counts as invalid: a peer that may use the headers could send
  * an invalid one as well. Without headers the call is UNAVAILABLE. A genuine JWT whose bearer is
- * refused decides: the gateway sets its headers from the same token, and does not know revocations.
+ * refused decides, and one that may have been revoked: the gateway sets its headers from the same
+ * token, and does not know revocations.
  */
 export class HybridAuthenticator implements Authenticator {
   readonly name = "hybrid";
@@ -151,7 +132,7 @@ export class HybridAuthenticator implements Authenticator {
   #fallBack(request: AuthenticationRequest, error: unknown): Identity {
     const isNoToken =
       error instanceof ServiceError &&
-      !(error instanceof BearerRefused) &&
+      !(error instanceof BearerRefused || error instanceof BearerUnchecked) &&
       (error.code === "UNAUTHORIZED" || error.code === "UNAVAILABLE");
     const gateway = isNoToken ? this.#gateway.authenticate(request) : undefined;
     if (gateway === undefined) throw error;

@@ -137,6 +137,23 @@ describe("10 hybrid [AUTHN-3]", () => {
     await strict.close();
   });
 
+  test("a genuine token that may have been revoked is 503, whatever the headers", async () => {
+    const revocations = {
+      isRevoked: () => {
+        throw new ServiceError("UNAVAILABLE");
+      },
+    };
+    const strict = await JwtWorld.create({ mode: "hybrid" }, { revocations });
+    const token = strict.token();
+    for (const headers of [ALICE, []]) {
+      expect(await strict.outcome(token, { headers })).toBe(
+        "503 UNAVAILABLE: it is not known now whether the token was revoked",
+      );
+      expect(await strict.outcome(token, { headers, exposure: "PUBLIC" })).toBe("passed");
+    }
+    await strict.close();
+  });
+
   test.each<[string, Error]>([
     ["a fault", new Error("broken")],
     ["a fault with a code", Object.assign(new Error("broken"), { code: "UNAVAILABLE" })],

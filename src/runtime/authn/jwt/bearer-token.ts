@@ -4,7 +4,7 @@ import { ServiceError } from "../../error/service-error.ts";
 const PREFIX = "Bearer ";
 const SCHEME = /^bearer(?![!#$%&'*+\-.^_`|~0-9A-Za-z])/i;
 /** Longer tokens are refused before they are processed. */
-const MAX_TOKEN_LENGTH = 16 * 1024;
+export const MAX_TOKEN_LENGTH = 16 * 1024;
 
 /**
  * The token of `Authorization: Bearer`, with exactly that prefix; undefined if there is none, or
@@ -27,19 +27,59 @@ export function bearerToken(headers: CallHeaders): string | undefined {
   return value.slice(PREFIX.length);
 }
 
+/** What a token is refused for, where a caller may need to know; all else is `invalid`. */
+const REFUSALS = {
+  expired: "it has expired",
+  not_yet_valid: "it is not valid yet",
+  revoked: "it was revoked",
+  wrong_issuer: "its issuer is not accepted",
+  wrong_audience: "its audience is not accepted",
+  wrong_owner: "its owner is not accepted",
+  not_an_access_token: "it is not an access token",
+} as const;
+
 /**
- * The error of a token that is not accepted. The reason is a fixed text, never text of the token.
+ * Why a token is not accepted. A token without a valid signature is always `invalid`: nothing that
+ * it claims is known.
  */
-export function invalidToken(reason: string, cause?: unknown): ServiceError {
-  return new ServiceError("UNAUTHORIZED", `invalid token: ${reason}`, { cause });
+export type TokenRefusal = keyof typeof REFUSALS | "invalid";
+
+/** The error of a token that is not accepted. Its message is a fixed text, never text of the token. */
+export class TokenRefusedError extends ServiceError {
+  readonly refusal: TokenRefusal;
+
+  constructor(refusal: TokenRefusal, reason: string, options?: ErrorOptions) {
+    super("UNAUTHORIZED", `invalid token: ${reason}`, options);
+    this.refusal = refusal;
+  }
+}
+
+/** The error of a token that is not acceptable as it is. */
+export function invalidToken(reason: string, cause?: unknown): TokenRefusedError {
+  return new TokenRefusedError("invalid", reason, { cause });
+}
+
+/** The error of a well-formed token that is not accepted. */
+export function refusedToken(refusal: keyof typeof REFUSALS): TokenRefusedError {
+  return new TokenRefusedError(refusal, REFUSALS[refusal]);
 }
 
 /**
  * The error of a genuine token whose bearer is refused, for example because it was revoked. It is a
  * decision about the caller, so other credentials of the call are not tried.
  */
-export class BearerRefused extends ServiceError {
-  constructor(reason: string) {
-    super("UNAUTHORIZED", `invalid token: ${reason}`);
+export class BearerRefused extends TokenRefusedError {
+  constructor(refusal: keyof typeof REFUSALS) {
+    super(refusal, REFUSALS[refusal]);
+  }
+}
+
+/**
+ * The error of a genuine token if it is not known now whether it was revoked. Other credentials of
+ * the call are not tried either: they may come from the same token.
+ */
+export class BearerUnchecked extends ServiceError {
+  constructor(options?: ErrorOptions) {
+    super("UNAVAILABLE", "it is not known now whether the token was revoked", options);
   }
 }

@@ -1,5 +1,5 @@
 import { isSubjectId } from "../identity/identity-text.ts";
-import { BearerRefused, invalidToken } from "./bearer-token.ts";
+import { BearerRefused, invalidToken, refusedToken } from "./bearer-token.ts";
 import type { JsonObject } from "./jwt-header.ts";
 
 /** The required claims of tokens, by configuration. */
@@ -14,9 +14,12 @@ export interface ClaimRules {
 /** The data about an accepted token from its claims. Times are milliseconds since the epoch. */
 export interface TokenClaims {
   readonly subject: string;
+  readonly audiences: readonly string[];
   readonly id: string | undefined;
+  readonly sessionId: string | undefined;
   /** The earliest it may have been: `iat` less the clock skew, as revocations are compared with it. */
   readonly issuedAt: number;
+  readonly iat: number;
   readonly expiresAt: number;
 }
 
@@ -37,31 +40,39 @@ export function checkClaims(
   rules: ClaimRules,
   now: number,
 ): TokenClaims {
-  if (claims["iss"] !== rules.issuer) throw invalidToken("its issuer is not accepted");
-  checkAudience(claims["aud"], rules.audience);
+  if (claims["iss"] !== rules.issuer) throw refusedToken("wrong_issuer");
+  const audiences = checkAudience(claims["aud"], rules.audience);
   checkTokenKind(claims, isAccessToken);
-  const { sub, jti } = claims as { sub?: unknown; jti?: unknown };
+  const { sub } = claims as { sub?: unknown };
   if (typeof sub !== "string" || !isSubjectId(sub)) throw invalidToken("its subject is not valid");
-  if (jti !== undefined && (typeof jti !== "string" || jti.length > MAX_ID_LENGTH)) {
-    throw invalidToken("its id is not valid");
-  }
+  const id = idOf(claims["jti"], "its id is not valid");
+  const sessionId = idOf(claims["sid"], "its session id is not valid");
   const times = checkTimes(claims, rules.clockSkewMs, now);
   checkOwner(claims["owner"], rules.allowedOwners);
-  return { subject: sub, id: jti, ...times };
+  return { subject: sub, audiences, id, sessionId, ...times };
+}
+
+/** An id of any other kind could not be revoked. */
+function idOf(value: unknown, problem: string): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "string" || value.length > MAX_ID_LENGTH) throw invalidToken(problem);
+  return value;
 }
 
 /** Last of all, since this refuses the bearer, not the token. */
 function checkOwner(owner: unknown, allowed: readonly string[]): void {
   if (allowed.length === 0 || (typeof owner === "string" && allowed.includes(owner))) return;
-  throw new BearerRefused("its owner is not accepted");
+  throw new BearerRefused("wrong_owner");
 }
 
-function checkAudience(audience: unknown, accepted: readonly string[]): void {
+/** @returns the audiences */
+function checkAudience(audience: unknown, accepted: readonly string[]): readonly string[] {
   const list: unknown[] = Array.isArray(audience) ? audience : [audience];
   const isList = list.length <= MAX_AUDIENCES && list.every((one) => typeof one === "string");
   if (!isList || !list.some((one) => accepted.includes(one as string))) {
-    throw invalidToken("its audience is not accepted");
+    throw refusedToken("wrong_audience");
   }
+  return Object.freeze(list as string[]);
 }
 
 function checkTimes(claims: JsonObject, skewMs: number, now: number) {
@@ -69,11 +80,11 @@ function checkTimes(claims: JsonObject, skewMs: number, now: number) {
   const expiresAt = timeOf(claims["exp"]);
   const notBefore = claims["nbf"] === undefined ? issuedAt : timeOf(claims["nbf"]);
   if (expiresAt <= issuedAt) throw invalidToken("its times are not valid");
-  if (now >= expiresAt + skewMs) throw invalidToken("it has expired");
+  if (now >= expiresAt + skewMs) throw refusedToken("expired");
   if (now + skewMs < issuedAt || now + skewMs < notBefore) {
-    throw invalidToken("it is not valid yet");
+    throw refusedToken("not_yet_valid");
   }
-  return { issuedAt: issuedAt - skewMs, expiresAt };
+  return { issuedAt: issuedAt - skewMs, iat: issuedAt, expiresAt };
 }
 
 /** A NumericDate, in milliseconds. */
@@ -102,13 +113,13 @@ function checkTokenKind(claims: JsonObject, isAccessToken: boolean): void {
     const kind = claims[name];
     if (kind === undefined || kind === "") continue;
     if (typeof kind !== "string" || !ACCESS_KINDS.has(kind.toLowerCase().replace(/[^a-z]/g, ""))) {
-      throw invalidToken("it is not an access token");
+      throw refusedToken("not_an_access_token");
     }
     isAccess = true;
   }
-  if (Object.hasOwn(claims, "events")) throw invalidToken("it is not an access token");
+  if (Object.hasOwn(claims, "events")) throw refusedToken("not_an_access_token");
   // Casdoor's access token has the nonce of the login too, but says what it is.
   if (!isAccess && ID_TOKEN_CLAIMS.some((name) => Object.hasOwn(claims, name))) {
-    throw invalidToken("it is not an access token");
+    throw refusedToken("not_an_access_token");
   }
 }

@@ -3,6 +3,7 @@ import { type CallerType, callerType } from "../../../api/subject-type.ts";
 import { HALVES, UNPRINTABLE } from "../../../common/printable.ts";
 import type { Principal } from "../../call/call-context.ts";
 import { ServiceError } from "../../error/service-error.ts";
+import type { Identity } from "../identity/authenticator.ts";
 import { invalidToken } from "./bearer-token.ts";
 import { type ClaimRules, checkClaims, type TokenClaims } from "./jwt-claims.ts";
 import {
@@ -23,7 +24,9 @@ export interface JwtRules extends ClaimRules {
 
 /** A token that was verified. */
 export interface VerifiedToken extends TokenClaims {
-  readonly principal: Principal;
+  readonly subjectType: CallerType;
+  /** Shared by all calls with the token. */
+  readonly identity: Identity;
   /** The key that it was verified with. */
   readonly key: VerificationKey;
 }
@@ -47,7 +50,9 @@ export async function verifyJwt(
   const claims = readJsonObject(payload);
   const checked = checkClaims(claims, header.isAccessToken, rules, now());
   const subjectType = subjectTypeOf(claims, rules.subjectTypeClaim);
-  return { ...checked, principal: principalOfClaims(claims, checked.subject, subjectType), key };
+  const principal = principalOfClaims(claims, checked.subject, subjectType);
+  const identity: Identity = Object.freeze({ principal, credential: "jwt" });
+  return { ...checked, subjectType, identity, key };
 }
 
 async function verifySignature(

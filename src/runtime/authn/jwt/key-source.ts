@@ -20,7 +20,19 @@ const MAX_KEYS = 100;
  * @throws Error where they cannot be read now, or the provider is another one
  */
 export async function fetchKeys(options: KeySourceOptions): Promise<readonly VerificationKey[]> {
-  const { keys } = await fetchJsonObject(options.jwksUrl ?? (await discoverKeySet(options)));
+  const keySet = await fetchJsonObject(options.jwksUrl ?? (await discoverKeySet(options)));
+  return readKeySet(keySet, options.algorithms);
+}
+
+/**
+ * The usable keys of a key set (RFC 7517); those of other kinds are left out.
+ *
+ * @throws Error if it is none, or too large
+ */
+export function readKeySet(
+  { keys }: JsonObject,
+  algorithms: ReadonlySet<string>,
+): readonly VerificationKey[] {
   if (!Array.isArray(keys)) throw new Error("the key set of the provider has no keys");
   if (keys.length > MAX_KEYS) {
     throw new Error(`the key set of the provider has more than ${MAX_KEYS} keys`);
@@ -28,7 +40,7 @@ export async function fetchKeys(options: KeySourceOptions): Promise<readonly Ver
   const usable: VerificationKey[] = [];
   for (const jwk of keys as unknown[]) {
     if (typeof jwk !== "object" || jwk === null || Array.isArray(jwk)) continue;
-    const key = readVerificationKey(jwk as JsonObject, options.algorithms);
+    const key = readVerificationKey(jwk as JsonObject, algorithms);
     if (key !== undefined) usable.push(key);
   }
   return usable;

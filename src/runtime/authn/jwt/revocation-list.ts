@@ -6,6 +6,12 @@ export interface RevocableToken {
   readonly id: string | undefined;
   /** The claim `sub`. */
   readonly subject: string;
+  /** The subject type: `user` or `service_account`. */
+  readonly subjectType: string;
+  /** The claim `sid`: the session that it belongs to; undefined where the token has none. */
+  readonly sessionId: string | undefined;
+  /** The claim `iat`, in milliseconds since the epoch: when it was issued, by the provider's clock. */
+  readonly iat: number;
   /**
    * The earliest time at which it may have been issued, in milliseconds since the epoch: its claim
    * `iat` less the accepted clock skew, for the provider's clock may be that far ahead of this one.
@@ -26,7 +32,10 @@ export interface RevocableToken {
  * ```
  */
 export interface RevocationList {
-  /** Whether the token is revoked. If this throws, the call is refused. */
+  /**
+   * Whether the token is revoked. If this throws, the call is refused; throw UNAVAILABLE if it is
+   * not known now.
+   */
   isRevoked(token: RevocableToken): boolean;
 }
 
@@ -71,9 +80,10 @@ export class MemoryRevocationList implements RevocationList {
   }
 
   /**
-   * Revokes all tokens of a subject that may have been issued up to now. The provider's clock may
-   * be ahead, so this includes those whose `iat` is later by up to `clock_skew_ns`: who logs in
-   * again within that time is refused, until the token is renewed after it.
+   * Revokes all tokens of a subject, of whatever subject type, that may have been issued up to now.
+   * The provider's clock may be ahead, so this includes those whose `iat` is later by up to
+   * `clock_skew_ns`: who logs in again within that time is refused, until the token is renewed
+   * after it.
    *
    * @param subject their claim `sub`
    * @param until when the last of them is no longer accepted, in milliseconds since the epoch: now, the
@@ -92,7 +102,11 @@ export class MemoryRevocationList implements RevocationList {
   }
 
   /** Whether the token, or its subject until after it was issued, was revoked. */
-  isRevoked({ id, subject, issuedAt }: RevocableToken): boolean {
+  isRevoked({
+    id,
+    subject,
+    issuedAt,
+  }: Pick<RevocableToken, "id" | "subject" | "issuedAt">): boolean {
     if (id !== undefined && this.#tokens.has(id)) return true;
     const revoked = this.#subjects.get(subject);
     return revoked !== undefined && issuedAt <= revoked.before;

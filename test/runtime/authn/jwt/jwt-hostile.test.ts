@@ -198,6 +198,9 @@ const REFUSED: Record<string, () => string> = {
   "sub with a NUL": () => world.token({ sub: "alice\0" }),
   "jti too long": () => world.token({ jti: "x".repeat(513) }),
   "jti a number": () => world.token({ jti: 1 }),
+  "sid too long": () => world.token({ sid: "x".repeat(513) }),
+  "sid a list": () => world.token({ sid: ["s"] }),
+  "sid null": () => world.token({ sid: null }),
   "roles a string": () => world.token({ roles: "admin" }),
   "roles of nothing": () => world.token({ roles: [null] }),
   "roles without a name": () => world.token({ roles: [{ displayName: "admin" }] }),
@@ -224,6 +227,7 @@ const REASONS: Record<string, RegExp> = {
   "28": /it is too long/,
   sub: /its subject is not valid/,
   jti: /its id is not valid/,
+  sid: /its session id is not valid/,
   roles: /its claims are not valid/,
   groups: /its claims are not valid/,
   too: /its claims are not valid/,
@@ -243,6 +247,10 @@ describe("tokens that are refused [AUTHN-5]", () => {
       new RegExp(`^401 UNAUTHORIZED: invalid token: ${reason.source}$`),
     );
     expect(await world.outcome(token(), { exposure: "PUBLIC" })).toBe("passed");
+    expect(await world.verifier.verify(token())).toEqual({
+      active: false,
+      reason: expect.stringMatching(/^(?!revoked)[a-z_]+$/),
+    });
   });
 
   test.each([1, null, true, {}, "k".repeat(257)])(
@@ -354,6 +362,10 @@ describe("tokens that are accepted", () => {
       source: "jwt",
     });
     expect(call.credential).toBe("jwt");
+    expect(await world.verifier.verify(token())).toMatchObject({
+      active: true,
+      principal: call.principal,
+    });
   });
 
   test("a token without kid, where several keys fit, is refused", async () => {

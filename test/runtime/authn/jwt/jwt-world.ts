@@ -1,5 +1,10 @@
 import type { AuthenticatorDependencies } from "../../../../src/runtime/authn/create-authenticators.ts";
 import { identificationStages } from "../../../../src/runtime/authn/identification-stages.ts";
+import { MemoryRevocationList } from "../../../../src/runtime/authn/jwt/revocation-list.ts";
+import {
+  createTokenVerifier,
+  type TokenVerifier,
+} from "../../../../src/runtime/authn/jwt/token-verifier.ts";
 import type { Call } from "../../../../src/runtime/call/call.ts";
 import {
   callOf,
@@ -22,6 +27,8 @@ export class JwtWorld {
   time = 1_800_000_000_000;
   readonly reported: string[];
   readonly warnings: object[];
+  /** Verifies tokens by the same configuration, with keys of its own. */
+  readonly verifier: TokenVerifier;
   readonly #stages: ReturnType<typeof identificationStages>;
 
   private constructor(
@@ -50,7 +57,10 @@ export class JwtWorld {
       },
       ...rest,
     });
-    this.#stages = identificationStages(config, { events, logger, now: () => this.time, ...more });
+    const now = () => this.time;
+    this.#stages = identificationStages(config, { events, logger, now, ...more });
+    const { revocations = new MemoryRevocationList() } = more;
+    this.verifier = createTokenVerifier(config, { revocations, logger, now });
   }
 
   static async create(

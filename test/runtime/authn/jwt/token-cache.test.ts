@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { TokenCache } from "../../../../src/runtime/authn/jwt/jwt-authenticator.ts";
 import { MemoryRevocationList } from "../../../../src/runtime/authn/jwt/revocation-list.ts";
+import { TokenCache } from "../../../../src/runtime/authn/jwt/verified-tokens.ts";
 import { JwtWorld } from "./jwt-world.ts";
 
 const SECOND = 1000;
