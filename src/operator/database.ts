@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { note } from "../common/note.ts";
-import { readConfig } from "./command/read-config.ts";
+import { readConfig } from "./command/flags.ts";
 
 /** `svc-access database …`: the tables of a service. */
 export function databaseCommand(): Command {

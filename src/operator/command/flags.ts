@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { InvalidArgumentError, Option } from "commander";
-import { readConfig } from "./read-config.ts";
+import type { ServiceConfig } from "../../runtime/configuration/service-config.ts";
 
 /** An error that the user must fix: a flag, a file, a locked store. The message says how. */
 export class OperatorError extends Error {
@@ -84,4 +84,15 @@ export function wholeNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text))
     throw new InvalidArgumentError("write a whole number of at least 1");
   return Number(text);
+}
+
+/**
+ * Reads the configuration of a service, which is another program: sections that only it knows are
+ * ignored. It finds a misspelt key itself when it starts.
+ *
+ * @throws ConfigurationError
+ */
+export async function readConfig(file: string): Promise<ServiceConfig> {
+  const { loadServiceConfig } = await import("../../runtime/configuration/load-service-config.ts");
+  return loadServiceConfig(file, { ignoreOtherSections: true }).config;
 }

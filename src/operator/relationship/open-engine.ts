@@ -1,8 +1,7 @@
 import { createEmbeddedEngine } from "../../authz/embedded/index.ts";
 import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
 import { createAuthorizationEngine } from "../../runtime/server/open-engine.ts";
-import { OperatorError, type StoreFlags } from "../command/flags.ts";
-import { readConfig } from "../command/read-config.ts";
+import { OperatorError, readConfig, type StoreFlags } from "../command/flags.ts";
 import { openStore } from "./open-store.ts";
 import { readModel } from "./selection.ts";
 

@@ -8,8 +8,7 @@ import { printable } from "../../common/printable.ts";
 import { type Model, readModelFile } from "../../model/index.ts";
 import type { Relationship } from "../../model/relationship.ts";
 import { type Reference, readReference } from "../../model/relationship-text.ts";
-import { OperatorError, type StoreFlags, storeFlags } from "../command/flags.ts";
-import { readConfig } from "../command/read-config.ts";
+import { OperatorError, readConfig, type StoreFlags, storeFlags } from "../command/flags.ts";
 
 /** The flags of both commands. */
 export interface SelectionFlags extends StoreFlags {

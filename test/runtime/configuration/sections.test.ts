@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import * as mini from "zod/mini";
-import { readConfig } from "../../../src/operator/command/read-config.ts";
+import { readConfig } from "../../../src/operator/command/flags.ts";
 import {
   type LoadServiceConfigOptions,
   parseServiceConfig,
