@@ -4,7 +4,7 @@ import type { Call } from "../../call/call.ts";
 import { TRANSPORTS, type Transport } from "../../call/transports.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { ServiceError } from "../../error/service-error.ts";
-import { registerMetric, type Sample } from "./registered-metric.ts";
+import { registerMetric, type Sample } from "./counter.ts";
 
 /** The upper bounds of the histogram in seconds: OpenTelemetry's for calls, and below them. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;

@@ -3,9 +3,8 @@ import type { Transport } from "../../call/transports.ts";
 import type { CallObserver } from "../../chain/call-stages.ts";
 import type { RuntimeEvents } from "../../events/runtime-events.ts";
 import { CallMetrics } from "./call-metrics.ts";
-import { Counter } from "./counter.ts";
+import { Counter, registerMetric } from "./counter.ts";
 import { eventMetrics } from "./event-metrics.ts";
-import { registerMetric } from "./registered-metric.ts";
 
 /** What a pool of connections is doing. */
 export interface PoolState {
