@@ -62,6 +62,6 @@ async function diff(oldPath: string, newPath: string, flags: DiffFlags): Promise
 }
 
 async function stored(path: string) {
-  const { loadRelationships } = await import("./load-relationships.ts");
+  const { loadRelationships } = await import("./files.ts");
   return loadRelationships(path);
 }

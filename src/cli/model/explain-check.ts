@@ -8,7 +8,7 @@ import type { Model } from "../../model/index.ts";
 import { formatSubjectReference, parseRelationship } from "../../model/relationship-text.ts";
 import { whyNoRelationship } from "../../model/validation/why-no-relationship.ts";
 import { createEngine } from "./embedded-engine.ts";
-import { loadRelationships } from "./load-relationships.ts";
+import { loadRelationships } from "./files.ts";
 
 /**
  * Decides a check with the relationships of a file, and explains the decision.
