@@ -6,7 +6,7 @@ import {
   parseRelationship,
   parseSubject,
 } from "../../src/model/relationship-text.ts";
-import { whyNoRelationship } from "../../src/model/validation/why-no-relationship.ts";
+import { whyNoRelationship } from "../../src/model/validation/read-relationships.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{1,20}[a-z0-9]$/);
 const type = fc.oneof(

@@ -6,7 +6,7 @@ import { displayPath } from "../../compiler/platform.ts";
 import { UsageError } from "../../diagnostics/usage-error.ts";
 import type { Model } from "../../model/index.ts";
 import { formatSubjectReference, parseRelationship } from "../../model/relationship-text.ts";
-import { whyNoRelationship } from "../../model/validation/why-no-relationship.ts";
+import { whyNoRelationship } from "../../model/validation/read-relationships.ts";
 import { createEngine } from "./embedded-engine.ts";
 import { loadRelationships } from "./files.ts";
 

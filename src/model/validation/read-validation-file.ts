@@ -7,7 +7,7 @@ import {
   parseSubject,
 } from "../relationship-text.ts";
 import type { Position } from "../schema/model.ts";
-import { readRelationships } from "./read-relationships.ts";
+import { quote, readRelationships, whyNoObject, whyNoRelationship } from "./read-relationships.ts";
 import { type Item, readYaml, type YamlText } from "./read-yaml.ts";
 import { malformed } from "./text-positions.ts";
 import {
@@ -19,7 +19,6 @@ import {
   type SchemaSource,
   type ValidationFile,
 } from "./validation-file.ts";
-import { quote, whyNoObject, whyNoRelationship } from "./why-no-relationship.ts";
 
 const KEYS = ["schema", "schemaFile", "relationships", "assertions", "validation"];
 const LEGACY = new Map([
