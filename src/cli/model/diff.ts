@@ -38,13 +38,15 @@ unreadable input.`,
 }
 
 async function diff(oldPath: string, newPath: string, flags: DiffFlags): Promise<void> {
-  const [{ loadModel }, { diffModels }, { blockingRelationships, mayBlock }, { formatDiff }] =
-    await Promise.all([
-      import("./files.ts"),
-      import("../../model/validation/diff-models.ts"),
-      import("../../model/validation/diff-models.ts"),
-      import("./format-diff.ts"),
-    ]);
+  const [
+    { loadModel, loadRelationships },
+    { blockingRelationships, diffModels, mayBlock },
+    { formatDiff },
+  ] = await Promise.all([
+    import("./files.ts"),
+    import("../../model/validation/diff-models.ts"),
+    import("./format-diff.ts"),
+  ]);
   const before = loadModel(oldPath);
   const after = loadModel(newPath);
   const changes = diffModels(before, after).map((change: ModelChange) => {
@@ -53,15 +55,10 @@ async function diff(oldPath: string, newPath: string, flags: DiffFlags): Promise
   const blockers =
     flags.relationships === undefined
       ? undefined
-      : blockingRelationships(after, await stored(flags.relationships));
+      : blockingRelationships(after, await loadRelationships(flags.relationships));
   const report = { oldPath, newPath, relationships: flags.relationships, changes, blockers };
   process.stdout.write(formatDiff(report, flags.format, { colors: showsColors(process.stdout) }));
   const blocked =
     blockers === undefined ? changes.some(({ mayBlock }) => mayBlock) : blockers.length > 0;
   process.exitCode = blocked ? 1 : 0;
-}
-
-async function stored(path: string) {
-  const { loadRelationships } = await import("./files.ts");
-  return loadRelationships(path);
 }
