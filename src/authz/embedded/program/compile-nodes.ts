@@ -1,6 +1,5 @@
-import type { Arrow, Definition, Expression, Model } from "../../../model/index.ts";
+import type { Arrow, Definition, Expression, Model, Relation } from "../../../model/index.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
-import { usersetsOf } from "./find-groups.ts";
 import type { ArrowStep, Member, Names, Node, ReachNode, RelationStep } from "./program.ts";
 
 /** The parts of a reach node while they are collected. */
@@ -187,4 +186,16 @@ function toNode({ self, names, relations, arrows, combined }: Parts): ReachNode 
     arrows: [...arrows.values()],
     combined: [...new Set(combined)],
   };
+}
+
+/** The members whose usersets a relation accepts. */
+export function usersetsOf({ subjects }: Relation, names: Names): number[] {
+  return subjects.flatMap(({ type, relation }) => {
+    const subject = names.typeIds.get(type);
+    const userset =
+      subject === undefined || relation === undefined
+        ? undefined
+        : names.memberIds[subject]?.get(relation);
+    return userset === undefined ? [] : [userset];
+  });
 }

@@ -1,8 +1,7 @@
 import type { Expression, Model } from "../../../model/index.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
 import { combiningNodes, reachableTypes } from "./analyse-nodes.ts";
-import { compileNodes } from "./compile-nodes.ts";
-import { findGroups } from "./find-groups.ts";
+import { compileNodes, usersetsOf } from "./compile-nodes.ts";
 import { findRecursion, invertRecursion, recurringRelations } from "./find-recursion.ts";
 import { type ArrowInto, layoutPairs, type Member, type Names, type Program } from "./program.ts";
 
@@ -128,4 +127,32 @@ function visitNecessary(expression: Expression, visit: (leaf: Expression) => voi
     default:
       visit(expression);
   }
+}
+
+/**
+ * By member: whether it is a group, which is a relation that usersets name and that itself accepts
+ * usersets of groups only. Membership depends on relationships alone, so that the groups of a
+ * subject can be found from the subject.
+ */
+function findGroups(model: Model, names: Names): Uint8Array {
+  const accepted = new Map<number, readonly number[]>();
+  [...model.definitions.values()].forEach(({ relations }, type) => {
+    for (const relation of relations.values()) {
+      const member = names.memberIds[type]?.get(relation.name) as number;
+      accepted.set(member, usersetsOf(relation, names));
+    }
+  });
+  const groups = new Uint8Array(names.members.length);
+  for (const usersets of accepted.values()) for (const userset of usersets) groups[userset] = 1;
+  // A relation that accepts another kind of userset is not a group, nor is one that accepts that
+  // relation.
+  for (let changed = true; changed; ) {
+    changed = false;
+    groups.forEach((is, member) => {
+      if (is === 0 || accepted.get(member)?.every((userset) => groups[userset] === 1)) return;
+      groups[member] = 0;
+      changed = true;
+    });
+  }
+  return groups;
 }
