@@ -1,4 +1,4 @@
-import type { HttpRule } from "./http-rule.ts";
+import type { HttpRule } from "./api.ts";
 import { formatSegment, type PathTemplate, type PathVariable } from "./path-template.ts";
 
 /**

@@ -1,5 +1,4 @@
-import type { DeployedService, ProtobufService, Rpc } from "./api.ts";
-import type { HttpBinding } from "./http-rule.ts";
+import type { DeployedService, HttpBinding, ProtobufService, Rpc } from "./api.ts";
 import { type PathTemplate, parsePathTemplate } from "./path-template.ts";
 import { type AuthzMode, DEFAULT_AUDIENCE, type Exposure, type RiskLevel } from "./policy.ts";
 import type { ResourceTemplate } from "./resource.ts";

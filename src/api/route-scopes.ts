@@ -1,5 +1,4 @@
-import type { Api, DeclaredPath, DeployedService, Frontend, Rpc } from "./api.ts";
-import type { HttpBinding } from "./http-rule.ts";
+import type { Api, DeclaredPath, DeployedService, Frontend, HttpBinding, Rpc } from "./api.ts";
 import { type Exposure, HTTP_EXTENSION, POLICY_EXTENSION } from "./policy.ts";
 import { below, type Position } from "./position.ts";
 import { bindingsOf, hostBindingsOf } from "./resolved-policy.ts";

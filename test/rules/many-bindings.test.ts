@@ -1,7 +1,6 @@
 /** An RPC may have thousands of bindings; no rule looks at each of them for each other one. */
 import { expect, test } from "vitest";
-import type { Rpc } from "../../src/api/api.ts";
-import type { HttpRule } from "../../src/api/http-rule.ts";
+import type { HttpRule, Rpc } from "../../src/api/api.ts";
 import { parsePathTemplate } from "../../src/api/path-template.ts";
 import { parseResource } from "../../src/api/resource.ts";
 import { pathObjects } from "../../src/rules/support/path-objects.ts";

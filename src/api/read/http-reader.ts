@@ -1,7 +1,7 @@
+import type { HttpBinding, HttpRule, HttpRuleProblem } from "../api.ts";
 import type { MessageIndex } from "../descriptors/message-index.ts";
 import { eachField, WireType } from "../descriptors/wire.ts";
 import { describeMissingField, type FieldReference } from "../field.ts";
-import type { HttpBinding, HttpRule, HttpRuleProblem } from "../http-rule.ts";
 import { parsePathTemplate } from "../path-template.ts";
 
 /** The methods that `HttpRule.pattern` names, by field number. */

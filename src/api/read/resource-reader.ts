@@ -1,6 +1,6 @@
+import type { HttpRule } from "../api.ts";
 import type { MessageIndex } from "../descriptors/message-index.ts";
 import { type FieldLookup, type FieldReference, isInteger } from "../field.ts";
-import type { HttpRule } from "../http-rule.ts";
 import { bareType, namePatternsOf, SEGMENT_NAME, segmentIndex } from "../name-pattern.ts";
 import { type DeclaredResource, parseResource, type ResourcePart } from "../resource.ts";
 

@@ -1,4 +1,4 @@
-import type { Api, PolicyProblem, ProtobufService, Rpc } from "../../api/api.ts";
+import type { Api, HttpRule, PolicyProblem, ProtobufService, Rpc } from "../../api/api.ts";
 import {
   DescriptorError,
   type DescriptorFile,
@@ -9,7 +9,6 @@ import {
 } from "../../api/descriptors/file-outline.ts";
 import { Locator } from "../../api/descriptors/locator.ts";
 import { MessageIndex } from "../../api/descriptors/message-index.ts";
-import type { HttpRule } from "../../api/http-rule.ts";
 import type { DescriptorPosition } from "../../api/position.ts";
 import { unknownFields } from "../../api/read/annotation/unknown-fields.ts";
 import {

@@ -1,5 +1,4 @@
-import type { Rpc } from "../../api/api.ts";
-import type { HttpBinding, HttpRule } from "../../api/http-rule.ts";
+import type { HttpBinding, HttpRule, Rpc } from "../../api/api.ts";
 import { namePatternsOf, segmentIndex, segmentNames } from "../../api/name-pattern.ts";
 import { formatSegment } from "../../api/path-template.ts";
 

@@ -1,5 +1,4 @@
-import type { Rpc } from "../../api/api.ts";
-import type { HttpBinding } from "../../api/http-rule.ts";
+import type { HttpBinding, Rpc } from "../../api/api.ts";
 import { isCollectionOf } from "../../api/name-pattern.ts";
 import { boundId, hasWrongPlaceholder, pathObjects, takesFromRequest } from "./path-objects.ts";
 

@@ -1,5 +1,4 @@
-import type { Rpc } from "../../api/api.ts";
-import type { HttpRule } from "../../api/http-rule.ts";
+import type { HttpRule, Rpc } from "../../api/api.ts";
 import { isCollectionOf, namePatternsOf, segmentNames } from "../../api/name-pattern.ts";
 import { segmentPlaceholder } from "./path-objects.ts";
 

@@ -2,11 +2,11 @@ import type {
   Api,
   DeclaredPath,
   DeployedService,
+  HttpBinding,
   IdempotencyLevel,
   Rpc,
   StreamKind,
 } from "../../../src/api/api.ts";
-import type { HttpBinding } from "../../../src/api/http-rule.ts";
 import { parsePathTemplate } from "../../../src/api/path-template.ts";
 import type { Exposure } from "../../../src/api/policy.ts";
 import { deploy } from "../../../src/compiler/read/deploy.ts";
