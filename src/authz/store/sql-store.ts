@@ -10,9 +10,8 @@ import {
   readState,
   release,
 } from "./ownership.ts";
-import { readChanges, readPage } from "./queries.ts";
 import type { StoreDatabase } from "./store-database.ts";
-import { decodeUpdates, fromRow, type RelationshipTable } from "./tables.ts";
+import { decodeUpdates, fromRow, type RelationshipTable, readChanges, readPage } from "./tables.ts";
 import { writeBatch } from "./write-batch.ts";
 
 /** How many changes are kept for watchers by default. */
