@@ -11,7 +11,6 @@ import { nextSteps } from "./next-steps.ts";
 import { COPIES, shippedProtos } from "./shipped-protos.ts";
 import { generatedCode, sourceFolders } from "./starter/generated-code.ts";
 import { serviceStarter } from "./starter/service-starter.ts";
-import { svcAccessYaml } from "./svc-access-yaml.ts";
 import { tsconfig, tsconfigLacks } from "./tsconfig.ts";
 import { readWorkspace, type Workspace } from "./workspace.ts";
 
@@ -192,4 +191,26 @@ function textOf(path: string): string | undefined {
 
 function say(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
+}
+
+/**
+ * The platform configuration of a repository without a service to start from.
+ *
+ * @param installed - the path of this package, relative to the repository
+ */
+export function svcAccessYaml(installed: string): string {
+  return `# yaml-language-server: $schema=${installed}/schemas/svc-access.schema.json
+environment: development
+
+# The authorization model, which defines the permissions.
+model: ${installed}/model/iam.zed
+
+# The deployed services and their protobuf packages.
+# Without this list, each package is its own service.
+#
+# services:
+#   orders:
+#     packages: [acme.orders.v1]
+#     ports: {http: 18001, grpc: 19001}
+`;
 }
