@@ -1,9 +1,8 @@
 import { UsageError } from "../../../diagnostics/usage-error.ts";
 import type { OutputFile } from "../../../emit/output-file.ts";
 import type { GeneratedCode } from "./generated-code.ts";
+import { handlersTestTs, handlersTs, mainTs, serviceTestTs } from "./starter-code.ts";
 import { starterProto } from "./starter-proto.ts";
-import { handlersTs, mainTs } from "./starter-source.ts";
-import { handlersTestTs, serviceTestTs } from "./starter-tests.ts";
 
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
