@@ -17,8 +17,7 @@ import {
 } from "../../api/read/annotation/verify-definitions.ts";
 import { readHttpRules } from "../../api/read/http-reader.ts";
 import { type FileCopy, mergeInputs } from "../../api/read/merge-inputs.ts";
-import { readPolicy } from "../../api/read/policy-reader.ts";
-import { readResource } from "../../api/read/resource-reader.ts";
+import { readPolicy, readResource } from "../../api/read/policy-reader.ts";
 import { mayGet } from "../../api/resolved-policy.ts";
 import type { LoadedConfig } from "../../config/load-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
