@@ -15,7 +15,7 @@ import { DEFAULT_CONFIG } from "../compiler/platform.ts";
 import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
-import { policyDocument } from "../emit/policy-document.ts";
+import { policyDocument } from "../emit/policies.ts";
 import { formatGrants, grantsOf, type Model, type PermissionGrants } from "../model/index.ts";
 import type { LocatedDiagnostic } from "../rules/check-api.ts";
 import { checkInputs, type PlatformFlags, platformFlags } from "./input/check-inputs.ts";

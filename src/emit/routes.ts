@@ -8,7 +8,7 @@ import {
 } from "../api/format/route-document.ts";
 import { bindingsOf, eachRpc } from "../api/resolved-policy.ts";
 import type { EmitInput, EmitResult, OutputFile } from "./output-file.ts";
-import { policyDocument } from "./policy-document.ts";
+import { policyDocument } from "./policies.ts";
 
 /** Generates a document of registry entries for each deployed service with RPCs. */
 export function emitRoutes({ api }: EmitInput): EmitResult {
