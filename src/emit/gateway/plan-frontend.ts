@@ -1,7 +1,7 @@
+import { servesHost } from "../../config/check-edge.ts";
 import type { EdgeConfig, IdentityConfig } from "../../config/config.ts";
 import { originsOf } from "../../config/frontend-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
-import { sectionsOf } from "./listeners.ts";
 import type { Access, FrontendPlan, LimitPlan, PathMatch, RouteEntry, RouteMatch } from "./plan.ts";
 import type { HostClaims } from "./plan-host.ts";
 import { loginPolicy } from "./plan-policies.ts";
@@ -137,4 +137,16 @@ function preflightClaims(claims: readonly RouteClaim[]): Set<RouteClaim> {
     }
   }
   return new Set([...byShape.values()].filter(({ shape }) => !routed.has(shape)));
+}
+
+/**
+ * The listeners that a host's routes attach to; empty for all of them.
+ *
+ * A host with an HTTPS listener is not served over HTTP: the session cookie needs TLS.
+ */
+function sectionsOf(edge: EdgeConfig, host: string): string[] {
+  const serving = edge.listeners.filter((listener) => servesHost(listener, host));
+  const secure = serving.filter(({ protocol }) => protocol === "HTTPS");
+  if (secure.length === 0 || secure.length === serving.length) return [];
+  return secure.map(({ name }) => name).sort(compareText);
 }

@@ -1,10 +1,9 @@
 import type { Api } from "../../api/api.ts";
 import { checkEdge } from "../../config/check-edge.ts";
-import type { PlatformConfig } from "../../config/config.ts";
+import type { EdgeConfig, PlatformConfig } from "../../config/config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { EmitError } from "../output-file.ts";
-import { planListeners } from "./listeners.ts";
-import type { GatewayPlan, HostPlan, LeftOut } from "./plan.ts";
+import type { GatewayPlan, HostPlan, LeftOut, ListenerPlan } from "./plan.ts";
 import { planFrontend } from "./plan-frontend.ts";
 import { planHost } from "./plan-host.ts";
 import { References } from "./plan-references.ts";
@@ -76,4 +75,19 @@ function planError(problems: readonly string[]): EmitError {
 
 function sortedByName<Named extends { readonly name: string }>(values: readonly Named[]): Named[] {
   return [...values].sort((left, right) => compareText(left.name, right.name));
+}
+
+/** The listeners of the Gateway. */
+function planListeners(edge: EdgeConfig): ListenerPlan[] {
+  return [...edge.listeners]
+    .sort((left, right) => compareText(left.name, right.name))
+    .map(({ name, port, protocol, hostname, certificate }): ListenerPlan => {
+      return {
+        name,
+        port,
+        protocol,
+        ...(hostname === undefined ? {} : { hostname }),
+        ...(certificate === undefined ? {} : { certificate }),
+      };
+    });
 }
