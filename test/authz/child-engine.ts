@@ -1,6 +1,6 @@
 /**
- * A process of its own that writes through an engine, several callers at once, until it
- * is killed a moment later: `node child-engine.ts TARGET RUN`. It says what was acknowledged, each at once.
+ * A process in which several callers write through an engine, until it is killed a moment
+ * later: `node child-engine.ts TARGET RUN`. It prints each acknowledgement at once.
  */
 import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
@@ -10,7 +10,7 @@ import { nested, viewer } from "./documents.ts";
 import { CALLERS, updatesOf } from "./kill-load.ts";
 import { openTarget, type StoreTarget } from "./store/store-target.ts";
 
-const say = (line: string) => writeSync(1, `${line}\n`);
+const print = (line: string) => writeSync(1, `${line}\n`);
 const [, , target = "", run = "0"] = process.argv;
 const engine = await documentEngine(await openTarget(JSON.parse(target) as StoreTarget));
 let isDoomed = false;
@@ -19,20 +19,20 @@ await Promise.all(Array.from({ length: CALLERS }, (_, caller) => write(caller)))
 async function write(caller: number): Promise<void> {
   for (let number = 0; ; number++) {
     await engine.writeRelationships({ updates: updatesOf(run, caller, number) });
-    say(`${caller} ${number}`);
+    print(`${caller} ${number}`);
     if (!isDoomed) killSoon();
     if (number % 3 === 0) await tryRefused(`refused-${run}-${caller}-${number}`, caller);
   }
 }
 
-/** Lets another process kill this one: it is on time also where the test's own has much to do. */
+/** Lets another process kill this one: that process is on time even if the test is busy. */
 function killSoon(): void {
   isDoomed = true;
   const seconds = (0.02 + Math.random() * 0.1).toFixed(3);
   spawn("sh", ["-c", `sleep ${seconds}; kill -9 ${process.pid}`], { stdio: "ignore" });
 }
 
-/** Two writes that must be refused whole: one of a CREATE of what another of its updates' writes made, one of a cycle. */
+/** Two writes that must be refused entirely: a CREATE of what exists, and a cycle. */
 async function tryRefused(document: string, caller: number): Promise<void> {
   const exists = viewer("shared", "someone");
   await engine.writeRelationships({ updates: [touchOf(exists)] });
@@ -54,5 +54,5 @@ async function expectRefusal(code: string, updates: ReturnType<typeof touchOf>[]
     () => undefined,
     (error: AuthzError) => error,
   );
-  if (error?.code !== code) say(`wrong ${code} ${error?.code} ${error?.message}`);
+  if (error?.code !== code) print(`wrong ${code} ${error?.code} ${error?.message}`);
 }

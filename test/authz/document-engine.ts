@@ -5,7 +5,7 @@ import { parseModel } from "../../src/model/index.ts";
 import type { Relationship } from "../../src/model/relationship.ts";
 import { SCHEMA, viewer } from "./documents.ts";
 
-/** An engine of the model of documents over a store. */
+/** An engine with the model of documents over a store. */
 export function documentEngine(store: RelationshipStore): Promise<AuthorizationEngine> {
   return createEmbeddedEngine({ model: parseModel(SCHEMA, "documents.zed").model, store });
 }
@@ -23,7 +23,7 @@ export const deleteOf = (relationship: Relationship): RelationshipUpdate => ({
   relationship,
 });
 
-/** Writes that two users view a document, both or none. */
+/** Writes in one call that two users view a document. */
 export function writePair(engine: AuthorizationEngine, document: string) {
   const updates = [touchOf(viewer(document, "left")), touchOf(viewer(document, "right"))];
   return engine.writeRelationships({ updates });

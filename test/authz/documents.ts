@@ -1,6 +1,6 @@
 import type { Relationship } from "../../src/model/relationship.ts";
 
-/** A small model with groups that may hold one another. */
+/** A small model whose groups may contain each other. */
 export const SCHEMA = `definition user {}
 definition group {
   relation member: user | group#member

@@ -1,4 +1,4 @@
-/** An engine whose disk is full: it goes on reading, and writes again once there is space. */
+/** An engine whose disk is full: it still reads, and writes again once there is space. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,8 +19,8 @@ const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "none", disk
 if (mounted) afterAll(() => void execFileSync("umount", [disk]));
 
 const name =
-  "writes fail while the disk is full, reads go on, and writes go on with space [STORE-3]";
-if (!mounted) test.skip(`${name}: a file system can be mounted by root only`, () => undefined);
+  "while the disk is full, writes fail and reads work; writes work again once there is space [STORE-3]";
+if (!mounted) test.skip(`${name}: only root can mount a file system`, () => undefined);
 else {
   test(name, async () => {
     const filler = join(disk, "filler");

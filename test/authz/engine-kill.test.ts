@@ -1,4 +1,4 @@
-/** Processes that write through an engine are killed: what they acknowledged is there, and nothing is there by half. */
+/** Processes that write through an engine are killed: every acknowledged write is stored, and no write is stored in part. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,18 +15,18 @@ import { onPostgres } from "./on-postgres.ts";
 import { openSoon, openTarget, type StoreTarget } from "./store/store-target.ts";
 
 const KILLS = runs(50, 3);
-/** Stores that are written to at once, each killed in its turn. */
+/** Stores that are written concurrently, by processes that are killed one after another. */
 const LANES = 10;
 const SOURCE = fileURLToPath(new URL("child-engine.ts", import.meta.url));
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-kill-"));
-// Where its packages are found.
+// In here, its packages are found.
 const built = fileURLToPath(
   new URL(`../../node_modules/.cache/kill-${process.pid}/`, import.meta.url),
 );
 const script = join(built, "child-engine.js");
 beforeAll(async () => {
-  // As one file: most of a process's short life would be the loading of its modules.
+  // As one file, since loading its modules would take most of the process's short life.
   await build({
     entryPoints: [SOURCE],
     outfile: script,
@@ -73,9 +73,9 @@ async function inLanes(targetOf: (lane: number) => StoreTarget): Promise<void> {
 }
 
 /**
- * Lets a process write and kills it, then reads what it has left.
+ * Lets a process write until it is killed, then reads what it stored.
  *
- * @param known whether each document of the runs before is there; those of this run are added
+ * @param known whether each document of earlier runs is stored; those of this run are added
  * @returns how many writes were acknowledged
  */
 async function killOne(
@@ -86,7 +86,7 @@ async function killOne(
   const acknowledged = await writeUntilKilled(target, run);
   const engine = await documentEngine(await openSoon(target));
   try {
-    // Who holds it now keeps others out.
+    // The process that has the lock keeps others out.
     await expect(openTarget(target)).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
     const viewers = await viewersOf(engine);
     for (const [caller, last] of acknowledged.entries()) {
@@ -101,7 +101,7 @@ async function killOne(
     }
     const expected = [...known].filter(([, isThere]) => isThere).map(([document]) => document);
     viewers.delete("shared@someone");
-    // Both of a pair or none, and none of what was refused.
+    // Both of a pair or neither, and nothing that was refused.
     expect(viewers).toEqual(new Set(expected.flatMap((id) => [`${id}@left`, `${id}@right`])));
   } finally {
     await engine.close();

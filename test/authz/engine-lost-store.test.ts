@@ -1,4 +1,4 @@
-/** An engine whose store is no longer its own answers nothing: somebody may have been revoked meanwhile. */
+/** An engine that no longer owns its store decides nothing: another process may have revoked access. */
 import {
   copyFileSync,
   existsSync,
@@ -22,7 +22,7 @@ import { documentEngine, views, writePair } from "./document-engine.ts";
 import { kill, startChild } from "./store/store-target.ts";
 
 const UNAVAILABLE = { code: "UNAVAILABLE" };
-/** How long it may answer still, in milliseconds (docs/operations.md). */
+/** How long it may still decide, in milliseconds (docs/operations.md). */
 const BOUND = 1000;
 
 let folder: string;
@@ -48,7 +48,7 @@ afterEach(async () => {
 const afterTurns = () => new Promise((resolve) => setTimeout(resolve, 0));
 const answers = () => views(engine, "doc", "left").catch((error: unknown) => error);
 
-/** Lets the bound pass, and says what is answered then. */
+/** Lets the bound pass, and returns the decision or error after it. */
 async function afterBound(): Promise<unknown> {
   vi.advanceTimersByTime(BOUND);
   for (let turn = 0; turn < 20; turn++) await afterTurns();
@@ -66,13 +66,13 @@ async function expectFailed(why: RegExp): Promise<void> {
   expect(failures).toHaveLength(1);
 }
 
-/** Another inode in the place of a file. */
+/** Replaces a file by a copy, which has another inode. */
 const replace = (path: string) => {
   copyFileSync(path, `${path}.copy`);
   renameSync(`${path}.copy`, path);
 };
 
-test("nothing is wrong as long as it is its own", async () => {
+test("an engine that owns its store reports no failure", async () => {
   for (let time = 0; time < 20; time++) {
     expect(await afterBound()).toBe(true);
     await writePair(engine, `doc-${time}`);
@@ -80,7 +80,7 @@ test("nothing is wrong as long as it is its own", async () => {
   expect(failures).toEqual([]);
 });
 
-test("after its lock was removed a second process revokes, and the first answers no longer", async () => {
+test("after a second process takes a removed lock and revokes access, the first process decides nothing", async () => {
   rmSync(`${file}-lock`);
   const child = startChild({ sqlite: { file } }, "revoke");
   expect(await child.lines.next()).toMatchObject({ value: "open 1" });
@@ -89,8 +89,8 @@ test("after its lock was removed a second process revokes, and the first answers
   await kill(child);
 });
 
-test("a second process that came in through another lock is seen by the epoch of the store", async () => {
-  // The lock is where it was: by this name another one is used.
+test("a second process that uses another lock is detected by the epoch of the store", async () => {
+  // The lock stays in its place; by this name, another lock is used.
   const other = join(folder, "other");
   symlinkSync(folder, other);
   const database = new DatabaseSync(file);
@@ -99,7 +99,7 @@ test("a second process that came in through another lock is seen by the epoch of
   await expectFailed(/was lost to/);
 });
 
-test("who writes without taking the store is seen by its head", async () => {
+test("a write without the lock is detected by the head of the store", async () => {
   const database = new DatabaseSync(file);
   database.exec("delete from relationships");
   database.exec("insert into changes select 2, updates, time from changes");
@@ -107,12 +107,12 @@ test("who writes without taking the store is seen by its head", async () => {
   await expectFailed(/this process no longer owns/);
 });
 
-describe("a file that was", () => {
+describe("a file of the store that was", () => {
   test.each<[string, () => void, string]>([
     ["removed: the lock", () => unlinkSync(`${file}-lock`), "-lock was removed or replaced"],
     ["replaced: the lock", () => replace(`${file}-lock`), "-lock was removed or replaced"],
     [
-      "emptied again: the lock",
+      "removed and created empty: the lock",
       () => {
         unlinkSync(`${file}-lock`);
         writeFileSync(`${file}-lock`, "");
@@ -123,7 +123,7 @@ describe("a file that was", () => {
     ["replaced: the store", () => replace(file), "store.db was removed or replaced"],
     ["removed: its log", () => unlinkSync(`${file}-wal`), "-wal was removed or replaced"],
     [
-      "all of it moved away",
+      "moved away: all of its files",
       () => {
         for (const suffix of ["", "-lock", "-wal", "-shm"]) {
           renameSync(`${file}${suffix}`, `${file}.old${suffix}`);
@@ -136,9 +136,9 @@ describe("a file that was", () => {
     await expectFailed(new RegExp(why));
   });
 
-  test("removed takes no write, also before that was noticed", async () => {
+  test("removed accepts no write, even before the next periodic check", async () => {
     unlinkSync(`${file}-lock`);
-    // The last look counts for so long; the next one by itself comes after 250 ms.
+    // The last check is valid until now; the next periodic one would be after 250 ms.
     vi.advanceTimersByTime(10);
     await expect(writePair(engine, "more")).rejects.toMatchObject(UNAVAILABLE);
     expect(await answers()).toMatchObject(UNAVAILABLE);
@@ -149,7 +149,7 @@ describe("a file that was", () => {
   });
 });
 
-test("who follows the changes is notified", async () => {
+test("a watcher gets the error", async () => {
   const changes = engine.watch()[Symbol.asyncIterator]();
   const next = changes.next().catch((error: unknown) => error);
   await afterTurns();
@@ -158,8 +158,8 @@ test("who follows the changes is notified", async () => {
   expect(await next).toMatchObject(UNAVAILABLE);
 });
 
-describe("where it cannot be found out", () => {
-  /** A store whose lock may have been lost, until it is found. */
+describe("while ownership is unknown", () => {
+  /** A store whose lock may have been lost, until it is known to be held. */
   function doubtful(): { store: RelationshipStore; lose(): void; find(): void } {
     const store = createMemoryStore();
     let listener: () => void = () => undefined;
@@ -186,7 +186,7 @@ describe("where it cannot be found out", () => {
     };
   }
 
-  test("it answers for as long as the store says, and again when that was found", async () => {
+  test("the engine decides until the limit of the store, and again once ownership is confirmed", async () => {
     const { store, lose, find } = doubtful();
     const other = await documentEngine(store);
     await writePair(other, "doc");
@@ -196,7 +196,7 @@ describe("where it cannot be found out", () => {
     expect(await answer()).toBe(true);
     vi.advanceTimersByTime(1);
     expect(await answer()).toMatchObject(UNAVAILABLE);
-    // Asking once more does not begin again.
+    // Another interruption does not extend the limit.
     lose();
     expect(await answer()).toMatchObject(UNAVAILABLE);
     expect((await other.ready()).ready).toBe(false);

@@ -1,4 +1,4 @@
-/** The embedded engine over PostgreSQL, whose server stops and whose lock is lost. */
+/** The embedded engine over a PostgreSQL server that stops, and a lock that is lost. */
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { expect, test } from "vitest";
@@ -17,7 +17,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
   };
   const open = async (options: ReturnType<typeof fresh>) =>
     documentEngine(await openPostgresStore(options));
-  /** Ends the connections of an engine as a broken network does. */
+  /** Ends the connections of an engine, as a broken network does. */
   const cut = (schema: string) =>
     query(`select pg_terminate_backend(pid) from pg_stat_activity
       where application_name = '${schema}'`);
@@ -49,7 +49,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
       const viewers = await viewersOf(engine);
       await engine.close();
       const again = await open(options);
-      // What it answered is what is stored: all that was acknowledged, and no half of a pair.
+      // Its answers match the store: every acknowledged write, and no half of a pair.
       expect(await viewersOf(again)).toEqual(viewers);
       for (const document of load.acknowledged) expect(viewers).toContain(`${document}@left`);
       for (const user of viewers) {
@@ -60,7 +60,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
   );
 
   test.skipIf(start === undefined)(
-    "a recovery that fails is tried again, and a server that is back is found",
+    "a failed recovery is retried, and succeeds once the server is back",
     async () => {
       const engine = await open(fresh());
       await writePair(engine, "before");
@@ -79,7 +79,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     },
   );
 
-  test("an engine that nobody writes to learns by itself that it lost the lock", async () => {
+  test("an engine without writes detects that it lost the lock", async () => {
     const options = fresh();
     const engine = await open(options);
     await writePair(engine, "before");
@@ -96,7 +96,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     await other.client.end();
     const child = startChild({ postgres: options }, "hold");
     expect(await child.lines.next()).toMatchObject({ value: "open 1" });
-    // Who held it may have written, so a lock that is free again fixes nothing.
+    // The other holder may have written, so a lock that is free again changes nothing.
     await kill(child);
     await expect(views(engine, "before", "left")).rejects.toMatchObject(UNAVAILABLE);
     await expect(writePair(engine, "after")).rejects.toMatchObject(UNAVAILABLE);
@@ -121,7 +121,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     return { client, taken };
   }
 
-  test("a second process on the same store is refused and learns who holds it", async () => {
+  test("a second process on the same store is refused, and the error names the holder", async () => {
     const options = fresh();
     const engine = await open(options);
     const child = startChild({ postgres: options }, "hold");
@@ -133,7 +133,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
     await engine.close();
   });
 
-  test("a close under load keeps what was acknowledged and refuses the others", async () => {
+  test("closing under load keeps acknowledged writes and refuses the others", async () => {
     const options = fresh();
     const engine = await open(options);
     const load = startLoad(engine);
@@ -149,7 +149,7 @@ await onPostgres("an engine over PostgreSQL", ({ url, query, stop, start }) => {
   });
 });
 
-/** Writes and reads an engine, 16 callers at once, until `end`. */
+/** Writes and reads with 16 concurrent callers, until `end`. */
 function startLoad(engine: AuthorizationEngine) {
   const acknowledged: string[] = [];
   const refused: unknown[] = [];

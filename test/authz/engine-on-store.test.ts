@@ -1,4 +1,4 @@
-/** The embedded engine over a durable store: what it acknowledged, it still knows. */
+/** The embedded engine over a durable store: acknowledged writes survive a restart. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ function write(engine: AuthorizationEngine, ...relationships: Relationship[]) {
   return engine.writeRelationships({ updates: relationships.map(touchOf) });
 }
 
-test("a restart changes no answer, and revisions go on", async () => {
+test("a restart changes no decision, and revisions continue", async () => {
   const before = await openEngine();
   const { revision } = await write(before, viewer("a", "alice"), viewer("ä/ö", "bob@example.com"));
   await before.writeRelationships({
@@ -37,7 +37,7 @@ test("a restart changes no answer, and revisions go on", async () => {
   const after = await openEngine();
   expect(await views(after, "a", "alice")).toBe(false);
   expect(await views(after, "ä/ö", "bob@example.com")).toBe(true);
-  // A token of before the restart is still one of this store.
+  // A token from before the restart is still valid for this store.
   await expect(
     after.check(
       {
@@ -51,7 +51,7 @@ test("a restart changes no answer, and revisions go on", async () => {
   await after.close();
 });
 
-test("of concurrent writes that close a cycle together, one is refused and names it", async () => {
+test("of concurrent writes that together close a cycle, one is refused and names it", async () => {
   const engine = await openEngine();
   for (let round = 0; round < 20; round++) {
     const [a, b, c] = ["a", "b", "c"].map((name) => `${name}${round}`) as [string, string, string];
@@ -69,7 +69,7 @@ test("of concurrent writes that close a cycle together, one is refused and names
   await engine.close();
 });
 
-test("a second process on the same store is refused and told by whom [ENG-5]", async () => {
+test("a second process on the same store is refused, and the error names the holder [ENG-5]", async () => {
   const engine = await openEngine();
   await expect(openEngine()).rejects.toThrow(`is held by process ${process.pid} on`);
   const child = startChild({ sqlite: { file } }, "hold");
@@ -80,7 +80,7 @@ test("a second process on the same store is refused and told by whom [ENG-5]", a
   await engine.close();
 });
 
-test("a close under load keeps what was acknowledged and refuses the others", async () => {
+test("closing under load keeps acknowledged writes and refuses the others", async () => {
   const engine = await openEngine();
   const acknowledged: string[] = [];
   const refused: unknown[] = [];

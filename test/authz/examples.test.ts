@@ -1,4 +1,4 @@
-/** Models as they are in use, with what holds in them: in the embedded engine, and in SpiceDB. */
+/** Realistic models with their assertions, in the embedded engine and in SpiceDB. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ const FOLDER = join(ROOT, "testdata/model/examples");
 const files = readdirSync(FOLDER);
 const exampleOf = (name: string): Example => parse(readFileSync(join(FOLDER, name), "utf8"));
 
-/** Every call says what the assertions say. */
+/** Every call agrees with the assertions. */
 async function expectAssertions(engine: AuthorizationEngine, example: Example): Promise<void> {
   const stored = example.relationships.trim().split("\n");
   await engine.writeRelationships({ updates: updates("TOUCH", ...stored) });
@@ -61,13 +61,13 @@ describe.skipIf(spicedbIsAbsent())("SpiceDB", () => {
   });
   afterAll(() => server?.stop());
 
-  // In CI all of them, else one of three: the embedded engine has had all.
+  // In CI all of them, otherwise one of three: the embedded engine tests all.
   test.each(columnsOf(files, 0, 3))("%s", async (name) => {
     const example = exampleOf(name);
     const engine = await spicedbEngineOf(server, example.schema);
     await engine.writeSchema(example.schema);
     await expectAssertions(engine, example);
-    // Empty again, for the schema of the next one.
+    // Removes everything, for the schema of the next example.
     const stored = example.relationships.trim().split("\n");
     await engine.writeRelationships({ updates: updates("DELETE", ...stored) });
     await engine.close();

@@ -1,4 +1,4 @@
-/** Writes that are committed together: each has the outcome that it would have alone. */
+/** Writes that are committed together have the same outcomes as if each were committed alone. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/authz/embedded/index.ts";
@@ -60,7 +60,7 @@ test("concurrent writes have the outcomes of the same writes one at a time", asy
         const wrong: unknown[] = [];
         breakCommits(store, ends, async (writes) => {
           largest = Math.max(largest, writes.length);
-          // No read sees what is not committed.
+          // No read sees uncommitted writes.
           if ((await contents(engine)).join() !== (await stored(store)).join()) wrong.push(writes);
         });
         const acknowledged: { readonly request: WriteRequest; readonly outcome: string }[] = [];
@@ -77,7 +77,7 @@ test("concurrent writes have the outcomes of the same writes one at a time", asy
         }
         expect(await contents(engine)).toEqual(await contents(alone));
         expect(await stored(store)).toEqual(await contents(alone));
-        // A change for each write, in the order of the acknowledgements.
+        // One change per write, in the order of the acknowledgements.
         const changes = await store.changesAfter(0, 1000);
         const written = acknowledged.filter(({ outcome }) => outcome === "written");
         expect(changes?.map(({ updates }) => updates)).toEqual(
@@ -91,7 +91,7 @@ test("concurrent writes have the outcomes of the same writes one at a time", asy
   expect(largest).toBeGreaterThan(10);
 });
 
-test("a refusal that saw a write which was not committed is none", async () => {
+test("a refusal because of an uncommitted write is UNAVAILABLE if the commit fails", async () => {
   const store = createMemoryStore();
   const engine = await documentEngine(store);
   await engine.writeRelationships({ updates: [createOf(viewer("old", "u"))] });
@@ -107,7 +107,7 @@ test("a refusal that saw a write which was not committed is none", async () => {
   expect(await write("new")).toBe("written");
 });
 
-test("a write whose caller has gone before its commit is not made", async () => {
+test("a write that is cancelled before its commit is not made", async () => {
   const engine = await documentEngine(createMemoryStore());
   const cancelled = new AbortController();
   const late = new AbortController();
@@ -130,7 +130,7 @@ test("a write whose caller has gone before its commit is not made", async () => 
   expect(await viewersOf(engine)).toEqual(new Set(["first@u", "last@u"]));
 });
 
-test("a group whose end is known only later is there whole or not at all", async () => {
+test("a group whose outcome is known only later is stored completely or not at all", async () => {
   for (const end of ["lost", "unanswered"] as const) {
     const store = createMemoryStore();
     const engine = await documentEngine(store);
@@ -152,7 +152,7 @@ test("a group whose end is known only later is there whole or not at all", async
   }
 });
 
-test("a store that holds a part of a group is no longer trusted", async () => {
+test("a store with only a part of a group is no longer trusted", async () => {
   const store = createMemoryStore();
   const engine = await documentEngine(store);
   const { commit } = store;
@@ -166,7 +166,7 @@ test("a store that holds a part of a group is no longer trusted", async () => {
   expect(await engine.ready()).toMatchObject({ ready: false });
 });
 
-/** Lets the next commits end otherwise: `lost` before anything was done, `unanswered` after it was. */
+/** Makes the next commits fail: `lost` before anything is stored, `unanswered` after it is stored. */
 function breakCommits(
   store: RelationshipStore,
   ends: readonly End[],

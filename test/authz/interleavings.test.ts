@@ -1,6 +1,6 @@
 /**
- * Writers, readers and a watcher at once, the engine closed under them and opened again: all that
- * they saw must be what one caller after another would have seen.
+ * Concurrent writers, readers and a watcher, while the engine is closed and opened again: their
+ * results must equal those of some sequential order.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -64,19 +64,19 @@ const RELATIONSHIPS: readonly Relationship[] = [
   ),
 ];
 
-/** What a client does, one after the other. */
+/** The steps of a client, in order. */
 type Step =
   | { readonly kind: "write"; readonly request: WriteRequest }
   | { readonly kind: "check"; readonly request: CheckRequest }
   | { readonly kind: "list" }
   | { readonly kind: "pause" };
 
-/** A step that was answered, and between which states it was under way. */
+/** A completed step, and the states between which it ran. */
 interface Answered {
   readonly step: Step;
   readonly from: number;
   readonly to: number;
-  /** The state that the answer is of; absent where it is an error. */
+  /** The state of the answer; absent for an error. */
   readonly at?: number;
   readonly answer: unknown;
 }
@@ -110,10 +110,10 @@ function filterOf(choice: RandomChoice): Precondition["filter"] {
   return { resourceType: resource.type, resourceId: resource.id, relation };
 }
 
-/** One run: an engine over a store, used by several clients, closed and opened again. */
+/** One run: an engine over a store, which several clients use, and which is closed and opened again. */
 class Run {
   readonly answered: Answered[] = [];
-  /** Writes that were cut off: they may have happened or not. */
+  /** Interrupted writes, which may or may not have happened. */
   readonly doubtful: WriteRequest[] = [];
   readonly watched: Change[] = [];
   readonly #target: StoreTarget;
@@ -141,7 +141,7 @@ class Run {
     await watch;
   }
 
-  /** All changes, as they are kept, and the state at the end. */
+  /** All stored changes, and the state at the end. */
   async end(): Promise<{ changes: Change[]; stored: string[] }> {
     const engine = await this.#open();
     const head = headOf(engine);
@@ -193,7 +193,7 @@ class Run {
   }
 }
 
-/** The number of a state; the store does not matter here. */
+/** The number of a state, without its store. */
 function sequenceOf(revision: Revision): number {
   const [, , , storeId = ""] = Buffer.from(revision, "base64url").toString().split(":");
   return parseRevision(storeId, revision);
@@ -206,7 +206,7 @@ function revisionAt(engine: AuthorizationEngine, sequence: number): Revision {
 
 const heads = new WeakMap<AuthorizationEngine, number>();
 
-/** The number of the newest state; of an engine that is closed, the last that was seen. */
+/** The number of the newest state; for a closed engine, the last one that was seen. */
 function headOf(engine: AuthorizationEngine): number {
   try {
     heads.set(engine, sequenceOf(probe(engine)));
@@ -236,7 +236,7 @@ function after(state: State, { updates }: Pick<WriteRequest, "updates">): State 
   return next;
 }
 
-/** How a write ends at a state. */
+/** The outcome of a write at a state. */
 function outcomeAt(state: State, request: WriteRequest): string | undefined {
   for (const { kind, filter } of request.preconditions ?? []) {
     const matches = [...state.values()].some(
@@ -267,7 +267,7 @@ const isSame = (left: State, right: State) => `${textOf(left)}` === `${textOf(ri
 function verify(run: Run, changes: readonly Change[], stored: readonly string[]): void {
   const numbers = changes.map(({ revision }) => sequenceOf(revision));
   expect(numbers).toEqual([...new Set(numbers)].sort((left, right) => left - right));
-  // What was reported while it happened is what is kept, in the same order.
+  // The watch reported the stored changes, in the same order.
   expect(run.watched).toEqual(changes.slice(0, run.watched.length));
   const states: State[] = [new Map()];
   for (const [index, change] of changes.entries()) {
@@ -334,12 +334,12 @@ const RUNS = Number(process.env["SVC_ACCESS_RUNS"] ?? runs(40));
 const folder = mkdtempSync(join(tmpdir(), "svc-access-interleaved-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("SQLite: what callers at once see is what they would see one after another", async () => {
+test("SQLite: concurrent callers see what sequential callers would see", async () => {
   await interleave(() => ({ sqlite: { file: join(folder, `${randomUUID()}.db`) } }));
 }, 240_000);
 
 await onPostgres("an engine over PostgreSQL", ({ url }) => {
-  test("PostgreSQL: what callers at once see is what they would see one after another", async () => {
+  test("PostgreSQL: concurrent callers see what sequential callers would see", async () => {
     await interleave(() => ({ postgres: { url, schema: `interleaved_${randomUUID()}` } }));
   }, 240_000);
 });

@@ -2,9 +2,9 @@ import type { RelationshipUpdate } from "../../src/authz/engine/engine.ts";
 import { deleteOf, touchOf } from "./document-engine.ts";
 import { viewer } from "./documents.ts";
 
-/** How many write at once. */
+/** The number of concurrent writers. */
 export const CALLERS = 8;
-/** Of so many writes of a caller the last takes back the one before. */
+/** In each series of this many writes of a caller, the last reverts the one before. */
 const CYCLE = 5;
 
 /** The updates of a caller's write: a pair of viewers, or the removal of the pair before. */
@@ -14,7 +14,7 @@ export function updatesOf(run: string, caller: number, number: number): Relation
   return ["left", "right"].map((user) => (removes ? deleteOf : touchOf)(viewer(document, user)));
 }
 
-/** What a caller's writes, acknowledged up to a number, say of each document; undefined where the last may have come through. */
+/** Whether each document of a caller exists if writes were acknowledged up to a number; undefined if it depends on an unacknowledged write. */
 export function* expectedOf(
   run: string,
   caller: number,

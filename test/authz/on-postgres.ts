@@ -2,12 +2,12 @@ import { Client } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
 import { openPostgres, type TestPostgres } from "../support/postgres.ts";
 
-/** A server and how to ask it. */
+/** A server and a function to query it. */
 export interface PostgresForTests extends TestPostgres {
   readonly query: (sql: string) => Promise<Record<string, unknown>[]>;
 }
 
-/** Tests on a PostgreSQL server. Without one they are skipped by name; in CI its absence is a mistake, not a choice. */
+/** Tests on a PostgreSQL server. Without one they are skipped with their names, but fail in CI. */
 export async function onPostgres(
   name: string,
   tests: (server: PostgresForTests) => void,
@@ -15,7 +15,8 @@ export async function onPostgres(
   const server = await openPostgres();
   if (server === undefined) {
     const why = "PostgreSQL is not installed and POSTGRES_URL is not set";
-    if (process.env["CI"] === "true") test(`${name}: PostgreSQL is there`, () => expect.fail(why));
+    if (process.env["CI"] === "true")
+      test(`${name}: PostgreSQL is available`, () => expect.fail(why));
     else test.skip(`${name}: ${why}`, () => undefined);
     return;
   }
@@ -28,7 +29,7 @@ export async function onPostgres(
       await client.end();
     }
   };
-  // Of the file: that of a group whose tests are all filtered out is not run.
+  // A hook of the file, since that of a group does not run if all its tests are filtered out.
   afterAll(() => server.remove());
   describe(name, () => tests({ ...server, query }));
 }

@@ -8,7 +8,7 @@ test("docs/operations.md lists exactly the identity headers [HDR-1]", () => {
   const text = readFileSync(join(ROOT, "docs/operations.md"), "utf8");
   const part = /^### The identity headers$([\s\S]*?)^#/m.exec(text)?.[1] ?? "";
   const table = part.split("\n").filter((line) => line.startsWith("| `"));
-  // What stands in the first column has a row of its own.
+  // Each name in the first column has its own row.
   const rows = table.map((line) => line.split("|")[1] ?? "").join("");
   const listed = [...rows.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
   expect(listed.toSorted()).toEqual(IDENTITY_HEADERS.toSorted());

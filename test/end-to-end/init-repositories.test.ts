@@ -313,7 +313,7 @@ lint: {use: [STANDARD, ACCESS]}
 );
 
 /**
- * That buf finds the modules shows in any of its commands. Each of the next two checks runs for all
+ * Any command of buf shows that it finds the modules. Each of the next two checks runs for all
  * repositories in CI, else for every third of them.
  */
 function expectItWorks(repo: InstalledRepository, services: readonly string[], turn: number): void {

@@ -210,7 +210,7 @@ function configurationOf(
   });
 }
 
-/** A project that the users may see, with a run that has ended and one that goes on. */
+/** A project that the users may see, with a run that has ended and one that has not. */
 async function runsOf(processes: HubProcesses) {
   const client = new ReflectionClient(processes.grpc);
   try {

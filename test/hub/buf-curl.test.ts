@@ -13,7 +13,7 @@ import { ROUTES } from "./support/routes.ts";
 import { runProgram } from "./support/run-program.ts";
 import { endRun, openWorkshop, reportsOf, startRun, type Workshop } from "./support/runs.ts";
 import { Scene } from "./support/scene.ts";
-import { tellStory } from "./support/story.ts";
+import { playStory } from "./support/story.ts";
 
 const RPCS = ROUTES.map(({ rpc }) => rpc).sort();
 /** The protocols of `buf curl`, and their names in the log of the hub. */
@@ -53,7 +53,7 @@ function everyRpc(bufOf: (hub: HubProcesses) => BufCurl): void {
     const client = new ReflectionClient(processes.grpc);
     const every = IS_THOROUGH ? caller : new FirstCaller(caller, client);
     // The other clients are fast enough to try all denied callers.
-    await tellStory(every, processes.data, ["mallory"]);
+    await playStory(every, processes.data, ["mallory"]);
     client.close();
     expect([...caller.succeeded].sort()).toEqual(RPCS);
   });

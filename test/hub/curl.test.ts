@@ -5,7 +5,7 @@ import { HubProcesses } from "./support/hub-process.ts";
 import { ReflectionClient } from "./support/reflection-client.ts";
 import { ROUTES } from "./support/routes.ts";
 import { isAbsent } from "./support/run-program.ts";
-import { tellStory } from "./support/story.ts";
+import { playStory } from "./support/story.ts";
 
 describe.skipIf(isAbsent("curl"))("curl", () => {
   let processes: HubProcesses;
@@ -23,7 +23,7 @@ describe.skipIf(isAbsent("curl"))("curl", () => {
   test("every route is called; RPCs without a route are called over gRPC", async () => {
     const curl = new Curl(processes.http, uploads);
     const caller = new CountingCaller(curl);
-    await tellStory(caller, processes.data);
+    await playStory(caller, processes.data);
     expect([...caller.succeeded].sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
     const routes = ROUTES.flatMap(({ http = [] }) =>
       http.map(({ method, path }) => `${method} ${path}`),

@@ -6,7 +6,7 @@ import { HubProcesses, TOKENS } from "./support/hub-process.ts";
 import { ReflectionClient } from "./support/reflection-client.ts";
 import { ROUTES } from "./support/routes.ts";
 import { auditedIn } from "./support/stored.ts";
-import { tellStory } from "./support/story.ts";
+import { playStory } from "./support/story.ts";
 
 let processes: HubProcesses;
 let client: ReflectionClient;
@@ -32,7 +32,7 @@ test("reflection lists every service, with the descriptors of all RPCs", async (
 
 test("every RPC is called by a client that uses only reflection", async () => {
   const caller = new CountingCaller(client);
-  await tellStory(caller, processes.data);
+  await playStory(caller, processes.data);
   expect([...caller.succeeded].sort()).toEqual(ROUTES.map(({ rpc }) => rpc).sort());
 });
 

@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "../support/workspace.ts";
 
-/** A text of svc-access/testing that is in no other source, and outlives bundling. */
+/** A text that only the sources of svc-access/testing contain, and that bundling keeps. */
 const MARK = "svc-access-testing-";
 
-test("what is looked for is in svc-access/testing", () => {
+test("svc-access/testing contains the text", () => {
   expect(bundleOf("testing").includes(MARK)).toBe(true);
 });
 
@@ -17,7 +17,7 @@ test.each(["runtime", "authz", "runtime-registry"])(
   },
 );
 
-/** All that an entry loads of ours. */
+/** The text of all our files that an entry point loads. */
 function bundleOf(name: string): string {
   const loaded = new Map<string, string>();
   load(join(ROOT, `dist/${name}.js`), loaded);
@@ -25,7 +25,7 @@ function bundleOf(name: string): string {
   return [...loaded.values()].join("\n");
 }
 
-/** What a bundle imports of ours, at its start or later. */
+/** Adds our files that a bundle imports, statically or dynamically. */
 function load(path: string, loaded: Map<string, string>): void {
   if (loaded.has(path)) return;
   const text = readFileSync(path, "utf8");

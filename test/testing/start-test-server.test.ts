@@ -17,7 +17,7 @@ const MODEL = join(FIXTURE, "model.zed");
 const start = (options: TestServerOptions = {}) =>
   startTestServer(bindVaultService(vaultHandlers()), { model: MODEL, ...options });
 
-// Of this file alone: what another run makes meanwhile is not counted.
+// Of this file alone, so that the folders of other tests are not counted.
 const temporary = mkdtempSync(join(tmpdir(), "svc-access-test-servers-"));
 beforeAll(() => void vi.stubEnv("TMPDIR", temporary));
 afterAll(() => {
@@ -25,7 +25,7 @@ afterAll(() => {
   rmSync(temporary, { recursive: true, force: true });
 });
 
-describe("who calls", () => {
+describe("the caller is", () => {
   test("a user, by their permissions, over both transports", async () => {
     await using server = await start({ relationships: ["document:open#viewer@user:alice"] });
     const alice = server.as({ user: "alice" });
@@ -73,7 +73,7 @@ describe("who calls", () => {
     ]);
   });
 
-  test("a service, the system and nobody", async () => {
+  test("a service, the system or nobody", async () => {
     await using server = await start({ services: ["hub"] });
     const hub = server.as({ service: "hub" }).grpc(VaultService);
     expect(await hub.reconcile({ reason: "r" })).toMatchObject({
@@ -89,7 +89,7 @@ describe("who calls", () => {
     expect(() => server.as({ service: "git" })).toThrow('{services: ["git"]}');
   });
 
-  test("streams have the caller too", async () => {
+  test("the same for streams", async () => {
     await using server = await start({ relationships: ["document:open#viewer@user:alice"] });
     const alice = server.as({ user: "alice" }).grpc(VaultService);
     const answers = [];
@@ -100,7 +100,7 @@ describe("who calls", () => {
   });
 });
 
-test("audit events are there as soon as their calls have an answer, in their order", async () => {
+test("audit events are stored in order by the time their calls are answered", async () => {
   await using server = await start({ relationships: ["document:open#editor@user:alice"] });
   const alice = server.as({ user: "alice" }).grpc(VaultService);
   const bob = server.as({ user: "bob" }).grpc(VaultService);
@@ -115,7 +115,7 @@ test("audit events are there as soon as their calls have an answer, in their ord
   expect(server.logLines().some(({ message }) => message === "audit")).toBe(true);
 });
 
-test("the handlers get the engine, and relationships may be added [TEST-1]", async () => {
+test("the handlers get the engine, and tests may add relationships [TEST-1]", async () => {
   const asked: unknown[] = [];
   await using server = await startTestServer(
     (engine) => {
@@ -142,7 +142,7 @@ test("servers do not see each other's relationships and events", async () => {
   });
 });
 
-test("parts of the configuration may be other than usual, or left out", async () => {
+test("parts of the configuration may be changed or removed", async () => {
   await using server = await start({
     config: { server: { metrics: null, grpc: { reflection: false } }, log: { level: "warn" } },
   });
@@ -151,7 +151,7 @@ test("parts of the configuration may be other than usual, or left out", async ()
   expect(server.logLines().filter(({ level }) => level === "info")).toEqual([]);
 });
 
-test("a client outlives neither its server nor the files, and close may be called twice", async () => {
+test("close removes the files and ends the clients, and may be called twice", async () => {
   const before = folders();
   const server = await start();
   const client = server.as("nobody").grpc(VaultService);
@@ -190,12 +190,12 @@ test.each<[string, TestServerOptions, string]>([
   expect([...folders()].filter((name) => !before.has(name))).toEqual([]);
 });
 
-test("a wrong key of config is named without a position, for nobody wrote its text", async () => {
+test("a wrong key of config is named without a position, since it has no file", async () => {
   const started = start({ config: { securty: {} } });
   await expect(started).rejects.toThrow(/^startTestServer: config: securty is not a key/);
 });
 
-test("what a client cannot close keeps neither the server nor its files", async () => {
+test("a client that fails to close prevents neither the end of the server nor the removal of its files", async () => {
   const before = folders();
   const server = await start();
   const closed = vi.spyOn(CallsOf.prototype, "close").mockRejectedValue(new Error("stuck"));
@@ -206,7 +206,7 @@ test("what a client cannot close keeps neither the server nor its files", async 
   expect(await server.engine?.ready()).toMatchObject({ ready: false });
 });
 
-test("a server that cannot be made leaves no engine open", async () => {
+test("a server that fails to start leaves no engine open", async () => {
   let engine: AuthorizationEngine | undefined;
   const bind = (given: AuthorizationEngine) => {
     engine = given;
@@ -216,13 +216,13 @@ test("a server that cannot be made leaves no engine open", async () => {
   expect(await engine?.ready()).toMatchObject({ ready: false });
 });
 
-test("handlers that want an engine are notified that there is no model", async () => {
+test("handlers that request an engine get an error if there is no model", async () => {
   await expect(startTestServer(() => bindVaultService(vaultHandlers()))).rejects.toThrow(
     "set model or modelText",
   );
 });
 
-test("relationships by text may have every id that the engine takes", async () => {
+test("relationships as text may have every id that the engine accepts", async () => {
   await using engine = await testEngine({
     modelText: "definition user {}\ndefinition item {\n  relation owner: user\n}\n",
     relationships: [
@@ -244,7 +244,7 @@ test("relationships by text may have every id that the engine takes", async () =
   expect(await items("ä:b@c")).toEqual(["größe.txt", "second"]);
 });
 
-test("an engine for handlers alone", async () => {
+test("an engine without a server, for tests of handlers", async () => {
   await using engine = await testEngine({
     modelText: "definition user {}\ndefinition item {\n  relation owner: user\n}\n",
     relationships: ["item:first#owner@user:alice"],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { requirePrincipal, ServiceError } from "../../src/runtime/index.ts";
 import { testContext } from "../../src/testing/index.ts";
 
-test("a user calls with all that is said of them", () => {
+test("the caller is a user with the given claims", () => {
   const context = testContext({ user: "alice", name: "Alice", groups: ["eng"], rpc: "a.B/C" });
   expect(requirePrincipal(context)).toEqual({
     subjectId: "alice",
@@ -19,7 +19,7 @@ test("a user calls with all that is said of them", () => {
   expect(context.rpc).toBe("a.B/C");
 });
 
-test("a service calls, or nobody does", () => {
+test("the caller is a service or nobody", () => {
   expect(testContext({ service: "hub" }).principal).toMatchObject({
     subjectId: "hub",
     subjectType: "service",
@@ -33,7 +33,7 @@ test("two callers are refused", () => {
   expect(() => testContext({ user: "alice", service: "hub" })).toThrow("set only one of");
 });
 
-test("headers, trailers and the end of the call are seen", () => {
+test("headers, trailers and the end of the call are recorded", () => {
   const context = testContext();
   context.setResponseHeader("X-Total", "3");
   context.appendResponseHeader("x-total", "4");
@@ -62,11 +62,11 @@ test.each([
   ["setResponseTrailer", "", "x"],
   ["appendResponseHeader", "a b", "x"],
   ["appendResponseTrailer", "", "x"],
-] as const)("%s refuses what no transport can send: %j", (method, name, value) => {
+] as const)("%s refuses a value that no transport can send: %j", (method, name, value) => {
   expect(() => testContext()[method](name, value)).toThrow(TypeError);
 });
 
-test("what a handler adds to the audit is kept, and is as valid as the server wants it", async () => {
+test("what a handler adds to the audit is recorded, and validated as by the server", async () => {
   const context = testContext({ user: "alice" });
   context.audit.setResource("item:first");
   await context.audit.record({ event: "item.shared", resource: "item:first" });

@@ -8,7 +8,7 @@ import type { Opened } from "./target.ts";
 const good = request("document:a#view@user:x");
 const base64 = (text: string) => Buffer.from(text).toString("base64url");
 
-/** Bad objects, permissions and subjects: what check, explain and both lookups refuse alike. */
+/** Invalid objects, permissions and subjects, which check, explain and both lookups refuse. */
 const BAD: readonly [what: string, message: RegExp, request: CheckRequest][] = [
   ["white space", /resource id "a b"/, request("document:a b#view@user:x")],
   ["an empty id", /resource id ""/, { ...good, resource: { type: "document", id: "" } }],
@@ -64,7 +64,7 @@ const LISTINGS: readonly [name: string, list: Listing][] = [
   ["readRelationships of all", (engine, page) => engine.readRelationships({}, page)],
 ];
 
-/** Reads that can never be right. */
+/** Reads that are never valid. */
 export function badRequestsContract(opened: Opened): void {
   const expectRefused = async (call: Promise<unknown>, message: RegExp) => {
     const error = await failure(call);
@@ -75,7 +75,7 @@ export function badRequestsContract(opened: Opened): void {
     });
   };
 
-  describe("a request that can never be right is refused", () => {
+  describe("a request that is never valid is refused", () => {
     test.each(BAD)("%s", async (_, message, request) => {
       const { engine } = opened();
       const { resource, permission, subject } = request;
@@ -104,7 +104,7 @@ export function badRequestsContract(opened: Opened): void {
       }
     });
 
-    test.each(LISTINGS)("%s of a page that cannot be", async (_, list) => {
+    test.each(LISTINGS)("%s of an invalid page", async (_, list) => {
       const { engine } = opened();
       for (const pageSize of PAGE_SIZES) {
         await expectRefused(list(engine, { pageSize }), /a page has 1 to 1000 results/);
@@ -114,7 +114,7 @@ export function badRequestsContract(opened: Opened): void {
       }
     });
 
-    test("subjects of a type or relation that is not", async () => {
+    test("subjects of an unknown type or relation", async () => {
       const { engine } = opened();
       const lookup = { ...good, subjectType: "group" };
       await expectRefused(engine.lookupSubjects({ ...lookup, subjectType: "nope" }), /"nope"/);

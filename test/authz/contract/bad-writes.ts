@@ -13,7 +13,7 @@ const preconditions = (count: number, filter = {}): WriteRequest => ({
   ...good,
   preconditions: Array.from({ length: count }, () => ({ kind: "MUST_NOT_MATCH", filter })),
 });
-/** A write to a resource and of a subject that cannot be written as text. */
+/** A write of a resource and a subject that text cannot express. */
 const raw = (resource: unknown, subject: unknown = { type: "user", id: "x" }) =>
   ({
     updates: [{ operation: "TOUCH", relationship: { resource, relation: "viewer", subject } }],
@@ -49,10 +49,14 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
   ["a hash", /resource id "a#b"/, raw({ type: "document", id: "a#b" })],
   ["257 bytes", /1 to 256 bytes/, raw({ type: "document", id: `${"é".repeat(128)}x` })],
   ["a wildcard resource", /resource id "\*"/, raw({ type: "document", id: "*" })],
-  ["ids before types", /resource id ""/, raw({ type: "nope", id: "" })],
+  ["an invalid id and type: the id is reported", /resource id ""/, raw({ type: "nope", id: "" })],
   ["an unknown type", /no type "nope"/, touching("nope:a#viewer@user:x")],
-  ["a type by another case", /no type "Document"/, touching("Document:a#viewer@user:x")],
-  ["a type of all objects", /no type "__proto__"/, touching("__proto__:a#viewer@user:x")],
+  ["a type in another case", /no type "Document"/, touching("Document:a#viewer@user:x")],
+  [
+    "a property of every JavaScript object as a type",
+    /no type "__proto__"/,
+    touching("__proto__:a#viewer@user:x"),
+  ],
   ["an unknown relation", /no relation or permission "nope"/, touching("document:a#nope@user:x")],
   [
     "a misspelt relation, with the relationship and the nearest name",
@@ -78,32 +82,32 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
   ["a wildcard not allowed", /does not allow/, touching("document:a#approver@user:*")],
   ["a wildcard userset", /wildcard has no relation/, touching("document:a#viewer@group:*#member")],
   [
-    "a DELETE of what cannot be",
+    "a DELETE of a relationship that the model does not allow",
     /does not allow/,
     { updates: updates("DELETE", "document:a#approver@user:*") },
   ],
   [
-    "a CREATE of what cannot be",
+    "a CREATE of a relationship that the model does not allow",
     /is a permission/,
     { updates: updates("CREATE", "document:a#view@user:x") },
   ],
   [
-    "the same one twice",
+    "the same relationship twice",
     /the write contains document:b-w#viewer@user:x twice/,
     touching("document:b-w#viewer@user:x", "document:b-w#viewer@user:x"),
   ],
   [
-    "the same one touched and deleted",
+    "the same relationship touched and deleted",
     /twice/,
     { updates: [...good.updates, ...updates("DELETE", "document:b-w#viewer@user:x")] },
   ],
   [
-    "a good one before a bad one",
+    "a valid relationship before an invalid one",
     /no type "nope"/,
     touching("document:b-w#viewer@user:x", "nope:a#viewer@user:x"),
   ],
-  ["a precondition on anything", /filter of a precondition is empty/, preconditions(1)],
-  ["a precondition on a bad id", /resource id/, preconditions(1, { resourceId: "a b" })],
+  ["a precondition with an empty filter", /filter of a precondition is empty/, preconditions(1)],
+  ["a precondition on an invalid id", /resource id/, preconditions(1, { resourceId: "a b" })],
   [
     "a precondition on an unknown type",
     /no type "nope"/,
@@ -116,9 +120,9 @@ const BAD: readonly [what: string, message: RegExp, request: WriteRequest][] = [
   ],
 ];
 
-/** Writes that can never be right. */
+/** Writes that are never valid. */
 export function badWritesContract(opened: Opened): void {
-  describe("a write that can never be right is refused whole", () => {
+  describe("a write that is never valid is refused entirely", () => {
     test.each(BAD)("%s", async (_, message, request) => {
       const { engine } = opened();
       const error = await failure(engine.writeRelationships(request));

@@ -27,7 +27,7 @@ export async function allows(
   return (await engine.check(request(text), options)).allowed;
 }
 
-/** All pages of a listing; none but the last is short. */
+/** All pages of a listing; only the last may be short. */
 export async function pages<Item>(
   read: (page: { cursor?: string }) => Promise<Page<Item>>,
 ): Promise<Item[][]> {
@@ -40,7 +40,7 @@ export async function pages<Item>(
   }
 }
 
-/** What a call rejects with, or what it gives where it should not have. */
+/** The error of a call, or its result if it succeeded unexpectedly. */
 export function failure(call: Promise<unknown>): Promise<unknown> {
   return call.catch((error: unknown) => error);
 }

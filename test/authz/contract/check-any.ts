@@ -31,7 +31,7 @@ const RELATIONSHIPS = [
   "document:any-d#approver@user:any-bob",
 ];
 
-/** checkAny: whether lookupResources finds anything. */
+/** checkAny: whether lookupResources would find anything. */
 export function checkAnyContract(opened: Opened): void {
   const asked = (permission: string, subject: string, resourceType = "document") => ({
     resourceType,
@@ -42,7 +42,7 @@ export function checkAnyContract(opened: Opened): void {
     (await opened().engine.lookupResources({ ...request, pageSize: 1 })).items.length > 0;
 
   describe("checkAny", () => {
-    test("allows where lookupResources finds something, and there only", async () => {
+    test("allows exactly if lookupResources finds something", async () => {
       const { engine } = opened();
       const arbitraryState = fc.subarray(RELATIONSHIPS, { minLength: 1 });
       await fc.assert(
@@ -62,14 +62,14 @@ export function checkAnyContract(opened: Opened): void {
       );
     });
 
-    test("of nothing is denied", async () => {
+    test("denies a user who may access nothing", async () => {
       const { engine } = opened();
       const { allowed, revision } = await engine.checkAny(asked("approver", "user:any-nobody"));
       expect(allowed).toBe(false);
       await engine.checkAny(asked("approver", "user:any-nobody"), { atLeastAsFresh: revision });
     });
 
-    test("sees what a wildcard allows, and what is taken from it", async () => {
+    test("considers wildcards and exclusions", async () => {
       const { engine } = opened();
       await touch(engine, "document:any-w#viewer@user:*");
       expect((await engine.checkAny(asked("view", "user:any-stranger"))).allowed).toBe(true);
@@ -82,7 +82,7 @@ export function checkAnyContract(opened: Opened): void {
       expect((await engine.checkAny(asked("view", "user:any-stranger"))).allowed).toBe(false);
     });
 
-    test("finds the one that is held among many that are not", async () => {
+    test("finds the only allowed object among many", async () => {
       const { engine } = opened();
       const ids = Array.from({ length: 300 }, (_, index) => `document:any-m${index}`);
       const subject = "user:any-many";

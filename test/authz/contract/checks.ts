@@ -45,14 +45,14 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       expect(revision).not.toBe("");
     });
 
-    test("a userset holds itself, and nothing else by that [ENG-3]", async () => {
+    test("a userset contains itself, and no other userset for that reason [ENG-3]", async () => {
       const { engine } = opened();
       expect(await allows(engine, "group:c-any#member@group:c-any#member")).toBe(true);
       expect(await allows(engine, "group:c-any#member@group:c-other#member")).toBe(false);
       expect(await allows(engine, "document:c-any#view@document:c-any#view")).toBe(true);
     });
 
-    test("ids that SpiceDB does not know are distinguished", async () => {
+    test("ids that SpiceDB does not allow are distinguished", async () => {
       const { engine } = opened();
       const ids = ["a.b@é", "a=2Eb@é", "A.B@é", "=2E", ".", "%2E", "x/y|z", "😀", "../..", "a:b"];
       for (const id of ids) {
@@ -77,7 +77,7 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       expect(await allows(engine, `document:${longest}#view@user:x`)).toBe(true);
     });
 
-    test("in bulk, each by itself: in order, also where asked twice or invalid", async () => {
+    test("in bulk are decided separately and in order, including repeated and invalid ones", async () => {
       const { engine } = opened();
       await touch(engine, "document:c-bulk#viewer@user:*", "document:c-bulk#banned@user:eve");
       const asked = ["alice", "eve", "alice", "bob"].map((id) => `document:c-bulk#view@user:${id}`);
@@ -97,7 +97,7 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       });
     });
 
-    test("10,000 in one call, and no more", async () => {
+    test("up to 10,000 are allowed in one call", async () => {
       const { engine } = opened();
       const many = (count: number) =>
         Array.from({ length: count }, (_, index) =>
@@ -112,7 +112,7 @@ export function checksContract(opened: Opened, { depth }: Differences): void {
       });
     });
 
-    test("as deep as the engine goes", async () => {
+    test("are decided up to the depth limit of the engine", async () => {
       const { engine } = opened();
       const chain = Array.from(
         { length: 70 },

@@ -13,7 +13,7 @@ import { tokensContract } from "./tokens.ts";
 import { watchContract } from "./watch.ts";
 import { writesContract } from "./writes.ts";
 
-/** Registers the tests that every engine passes. They share one engine, and use objects of their own. */
+/** Registers the tests that every engine passes. They share one engine, and each uses its own objects. */
 export function describeContract(target: ContractTarget): void {
   describe(`the contract of both engines: ${target.name} [ENG-1]`, () => {
     let open: OpenTarget;

@@ -32,7 +32,7 @@ export function cyclesContract(opened: Opened): void {
         /cycle: folder:y-q#view > folder:y-p#view > folder:y-q#view$/,
       ],
       [
-        "among its own updates",
+        "a cycle within its own updates",
         [],
         [
           "group:y-1#member@group:y-2#member",
@@ -54,7 +54,7 @@ export function cyclesContract(opened: Opened): void {
       }
     });
 
-    test("but not one that the same write opens", async () => {
+    test("but not if the same write breaks the cycle", async () => {
       const { engine } = opened();
       await touch(engine, "group:y-x#member@group:y-y#member", "group:y-y#member@group:y-z#member");
       await engine.writeRelationships({
@@ -66,7 +66,7 @@ export function cyclesContract(opened: Opened): void {
       expect(await allows(engine, "group:y-y#member@group:y-x#member")).toBe(true);
     });
 
-    test("nor what is stored already, nor a diamond", async () => {
+    test("but not for relationships that exist, nor for a diamond", async () => {
       const { engine } = opened();
       const diamond = [
         "group:y-top#member@group:y-left#member",
@@ -81,7 +81,7 @@ export function cyclesContract(opened: Opened): void {
       });
     });
 
-    test("a long path is named in part", async () => {
+    test("a long path is abbreviated", async () => {
       const { engine } = opened();
       const chain = Array.from(
         { length: 30 },

@@ -38,7 +38,7 @@ export function explainContract(opened: Opened): void {
       ]);
     });
 
-    test("of a denial name all that was tried", async () => {
+    test("of a denial name everything that was evaluated", async () => {
       const { engine } = opened();
       await touch(engine, "document:e-no#viewer@user:bob", "document:e-no#banned@user:bob");
       const { explanation, allowed } = await engine.explain(request("document:e-no#view@user:bob"));
@@ -60,7 +60,7 @@ export function explainContract(opened: Opened): void {
       });
     });
 
-    test("of a userset by itself say that it is itself, permissions included", async () => {
+    test("of a userset that contains itself say so, for permissions too", async () => {
       const { engine } = opened();
       await touch(engine, "document:e-own#folder@folder:e-own", "folder:e-own#parent@folder:e-up");
       for (const [text, steps] of [
@@ -81,7 +81,7 @@ export function explainContract(opened: Opened): void {
       }
     });
 
-    test("agree with checks, at every step", async () => {
+    test("agree with checks at every step", async () => {
       const { engine } = opened();
       await touch(
         engine,
@@ -107,7 +107,7 @@ export function explainContract(opened: Opened): void {
   });
 }
 
-/** A step is what its kind makes of the steps below. */
+/** The result of a step follows from its kind and the steps below. */
 function expectConsistent(step: Explanation, allowed: boolean): void {
   expect(step.allowed).toBe(allowed);
   const below = step.children.map(({ allowed }) => allowed);

@@ -45,7 +45,7 @@ export function filtersContract(opened: Opened, { sortedRelationships }: Differe
     const found = await pages((page) =>
       opened().engine.readRelationships(filter, { pageSize, ...page }),
     );
-    // A page of all relationships of SpiceDB ends with each type.
+    // Without a filter, SpiceDB ends a page after each type.
     const full = found.slice(0, -1).every((page) => page.length === pageSize);
     expect(full || Object.keys(filter).length === 0).toBe(true);
     const texts = found.flat().map(formatRelationship);
@@ -60,7 +60,7 @@ export function filtersContract(opened: Opened, { sortedRelationships }: Differe
       }
     });
 
-    test("all of them, each once", async () => {
+    test("without a filter, each once", async () => {
       await touch(opened().engine, ...STORED);
       const all = await read({}, 1000);
       expect(all).toEqual([...new Set(all)].sort());
@@ -68,7 +68,7 @@ export function filtersContract(opened: Opened, { sortedRelationships }: Differe
       expect(await read({}, 97)).toEqual(all);
     });
 
-    test("in pages whose last one is full", async () => {
+    test("in pages, of which the last is full", async () => {
       const texts = Array.from(
         { length: 1000 },
         (_, index) => `group:f-full#member@user:u${index}`,

@@ -8,7 +8,7 @@ import type { Opened } from "./target.ts";
 const PAGE_SIZES = [1, 2, 1000];
 const IDS = ["l.0", "l.1", "l.2", "l.3", "l.4"];
 
-/** lookupResources and lookupSubjects: just what checks allow, in pages of any size. */
+/** lookupResources and lookupSubjects: exactly what checks allow, in pages of any size. */
 export function lookupsContract(opened: Opened): void {
   const resources = (permission: string, subject: SubjectReference, pageSize: number) =>
     pages((page) =>
@@ -50,7 +50,7 @@ export function lookupsContract(opened: Opened): void {
     );
 
   describe("lookups", () => {
-    test("of resources are sorted, each once, in full pages, and what checks allow", async () => {
+    test("of resources return exactly what checks allow, sorted, each once, in full pages", async () => {
       const { engine } = opened();
       await fill();
       for (const text of [
@@ -68,9 +68,9 @@ export function lookupsContract(opened: Opened): void {
           }
           for (const pageSize of PAGE_SIZES) {
             const found = await resources(permission, subject, pageSize);
-            // Other tests write wildcards and documents of their own.
-            const ours = found.flat().filter((id) => IDS.includes(id));
-            expect(ours, `${permission} of ${text}`).toEqual(held);
+            // Other tests write wildcards and other documents.
+            const known = found.flat().filter((id) => IDS.includes(id));
+            expect(known, `${permission} of ${text}`).toEqual(held);
             expect(found.flat()).toEqual([...new Set(found.flat())].sort());
             expect(found.slice(0, -1).every((page) => page.length === pageSize)).toBe(true);
           }
@@ -78,7 +78,7 @@ export function lookupsContract(opened: Opened): void {
       }
     });
 
-    test("of subjects are sorted, each once, wildcards with those they do not stand for", async () => {
+    test("of subjects are sorted, each once, wildcards with their excluded subjects", async () => {
       await fill();
       const none: string[] = [];
       const expected: [string, string, FoundSubject[]][] = [
@@ -105,7 +105,7 @@ export function lookupsContract(opened: Opened): void {
       }
     });
 
-    test("of subjects say of each subject what a check says", async () => {
+    test("of subjects agree with a check of each subject", async () => {
       const { engine } = opened();
       await fill();
       for (const id of IDS) {
@@ -128,7 +128,7 @@ export function lookupsContract(opened: Opened): void {
       expect(found).toEqual(["l-all", "l-g"]);
     });
 
-    test("of more than one page's worth are whole", async () => {
+    test("of more than one page are complete", async () => {
       const { engine } = opened();
       const ids = Array.from({ length: 2100 }, (_, index) => `m${String(index).padStart(4, "0")}`);
       await touch(engine, ...ids.map((id) => `document:${id}#approver@user:l-many`));

@@ -2,7 +2,7 @@ import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engi
 import { type Model, parseModel } from "../../../src/model/index.ts";
 import type { Relationship } from "../../../src/model/relationship.ts";
 
-/** A model with everything that decides: usersets, recursion, wildcards, arrows, all operators. */
+/** A model with everything that affects decisions: usersets, recursion, wildcards, arrows, all operators. */
 export const SCHEMA = `
 definition user {}
 definition group {
@@ -23,7 +23,7 @@ definition document {
 }
 `;
 
-/** The model of a schema, which must be right. */
+/** The model of a schema, which must be valid. */
 export function modelOf(schema: string): Model {
   const { model, diagnostics } = parseModel(schema, "test");
   if (diagnostics.length > 0) throw new Error(JSON.stringify(diagnostics));
@@ -43,7 +43,7 @@ export function relationship(text: string): Relationship {
   };
 }
 
-/** A check, written as a relationship is. */
+/** A check, written like a relationship. */
 export function request(text: string) {
   const { relation: permission, ...rest } = relationship(text);
   return { ...rest, permission };

@@ -7,7 +7,7 @@ import type { Opened } from "./target.ts";
 const asked = request("document:s-a#view@user:s-x");
 const filter = { resourceType: "document", resourceId: "s-a" };
 
-/** Callers that have gone, deadlines, and the end of the engine. */
+/** Cancelled callers, deadlines, and the end of the engine. */
 export function signalsContract(opened: Opened): void {
   const calls = (
     engine: AuthorizationEngine,
@@ -43,7 +43,7 @@ export function signalsContract(opened: Opened): void {
   };
 
   describe("a call", () => {
-    test("of a caller that has gone is CANCELLED, and does nothing", async () => {
+    test("whose caller has cancelled is CANCELLED, and does nothing", async () => {
       const { engine } = opened();
       const expected = { code: "CANCELLED", message: /was cancelled/ };
       await expectAll(engine, { signal: AbortSignal.abort() }, expected);
@@ -56,7 +56,7 @@ export function signalsContract(opened: Opened): void {
       await expectAll(opened().engine, { signal }, expected);
     });
 
-    test("of a caller that stays leaves nothing at its signal", async () => {
+    test("leaves no listener on the signal of its caller", async () => {
       const { engine } = opened();
       const { signal } = new AbortController();
       let listeners = 0;
@@ -82,7 +82,7 @@ export function signalsContract(opened: Opened): void {
     });
     afterAll(() => engine?.close());
 
-    test("is UNAVAILABLE, says so in ready(), and can be closed again", async () => {
+    test("is UNAVAILABLE, also in ready(), and can be closed again", async () => {
       expect(await engine.ready()).toEqual({ ready: true });
       const watching = failure(engine.watch()[Symbol.asyncIterator]().next());
       await engine.close();

@@ -5,7 +5,7 @@ import { datastoreIsAbsent, openDatastore } from "../spicedb/postgres-datastore.
 import { describeContract } from "./contract.ts";
 import { spicedbTarget } from "./spicedb-target.ts";
 
-/** In CI; the contract of a SpiceDB in memory always runs, and that of a store on PostgreSQL. */
+/** Only in CI; the contract always runs on a SpiceDB in memory, and on our store in PostgreSQL. */
 const isLeftOut = !IS_THOROUGH || datastoreIsAbsent();
 
 describe.skipIf(isLeftOut)("SpiceDB on PostgreSQL", () => {

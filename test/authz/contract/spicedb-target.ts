@@ -6,7 +6,7 @@ import type { ContractTarget } from "./target.ts";
 /**
  * SpiceDB as a target of the contract.
  *
- * @param start gives it empty, and what to take away after it
+ * @param start returns an empty SpiceDB, and what removes it afterwards
  */
 export function spicedbTarget(
   name: string,

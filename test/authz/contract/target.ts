@@ -1,23 +1,23 @@
 import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
 
 /**
- * Where the engines may differ, one for one what docs/authorization.md lists. Whatever is not
- * named here is the same in both.
+ * Where the engines may differ, each as listed in docs/authorization.md. Everything else
+ * is the same in both.
  */
 export interface Differences {
-  /** What a cursor gives after a write. */
+  /** The result of a cursor after a write. */
   readonly cursorAfterWrite: "OUT_OF_RANGE" | "goes on";
   /** Whether `readRelationships` is sorted. */
   readonly sortedRelationships: boolean;
-  /** What a watch tells of a CREATE. */
+  /** The operation that a watch reports for a CREATE. */
   readonly createIsWatchedAs: "CREATE" | "TOUCH";
-  /** At how many steps a check is FAILED_PRECONDITION; absent where there is no such limit. */
+  /** The number of steps at which a check is FAILED_PRECONDITION; absent without such a limit. */
   readonly depth?: number;
-  /** Whether writes at once are numbered in the order that they happen in; SpiceDB's memory store, for tests, errs. */
+  /** Whether concurrent writes are numbered in the order in which they happen; not so in SpiceDB's memory store. */
   readonly ordersConcurrentWrites: boolean;
 }
 
-/** An engine that the contract is held against. */
+/** An engine that the contract is tested on. */
 export interface ContractTarget {
   readonly name: string;
   readonly differences: Differences;
@@ -25,13 +25,13 @@ export interface ContractTarget {
   open(): Promise<OpenTarget>;
 }
 
-/** An engine and what it stands on. */
+/** An engine and its store. */
 export interface OpenTarget {
   readonly engine: AuthorizationEngine;
-  /** Another engine, to be closed; over the same store where there can be two. */
+  /** Another engine, which the caller closes; over the same store if it can have two. */
   openOther(): Promise<AuthorizationEngine>;
   close(): Promise<void>;
 }
 
-/** What the tests of the contract ask, once it is open. */
+/** The opened target, for the tests of the contract. */
 export type Opened = () => OpenTarget;

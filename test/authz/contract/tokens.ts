@@ -7,7 +7,7 @@ import type { Differences, Opened } from "./target.ts";
 const base64 = (text: string) => Buffer.from(text).toString("base64url");
 const asked = request("document:t-a#view@user:t-x");
 
-/** Revision tokens and cursors: what they pin, and where they are of no use. */
+/** Revision tokens and cursors: what they pin, and where they are invalid. */
 export function tokensContract(opened: Opened, { cursorAfterWrite }: Differences): void {
   const calls = (engine: AuthorizationEngine, atLeastAsFresh: string) => {
     const options = { atLeastAsFresh };
@@ -24,7 +24,7 @@ export function tokensContract(opened: Opened, { cursorAfterWrite }: Differences
   };
 
   describe("revision tokens", () => {
-    test("of every call are valid in every call", async () => {
+    test("from every call are valid in every call", async () => {
       const { engine } = opened();
       const { revision } = await write(engine, "TOUCH", "document:t-a#viewer@user:t-x");
       expect(await allows(engine, "document:t-a#view@user:t-x", { atLeastAsFresh: revision })).toBe(
@@ -38,12 +38,12 @@ export function tokensContract(opened: Opened, { cursorAfterWrite }: Differences
 
     test.each([
       ["empty", ""],
-      ["no token", "nonsense"],
+      ["not a token", "nonsense"],
       ["of another version", base64("9:embedded:1:x")],
-      ["of the embedded engine, cut short", base64("1:embedded:")],
-      ["of SpiceDB, without its own", base64("1:spicedb:")],
-      ["of SpiceDB, around nonsense", base64("1:spicedb:nonsense")],
-      ["no text", 7 as never],
+      ["of the embedded engine, truncated", base64("1:embedded:")],
+      ["of SpiceDB, without a ZedToken", base64("1:spicedb:")],
+      ["of SpiceDB, with an invalid ZedToken", base64("1:spicedb:nonsense")],
+      ["not a string", 7 as never],
     ])("that are malformed are refused by every call: %s", async (_, token) => {
       for (const call of calls(opened().engine, token)) {
         expect(await failure(call)).toMatchObject({
@@ -56,7 +56,7 @@ export function tokensContract(opened: Opened, { cursorAfterWrite }: Differences
       expect(await failure(next)).toMatchObject({ code: "INVALID_ARGUMENT" });
     });
 
-    test("with something after them are refused", async () => {
+    test("with trailing characters are refused", async () => {
       const { engine } = opened();
       const { revision } = await engine.check(asked);
       for (const token of [`${revision}!`, ` ${revision}`, revision.slice(0, -2)]) {
@@ -81,7 +81,7 @@ export function tokensContract(opened: Opened, { cursorAfterWrite }: Differences
         "document:t-a#viewer@user:t-y",
       );
 
-    test("are of one request", async () => {
+    test("are valid only for their own request", async () => {
       const { engine } = opened();
       await fill();
       const refusal = {
@@ -120,7 +120,7 @@ export function tokensContract(opened: Opened, { cursorAfterWrite }: Differences
       for (const [what, call] of Object.entries(calls)) {
         expect(await failure(call()), what).toMatchObject(refusal);
       }
-      // The size of the pages may change.
+      // The page size may change.
       const rest = await engine.lookupSubjects({ ...subjects, pageSize: 9, cursor: subject });
       expect(rest.items).toEqual([{ id: "t-y", excluded: [] }]);
     });

@@ -18,7 +18,7 @@ export function watchContract(opened: Opened, { createIsWatchedAs }: Differences
     list.map((update) => JSON.stringify(update)).sort();
 
   describe("a watch", () => {
-    test("tells of each write after a revision, in order, whole", async () => {
+    test("reports each write after a revision, in order and complete", async () => {
       const { engine } = opened();
       const start = await write(engine, "TOUCH", "group:h-a#member@user:before");
       await write(engine, "CREATE", "group:h-a#member@user:one");
@@ -35,7 +35,7 @@ export function watchContract(opened: Opened, { createIsWatchedAs }: Differences
       expect(byText(again?.updates)).toEqual(byText(expected[2]));
     });
 
-    test("tells of writes as they happen", async () => {
+    test("reports writes as they happen", async () => {
       const { engine } = opened();
       const { revision } = await write(engine, "TOUCH", "group:h-c#member@user:before");
       const watching = collect(engine.watch(revision), 2);
@@ -47,7 +47,7 @@ export function watchContract(opened: Opened, { createIsWatchedAs }: Differences
       ]);
     });
 
-    test("ends with its caller, at once or when it is stopped", async () => {
+    test("ends when its caller aborts or stops it", async () => {
       const { engine } = opened();
       const { revision } = await write(engine, "TOUCH", "group:h-d#member@user:before");
       const aborted = { signal: AbortSignal.abort() };

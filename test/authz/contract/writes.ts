@@ -3,7 +3,7 @@ import { allows, failure, touch, write } from "./calls.ts";
 import { updates } from "./schema.ts";
 import type { Differences, Opened } from "./target.ts";
 
-/** writeRelationships, where it does what it is asked, or refuses because of what is stored. */
+/** writeRelationships: valid writes, and refusals because of what is stored. */
 export function writesContract(opened: Opened, { ordersConcurrentWrites }: Differences): void {
   describe("writes", () => {
     const stored = async (resourceId: string) =>
@@ -23,7 +23,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       expect(await allows(engine, "document:w-one#view@user:x")).toBe(false);
     });
 
-    test("CREATE is of what does not exist, and refuses all of the write", async () => {
+    test("CREATE refuses the whole write if the relationship exists", async () => {
       const { engine } = opened();
       await write(engine, "CREATE", "document:w-new#viewer@user:x");
       const again = [
@@ -41,7 +41,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       expect(await stored("w-new")).toBe(1);
     });
 
-    test("of all operations happen at once [ENG-4]", async () => {
+    test("with all operations are atomic [ENG-4]", async () => {
       const { engine } = opened();
       await touch(engine, "document:w-mix#viewer@user:old");
       await engine.writeRelationships({
@@ -55,7 +55,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       expect(await allows(engine, "document:w-mix#view@user:new")).toBe(true);
     });
 
-    test("happen only where their preconditions hold", async () => {
+    test("happen only if their preconditions hold", async () => {
       const { engine } = opened();
       await touch(engine, "document:w-pre#viewer@user:x");
       const filters = {
@@ -85,7 +85,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       }
     });
 
-    test("a precondition that fails is reported before a CREATE of what exists", async () => {
+    test("a failed precondition is reported before a CREATE of what exists", async () => {
       const { engine } = opened();
       await touch(engine, "document:w-both#viewer@user:x");
       const filter = { resourceType: "document", resourceId: "w-both" };
@@ -98,7 +98,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       });
     });
 
-    test("a precondition that fails is reported before a cycle, and before what exists", async () => {
+    test("a failed precondition is reported before a cycle, and before what exists", async () => {
       const { engine } = opened();
       await touch(engine, "document:w-all#viewer@user:x");
       const filter = { resourceType: "document", resourceId: "w-all" };
@@ -118,7 +118,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       });
     });
 
-    test("1,000 updates and 1,000 preconditions are taken", async () => {
+    test("1,000 updates and 1,000 preconditions are accepted", async () => {
       const { engine } = opened();
       const texts = Array.from(
         { length: 1000 },
@@ -132,7 +132,7 @@ export function writesContract(opened: Opened, { ordersConcurrentWrites }: Diffe
       expect(await allows(engine, "group:w-many#member@user:u999")).toBe(true);
     });
 
-    test("at once each see what was acknowledged before they began [ENG-7]", async () => {
+    test("that are concurrent each see what was acknowledged before they began [ENG-7]", async () => {
       const { engine } = opened();
       await Promise.all(
         Array.from({ length: ordersConcurrentWrites ? 8 : 1 }, async (_, writer) => {

@@ -17,7 +17,7 @@ import { possibleRelationships, randomModel } from "./random-schema.ts";
 import { randomWideModel } from "./wide-schema.ts";
 
 const IDS = ["one", "two", "three"];
-/** A name of JavaScript's own, what other texts are parted at, and the longest there is. */
+/** The name of a JavaScript property, an id with separators, and the longest allowed one. */
 const ODD_IDS = ["__proto__", "a:b@c->d", "\u00fc".repeat(128)];
 const RUNS = Number(process.env["SVC_ACCESS_RUNS"] ?? runs(60, 6));
 
@@ -73,7 +73,7 @@ it.each([
   240_000,
 );
 
-/** Writes to both; the engine refuses exactly what would close a cycle. */
+/** Writes to both; the engine refuses exactly the writes that would close a cycle. */
 async function writeBoth(
   engine: AuthorizationEngine,
   oracle: Oracle,
@@ -163,7 +163,7 @@ async function pages<Item>(
   }
 }
 
-/** What is asked of a model. */
+/** The questions about a model. */
 interface Asked {
   readonly objects: readonly ObjectReference[];
   readonly subjects: readonly SubjectReference[];

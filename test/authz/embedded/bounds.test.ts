@@ -25,7 +25,7 @@ definition doc {
 const x = { type: "user", id: "x" };
 const doc = { type: "doc", id: "a" };
 
-/** A store that makes its relationships as they are read. */
+/** A store that generates its relationships as they are read. */
 function storeOf(load: () => Iterable<Relationship>): RelationshipStore {
   return Object.assign(createMemoryStore(), {
     async *load() {
@@ -60,7 +60,7 @@ const deep: CheckRequest = {
 };
 const lookup = { resourceType: "doc", permission: "view", subject: x };
 
-it("long calls end with their signal", async () => {
+it("long calls end when their signal is aborted", async () => {
   const engine = await engineOf(SCHEMA, storeOf(many));
   const calls: [string, (options: CallOptions) => Promise<unknown>][] = [
     ["lookupResources", (options) => engine.lookupResources(lookup, options)],
@@ -79,11 +79,11 @@ it("long calls end with their signal", async () => {
   }
 });
 
-it("what is written during a long listing is in it whole or not at all", async () => {
+it("a write during a long listing is in it completely or not at all", async () => {
   const engine = await engineOf(SCHEMA, storeOf(many));
   const listing = engine.lookupResources(lookup);
   await new Promise(setImmediate);
-  // Sorted before all others.
+  // They sort before all others.
   const { revision } = await engine.writeRelationships({
     updates: [updateOf("doc:0#reader@user:x")],
   });
@@ -94,7 +94,7 @@ it("what is written during a long listing is in it whole or not at all", async (
   expect((await engine.lookupResources({ ...lookup, cursor })).items).toHaveLength(1000);
 });
 
-it("a listing has at most so many results", async () => {
+it("the number of results of a listing is limited", async () => {
   const { model } = parseModel(SCHEMA, "test.zed");
   const store = createMemoryStore(
     ["x", "y", "z"].map((id) => relationshipOf(`doc:a#reader@user:${id}`)),
@@ -113,12 +113,12 @@ it("a listing has at most so many results", async () => {
   await writeAll(engine, ["doc:a#reader@user:last"]);
   const code = "RESOURCE_EXHAUSTED";
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code });
-  // It holds none of them.
+  // It is on none of them.
   expect((await engine.checkAny(lookup)).allowed).toBe(true);
 });
 
 it.runIf(IS_THOROUGH)(
-  "a listing of a million results is answered, one more is refused",
+  "a listing of a million results succeeds, and one more is refused",
   async () => {
     const engine = await engineOf(
       SCHEMA,
@@ -169,16 +169,16 @@ it.each<[what: string, cursor: (cursor: string) => unknown, code: string]>([
   ["no text", () => 5, "INVALID_ARGUMENT"],
   ["null", () => null, "INVALID_ARGUMENT"],
   ["no base64url", () => "ä%%%", "INVALID_ARGUMENT"],
-  ["more after it", (cursor) => `${cursor}!`, "INVALID_ARGUMENT"],
-  ["cut", (cursor) => cursor.slice(0, -3), "INVALID_ARGUMENT"],
+  ["with trailing characters", (cursor) => `${cursor}!`, "INVALID_ARGUMENT"],
+  ["truncated", (cursor) => cursor.slice(0, -3), "INVALID_ARGUMENT"],
   ["JSON that is not a list", () => texts({}), "INVALID_ARGUMENT"],
   ["of another version", (cursor) => changed(cursor, 0, "2:embedded-cursor"), "INVALID_ARGUMENT"],
-  ["of no listing", (cursor) => changed(cursor, 1, 7), "INVALID_ARGUMENT"],
+  ["without a listing", (cursor) => changed(cursor, 1, 7), "INVALID_ARGUMENT"],
   ["of another listing", (cursor) => changed(cursor, 1, "other"), "INVALID_ARGUMENT"],
   ["a number below 0", (cursor) => changed(cursor, 2, -1), "INVALID_ARGUMENT"],
   ["half a number", (cursor) => changed(cursor, 2, 0.5), "INVALID_ARGUMENT"],
   ["a number as text", (cursor) => changed(cursor, 2, "1"), "INVALID_ARGUMENT"],
-  ["nothing it ended with", (cursor) => changed(cursor, 3, null), "INVALID_ARGUMENT"],
+  ["without a last result", (cursor) => changed(cursor, 3, null), "INVALID_ARGUMENT"],
   ["of an earlier state", (cursor) => changed(cursor, 2, 0), "OUT_OF_RANGE"],
   ["of a later state", (cursor) => changed(cursor, 2, 9), "OUT_OF_RANGE"],
   ["its own", (cursor) => cursor, "answered"],
@@ -201,7 +201,7 @@ it.each<[what: string, revision: (storeId: string) => unknown, code: string]>([
   ["without a number", (id) => token(`1:embedded::${id}`), "INVALID_ARGUMENT"],
   ["a number below 0", (id) => token(`1:embedded:-1:${id}`), "INVALID_ARGUMENT"],
   ["half a number", (id) => token(`1:embedded:0.5:${id}`), "INVALID_ARGUMENT"],
-  ["a number beyond all", (id) => token(`1:embedded:1e99:${id}`), "INVALID_ARGUMENT"],
+  ["a number that is too large", (id) => token(`1:embedded:1e99:${id}`), "INVALID_ARGUMENT"],
   ["of another version", (id) => token(`2:embedded:1:${id}`), "INVALID_ARGUMENT"],
   ["of another engine", (id) => token(`1:spicedb:1:${id}`), "INVALID_ARGUMENT"],
   ["of another store", () => token("1:embedded:1:other"), "INVALID_ARGUMENT"],

@@ -11,7 +11,7 @@ const files = existsSync(corpus)
   ? readdirSync(corpus).filter((name) => name.endsWith(".yaml"))
   : [];
 
-it.skipIf(files.length === 0 && !process.env["CI"])("the corpus is there", () => {
+it.skipIf(files.length === 0 && !process.env["CI"])("the corpus is present", () => {
   expect(files.length).toBeGreaterThan(0);
 });
 if (files.length === 0) console.warn(`SKIPPED: no corpus of SpiceDB in ${corpus}`);
@@ -50,7 +50,7 @@ it.each(files)("SpiceDB's assertions hold: %s [MODEL-1]", async (name) => {
     const found = subjects.items.some(({ id }) => id === subject.id);
     expect(found || (all !== undefined && !all.excluded.includes(subject.id)), text).toBe(allowed);
   }
-  // The validation part names who is found at each object and permission.
+  // The validation part names the subjects of each object and permission.
   for (const [on, expected] of Object.entries<string[]>(file.validation ?? {})) {
     const { relation: permission = "", ...rest } = { ...objectOf(on), relation: on.split("#")[1] };
     const resource = { type: rest.type, id: rest.id.split("#")[0] ?? "" };
@@ -66,7 +66,7 @@ it.each(files)("SpiceDB's assertions hold: %s [MODEL-1]", async (name) => {
 });
 
 function linesOf(text: string): string[] {
-  // Folded YAML puts what were lines after blanks.
+  // In folded YAML, the lines are separated by spaces.
   return text
     .split("\n")
     .filter((line) => !line.trim().startsWith("//"))

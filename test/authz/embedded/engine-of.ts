@@ -13,7 +13,7 @@ import type {
   SubjectReference,
 } from "../../../src/model/relationship.ts";
 
-/** An engine over a schema; throws where the schema has errors. */
+/** An engine with a schema; throws if the schema has errors. */
 export async function engineOf(
   schema: string,
   store: RelationshipStore = createMemoryStore(),

@@ -1,4 +1,4 @@
-/** Models that the embedded engine refuses; what it does of calls is the contract's (test/authz/contract). */
+/** Models that the embedded engine refuses; test/authz/contract tests its calls. */
 import { expect, it } from "vitest";
 import { engineOf } from "./engine-of.ts";
 

@@ -5,7 +5,7 @@ import type {
   SubjectReference,
 } from "../../../src/model/relationship.ts";
 
-/** The semantics in the plainest way: strings, recursion and no index. */
+/** The semantics in the simplest form: strings, recursion and no index. */
 export class Oracle {
   readonly relationships = new Map<string, Relationship>();
   readonly #model: Model;
@@ -64,7 +64,7 @@ export class Oracle {
     }
   }
 
-  /** Whether the relationships hold a cycle. */
+  /** Whether the relationships have a cycle. */
   hasCycle(): boolean {
     const open = new Set<string>();
     const done = new Set<string>();

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 
-/** One generator for all choices: fast-check looks each of them up among all that it was given before. */
+/** One generator for all choices: fast-check looks each generator up among all earlier ones. */
 const number = () => fc.noBias(fc.nat());
 
-/** Choices of a property, which fast-check makes and shrinks. */
+/** Random choices, which fast-check makes and shrinks. */
 export class RandomChoice {
   readonly #gen: fc.GeneratorValue;
 
@@ -16,7 +16,7 @@ export class RandomChoice {
     return this.#gen(number) % end;
   }
 
-  /** Whether something of one chance in so many happens. */
+  /** True with a probability of one in `chances`. */
   oneIn(chances: number): boolean {
     return this.below(chances) === chances - 1;
   }
@@ -26,14 +26,14 @@ export class RandomChoice {
     return items[this.below(items.length)] as Item;
   }
 
-  /** Different items in any order, at least so many. */
+  /** Different items in any order, at least a minimum of them. */
   someOf<Item>(items: readonly Item[], atLeast = 0): Item[] {
     const rest = [...items];
     const count = atLeast + this.below(items.length - atLeast + 1);
     return Array.from({ length: count }, () => rest.splice(this.below(rest.length), 1)).flat();
   }
 
-  /** So many choices, made one after another. */
+  /** A number of choices, made one after another. */
   list<Item>(length: number, choose: () => Item): Item[] {
     return Array.from({ length }, choose);
   }

@@ -4,7 +4,7 @@ import type { Relationship } from "../../../src/model/relationship.ts";
 
 type Gen = fc.GeneratorValue;
 
-/** A random model over users, groups, folders and documents, valid by the checker of models. */
+/** A random model of users, groups, folders and documents, which passes the checks of models. */
 export function randomModel(gen: Gen): { text: string; model: Model } {
   const text = randomSchema(gen);
   const { model, diagnostics } = parseModel(text, "random.zed");
@@ -12,7 +12,7 @@ export function randomModel(gen: Gen): { text: string; model: Model } {
   return { text, model };
 }
 
-/** All relationships that a model allows among objects of some ids. */
+/** All relationships that a model allows among objects with given ids. */
 export function possibleRelationships(model: Model, ids: readonly string[]): Relationship[] {
   return [...model.definitions.values()].flatMap(({ name: type, relations }) =>
     [...relations.values()].flatMap(({ name: relation, subjects }) =>

@@ -3,12 +3,12 @@ import type { RandomChoice } from "./random-choice.ts";
 
 const BARE = ["user", "service", "service_account"];
 const TYPES = ["team", "folder", "doc", "acme/site", "cluster"];
-/** Names are shared: what is a relation of one type may be a permission of another. */
+/** Types share names: a relation of one type may be a permission of another. */
 const HOLDERS = ["member", "viewer", "banned", "view"];
 const LINKS = ["parent", "place"];
 const PERMISSIONS = ["view", "edit", "admin", "member", "look"];
 
-/** A type that is being made up: its relations with their subjects, and the names of its permissions. */
+/** A type under construction: its relations with their subjects, and the names of its permissions. */
 interface Draft {
   readonly type: string;
   readonly relations: Map<string, string[]>;
@@ -16,7 +16,7 @@ interface Draft {
 }
 
 /**
- * A random model of up to eight types, valid by the checker of models: usersets of relations and
+ * A random model of up to eight types, which passes the checks of models: usersets of relations and
  * permissions, wildcards of several types, arrows to types of which some lack the permission,
  * recursion through relations and parents, operators with and without parentheses.
  */
@@ -66,10 +66,10 @@ function held(choice: RandomChoice, drafts: readonly Draft[], relation: string):
   return [...new Set([...bare, ...all, ...named, ...objects])];
 }
 
-/** Relations that may hold wildcards, and so are in no userset. */
+/** Relations that may have wildcards, and so are in no userset. */
 const WILD = ["viewer", "banned"];
 
-/** Whether nothing that a relation of this name holds leads to a permission. */
+/** Whether no subject of a relation of this name leads to a permission. */
 function isPlain(name: string): boolean {
   return name === "banned" || name === "member" || LINKS.includes(name);
 }
@@ -79,7 +79,7 @@ function definition(choice: RandomChoice, drafts: readonly Draft[], draft: Draft
     ([name, subjects]) => `  relation ${name}: ${subjects.join(" | ")}\n`,
   );
   const permissions = draft.permissions.map((name, index) => {
-    // What comes before, so that no permission refers to itself.
+    // Only earlier ones, so that no permission refers to itself.
     const names = [...draft.relations.keys(), ...draft.permissions.slice(0, index)];
     const leaf = (subtracted: boolean) => randomLeaf(choice, drafts, draft, names, subtracted);
     return `  permission ${name} = ${expression(choice, leaf, 4)}\n`;
@@ -110,7 +110,7 @@ function randomLeaf(
   const pick = choice.below(20);
   if (pick === 0) return "nil";
   if (pick === 1) return "self";
-  // What leads back below a minus makes the model invalid.
+  // Recursion below a minus makes the model invalid.
   const plain = [...relations.keys()].filter(isPlain);
   if (subtracted && pick < 17) return choice.of(plain);
   if (pick < (subtracted ? 18 : 10)) return choice.of(names);

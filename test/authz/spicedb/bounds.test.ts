@@ -35,7 +35,7 @@ async function open(answer: (method: string, message: Uint8Array) => FakeAnswer)
 
 const lookedUpAt = { token: zedToken("looked up") };
 
-describe("a lookup of more than 100,000 is RESOURCE_EXHAUSTED, however much there is", () => {
+describe("a lookup of more than 100,000 results is RESOURCE_EXHAUSTED, however many there are", () => {
   test("resources", async () => {
     let sent = 0;
     const messages = function* () {
@@ -88,7 +88,7 @@ describe("the cache of listings", () => {
     expect(cache.get([1], "another state")).toBeUndefined();
   });
 
-  test("keeps 200,000 items of all of them, however few they are", () => {
+  test("keeps 200,000 items in total, even of few listings", () => {
     const cache = new ListingCache();
     const items = Array.from({ length: 90_000 }, () => "item");
     for (let index = 0; index < 3; index++) cache.set([index], "token", items);
@@ -102,7 +102,7 @@ describe("the cache of listings", () => {
   });
 });
 
-test("a watch whose stream ends with its time goes on after what it told", async () => {
+test("a watch whose stream reaches its time limit continues after its last report", async () => {
   const started: string[] = [];
   const one = (id: string) =>
     v1.WatchResponse.toBinary(

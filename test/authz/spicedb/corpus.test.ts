@@ -22,7 +22,7 @@ const files = existsSync(FOLDER)
   ? readdirSync(FOLDER).filter((name) => name.endsWith(".yaml"))
   : [];
 
-test("there are validation files, or they are skipped", ({ skip }) => {
+test("validation files are present, or the tests are skipped", ({ skip }) => {
   if (files.length > 0) return;
   const message = `SpiceDB's validation files are not at ${FOLDER}; set SVC_ACCESS_SHARED`;
   if (process.env["CI"] === "true") throw new Error(message);
@@ -30,7 +30,7 @@ test("there are validation files, or they are skipped", ({ skip }) => {
   skip(message);
 });
 
-/** Ids of 1,024 bytes are SpiceDB's; ours end at 256. */
+/** SpiceDB allows ids of 1,024 bytes; ours have at most 256. */
 const hasOurIds = (text: string) => {
   const { resource, subject } = relationship(text);
   return OBJECT_IDS.allows(resource.id) && (subject.id === "*" || OBJECT_IDS.allows(subject.id));
@@ -61,7 +61,7 @@ describe.skipIf(spicedbIsAbsent()).each(files)("SpiceDB's validation file %s", (
     await server?.stop();
   });
 
-  test("its assertions hold, one by one and in bulk", async () => {
+  test("its assertions hold, one at a time and in bulk", async () => {
     const requests = [...yes, ...no];
     const expected = requests.map((_, index) => index < yes.length);
     for (const [index, request] of requests.entries()) {
@@ -96,7 +96,7 @@ describe.skipIf(spicedbIsAbsent()).each(files)("SpiceDB's validation file %s", (
     }
   });
 
-  test("what is stored is read back", async () => {
+  test("its relationships are read back", async () => {
     for (const text of stored) {
       const { resource, relation, subject } = relationship(text);
       const { items } = await engine.readRelationships({

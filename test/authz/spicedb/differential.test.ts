@@ -31,8 +31,8 @@ const UNIMPLEMENTED = "UNIMPLEMENTED";
 
 /**
  * The same random models, writes and questions to both engines. Known differences, which are
- * left out here: a watch tells of a CREATE as a TOUCH; relationships are read in SpiceDB's own
- * order; what SpiceDB answers wrongly and so is UNIMPLEMENTED; SpiceDB ends at depth 50.
+ * left out here: a watch reports a CREATE as a TOUCH; relationships are read in SpiceDB's own
+ * order; wrong answers of SpiceDB, which are UNIMPLEMENTED; the depth limit of SpiceDB, 50.
  */
 describe.skipIf(spicedbIsAbsent())("both engines [ENG-1]", () => {
   let server: SpicedbServer;
@@ -53,7 +53,7 @@ describe.skipIf(spicedbIsAbsent())("both engines [ENG-1]", () => {
         fc.asyncProperty(fc.gen(), async (gen) => {
           const { text, model } = nameSubtractions(schemaOf(gen).model);
           const choice = new RandomChoice(gen);
-          // Empty again, and without a schema.
+          // Removes everything, including the schema.
           await server.stop();
           await server.start();
           const spicedb = await engineOf(server, text);
@@ -98,7 +98,7 @@ interface Schema {
   readonly model: Model;
 }
 
-/** Models as they are in use. */
+/** Realistic models. */
 function examples(): Schema[] {
   const folder = join(ROOT, "testdata/model/examples");
   return readdirSync(folder).map((name) => {
@@ -113,7 +113,7 @@ function randomPrecondition(choice: RandomChoice, possible: readonly Relationshi
   return { kind, filter: { resourceType: resource.type, relation } };
 }
 
-/** Asks both engines everything that the model lets one ask. */
+/** Asks both engines every question that the model allows. */
 async function compare(
   embedded: AuthorizationEngine,
   spicedb: AuthorizationEngine,
@@ -198,7 +198,7 @@ async function compare(
   }
 }
 
-/** What both engines answer; an error counts by its code. */
+/** The answer of both engines; errors are compared by code. */
 async function outcomes<Result>(
   call: (engine: AuthorizationEngine) => Promise<Result>,
   ...engines: AuthorizationEngine[]
@@ -223,7 +223,7 @@ async function pages<Item>(
   return items;
 }
 
-/** What was found, less those that `*` stands for anyway: the engines name others of them. */
+/** The results without those that `*` covers, of which the engines may name different ones. */
 function withoutRepeats(found: FoundSubject[]): FoundSubject[] {
   return found.some(({ id }) => id === "*") ? found.filter(({ id }) => id === "*") : found;
 }

@@ -8,7 +8,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
   const write = (...texts: string[]) =>
     spicedb.engine.writeRelationships({ updates: updates("TOUCH", ...texts) });
 
-  test("the cursor of a lookup pins its state, also where nothing is kept in memory", async () => {
+  test("the cursor of a lookup pins its state, even if nothing is cached", async () => {
     const ids = Array.from({ length: 25 }, (_, index) => `p.${String(index).padStart(2, "0")}`);
     await write(...ids.map((id) => `document:${id}#approver@user:pat`));
     const subject = { type: "user", id: "pat" };
@@ -27,7 +27,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     await other.close();
   });
 
-  test("a revision of another engine is seen, and one of another SpiceDB is the newest state", async () => {
+  test("a revision of another engine is respected, and one of another SpiceDB means the newest state", async () => {
     const other = await engineOf(spicedb.server, SCHEMA);
     const asked = request("document:shared#view@user:alice");
     await other.check(asked);
@@ -54,7 +54,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     await write("group:t#member@user:a", "group:t#member@user:b");
     const { engine } = spicedb;
     const { nextCursor = "" } = await engine.readRelationships(filter, { pageSize: 1 });
-    // Its state, and where SpiceDB goes on.
+    // Its state, and the cursor of SpiceDB.
     for (const part of [2, 3]) {
       const parts = JSON.parse(Buffer.from(nextCursor, "base64url").toString());
       parts[part] = "tampered";
@@ -87,7 +87,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     }
   });
 
-  test("writes a schema that means something else, and says what blocks it", async () => {
+  test("writes a schema with another meaning, and reports what prevents that", async () => {
     await write("document:blocked#approver@user:alice");
     expect(await spicedb.engine.ready()).toEqual({ ready: true });
     expect(await spicedb.engine.writeSchema(`// The same.\n${SCHEMA}`)).toEqual({ written: false });
@@ -105,7 +105,7 @@ describe.skipIf(spicedbIsAbsent())("the SpiceDB engine, on a real SpiceDB", () =
     await spicedb.engine.writeSchema(SCHEMA);
   });
 
-  test("a schema that holds the models of several services serves each, and none sees another's [MODEL-3]", async () => {
+  test("a schema with the models of several services works for each, and none sees another's [MODEL-3]", async () => {
     const shared = await startSpicedb();
     const platform = `${SCHEMA}
 definition bill { relation payer: user
@@ -120,7 +120,7 @@ definition bill { relation payer: user
       expect(await writer.writeSchema(platform)).toEqual({ written: true });
       await writer.close();
       for (const engine of engines) expect(await engine.ready()).toEqual({ ready: true });
-      // A service that writes its own model does not take the others' away.
+      // A service that writes its own model does not remove the others.
       expect(await other.writeSchema(bills)).toEqual({ written: false });
       expect(await own.ready()).toEqual({ ready: true });
       const changes = own.watch()[Symbol.asyncIterator]();
@@ -153,7 +153,7 @@ definition bill { relation payer: user
     }
   });
 
-  test("what is decided after a schema was written is decided by it", async () => {
+  test("decisions after a schema was written follow that schema", async () => {
     await write("document:new#viewer@user:alice", "document:new#banned@user:alice");
     const asked = request("document:new#view@user:alice");
     expect((await spicedb.engine.check(asked)).allowed).toBe(false);
@@ -163,7 +163,7 @@ definition bill { relation payer: user
     expect((await spicedb.engine.check(asked)).allowed).toBe(false);
   });
 
-  test("a key that SpiceDB refuses is not a decision, and is not shown", async () => {
+  test("a key that SpiceDB refuses is an error, not a decision, and the error does not contain it", async () => {
     const engine = await engineOf({ ...spicedb.server, token: "wrong-secret" }, SCHEMA);
     const failure = await engine.check(request("document:a#view@user:alice")).catch((e) => e);
     expect(failure).toMatchObject({ code: "UNAVAILABLE" });

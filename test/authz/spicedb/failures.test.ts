@@ -24,7 +24,7 @@ afterEach(async () => {
   await fake?.close();
 });
 
-/** An engine over a server that answers all but who asks for the newest state with this. */
+/** An engine over a server that gives this answer to every call except those for the newest state. */
 async function open(answer: (count: number) => FakeAnswer, deadlineMs = 5000) {
   let count = 0;
   fake = await startFakeSpicedb((method) =>
@@ -53,17 +53,17 @@ test.each([
   [7, "UNAVAILABLE", 1, 1],
   [8, "RESOURCE_EXHAUSTED", 1, 1],
   [9, "FAILED_PRECONDITION", 1, 1],
-  // Rolled back: nothing was done.
+  // SpiceDB has rolled back.
   [10, "UNAVAILABLE", ATTEMPTS, ATTEMPTS],
   [11, "OUT_OF_RANGE", 1, 1],
   [12, "UNIMPLEMENTED", 1, 1],
   [13, "INTERNAL", 1, 1],
-  // A write that the server has had may have happened.
+  // A write that the server received may have happened.
   [14, "UNAVAILABLE", ATTEMPTS, 1],
   [15, "INTERNAL", 1, 1],
   [16, "UNAVAILABLE", 1, 1],
 ])(
-  "status %i is %s, of a check after %i attempts and of a write after %i",
+  "status %i is %s, for a check after %i attempts and for a write after %i",
   async (status, code, checks, writes) => {
     const engine = await open(() => ({ status, details: `of ${KEY} and ${KEY}` }));
     const failure = { name: "AuthzError", code, message: "SpiceDB: of [secret] and [secret]" };
@@ -74,7 +74,7 @@ test.each([
   },
 );
 
-test("a check that fails for a moment is asked again", async () => {
+test("a check that fails temporarily is retried", async () => {
   const engine = await open((count) => (count < 3 ? { status: 14 } : { messages: [allowed] }));
   expect((await engine.check(asked)).allowed).toBe(true);
 });
@@ -89,16 +89,16 @@ test("a write whose answer is lost is not sent again, and the next read asks for
   await expect(engine.writeRelationships(write)).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect(countOf("WriteRelationships")).toBe(2);
   expect((await engine.check(asked)).allowed).toBe(true);
-  // Once more, because SpiceDB may answer the first with what it found for somebody before.
+  // Twice, because SpiceDB may answer the first with the cached result of an earlier request.
   expect(countOf("ReadSchema")).toBe(2);
 });
 
-test("a connection that breaks off at each attempt is not a decision", async () => {
+test("a connection that breaks at each attempt is an error, not a decision", async () => {
   const engine = await open(() => ({ instead: "break" }));
   await expect(engine.check(asked)).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
 
-test("the deadline is that of the whole call, however often SpiceDB is asked", async () => {
+test("the deadline applies to the whole call, including all requests to SpiceDB", async () => {
   const pair = {
     response: {
       oneofKind: "item",
@@ -118,13 +118,13 @@ test("the deadline is that of the whole call, however often SpiceDB is asked", a
   const requests = Array.from({ length: 1000 }, () => asked);
   const late = engine.checkBulk(requests);
   await until("SpiceDB is asked again", () => countOf("CheckBulkPermissions") === 2);
-  // The first of them was begun before the first question.
+  // The first timer was started before the first request.
   deadlines[0]?.();
   await expect(late).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
   expect(countOf("CheckBulkPermissions")).toBe(2);
 });
 
-/** What the timers of this length will do that are started from now on. */
+/** The callbacks of timers of this length that are started from now on. */
 function timersOf(length: number): (() => void)[] {
   const found: (() => void)[] = [];
   const start = globalThis.setTimeout;
@@ -135,7 +135,7 @@ function timersOf(length: number): (() => void)[] {
   return found;
 }
 
-test("a caller who goes between two attempts gets CANCELLED", async () => {
+test("a caller that cancels between two attempts gets CANCELLED", async () => {
   const engine = await open(() => ({ status: 14 }));
   const gone = new AbortController();
   const call = engine.check(asked, { signal: gone.signal });
@@ -144,7 +144,7 @@ test("a caller who goes between two attempts gets CANCELLED", async () => {
   await expect(call).rejects.toMatchObject({ code: "CANCELLED" });
 });
 
-test("a call under way ends with the engine", async () => {
+test("a running call ends when the engine is closed", async () => {
   const engine = await open(() => ({ instead: "silence" }));
   const call = engine.check(asked);
   await until("SpiceDB was asked", () => countOf("CheckPermission") !== 0);

@@ -7,36 +7,36 @@ import {
 } from "node:http2";
 import { v1 } from "@authzed/authzed-node";
 
-/** What a fake answers: its messages, and how the call ends. */
+/** The answer of a fake: its messages, and the end of the call. */
 export interface FakeAnswer {
   readonly messages?: Iterable<Uint8Array>;
-  /** The gRPC status; 0 where absent. */
+  /** The gRPC status; absent is 0. */
   readonly status?: number;
   readonly details?: string;
-  /** Instead of a status: nothing more is said, or the connection breaks off. */
+  /** Instead of a status, the server stays silent or the connection breaks. */
   readonly instead?: "silence" | "break";
 }
 
-/** A server that answers as a test says: for what cannot be had of a real SpiceDB at will. */
+/** A server whose answers a test determines, for cases that a real SpiceDB cannot be made to produce. */
 export interface FakeSpicedb {
   readonly endpoint: string;
-  /** The methods that were called, in order. */
+  /** The called methods, in order. */
   readonly calls: string[];
   close(): Promise<void>;
 }
 
-/** A text as a ZedToken is built: the field 3 of a message. */
+/** A text encoded like a ZedToken: field 3 of a message. */
 export function zedToken(text: string): string {
   return Buffer.from([0x1a, text.length, ...Buffer.from(text)]).toString("base64");
 }
 
-/** The answer to who asks for the newest state. */
+/** The answer to a request for the newest state. */
 export function newestState(text: string): FakeAnswer {
   const readAt = { token: zedToken(text) };
   return { messages: [v1.ReadSchemaResponse.toBinary({ schemaText: "", readAt })] };
 }
 
-/** @param answer what a call of a method is answered, given its message */
+/** @param answer returns the answer to a call of a method with a message */
 export async function startFakeSpicedb(
   answer: (method: string, message: Uint8Array) => FakeAnswer,
 ): Promise<FakeSpicedb> {
@@ -90,7 +90,7 @@ async function respond(stream: ServerHttp2Stream, answer: FakeAnswer): Promise<v
   if (instead === undefined && !stream.destroyed) stream.end();
 }
 
-/** Waits until more can be written, or nobody reads any more. */
+/** Waits until more can be written, or the reader has gone. */
 async function writable(stream: ServerHttp2Stream): Promise<void> {
   const gone = new AbortController();
   const { signal } = gone;

@@ -5,7 +5,7 @@ import { modelOf } from "../contract/schema.ts";
 
 export { modelOf, relationship, request, SCHEMA, updates } from "../contract/schema.ts";
 
-/** A SpiceDB with an engine over it, for all tests of a file. */
+/** A SpiceDB and its engine, for all tests of a file. */
 export function useSpicedb(schema: string): { engine: SpicedbEngine; server: SpicedbServer } {
   const used: Partial<{ engine: SpicedbEngine; server: SpicedbServer }> = {};
   beforeAll(async () => {
@@ -24,7 +24,7 @@ export function useSpicedb(schema: string): { engine: SpicedbEngine; server: Spi
 export function engineOf(
   { endpoint, token }: SpicedbServer,
   schema: string,
-  // Long enough for a SpiceDB that shares its machine.
+  // Long enough for a SpiceDB on a busy machine.
   deadlineMs = 30_000,
 ): Promise<SpicedbEngine> {
   return createSpicedbEngine({

@@ -1,25 +1,25 @@
-/** What one yes-or-no fact may be, by the writes that were acknowledged and those in doubt. */
+/** The possible values of a boolean fact, given its acknowledged writes and those with an unknown outcome. */
 export class Fact {
   readonly #possible: Set<boolean>;
   readonly #checks = new Set<Set<boolean>>();
-  /** Whether a write of it failed without saying what became of it; such a fact is written no more. */
+  /** Whether the outcome of a write of it is unknown; such a fact is not written again. */
   inDoubt = false;
 
   constructor(value: boolean) {
     this.#possible = new Set([value]);
   }
 
-  /** What it was last written to be, where that is known. */
+  /** Its last written value, if that is known. */
   get value(): boolean {
     return this.#possible.has(true);
   }
 
-  /** Whether it may be so. */
+  /** Whether it may have this value. */
   allows(value: boolean): boolean {
     return this.#possible.has(value);
   }
 
-  /** Writes it: both are possible until the write is acknowledged, and for ever where it is not. */
+  /** Writes it: until the write is acknowledged, both values are possible. */
   async write(value: boolean, write: () => Promise<unknown>): Promise<void> {
     this.#possible.add(value);
     for (const check of this.#checks) check.add(value);
@@ -33,7 +33,7 @@ export class Fact {
     this.#possible.add(value);
   }
 
-  /** Checks it: whether the answer is one of those possible at any time while it was asked. */
+  /** Checks it: whether the answer was possible at some time during the check. */
   async check(check: () => Promise<boolean>): Promise<boolean> {
     const possible = new Set(this.#possible);
     this.#checks.add(possible);

@@ -11,10 +11,10 @@ import { datastoreIsAbsent, openDatastore, type PostgresDatastore } from "./post
 const WRITERS = 4;
 const CHECKERS = 4;
 const FACTS = 3;
-/** How many calls each phase waits for. */
+/** The number of calls that each phase waits for. */
 const CALLS = runs(120, 30);
 
-/** The last thing that is written. */
+/** The last write. */
 const MARKER = "document:marker#viewer@user:x";
 const textOf = (id: string) => `document:${id}#viewer@user:x`;
 
@@ -36,7 +36,7 @@ describe.skipIf(datastoreIsAbsent())(
       await datastore?.remove();
     });
 
-    test("loses nothing acknowledged, decides nothing wrong, and recovers by itself", {
+    test("loses no acknowledged write, makes no wrong decision, and recovers by itself", {
       timeout: 180_000,
     }, async () => {
       const facts = new Map<string, Fact>();
@@ -54,7 +54,7 @@ describe.skipIf(datastoreIsAbsent())(
         const list = updates(value ? "TOUCH" : "DELETE", textOf(id));
         await fact.write(value, () => engine.writeRelationships({ updates: list }));
         done.writes++;
-        // The writer sees its own.
+        // The writer sees its own writes.
         await checkOnce(id, fact);
       };
       const checkOnce = async (id: string, fact: Fact) => {
@@ -134,7 +134,7 @@ describe.skipIf(datastoreIsAbsent())(
   },
 );
 
-/** What a watch tells from a revision to the marker, over all that breaks off. */
+/** The changes of a watch from a revision to the marker, across interruptions. */
 async function follow(engine: SpicedbEngine, { revision }: { revision: string }) {
   const stored = new Set<string>();
   for (let from = revision; ; ) {

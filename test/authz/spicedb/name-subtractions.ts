@@ -4,7 +4,7 @@ import { modelOf } from "./fixture.ts";
 
 const NOWHERE = { line: 1, column: 1 };
 
-/** The same model with permissions of their own for what is subtracted, which the engine asks for. */
+/** The same model with a separate permission for each subtracted expression, which the engine requires. */
 export function nameSubtractions(model: Model): { text: string; model: Model } {
   const definitions = new Map(
     [...model.definitions].map(([name, definition]) => [name, named(definition)]),

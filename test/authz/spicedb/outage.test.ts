@@ -10,7 +10,7 @@ const asked = request("document:d#view@user:alice");
 const write = { updates: updates("TOUCH", "document:d#viewer@user:alice") };
 
 describe.skipIf(spicedbIsAbsent())("while SpiceDB stops and starts", () => {
-  test("calls are UNAVAILABLE, never a decision, and work again without a restart of ours", async () => {
+  test("calls are UNAVAILABLE, never a decision, and work again without a restart of the client", async () => {
     const server = await startSpicedb();
     const engine = await engineOf(server, SCHEMA, 2000);
     try {
@@ -80,7 +80,7 @@ describe("a server that does not answer", () => {
   };
   const options = { token: "key", insecure: true, model: modelOf(SCHEMA) };
 
-  test("is DEADLINE_EXCEEDED in time, and CANCELLED at once", () =>
+  test("makes calls DEADLINE_EXCEEDED in time, and CANCELLED at once", () =>
     silent(async (endpoint) => {
       const engine = await createSpicedbEngine({ ...options, endpoint, deadlineMs: 300 });
       await expect(engine.check(asked)).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
@@ -94,7 +94,7 @@ describe("a server that does not answer", () => {
       await expect(engine.check(asked)).rejects.toMatchObject({ code: "UNAVAILABLE" });
     }));
 
-  test("is not asked what can never be right", async () => {
+  test("gets no request that is never valid", async () => {
     const engine = await createSpicedbEngine({ ...options, endpoint: "127.0.0.1:1" });
     for (const text of [
       "document:a b#view@user:alice",

@@ -2,13 +2,13 @@ import pg from "pg";
 import { openPostgres, postgresPrograms, type TestPostgres } from "../../support/postgres.ts";
 import { spicedbIsAbsent } from "../../support/spicedb.ts";
 
-/** A PostgreSQL for a SpiceDB to keep its relationships in. */
+/** A PostgreSQL server for the relationships of a SpiceDB. */
 export interface PostgresDatastore {
   readonly url: string;
   remove(): Promise<void>;
 }
 
-/** Whether the tests of a SpiceDB on PostgreSQL are skipped: loudly, and never in CI. */
+/** Whether the tests of a SpiceDB on PostgreSQL are skipped, with a warning; never in CI. */
 export function datastoreIsAbsent(): boolean {
   if (spicedbIsAbsent()) return true;
   if (process.env["POSTGRES_URL"] || postgresPrograms() !== undefined) return false;
@@ -18,7 +18,7 @@ export function datastoreIsAbsent(): boolean {
   return true;
 }
 
-/** A database of its own, on a server that keeps the times of commits: SpiceDB's watch asks for them. */
+/** A separate database, on a server that tracks the times of commits, which SpiceDB's watch needs. */
 export async function openDatastore(): Promise<PostgresDatastore> {
   const server = await openPostgres();
   if (server === undefined) throw new Error("there is no PostgreSQL");

@@ -4,7 +4,7 @@ import type { PostgresWriter } from "../../../src/authz/store/postgres/postgres-
 
 const PREVIOUS = { pid: 7, start: "2026-01-01 00:00:00+00" };
 
-/** Answers in turn whether the lock is had, and how many connections were ended. */
+/** Returns in turn whether the lock was acquired, and how many connections were ended. */
 function writerOf(answers: readonly (boolean | number)[]) {
   const left = [...answers];
   const query = async () => {
@@ -15,14 +15,14 @@ function writerOf(answers: readonly (boolean | number)[]) {
   return { writer: { query } as unknown as PostgresWriter, left };
 }
 
-// A server cannot be made to end a connection just between two statements of another one.
+// A real server cannot be made to end a connection exactly between two statements of another one.
 test.each<[string, (boolean | number)[], boolean]>([
   ["is free", [true], true],
-  ["is another process's", [false, 0, false], false],
-  ["is still our last connection's, which is ended", [false, 1, true], true],
-  ["was our last connection's, which ended by itself", [false, 0, true], true],
-  ["is let go just before our last connection is looked for", [false, 1, false, 0, true], true],
-  ["is taken by another process meanwhile", [false, 1, false, 0, false], false],
+  ["belongs to another process", [false, 0, false], false],
+  ["still belongs to our last connection, which is ended", [false, 1, true], true],
+  ["belonged to our last connection, which ended by itself", [false, 0, true], true],
+  ["is released just before the search for our last connection", [false, 1, false, 0, true], true],
+  ["is taken by another process in the meantime", [false, 1, false, 0, false], false],
 ])("a lock that %s", async (_, answers, taken) => {
   const { writer, left } = writerOf(answers);
   expect(await takeLock(writer, "schema", PREVIOUS)).toBe(taken);

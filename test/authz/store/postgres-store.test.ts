@@ -11,8 +11,8 @@ afterAll(() => server?.remove());
 
 if (server === undefined) {
   const why = "PostgreSQL is not installed and POSTGRES_URL is not set";
-  // In CI its absence is a mistake, not a choice.
-  if (process.env["CI"] === "true") test("PostgreSQL is there", () => expect.fail(why));
+  // In CI it must be available.
+  if (process.env["CI"] === "true") test("PostgreSQL is available", () => expect.fail(why));
   else test.skip(`a store in PostgreSQL: ${why}`, () => undefined);
 } else {
   const { url, stop, start } = server;
@@ -31,7 +31,7 @@ if (server === undefined) {
       await client.end();
     }
   };
-  /** Ends the connections of a store as a broken network does. */
+  /** Ends the connections of a store, as a broken network does. */
   const cut = (schema: string) =>
     query(`select pg_terminate_backend(pid) from pg_stat_activity
       where application_name = '${schema}'`);
@@ -42,7 +42,7 @@ if (server === undefined) {
     });
     storeContract(() => ({ postgres: fresh() }));
 
-    test("a lost connection makes it unavailable until recover", async () => {
+    test("is unavailable after a lost connection, until recover", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);
       await store.commit([[create("d", "u")]]);
@@ -55,7 +55,7 @@ if (server === undefined) {
       await store.close();
     });
 
-    test("connections that break while they are in use end reads, and not the process", async () => {
+    test("broken connections end reads, not the process", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);
       await store.commit([[touch("d", "u")]]);
@@ -70,7 +70,7 @@ if (server === undefined) {
         }
         await listing.return?.(undefined);
         await store.recover();
-        // None that broke is kept, however many were in use.
+        // No broken connection is kept, however many were in use.
         const readAgain = async () => {
           for (let read = 0; read < 20; read++) await store.changesAfter(0, 10);
         };
@@ -79,7 +79,7 @@ if (server === undefined) {
       await store.close();
     });
 
-    test("a lock that another process took meanwhile is not taken back", async () => {
+    test("a lock that another process took in the meantime is not taken back", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);
       await cut(options.schema);
@@ -103,7 +103,7 @@ if (server === undefined) {
       await store.close();
     });
 
-    test("a write of another process meanwhile is not taken for an unfinished one of ours", async () => {
+    test("a write of another process in the meantime is not mistaken for our unfinished one", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);
       await cut(options.schema);
@@ -116,7 +116,7 @@ if (server === undefined) {
       await store.close();
     });
 
-    test("has never two writers, even where a proxy has lost the lock", async () => {
+    test("never has two writers, even if a proxy has lost the lock", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);
       await query(`update "${options.schema}".meta set epoch = epoch + 1`);
@@ -127,7 +127,7 @@ if (server === undefined) {
       await store.close();
     });
 
-    test("of a newer program is refused", async () => {
+    test("from a newer program is refused", async () => {
       const options = fresh();
       await (await openPostgresStore(options)).close();
       await query(`insert into "${options.schema}".migrations values (99, 'later')`);
@@ -154,7 +154,12 @@ if (server === undefined) {
     });
 
     test.each([
-      ["nobody listens", "postgres://u:s3cret@127.0.0.1:1/db", "UNAVAILABLE", "cannot be reached"],
+      [
+        "no server listens",
+        "postgres://u:s3cret@127.0.0.1:1/db",
+        "UNAVAILABLE",
+        "cannot be reached",
+      ],
       [
         "an unknown host",
         "postgres://u:s3cret@host.invalid/db",
@@ -165,7 +170,7 @@ if (server === undefined) {
       ["a broken URL", "postgres://u:s3cret@h:port/db", "FAILED_PRECONDITION", "cannot be read"],
       ["bad encoding", "postgres://u:s3cret%ff@h/db", "FAILED_PRECONDITION", "cannot be read"],
       ["no database", databaseUrl(url, "missing"), "FAILED_PRECONDITION", "create the database"],
-    ])("%s is refused without a secret", async (_, bad, code, message) => {
+    ])("%s is an error that contains no secret", async (_, bad, code, message) => {
       const error = await openPostgresStore({ url: bad }).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ name: "AuthzError", code });
       expect((error as Error).message).toContain(message);
@@ -193,7 +198,7 @@ if (server === undefined) {
       },
     );
 
-    test("a connection that breaks under way loses nothing that was acknowledged", async () => {
+    test("a connection that breaks under load loses no acknowledged write", async () => {
       const options = fresh();
       const store = await openPostgresStore(options);
       for (let round = 0; round < 10; round++) {
@@ -205,7 +210,7 @@ if (server === undefined) {
         await cut(options.schema);
         await results;
         await store.recover();
-        // What was under way may have been committed without an answer.
+        // Unacknowledged writes may have been committed.
         expect(store.sequence).toBeGreaterThanOrEqual(acknowledged);
         expect(await contents(store)).toHaveLength(store.sequence);
         expect(await store.changesAfter(0, 10_000)).toHaveLength(store.sequence);
@@ -213,7 +218,7 @@ if (server === undefined) {
       await store.close();
     });
 
-    test.skipIf(start === undefined)("a server that stops and starts again", async () => {
+    test.skipIf(start === undefined)("works again after a restart of the server", async () => {
       const store = await openPostgresStore(fresh());
       await store.commit([[create("d", "u")]]);
       stop?.();

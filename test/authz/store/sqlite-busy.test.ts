@@ -1,4 +1,4 @@
-/** Another program has the SQLite file locked: nothing else stops, and nothing is written twice. */
+/** Another program has locked the SQLite file: the process does not block, and nothing is written twice. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,11 +17,11 @@ let count = 0;
 const freshFile = () => join(folder, `store-${++count}.db`);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A process that waits inside SQLite has next to none while it does. */
+/** The event loop has almost no turns while a process waits inside SQLite. */
 const TURNS = 100;
 const BUSY = { code: "UNAVAILABLE", message: expect.stringContaining("locked by another program") };
 
-/** What a piece of work comes to, and how many turns of the event loop there were meanwhile. */
+/** The outcome of some work, and the number of turns of the event loop during it. */
 async function turnsDuring(work: () => Promise<unknown>) {
   const counter = countTurns();
   const outcome = await work().then(
@@ -32,7 +32,7 @@ async function turnsDuring(work: () => Promise<unknown>) {
 }
 
 describe("relationships", () => {
-  test("a commit is refused without a stop of the process, and goes on after it", async () => {
+  test("a commit is refused without blocking the process, and commits work after the lock is released", async () => {
     const file = freshFile();
     const engine = await documentEngine(await openSqliteStore({ file }));
     await writePair(engine, "before");
@@ -40,7 +40,7 @@ describe("relationships", () => {
     const { outcome, turns } = await turnsDuring(() => writePair(engine, "locked"));
     expect(outcome).toMatchObject({ error: BUSY });
     expect(turns).toBeGreaterThan(TURNS);
-    // What is in memory is answered: nobody else can have written either.
+    // Reads are answered from memory: no other process can have written.
     expect(await views(engine, "before", "left")).toBe(true);
     expect(await views(engine, "locked", "left")).toBe(false);
     expect(await engine.ready()).toEqual({ ready: true });
@@ -56,13 +56,13 @@ describe("relationships", () => {
     await store.close();
   });
 
-  test("a commit that waits is made once when the lock is let go of", async () => {
+  test("a waiting commit is made once when the lock is released", async () => {
     const file = freshFile();
     const store = await openSqliteStore({ file });
     const release = await lockSqlite(file);
     const commit = store.commit([[create("d", "u")], [create("e", "u")]]);
     await release();
-    // It may have given up already on a machine that is slow: then nothing was written.
+    // On a slow machine it may have given up already: then nothing was written.
     const sequence = await commit.catch(async (error) => {
       expect(error).toMatchObject(BUSY);
       await store.recover();
@@ -74,7 +74,7 @@ describe("relationships", () => {
     await store.close();
   });
 
-  test("those that come later do not wait one after the other", async () => {
+  test("later commits do not wait one after the other", async () => {
     const file = freshFile();
     const engine = await documentEngine(await openSqliteStore({ file }));
     const release = await lockSqlite(file);
@@ -88,9 +88,9 @@ describe("relationships", () => {
     await engine.close();
   });
 
-  test("a start says so, stops nothing, and gives the lock of the store back", async () => {
+  test("a start reports it, does not block, and releases the lock of the store", async () => {
     const file = freshFile();
-    // Not a store yet: to make it one, it must be written to.
+    // An empty database: making it a store requires a write.
     new DatabaseSync(file).exec("pragma user_version = 0");
     const release = await lockSqlite(file);
     const { outcome, turns } = await turnsDuring(() => openSqliteStore({ file }));
@@ -107,7 +107,7 @@ describe("the database of a service", () => {
   const open = (file: string) =>
     openDatabase<{ notes: { text: string } }>(settingsOf({ file }), { logger: SILENT });
 
-  test("a statement is refused without a stop of the process, and goes on after it", async () => {
+  test("a statement is refused without blocking the process, and statements work after the lock is released", async () => {
     const file = freshFile();
     const database = await open(file);
     await sql`create table notes (text)`.execute(database.kysely);
@@ -127,7 +127,7 @@ describe("the database of a service", () => {
     await database.close();
   });
 
-  test("it is ready while a write waits for the lock: what only reads is served", async () => {
+  test("it is ready while a write waits for the lock, since reads are served", async () => {
     const file = freshFile();
     const database = await open(file);
     await sql`create table notes (text)`.execute(database.kysely);
@@ -149,7 +149,7 @@ describe("the database of a service", () => {
     await database.close();
   });
 
-  test("a start says so, and stops nothing", async () => {
+  test("a start reports it, and does not block", async () => {
     const file = freshFile();
     new DatabaseSync(file).exec("pragma user_version = 0");
     const release = await lockSqlite(file);
@@ -160,7 +160,7 @@ describe("the database of a service", () => {
     await (await open(file)).close();
   });
 
-  test("a file that was removed takes no statement: it would be gone with it", async () => {
+  test("a removed file accepts no statement, which would be lost with it", async () => {
     const file = freshFile();
     const database = await open(file);
     await sql`create table notes (text)`.execute(database.kysely);

@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe("a store in SQLite", () => {
   storeContract(() => ({ sqlite: { file: freshFile() } }));
 
-  test("is read by its owner only", async () => {
+  test("can be read by its owner only", async () => {
     const file = freshFile();
     const store = await openSqliteStore({ file });
     for (const suffix of ["", "-lock", "-wal", "-shm"]) {
@@ -35,7 +35,7 @@ describe("a store in SQLite", () => {
     await store.close();
   });
 
-  test("has one lock, whichever link leads to it", async () => {
+  test("has one lock, by whichever link it is opened", async () => {
     const file = freshFile();
     const store = await openSqliteStore({ file });
     symlinkSync(file, `${file}-link`);
@@ -44,7 +44,7 @@ describe("a store in SQLite", () => {
     await store.close();
   });
 
-  test("has never two writers, even where its lock file was removed", async () => {
+  test("never has two writers, even if its lock file was removed", async () => {
     const file = freshFile();
     const first = await openSqliteStore({ file });
     rmSync(`${file}-lock`);
@@ -67,7 +67,7 @@ describe("a store in SQLite", () => {
     "file:store.db",
     "FILE:///tmp/store.db?mode=memory",
     "a\0b",
-  ])("%j names no file, and none is made of that name", async (file) => {
+  ])("%j is not a valid file name, and no file is created", async (file) => {
     const before = readdirSync(".");
     const store = openSqliteStore({ file });
     await expect(store).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
@@ -77,7 +77,7 @@ describe("a store in SQLite", () => {
     expect(readdirSync(".")).toEqual(before);
   });
 
-  test("of a newer program is refused", async () => {
+  test("from a newer program is refused", async () => {
     const file = freshFile();
     await (await openSqliteStore({ file })).close();
     const database = new DatabaseSync(file);
@@ -106,7 +106,7 @@ describe("a store in SQLite", () => {
     await migrated.close();
   });
 
-  test("a full file makes it unavailable, and stays whole", async () => {
+  test("is unavailable when its file is full, and stays intact", async () => {
     const file = freshFile();
     const store = await openSqliteStore({ file, maxPages: 40 });
     const acknowledged = await fill(store);
@@ -123,22 +123,25 @@ describe("a store in SQLite", () => {
   mkdirSync(disk);
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=512k", "none", disk]).status === 0;
   if (mounted) afterAll(() => void execFileSync("umount", [disk]));
-  test.skipIf(!mounted)("a full disk makes it unavailable, and free space ends that", async () => {
-    const filler = join(disk, "filler");
-    writeFileSync(filler, Buffer.alloc(100_000));
-    const store = await openSqliteStore({ file: join(disk, "store.db") });
-    const acknowledged = await fill(store);
-    // Nobody else gets the store while its disk is full.
-    await store.recover().catch((error) => expect(error).toMatchObject({ code: "UNAVAILABLE" }));
-    const other = openSqliteStore({ file: join(disk, "store.db") });
-    await expect(other).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
-    rmSync(filler);
-    await store.recover();
-    expect(store.sequence).toBe(acknowledged);
-    expect(await contents(store)).toHaveLength(acknowledged * 100);
-    expect(await store.commit([[touch("d", "u")]])).toBe(acknowledged + 1);
-    await store.close();
-  });
+  test.skipIf(!mounted)(
+    "is unavailable while the disk is full, and available once there is space",
+    async () => {
+      const filler = join(disk, "filler");
+      writeFileSync(filler, Buffer.alloc(100_000));
+      const store = await openSqliteStore({ file: join(disk, "store.db") });
+      const acknowledged = await fill(store);
+      // No other process gets the store while its disk is full.
+      await store.recover().catch((error) => expect(error).toMatchObject({ code: "UNAVAILABLE" }));
+      const other = openSqliteStore({ file: join(disk, "store.db") });
+      await expect(other).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+      rmSync(filler);
+      await store.recover();
+      expect(store.sequence).toBe(acknowledged);
+      expect(await contents(store)).toHaveLength(acknowledged * 100);
+      expect(await store.commit([[touch("d", "u")]])).toBe(acknowledged + 1);
+      await store.close();
+    },
+  );
 
   const text = () => {
     const file = freshFile();
@@ -158,7 +161,7 @@ describe("a store in SQLite", () => {
     ["a text", text, "is not an SQLite database: name another file"],
     ["another program's database", foreign, "is a database of another program"],
     ["a folder", () => mkdtempSync(join(folder, "folder-")), "cannot be opened for writing"],
-  ])("%s is refused, and the lock given back", async (_, file, message) => {
+  ])("%s is refused, and the lock is released", async (_, file, message) => {
     const path = file();
     for (let attempt = 0; attempt < 2; attempt++) {
       const store = openSqliteStore({ file: path });
@@ -170,7 +173,7 @@ describe("a store in SQLite", () => {
   test("a folder that cannot be written to is refused", async () => {
     const closed = mkdtempSync(join(tmpdir(), "svc-access-closed-"));
     chmodSync(closed, 0o555);
-    // Root may write everywhere, so it becomes another.
+    // Root may write everywhere, so the child runs as another user.
     const user = process.getuid?.() === 0 ? { user: 65534 } : {};
     const child = startChild({ sqlite: { file: join(closed, "store.db") }, ...user }, "hold");
     const { value } = await child.lines.next();
@@ -180,7 +183,7 @@ describe("a store in SQLite", () => {
   });
 });
 
-/** Writes until the disk is full; gives the number of writes that were acknowledged. */
+/** Writes until the disk is full; returns the number of acknowledged writes. */
 async function fill(store: Awaited<ReturnType<typeof openSqliteStore>>): Promise<number> {
   for (let write = 1; ; write++) {
     const updates = Array.from({ length: 100 }, (_, index) => touch(`d${write}`, `user-${index}`));
@@ -197,7 +200,7 @@ async function fill(store: Awaited<ReturnType<typeof openSqliteStore>>): Promise
 describe("files of another user", () => {
   const ROOT = process.getuid?.() === 0;
   const NOBODY = 65_534;
-  /** A store of another user, in a folder of that user, that was stopped. */
+  /** A closed store of another user, in that user's folder. */
   async function storeOfNobody() {
     const home = mkdtempSync(join(folder, "nobody-"));
     const file = join(home, "store.db");
@@ -206,9 +209,9 @@ describe("files of another user", () => {
     for (const path of [home, file]) chownSync(path, NOBODY, NOBODY);
     return file;
   }
-  /** What a process of that user says when it has opened the store, or could not. */
+  /** The output of a process of that user that opens the store. */
   const openAsNobody = async (file: string) => {
-    // Whoever is not root may pass through each folder on the way.
+    // Users other than root may pass through each parent folder.
     chmodSync(folder, 0o755);
     const child = startChild({ sqlite: { file }, user: NOBODY }, "hold");
     const { value } = await child.lines.next();
@@ -216,7 +219,7 @@ describe("files of another user", () => {
     return value;
   };
 
-  test.skipIf(!ROOT)("root, who opens a store, leaves its owner all of its files", async () => {
+  test.skipIf(!ROOT)("all files of a store that root opens still belong to its owner", async () => {
     const file = await storeOfNobody();
     const store = await openSqliteStore({ file });
     await store.commit([[touch("d", "u")]]);
@@ -226,11 +229,14 @@ describe("files of another user", () => {
     expect(await openAsNobody(file)).not.toContain("error");
   });
 
-  test.skipIf(!ROOT).each(["-lock", "-wal"])("a %s that is another's is named", async (end) => {
-    const file = await storeOfNobody();
-    writeFileSync(`${file}${end}`, "", { mode: 0o600 });
-    expect(await openAsNobody(file)).toContain(
-      `cannot be opened, as ${file}${end} belongs to another user: make user ${NOBODY} its owner`,
-    );
-  });
+  test.skipIf(!ROOT).each(["-lock", "-wal"])(
+    "a %s that belongs to another user is named",
+    async (end) => {
+      const file = await storeOfNobody();
+      writeFileSync(`${file}${end}`, "", { mode: 0o600 });
+      expect(await openAsNobody(file)).toContain(
+        `cannot be opened, as ${file}${end} belongs to another user: make user ${NOBODY} its owner`,
+      );
+    },
+  );
 });

@@ -15,10 +15,10 @@ import {
   update,
 } from "./store-target.ts";
 
-/** How often a writing process is killed; more in a long run. */
+/** How often a writing process is killed; more often in CI. */
 const KILLS = Math.min(50, Number(process.env["STORE_KILLS"] ?? runs(10, 2)));
 
-/** What every relationship store does; `fresh` names a place where there is none yet. */
+/** The tests of every relationship store; `fresh` returns a target without a store. */
 export function storeContract(fresh: () => StoreTarget): void {
   const opened: RelationshipStore[] = [];
   afterEach(async () => {
@@ -30,7 +30,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     return store;
   };
 
-  test("gives back what was committed, in any script", async () => {
+  test("returns what was committed, in any script", async () => {
     const store = await open(fresh());
     expect(store.sequence).toBe(0);
     expect(await contents(store)).toEqual([]);
@@ -41,7 +41,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect(await contents(store)).toEqual(all);
   });
 
-  test("numbers writes without gaps, also where they are asked for at once", async () => {
+  test("numbers writes without gaps, including concurrent ones", async () => {
     const store = await open(fresh());
     const writes = Array.from({ length: 20 }, (_, index) =>
       store.commit([[touch(`d${index}`, "u")]]),
@@ -50,7 +50,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect(store.sequence).toBe(20);
   });
 
-  test("the writes of a commit are made in their order, each with a number", async () => {
+  test("makes the writes of a commit in order, each with a number", async () => {
     const store = await open(fresh());
     const writes = [
       [create("d", "u"), touch("e", "u")],
@@ -74,7 +74,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     const store = await open(fresh());
     await store.commit([[create("d", "u")]]);
     await expect(store.commit(writes)).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    // Nothing is committed before it is known what became of it.
+    // Nothing is committed until the outcome of this commit is known.
     await expect(store.commit([[touch("g", "u")]])).rejects.toMatchObject({ code: "UNAVAILABLE" });
     await store.recover();
     expect(store.sequence).toBe(1);
@@ -92,7 +92,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect(await contents(store)).toEqual(["d0@user:u"]);
   });
 
-  test("loads more than a batch, each relationship once", async () => {
+  test("loads more than one batch, each relationship once", async () => {
     const store = await open(fresh());
     for (let write = 0; write < 21; write++) {
       await store.commit([
@@ -105,7 +105,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect(new Set(await contents(store)).size).toBe(21_000);
   });
 
-  test("a load sees one moment, and may be left early", async () => {
+  test("a load sees one state, and may be ended early", async () => {
     const store = await open(fresh());
     for (let write = 0; write < 11; write++) {
       await store.commit([
@@ -122,11 +122,11 @@ export function storeContract(fresh: () => StoreTarget): void {
     await store.commit([[touch("z", "last")]]);
   });
 
-  test("a failed write leaves nothing behind, and recover goes on", async () => {
+  test("a failed write leaves nothing behind, and recover makes it usable again", async () => {
     const target = fresh();
     const store = await open(target);
     await store.commit([[create("d1", "alice")]]);
-    // A constraint refuses what exists, after the other updates were made.
+    // A constraint refuses the existing relationship, after the other updates were made.
     const failing = [remove("d1", "alice"), create("d2", "bob"), create("d3", "eve")];
     await store.commit([[create("d3", "eve")]]);
     await expect(store.commit([failing])).rejects.toMatchObject({ code: "UNAVAILABLE" });
@@ -138,7 +138,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect((await store.changesAfter(0, 10))?.map((change) => change.sequence)).toEqual([1, 2, 3]);
   });
 
-  test("gives the changes after a number", async () => {
+  test("returns the changes after a number", async () => {
     const store = await open(fresh());
     const updates = [touch("d1", "u"), update("DELETE", "é", "g", "member")];
     await store.commit([updates]);
@@ -152,20 +152,20 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect(await store.changesAfter(3, 10)).toEqual([]);
   });
 
-  test("keeps the last changes only, and says where some are gone", async () => {
+  test("keeps only the last changes, and reports if some are gone", async () => {
     const target = fresh();
     const store = await open(target, { retention: 5 });
     for (let write = 0; write < 300; write++) await store.commit([[touch("d", `u${write}`)]]);
     expect(await store.changesAfter(294, 10)).toBeUndefined();
     expect(await store.changesAfter(295, 10)).toHaveLength(5);
     await store.close();
-    // What was removed does not come back with a longer retention.
+    // Removed changes do not come back with a longer retention.
     const longer = await open(target, { retention: 1000 });
     expect(await longer.changesAfter(0, 10)).toBeUndefined();
     expect(await longer.changesAfter(290, 100)).toHaveLength(10);
   });
 
-  test("is the same store when it is opened again, and another elsewhere", async () => {
+  test("has the same id when it is opened again, and another id elsewhere", async () => {
     const target = fresh();
     const store = await open(target);
     await store.commit([[touch("d", "u")]]);
@@ -179,14 +179,14 @@ export function storeContract(fresh: () => StoreTarget): void {
     expect((await open(fresh())).id).not.toBe(store.id);
   });
 
-  test("recover does nothing to a store that works", async () => {
+  test("recover does not change a working store", async () => {
     const store = await open(fresh());
     await store.commit([[touch("d", "u")]]);
     await store.recover();
     expect(await store.commit([[touch("d", "v")]])).toBe(2);
   });
 
-  test("one process holds it; the refusal says which", async () => {
+  test("one process holds it, which the refusal names", async () => {
     const target = fresh();
     const store = await open(target);
     const child = startChild(target, "hold");
@@ -198,7 +198,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     await store.commit([[touch("d", "u")]]);
   });
 
-  test("a killed holder lets go", async () => {
+  test("a killed holder releases it", async () => {
     const target = fresh();
     const child = startChild(target, "hold");
     expect(await child.lines.next()).toMatchObject({ value: "open 0" });
@@ -207,7 +207,7 @@ export function storeContract(fresh: () => StoreTarget): void {
     opened.push(await openSoon(target));
   });
 
-  test(`nothing acknowledged is lost when the writer is killed ${KILLS} times`, async () => {
+  test(`no acknowledged write is lost when the writer is killed ${KILLS} times`, async () => {
     const target = fresh();
     let before = 0;
     for (let round = 0; round < KILLS; round++) {
@@ -222,7 +222,7 @@ export function storeContract(fresh: () => StoreTarget): void {
       }
       await killed;
       const store = await openSoon(target);
-      // At most the write under way was committed and not acknowledged any more.
+      // At most one write was committed without an acknowledgement.
       expect(acknowledged).toBeGreaterThan(before);
       expect(store.sequence - acknowledged).toBeOneOf([0, 1]);
       const found = new Set(await contents(store));

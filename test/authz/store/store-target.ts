@@ -16,12 +16,12 @@ import {
 import type { Relationship } from "../../../src/model/relationship.ts";
 import { PATIENCE } from "../../support/patience.ts";
 
-/** Where a store lies, as it can be passed to a child process. */
+/** The location of a store, in a form that can be passed to a child process. */
 export type StoreTarget =
   | { readonly sqlite: SqliteStoreOptions }
   | { readonly postgres: PostgresStoreOptions };
 
-/** Opens a store; other options than the target's come second. */
+/** Opens a store, with options that the target does not have. */
 export function openTarget(
   target: StoreTarget,
   options: { readonly retention?: number } = {},
@@ -31,7 +31,7 @@ export function openTarget(
     : openPostgresStore({ ...target.postgres, ...options });
 }
 
-/** Opens a store that a killed process has just held: a server needs a moment to see that. */
+/** Opens a store that a killed process has just held: a server needs a moment to notice. */
 export async function openSoon(target: StoreTarget): Promise<RelationshipStore> {
   const deadline = Date.now() + PATIENCE;
   for (;;) {
@@ -44,7 +44,7 @@ export async function openSoon(target: StoreTarget): Promise<RelationshipStore> 
   }
 }
 
-/** A child process and the lines that it says. */
+/** A child process and its lines of output. */
 export interface Child {
   readonly process: ChildProcess;
   readonly lines: AsyncIterator<string>;

@@ -26,7 +26,7 @@ const { model } = parseModel(
   "model.zed",
 );
 
-/** The subjects of a permission, as an expected relation would write them. */
+/** The subjects of a permission, as an expected relation writes them. */
 function expand(member: string, relationships: string): string[] {
   const stored = readRelationships(relationships.replaceAll(" ", "\n"), "stored.txt");
   const expander = new Expander(
@@ -67,7 +67,7 @@ test.each([
     "doc:a#viewer@group:g#member group:g#member@user:x doc:a#banned@user:x",
     ["group:g#member is doc:a#viewer"],
   ],
-  // Who is left out of the wildcard that is subtracted stays.
+  // A subject that the subtracted wildcard excludes stays.
   [
     "doc:a#twice",
     "doc:a#viewer@user:* doc:a#banned@user:* doc:a#allowed@user:x",

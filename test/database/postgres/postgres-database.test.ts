@@ -22,7 +22,7 @@ const NOTES = {
   ],
 };
 
-test("a URL that cannot be read is refused without quoting it", async () => {
+test("a malformed URL is refused without quoting it", async () => {
   const settings = settingsOf({ driver: "postgres", url: "http://u:t0ps3cret@host/db" });
   const error = await openDatabase(settings, { logger: SILENT }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(DatabaseError);
@@ -43,8 +43,8 @@ test("a missing server is reported by the first use", async () => {
 
 if (server === undefined) {
   const why = "PostgreSQL is not installed and POSTGRES_URL is not set";
-  // In CI its absence is a mistake, not a choice.
-  if (process.env["CI"] === "true") test("PostgreSQL is there", () => expect.fail(why));
+  // In CI it must be available.
+  if (process.env["CI"] === "true") test("PostgreSQL is available", () => expect.fail(why));
   else test.skip(`a database in PostgreSQL: ${why}`, () => undefined);
 } else {
   const { url } = server;

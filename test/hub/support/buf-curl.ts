@@ -4,12 +4,12 @@ import { runProgram } from "./run-program.ts";
 
 const GRPC = ["curl", "--http2-prior-knowledge", "--protocol", "grpc"];
 
-/** Calls with `buf curl`, which learns what there is by server reflection. */
+/** Calls with `buf curl`, which gets the schema by server reflection. */
 export class BufCurl implements Caller {
   readonly #url: string;
   readonly #curl: readonly string[];
 
-  /** @param curl the command, with the flags that say the protocol */
+  /** @param curl the command, with the flags of the protocol */
   constructor(address: string, curl: readonly string[] = GRPC) {
     this.#url = `http://${address}`;
     this.#curl = curl;
@@ -37,7 +37,7 @@ export class BufCurl implements Caller {
   }
 }
 
-/** The JSON documents of an output; buf indents them, so a document ends where a line is `}`. */
+/** The JSON documents of an output; buf indents them, so a document ends at a line `}`. */
 function documentsOf(output: string): Json[] {
   return output
     .split(/(?<=^(?:\}|\{\}))\n/m)

@@ -1,11 +1,11 @@
 import { TOKENS } from "./hub-process.ts";
 
-/** A message as ProtoJSON; a test reads into answers whose types are known at run time only. */
+/** A message as ProtoJSON; the types of responses are known only at run time. */
 export type Json = any;
 
 /** The result of a call, by any protocol. */
 export interface Answer {
-  /** The code of gRPC in lower case, such as `permission_denied`; `ok` where it went well. */
+  /** The gRPC code in lower case, such as `permission_denied`, or `ok`. */
   readonly code: string;
   /** The error's message. */
   readonly error: string;
@@ -13,7 +13,7 @@ export interface Answer {
   readonly messages: readonly Json[];
 }
 
-/** A way to call the hub that nobody here wrote. */
+/** A way to call the hub by a third-party client. */
 export interface Caller {
   /** @param request one message, or those of a stream */
   call(rpc: string, request: Json, headers: Headers): Promise<Answer>;
@@ -21,7 +21,7 @@ export interface Caller {
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** Who calls. */
+/** The headers of each caller. */
 export const AS = {
   nobody: {},
   alice: { "x-svc-external-sub": "alice", "x-svc-external-owner": "acme" },
@@ -48,7 +48,7 @@ export function fullName(rpc: string): string {
   return `${PACKAGES[service]}.${rpc}`;
 }
 
-/** Remembers which RPCs were called with success. */
+/** Records the RPCs that were called successfully. */
 export class CountingCaller implements Caller {
   readonly succeeded = new Set<string>();
   readonly #caller: Caller;
@@ -64,7 +64,7 @@ export class CountingCaller implements Caller {
   }
 }
 
-/** Calls each RPC by one caller until it went well, and from then on by a quicker one. */
+/** Calls each RPC by one caller until a call succeeds, then by a faster caller. */
 export class FirstCaller implements Caller {
   readonly #first: CountingCaller;
   readonly #then: Caller;

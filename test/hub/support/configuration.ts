@@ -7,7 +7,7 @@ import { HUB } from "./hub-process.ts";
 /** Writes the hub's configuration with changes to a file elsewhere. */
 export function writeConfiguration(file: string, change: (config: any) => void): string {
   const config = parse(readFileSync(join(HUB, "hub.yaml"), "utf8"));
-  // Files are relative to the configuration.
+  // Paths of files are relative to the configuration.
   config.security.authz.model = join(ROOT, "model/iam.zed");
   change(config);
   writeFileSync(file, stringify(config));

@@ -2,7 +2,7 @@ import type { Answer, Caller, Headers, Json } from "./caller.ts";
 import { type HttpRoute, routeOf } from "./routes.ts";
 import { runProgram } from "./run-program.ts";
 
-/** What curl got. */
+/** The response that curl received. */
 export interface CurlAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -14,7 +14,7 @@ export async function curl(url: string, ...args: readonly string[]): Promise<Cur
   const options = ["--silent", "--show-error", "--include", "--max-time", "30", "--path-as-is"];
   const { output, errors, exitCode } = await runProgram("curl", [...options, ...args, url]);
   if (exitCode !== 0) throw new Error(`curl: ${errors}`);
-  // An interim response, such as 100, comes before the one that counts.
+  // An interim response, such as 100, precedes the final one.
   const [, head = "", body = ""] =
     /^(?:HTTP\/1\.1 1\d\d[^]*?\r\n\r\n)*([^]*?)\r\n\r\n([^]*)$/.exec(output) ?? [];
   const [first = "", ...lines] = head.split("\r\n");

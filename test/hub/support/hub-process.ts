@@ -6,7 +6,7 @@ import { ROOT } from "../../support/workspace.ts";
 
 export const HUB = join(ROOT, "examples/hub");
 
-/** The tokens of a test, as the environment gives them to the services. */
+/** The tokens of a test, which the services get by their environment. */
 export const TOKENS = {
   HUB_TOKEN: "token-of-the-hub-5d1f0c7a",
   GIT_TOKEN: "token-of-git-9b3e6a21",
@@ -26,9 +26,9 @@ export type LogEntry = Readonly<Record<string, unknown>>;
 /** How a service is started. */
 export interface StartOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Another configuration than the one of the example. */
+  /** A configuration instead of the one of the example. */
   readonly configuration?: string;
-  /** Another copy of the example. */
+  /** The folder of a copy of the example. */
   readonly folder?: string;
 }
 
@@ -63,7 +63,7 @@ export class ServiceProcess {
     });
   }
 
-  /** All that it wrote to standard output. */
+  /** Its whole standard output. */
   get output(): string {
     return this.#output;
   }
@@ -73,7 +73,7 @@ export class ServiceProcess {
     return complete.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
   }
 
-  /** The line that fits, now or when it comes. */
+  /** The first line that matches, once it is written. */
   async line(fits: (entry: LogEntry) => boolean): Promise<LogEntry> {
     for (;;) {
       const entry = this.lines.find(fits);
@@ -83,7 +83,7 @@ export class ServiceProcess {
     }
   }
 
-  /** Where it listens. */
+  /** The addresses on which it listens. */
   async addresses(): Promise<Readonly<Record<string, string>>> {
     const { addresses } = await this.line(({ message }) => message === "started");
     const entries = Object.entries(addresses as Record<string, { host: string; port: number }>);
@@ -97,7 +97,7 @@ export class ServiceProcess {
   }
 }
 
-/** The hub and the Git service, on a folder of data and ports of their own. */
+/** The hub and the Git service, with their own data folder and ports. */
 export class HubProcesses {
   readonly data = mkdtempSync(join(tmpdir(), "svc-access-hub-"));
   git!: ServiceProcess;
@@ -119,7 +119,7 @@ export class HubProcesses {
     }
   }
 
-  /** Starts the Git service, on its port of before where it had one. */
+  /** Starts the Git service, on its previous port if it had one. */
   async startGit(environment: StartOptions["environment"] = {}): Promise<void> {
     this.git = new ServiceProcess("git", {
       environment: {
@@ -140,7 +140,7 @@ export class HubProcesses {
     Object.assign(this, { http: `http://${http}`, grpc, metrics: `http://${metrics}` });
   }
 
-  /** A further hub on the same data, on free ports. */
+  /** Another hub on the same data, on free ports. */
   newHub({ environment, ...options }: StartOptions = {}): ServiceProcess {
     return new ServiceProcess("hub", {
       ...options,

@@ -1,12 +1,12 @@
 import { AS, type Caller, fullName } from "./caller.ts";
 import type { HubProcesses } from "./hub-process.ts";
 
-/** What came of a login that a load recorded: its status or code; `none` without an answer. */
+/** The outcome of a login that a load recorded: its status or code; `none` without a response. */
 export type Outcome = string;
 
-/** Many who record logins at once, over HTTP and gRPC, until the hub answers no longer. */
+/** Concurrent clients that record logins, over HTTP and gRPC, until the hub stops answering. */
 export class Load {
-  /** The user agents of the logins that were acknowledged. */
+  /** The user agents of the acknowledged logins. */
   readonly acknowledged: string[] = [];
   readonly outcomes = new Set<Outcome>();
   readonly #work: Promise<unknown>;
@@ -14,7 +14,7 @@ export class Load {
   readonly #wanted: number;
   readonly warm: Promise<void>;
 
-  /** @param wanted how many acknowledged logins make `warm` resolve */
+  /** @param wanted the number of acknowledged logins after which `warm` resolves */
   constructor({ http }: HubProcesses, grpc: Caller, wanted: number) {
     this.#wanted = wanted;
     this.warm = new Promise((resolve) => {
@@ -33,7 +33,7 @@ export class Load {
     this.#work = Promise.all(workers.map((record, index) => this.#run(record, String(index))));
   }
 
-  /** Resolves when nobody is answered any longer. */
+  /** Resolves when no client gets a response any more. */
   async end(): Promise<void> {
     await this.#work;
   }
@@ -51,7 +51,7 @@ export class Load {
   }
 }
 
-/** The user agents of all logins of alice that the hub knows of. */
+/** The user agents of all logins of alice that the hub has stored. */
 export async function recordedLogins(caller: Caller): Promise<string[]> {
   const agents: string[] = [];
   let pageToken = "";

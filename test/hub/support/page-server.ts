@@ -6,7 +6,7 @@ import type { Outcomes, Settings } from "./web-page/outcome.ts";
 
 const ENTRY = fileURLToPath(new URL("web-page/page.ts", import.meta.url));
 
-/** The script of the page with all that it imports, as a build of a frontend has it. */
+/** The script of the page with its imports, as a frontend build bundles it. */
 export async function bundledPage(): Promise<Uint8Array> {
   const { outputFiles } = await build({
     entryPoints: [ENTRY],
@@ -21,9 +21,9 @@ export async function bundledPage(): Promise<Uint8Array> {
   return file.contents;
 }
 
-/** Serves a page on an origin of its own, and takes what it posts. */
+/** Serves a page on its own origin, and receives what it posts. */
 export class PageServer {
-  /** What the page saw, once it is through. */
+  /** The outcomes that the page posts when it has finished. */
   readonly outcomes: Promise<Outcomes>;
   readonly #server: Server;
 
@@ -33,8 +33,8 @@ export class PageServer {
   }
 
   /**
-   * @param settings asked for by the page
-   * @param frame another page that this one holds
+   * @param settings returned to the page
+   * @param frame another page that this one embeds
    */
   static async start(
     script: Uint8Array,

@@ -14,7 +14,7 @@ import { Client, credentials, loadPackageDefinition, Metadata, status } from "@g
 import { loadSync } from "@grpc/proto-loader";
 import type { Answer, Caller, Headers, Json } from "./caller.ts";
 
-/** The definition that is served with gRPC, as its authors publish it. */
+/** The definition of server reflection, as gRPC publishes it. */
 const REFLECTION = loadSync(fileURLToPath(new URL("reflection.proto", import.meta.url)));
 
 /** Calls RPCs with plain grpc-js and server reflection, without generated code. */
@@ -30,13 +30,13 @@ export class ReflectionClient implements Caller {
     this.#reflection = new ServerReflection(address, credentials.createInsecure());
   }
 
-  /** The services that the server says it has. */
+  /** The services that the server lists. */
   async services(): Promise<string[]> {
     const [response] = await this.#reflect([{ listServices: "" }]);
     return response.listServicesResponse.service.map(({ name }: { name: string }) => name);
   }
 
-  /** The descriptors of all services, with all that they import. */
+  /** The descriptors of all services, with their imports. */
   async registry(): Promise<FileRegistry> {
     if (this.#registry !== undefined) return this.#registry;
     const symbols = (await this.services()).map((name) => ({ fileContainingSymbol: name }));
@@ -114,7 +114,7 @@ export class ReflectionClient implements Caller {
     });
   }
 
-  /** Asks all in one stream, and takes the answers in turn. */
+  /** Sends all requests in one stream, and reads the responses in order. */
   #reflect(requests: readonly object[]): Promise<Json[]> {
     return new Promise((resolve, reject) => {
       const answers: Json[] = [];
@@ -132,7 +132,7 @@ function fileOf(bytes: Uint8Array) {
   return fromBinary(FileDescriptorProtoSchema, bytes);
 }
 
-/** Imports before what imports them. */
+/** Sorts imported files before the files that import them. */
 function sorted<File extends { name: string; dependency: string[] }>(
   files: readonly File[],
 ): File[] {

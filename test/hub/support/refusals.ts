@@ -3,15 +3,15 @@ import { AS, type Caller, type Json } from "./caller.ts";
 import { ROUTES } from "./routes.ts";
 import { storedIn } from "./stored.ts";
 
-/** What exists and would be changed. */
+/** Existing data that the refused calls would change. */
 export interface Existing {
   readonly projectId: string;
   readonly runId: string;
-  /** The folder that it is stored in. */
+  /** The folder in which it is stored. */
   readonly data: string;
 }
 
-/** What each exposure answers to whom. */
+/** The code that each caller gets for each exposure. */
 const EXPECTED = {
   mallory: {
     AUTHORIZED: "permission_denied",
@@ -29,11 +29,11 @@ const EXPECTED = {
   system: { AUTHORIZED: "permission_denied", INTERNAL: "permission_denied" },
 } satisfies Partial<Record<keyof typeof AS, Readonly<Record<string, string>>>>;
 
-/** Who is refused something. */
+/** A caller that is refused. */
 export type Stranger = keyof typeof EXPECTED;
 export const STRANGERS = Object.keys(EXPECTED) as Stranger[];
 
-/** Every RPC refuses whom its exposure does not let in, and then changes nothing. */
+/** Every RPC refuses the callers that its exposure does not allow, and changes nothing. */
 export async function expectRefusals(
   caller: Caller,
   existing: Existing,
@@ -54,7 +54,7 @@ export async function expectRefusals(
     const { code } = await caller.call(rpc, structuredClone(requests[rpc]), AS[who]);
     got.push(`${rpc} ${who} ${code}`);
   };
-  // A few at a time: some callers start a program for each.
+  // A few at a time, since some callers start a program for each call.
   const rest = [...calls];
   const work = async () => {
     for (let next = rest.pop(); next !== undefined; next = rest.pop()) await answer(next);
@@ -64,7 +64,7 @@ export async function expectRefusals(
   expect(storedIn(existing.data)).toEqual(before);
 }
 
-/** Requests that would each do something, were they let in. */
+/** Requests that would each have an effect if they were allowed. */
 function requestsFor({ projectId, runId }: Existing): Readonly<Record<string, Json>> {
   const member = { role: "ROLE_OWNER", userId: "mallory" };
   const skill = { skillId: "launch", displayName: "Mine", spaceId: "tools" };

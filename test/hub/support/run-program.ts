@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 
-/** What a program wrote, and how it ended. */
+/** The output and the exit code of a program. */
 export interface Ended {
   readonly exitCode: number;
   readonly output: string;
@@ -13,12 +13,12 @@ export function runProgram(program: string, args: readonly string[], input = "")
     const child = execFile(program, args, { maxBuffer: 64 << 20 }, (error, output, errors) => {
       resolve({ exitCode: error === null ? 0 : Number(error.code ?? 1), output, errors });
     });
-    // A program that does not read its input may have ended by now.
+    // A program that does not read its input may have ended already.
     child.stdin?.on("error", () => undefined).end(input);
   });
 }
 
-/** Whether the tests that need a program are skipped: loudly, and never in CI. */
+/** Whether the tests that need a program are skipped, with a warning; never in CI. */
 export function isAbsent(program: string): boolean {
   if (spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined) return false;
   const message = `there is no ${program}: install it`;

@@ -26,7 +26,7 @@ export function reportsOf({ projectId }: Workshop, runId: string, texts: readonl
   return texts.map((text) => ({ projectId, runId, lines: [{ text }] }));
 }
 
-/** Ends a run well. */
+/** Ends a run successfully. */
 export async function endRun(scene: Scene, { projectId }: Workshop, runId: string): Promise<void> {
   const end = { projectId, runId, state: "RUN_STATE_SUCCEEDED" };
   await scene.one("RunnerService/FinishRun", end, AS.git);

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { AS, type Caller, fullName, type Headers, type Json } from "./caller.ts";
 
-/** What the last page of a listing says of the next one. */
+/** The next page token of a last page. */
 export const LAST = { nextPageToken: "" };
 
-/** Calls that must end as they are said to. */
+/** Calls with an expected outcome. */
 export class Scene {
   readonly #caller: Caller;
 
@@ -13,11 +13,11 @@ export class Scene {
     this.#caller = caller;
   }
 
-  /** A call that succeeds: all its responses. */
+  /** Makes a call that must succeed. @returns all its responses */
   async all(rpc: string, request: Json, headers: Headers = AS.alice): Promise<readonly Json[]> {
     const call = () => this.#caller.call(fullName(rpc), request, headers);
     let answer = await call();
-    // On a fast machine the story is faster than the limits of the hub.
+    // On a fast machine the scenario exceeds the rate limits of the hub.
     for (let waits = 0; answer.error === "rate limited" && waits < 3; waits++) {
       await sleep(1000);
       answer = await call();
@@ -27,14 +27,14 @@ export class Scene {
     return messages;
   }
 
-  /** A call that succeeds with one response. */
+  /** Makes a call that must succeed with one response. */
   async one(rpc: string, request: Json, headers: Headers = AS.alice): Promise<Json> {
     const messages = await this.all(rpc, request, headers);
     expect(messages).toHaveLength(1);
     return messages[0];
   }
 
-  /** A call that is refused with this code. */
+  /** Makes a call that must be refused with this code. */
   async refused(rpc: string, request: Json, headers: Headers, code: string): Promise<string> {
     const answer = await this.#caller.call(fullName(rpc), request, headers);
     expect({ rpc, code: answer.code }).toEqual({ rpc, code });

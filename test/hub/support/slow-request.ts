@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { AS } from "./caller.ts";
 
-/** Records the login `slow` by a request whose body comes in two parts. */
+/** Records the login `slow` by a request whose body is sent in two parts. */
 export function slowRequest(origin: string) {
   const { hostname, port } = new URL(origin);
   const login = { userId: "alice", userAgent: "slow", loginTime: "2026-01-01T00:00:00Z" };
@@ -14,7 +14,7 @@ export function slowRequest(origin: string) {
   });
   socket.on("data", (chunk) => {
     received += chunk;
-    // The server has taken the call: it asks for the body.
+    // The server has accepted the call and asks for the body.
     if (received.includes("100 Continue")) begin();
   });
   const response = new Promise<string>((resolve) => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** All rows of all tables of a service's files, to hold against what they were before. */
+/** All rows of all tables of a service's files, for comparison with an earlier state. */
 export function storedIn(folder: string): Record<string, unknown[]> {
   return Object.fromEntries(
     ["hub.db", "git.db", "platform.relationships.db"].flatMap((file) =>
@@ -17,7 +17,7 @@ export function storedIn(folder: string): Record<string, unknown[]> {
   );
 }
 
-/** An event as it was stored. */
+/** A stored event. */
 export interface StoredEvent {
   readonly type: string;
   readonly rpc: string;
@@ -25,7 +25,7 @@ export interface StoredEvent {
   readonly code: string;
 }
 
-/** The audit events of a service, in their order. */
+/** The audit events of a service, in order. */
 export function auditedIn(folder: string, file = "platform.db"): StoredEvent[] {
   return read(join(folder, file), (database) =>
     database

@@ -6,7 +6,7 @@ import { LAST, type Scene } from "./scene.ts";
 const PACKAGE = JSON.stringify({ "src/main.py": "print('lift-off')\n", "README.md": "# Launch\n" });
 const DIGEST = createHash("sha256").update(PACKAGE).digest("hex");
 
-/** A skill from the draft through its package and the review to the catalog. */
+/** A skill from its draft to the catalog, with its package and review. */
 export async function publishSkill(scene: Scene): Promise<void> {
   const wanted = { skillId: "launch", spaceId: "tools", displayName: "Launch", tags: ["space"] };
   const { skill } = await scene.one("SkillService/CreateSkill", { skill: wanted });
@@ -46,7 +46,7 @@ export async function publishSkill(scene: Scene): Promise<void> {
   expect(skills).toEqual([{ skillId: "launch", displayName: "Launch", summary: "Lifts off." }]);
 }
 
-/** A run of it, from the start through its log to the end; and one that is cancelled. */
+/** A run of the skill from start to end with its log, and a cancelled run. */
 export async function runSkill(scene: Scene, projectId: string): Promise<string> {
   const start = { projectId, skillId: "launch", input: { height: 100 } };
   const { run } = await scene.one("ProjectService/StartRun", start, AS.bob);

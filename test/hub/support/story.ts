@@ -5,10 +5,10 @@ import { LAST, Scene } from "./scene.ts";
 import { publishSkill, runSkill } from "./story-of-skills.ts";
 
 /**
- * What people and services do with a hub that has just been installed. Every RPC is called,
- * and what one stores another one shows.
+ * A scenario of users and services with a new hub. It calls every RPC, and reads back
+ * what other RPCs stored.
  */
-export async function tellStory(
+export async function playStory(
   caller: Caller,
   data: string,
   strangers: readonly Stranger[] = STRANGERS,
@@ -102,7 +102,7 @@ async function cleanUp(scene: Scene, projectId: string): Promise<void> {
     AS.alice,
     "permission_denied",
   );
-  // Nothing of a deleted project is left to a later one.
+  // A later project gets nothing of a deleted one.
   await scene.one("AuthzService/GrantRole", { projectId, member });
   await scene.one("ProjectService/DeleteProject", { projectId });
   const next = { project: { organizationId: "acme", displayName: "Next" } };

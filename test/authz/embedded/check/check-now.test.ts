@@ -19,12 +19,12 @@ async function open() {
 }
 
 it.each([
-  ["a type that there is not", { ...REQUEST, resource: { type: "folder", id: "a" } }],
-  ["a permission that there is not", { ...REQUEST, permission: "edit" }],
-  ["an id that is none", { ...REQUEST, resource: { type: "document", id: "a b" } }],
-  ["any object", { ...REQUEST, resource: { type: "document", id: "*" } }],
+  ["an unknown type", { ...REQUEST, resource: { type: "folder", id: "a" } }],
+  ["an unknown permission", { ...REQUEST, permission: "edit" }],
+  ["an invalid id", { ...REQUEST, resource: { type: "document", id: "a b" } }],
+  ["a wildcard object", { ...REQUEST, resource: { type: "document", id: "*" } }],
   ["no subject", { ...REQUEST, subject: undefined as never }],
-])("%s is refused as by check", async (_, request) => {
+])("%s is refused, as check does", async (_, request) => {
   const engine = await open();
   const error = await engine.check(request).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT" });

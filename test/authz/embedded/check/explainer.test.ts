@@ -57,7 +57,7 @@ it.each<[text: string, kind: Explanation["kind"], allowed: boolean]>([
   expectConsistent(explanation);
 });
 
-it("an explanation says what a check says, and each step follows from those below", async () => {
+it("an explanation agrees with the check, and each step follows from those below", async () => {
   await fc.assert(
     fc.asyncProperty(fc.gen(), async (gen) => {
       const { model, text } = randomModel(gen);
@@ -67,7 +67,7 @@ it("an explanation says what a check says, and each step follows from those belo
       for (let write = 0; write < 15; write++) {
         const relationship = gen(fc.constantFrom, ...possible);
         const updates = [{ operation: "TOUCH", relationship } as const];
-        // What would close a cycle is refused.
+        // A write that would close a cycle is refused.
         await engine.writeRelationships({ updates }).catch(() => undefined);
       }
       const usersets = [...model.definitions.values()].flatMap((definition) =>
@@ -93,7 +93,7 @@ it("an explanation says what a check says, and each step follows from those belo
   );
 }, 300_000);
 
-/** That a step's answer is what its kind makes of the steps below. */
+/** Expects that the result of a step follows from its kind and the steps below. */
 function expectConsistent(step: Explanation, about?: string): void {
   const { kind, allowed, children, relationship } = step;
   const below = children.map((child) => child.allowed);
@@ -111,7 +111,7 @@ function expectConsistent(step: Explanation, about?: string): void {
   for (const child of children) expectConsistent(child, about);
 }
 
-it("an explanation is bounded, in size and in depth", async () => {
+it("the size and depth of an explanation are limited", async () => {
   const wide = Array.from({ length: 3000 }, (_, index) => `doc:a#reader@group:g${index}#member`);
   const deep = Array.from(
     { length: 3000 },

@@ -16,7 +16,7 @@ definition group {
 );
 const program = compileProgram(model);
 
-/** Whether groups hold a subject, by a search of all that is in them. */
+/** Whether groups contain a subject, by a search of all their members. */
 function holds(texts: readonly string[], groups: readonly number[], subject: string): boolean {
   const pending = groups.map((group) => `group:g${group}#member`);
   const seen = new Set(pending);
@@ -35,10 +35,10 @@ function holds(texts: readonly string[], groups: readonly number[], subject: str
   return false;
 }
 
-/** How many groups there are beside: few, or too many to be collected from the subject. */
+/** The number of other groups: none, or too many to be collected from the subject. */
 const CROWDS = [0, 600];
 
-it.each(CROWDS)("agrees with a search from the groups, %s more beside", (crowd) => {
+it.each(CROWDS)("agrees with a search from the groups, with %s other groups", (crowd) => {
   const tally = { true: 0, false: 0 };
   fc.assert(
     fc.property(fc.gen(), (gen) => {
@@ -65,7 +65,7 @@ it.each(CROWDS)("agrees with a search from the groups, %s more beside", (crowd) 
       const search = new GroupSearch(graph);
       const subject = gen(fc.constantFrom, "user:x", "user:y", "user:z", "group:g0#member");
       search.begin(checkSubject(graph, subjectOf(subject)));
-      // Several questions about one subject, as a check may have them.
+      // Several questions about one subject, as in a check.
       for (let question = 0; question < 6; question++) {
         const asked = Array.from({ length: gen(fc.integer, { min: 1, max: 3 }) }, group).filter(
           (number) => graph.findObject("group", `g${number}`) >= 0,

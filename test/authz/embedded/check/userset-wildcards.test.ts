@@ -12,7 +12,7 @@ definition post {
   permission shown = tagged - hidden
 }`;
 
-it("a userset is in no wildcard of its type", async () => {
+it("a wildcard of a type does not include its usersets", async () => {
   const engine = await engineOf(SCHEMA);
   await writeAll(engine, [
     "post:one#audience@person:*",

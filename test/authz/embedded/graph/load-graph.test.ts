@@ -18,11 +18,11 @@ definition folder {
 const storeOf = (...texts: string[]) => createMemoryStore(texts.map(relationshipOf));
 
 it.each<[what: string, text: string, message: RegExp]>([
-  ["a type that is gone", "doc:a#viewer@user:x", /no type "doc"/],
-  ["a relation that is gone", "folder:a#owner@user:x", /"owner"/],
+  ["a removed type", "doc:a#viewer@user:x", /no type "doc"/],
+  ["a removed relation", "folder:a#owner@user:x", /"owner"/],
   ["a relation that is a permission now", "folder:a#view@user:x", /is a permission/],
-  ["a subject that is not allowed", "folder:a#viewer@folder:b", /does not allow/],
-  ["a subject relation that is gone", "folder:a#viewer@group:b#admin", /"admin"/],
+  ["a subject that the relation does not accept", "folder:a#viewer@folder:b", /does not allow/],
+  ["a removed subject relation", "folder:a#viewer@group:b#admin", /"admin"/],
 ])("a store that the model does not allow is refused: %s", async (_, text, message) => {
   const store = storeOf("folder:a#viewer@user:x", text);
   const error = await engineOf(SCHEMA, store).catch((error) => error);
@@ -31,11 +31,11 @@ it.each<[what: string, text: string, message: RegExp]>([
     message: expect.stringMatching(message),
   });
   expect(error.message).toContain("does not allow 1 of the stored relationships");
-  // Whatever the reason is, it is said of which one.
+  // The relationship is named, whatever the reason is.
   expect(error.message).toContain(`\n- ${text}: `);
 });
 
-it("a store that is refused is closed, so that this process does not hold it", async () => {
+it("a refused store is closed, so that this process does not keep its lock", async () => {
   let closed = 0;
   const store = Object.assign(storeOf("doc:a#viewer@user:x"), {
     close: async () => {
@@ -47,7 +47,7 @@ it("a store that is refused is closed, so that this process does not hold it", a
   expect(closed).toBe(1);
 });
 
-it("of many that are not allowed, the first are named and all are counted", async () => {
+it("if many are not allowed, the first are named and all are counted", async () => {
   const texts = Array.from({ length: 20 }, (_, index) => `folder:f${index}#owner@user:x`);
   const error = await engineOf(SCHEMA, storeOf(...texts)).catch((error) => error);
   expect(error).toMatchObject({
@@ -59,7 +59,7 @@ it("of many that are not allowed, the first are named and all are counted", asyn
   expect(error.message.match(/folder:f\d+#owner@user:x/g)).toHaveLength(10);
 });
 
-/** As an older model may have let be written: groups and folders in themselves, through others. */
+/** Cycles that an older model may have allowed: groups and folders that contain themselves through others. */
 const CYCLES = [
   "group:a#member@group:b#member",
   "group:b#member@group:c#member",
@@ -84,7 +84,7 @@ it.each<[text: string, allowed: boolean]>([
   ["folder:q#both@user:x", true],
   ["folder:p#both@user:x", true],
   ["folder:p#both@user:y", false],
-])("a store that holds cycles is evaluated: %s is %s", async (text, allowed) => {
+])("a store with cycles is evaluated: %s is %s", async (text, allowed) => {
   const engine = await engineOf(SCHEMA, storeOf(...CYCLES));
   const { resource, relation: permission, subject } = relationshipOf(text);
   expect(await allows(engine, text)).toBe(allowed);
@@ -102,7 +102,7 @@ it.each<[text: string, allowed: boolean]>([
   expect(subjects.items.some(({ id }) => id === subject.id)).toBe(allowed);
 });
 
-it("a cycle that is stored can be taken apart, and does not stand in the way of others", async () => {
+it("a stored cycle can be broken, and does not prevent other writes", async () => {
   const engine = await engineOf(SCHEMA, storeOf(...CYCLES));
   await engine.writeRelationships({ updates: [updateOf("group:d#member@group:a#member")] });
   await engine.writeRelationships({

@@ -12,15 +12,15 @@ it.each<[what: string, id: unknown]>([
   ["null", null],
   ["a number", 1],
   ["another id", "b"],
-  ["a beginning", "a"],
-  ["more", "a\u00e9\u{1f600}!"],
+  ["a prefix", "a"],
+  ["an id with a suffix", "a\u00e9\u{1f600}!"],
 ])("an id table does not find %s", (_, id) => {
   const table = new IdTable();
   table.add("a\u00e9\u{1f600}", 7);
   expect(table.find(id as string)).toBe(-1);
 });
 
-it("an id table finds all ids, and gives them back", () => {
+it("an id table finds all ids, and returns them", () => {
   const table = new IdTable();
   const ids = [
     "",
@@ -35,7 +35,7 @@ it("an id table finds all ids, and gives them back", () => {
   });
 });
 
-it("lists of integers hold what is pushed, through removals", () => {
+it("lists of integers keep what is pushed, after removals too", () => {
   fc.assert(
     fc.property(fc.gen(), (gen) => {
       const lists = new IntLists();
@@ -64,7 +64,7 @@ it("lists of integers hold what is pushed, through removals", () => {
   );
 });
 
-it("a set of numbers and a memo forget everything when they are emptied", () => {
+it("a set of numbers and a memo are empty after clear", () => {
   const set = new NumberSet();
   const memo = new NodeMemo();
   for (const count of [10, 5000, 3]) {
@@ -87,7 +87,7 @@ it("a set of numbers and a memo forget everything when they are emptied", () => 
   }
 });
 
-it("a table of pairs gives removed numbers out again", () => {
+it("a table of pairs reuses the numbers of removed pairs", () => {
   const table = new PairTable();
   for (let index = 0; index < 5000; index++) expect(table.add(index, index * 2)).toBe(index);
   expect(table.add(3, 6)).toBe(-1);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { inTurns, type Steps } from "../../../../src/authz/embedded/graph/turns.ts";
 
-/** Work that is long enough for a pause after every step. */
+/** Work whose steps are each long enough for a pause. */
 function* slowly<Result>(steps: number, result: () => Result): Steps<Result> {
   for (let step = 0; step < steps; step++) {
     for (const end = performance.now() + 11; performance.now() < end; );
@@ -10,7 +10,7 @@ function* slowly<Result>(steps: number, result: () => Result): Steps<Result> {
   return result();
 }
 
-it("work that is done at once needs no pause", async () => {
+it("short work does not pause", async () => {
   let paused = false;
   setImmediate(() => {
     paused = true;
@@ -35,7 +35,7 @@ it("an aborted signal ends work", async () => {
   await expect(late).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
 });
 
-it("work begins again where something was written in a pause, and ends all the same", async () => {
+it("work restarts after a write in a pause, and still ends", async () => {
   let version = 0;
   let attempts = 0;
   const writing = setInterval(() => version++);
@@ -52,7 +52,7 @@ it("work begins again where something was written in a pause, and ends all the s
   expect(attempts).toBeGreaterThan(1);
 });
 
-it("what work throws is thrown", async () => {
+it("errors of the work are rethrown", async () => {
   const failing = inTurns(
     () => 0,
     () =>

@@ -14,7 +14,7 @@ ${RELATIONS.map((relation) => `  relation ${relation}: user | item#held3 | item#
   permission none = any - held0
 }`;
 
-it("an object of a wide type has pairs only for what is named", () => {
+it("an object of a wide type has pairs only for its used members", () => {
   const { model } = parseModel(SCHEMA, "test.zed");
   const graph = new RelationshipGraph(compileProgram(model));
   graph.add(relationshipOf("item:a#held7@user:x"));

@@ -8,7 +8,7 @@ class Numbers {
   readonly evaluations: Record<string, number> = {};
   readonly #listings = new Listings();
 
-  /** A page of the first numbers at the state after a write. */
+  /** A page of the first numbers, at the state after a write. */
   page(count: number, sequence = 1, cursor?: string): Page<string> {
     const name = String(count);
     const state = { storeId: "store", sequence, revision: `r${sequence}` };
@@ -25,7 +25,7 @@ class Numbers {
   }
 }
 
-test("further pages of the last listings cost no evaluation, and go on where the page before ended", () => {
+test("further pages of recent listings need no evaluation, and continue where the previous page ended", () => {
   const numbers = new Numbers();
   const counts = [90_000, 100_000];
   const firsts = counts.map((count) => numbers.page(count).nextCursor);
@@ -34,7 +34,7 @@ test("further pages of the last listings cost no evaluation, and go on where the
   expect(numbers.evaluations).toEqual({ 90000: 1, 100000: 1 });
 });
 
-test("of listings that are too long together the oldest is dropped, and evaluated for its next page", () => {
+test("if listings together are too long, the oldest is dropped, and evaluated again for its next page", () => {
   const numbers = new Numbers();
   const [oldest, ...others] = [90_000, 90_001, 90_002].map((count) => {
     return { count, cursor: numbers.page(count).nextCursor };
@@ -44,7 +44,7 @@ test("of listings that are too long together the oldest is dropped, and evaluate
   expect(numbers.evaluations).toEqual({ 90000: 2, 90001: 1, 90002: 1 });
 });
 
-test("a listing that is too long beside others is kept alone, so that its pages cost nothing", () => {
+test("a listing that leaves no room for others is kept alone, so that its pages need no evaluation", () => {
   const numbers = new Numbers();
   const other = numbers.page(100).nextCursor;
   let cursor = numbers.page(200_001).nextCursor;
@@ -54,13 +54,13 @@ test("a listing that is too long beside others is kept alone, so that its pages 
   expect(numbers.evaluations).toEqual({ 100: 2, 200001: 1 });
 });
 
-test("a page that is asked for again counts once", () => {
+test("a repeated page counts once", () => {
   const numbers = new Numbers();
   for (let time = 0; time < 3; time++) numbers.page(150_000);
   expect(numbers.evaluations).toEqual({ 150000: 1 });
 });
 
-test("no more than eight are kept", () => {
+test("at most eight listings are kept", () => {
   const numbers = new Numbers();
   const counts = Array.from({ length: 9 }, (_, index) => 10 + index);
   for (const count of counts) numbers.page(count);
@@ -69,13 +69,13 @@ test("no more than eight are kept", () => {
   expect(Object.values(numbers.evaluations).filter((count) => count === 1)).toHaveLength(8);
 });
 
-test("whatever is listed after a write, nothing is kept of the state before", () => {
+test("any listing after a write drops what was kept of the previous state", () => {
   const numbers = new Numbers();
   const { nextCursor } = numbers.page(100);
-  // Of one page only, so that it is not kept itself.
+  // It has one page, so it is not kept itself.
   numbers.page(1, 2);
   expect(() => numbers.page(100, 3, nextCursor)).toThrow("list again from the first page");
-  // The state before does not come back; what was kept of it would be seen here.
+  // The previous state is never current again; the counts would show what was kept of it.
   numbers.page(100, 1, nextCursor);
   expect(numbers.evaluations["100"]).toBe(2);
 });

@@ -44,7 +44,7 @@ it.each<[what: string, there: readonly string[], added: readonly string[], cycle
     "folder:b#viewer > folder:a#view > folder:b#view > folder:b#viewer",
   ],
   [
-    "a long path, of which the ends are named",
+    "a long path, of which only the ends are named",
     Array.from({ length: 30 }, (_, index) => `folder:f${index}#parent@folder:f${index + 1}`),
     ["folder:f30#parent@folder:f0"],
     "folder:f30#view > folder:f0#view > folder:f1#view > folder:f2#view > folder:f3#view > folder:f4#view > … 20 more … > folder:f25#view > folder:f26#view > folder:f27#view > folder:f28#view > folder:f29#view > folder:f30#view",
@@ -53,7 +53,7 @@ it.each<[what: string, there: readonly string[], added: readonly string[], cycle
   expect(findCycle(graphOf([...there, ...added]), added.map(relationshipOf))).toBe(cycle);
 });
 
-it("a cycle that is there already is not that of a write beside it", () => {
+it("an existing cycle is not attributed to another write", () => {
   const there = ["group:a#member@group:b#member", "group:b#member@group:a#member"];
   const added = "group:c#member@group:a#member";
   expect(findCycle(graphOf([...there, added]), [relationshipOf(added)])).toBeUndefined();
@@ -62,7 +62,7 @@ it("a cycle that is there already is not that of a write beside it", () => {
 it.each([
   ["bottom up", (index: number, length: number) => length - index - 1],
   ["top down", (index: number) => index],
-])("a chain that is written %s costs the same for each write", (_, nth) => {
+])("each write of a chain that is built %s takes the same time", (_, nth) => {
   const length = 20_000;
   const graph = graphOf();
   let steps = 0;
@@ -82,7 +82,7 @@ it.each([
   expect(steps).toBeLessThan(40 * length);
 });
 
-it("agrees with a search of all relationships, for many at once and for arrows, usersets and permissions", () => {
+it("agrees with a search of all relationships, for many writes, arrows, usersets and permissions", () => {
   let refused = 0;
   fc.assert(
     fc.property(fc.gen(), (gen) => {

@@ -50,7 +50,12 @@ describe("a write is refused", () => {
       write(`doc:${"é".repeat(129)}#owner@user:x`),
     ],
     ["a wildcard resource", "INVALID_ARGUMENT", /resource id/, write("doc:*#owner@user:x")],
-    ["ids before types", "INVALID_ARGUMENT", /resource id/, write("nope:#owner@user:x")],
+    [
+      "an invalid id and type: the id is reported",
+      "INVALID_ARGUMENT",
+      /resource id/,
+      write("nope:#owner@user:x"),
+    ],
     ["an unknown type", "INVALID_ARGUMENT", /no type "nope"/, write("nope:a#owner@user:x")],
     ["an unknown relation", "INVALID_ARGUMENT", /"nope"/, write("doc:a#nope@user:x")],
     ["an unknown subject type", "INVALID_ARGUMENT", /no type "nope"/, write("doc:a#owner@nope:x")],
@@ -87,13 +92,13 @@ describe("a write is refused", () => {
       write("doc:a#reader@group:*#member"),
     ],
     [
-      "a DELETE of what cannot be",
+      "a DELETE of a relationship that the model does not allow",
       "INVALID_ARGUMENT",
       /does not allow/,
       { updates: [updateOf("doc:a#owner@user:*", "DELETE")] },
     ],
     [
-      "the same one twice",
+      "the same relationship twice",
       "INVALID_ARGUMENT",
       /twice/,
       { updates: [updateOf("doc:b#owner@user:x"), updateOf("doc:b#owner@user:x", "DELETE")] },
@@ -130,7 +135,7 @@ describe("a write is refused", () => {
       write("doc:q#parent@doc:p"),
     ],
     [
-      "a cycle among updates",
+      "a cycle within the updates",
       "FAILED_PRECONDITION",
       /cycle/,
       write(
@@ -162,7 +167,7 @@ it("TOUCH is idempotent, and DELETE of nothing does nothing", async () => {
   expect((await engine.readRelationships({})).items).toHaveLength(1);
 });
 
-it("a cycle that the same write opens is none", async () => {
+it("a cycle that the same write breaks is allowed", async () => {
   const engine = await engineOf(SCHEMA);
   await writeAll(engine, ["group:a#member@group:b#member"]);
   await engine.writeRelationships({
@@ -174,7 +179,7 @@ it("a cycle that the same write opens is none", async () => {
   expect(await allows(engine, "group:b#member@group:a#member")).toBe(true);
 });
 
-it("chains of any length are walked", async () => {
+it("chains may have any length", async () => {
   const length = 100_000;
   const chain = Array.from({ length }, (_, index) => [
     `group:g${index}#member@group:g${index + 1}#member`,
@@ -206,7 +211,7 @@ definition node {
   });
 });
 
-it("a commit that fails is settled by the store's sequence", async () => {
+it("the store's sequence decides whether a failed commit happened", async () => {
   for (const committed of [true, false]) {
     const store = createMemoryStore();
     const engine = await engineOf(SCHEMA, store);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Freshness } from "../../../../src/authz/spicedb/client/freshness.ts";
 import { revisionOf } from "../../../../src/authz/spicedb/client/tokens.ts";
 
-/** A text as a ZedToken is built: the field 3 of a message. */
+/** A text encoded like a ZedToken: field 3 of a message. */
 const token = (text: string) =>
   Buffer.from([0x1a, text.length, ...Buffer.from(text)]).toString("base64");
 const [one, two, three] = ["one", "two", "three"].map(token) as [string, string, string];
@@ -29,7 +29,7 @@ describe("a read is at least as fresh as [ENG-7]", () => {
     expect(await stateOf(freshness, revisionOf(one))).toBe(two);
   });
 
-  test("both of two writes at once, whose order is unknown", async () => {
+  test("both of two concurrent writes, whose order is unknown", async () => {
     const freshness = known();
     const [first, second] = [freshness.write(), freshness.write()];
     second(two);
@@ -45,7 +45,7 @@ describe("a read is at least as fresh as [ENG-7]", () => {
     expect(await stateOf(freshness)).toBe(newest);
   });
 
-  test("a revision that is given, and our own write", async () => {
+  test("a given revision, and our own write", async () => {
     const freshness = known();
     freshness.write()(one);
     const read = await freshness.read(elsewhere);
@@ -63,7 +63,7 @@ describe("a read is at least as fresh as [ENG-7]", () => {
     expect(await stateOf(freshness)).toBe(one);
   });
 
-  test("a write that happened while the newest state was asked for", async () => {
+  test("a write that happened while the newest state was requested", async () => {
     const answers: ((zedToken: string) => void)[] = [];
     const freshness = new Freshness(() => new Promise((resolve) => answers.push(resolve)));
     const before = freshness.read();
@@ -76,14 +76,14 @@ describe("a read is at least as fresh as [ENG-7]", () => {
     expect(answers).toHaveLength(2);
     answers[1]?.(three);
     expect((await after).atLeast).toBe(three);
-    // The older answer comes last, and is good for those only who asked before the writes.
+    // The older answer comes last, and is valid only for reads from before the writes.
     answers[0]?.(newest);
     expect([(await before).atLeast, (await same).atLeast]).toEqual([newest, newest]);
     expect(await stateOf(freshness)).toBe(three);
   });
 });
 
-test("a caller that has gone does not stop what others wait for", async () => {
+test("a caller that cancels does not cancel the request that others wait for", async () => {
   const answers: ((zedToken: string) => void)[] = [];
   const freshness = new Freshness(() => new Promise((resolve) => answers.push(resolve)));
   const gone = new AbortController();
@@ -94,7 +94,7 @@ test("a caller that has gone does not stop what others wait for", async () => {
   expect((await stays).atLeast).toBe(one);
 });
 
-test("where the newest state cannot be had, the next read asks again", async () => {
+test("if the newest state cannot be read, the next read requests it again", async () => {
   let down = true;
   const freshness = new Freshness(async () => {
     if (down) throw new Error("down");

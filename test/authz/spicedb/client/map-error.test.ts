@@ -38,7 +38,7 @@ describe("mapGrpcError", () => {
     });
   });
 
-  test("never holds the secret", () => {
+  test("never contains the secret", () => {
     const error = mapGrpcError({ code: 16, details: "bad key hunter2: hunter2" }, "hunter2");
     expect(JSON.stringify([error.message, error.stack, error.cause])).not.toContain("hunter2");
   });
@@ -54,13 +54,13 @@ test.each([
   expect(didNothing({ code, details })).toBe(expected);
 });
 
-test("only what grpc-js throws is a failure of a call", () => {
+test("only errors of grpc-js are failures of a call", () => {
   expect(isGrpcFailure(Object.assign(new Error("x"), { code: 14, details: "y" }))).toBe(true);
   expect(isGrpcFailure(Object.assign(new Error("x"), { code: "ENOENT" }))).toBe(false);
   expect(isGrpcFailure({ code: 14, details: "y" })).toBe(false);
 });
 
-test("the reason of an abort tells a deadline from a caller that has gone", () => {
+test("the reason of an abort distinguishes a deadline from a cancelled call", () => {
   expect(abortError(AbortSignal.abort()).code).toBe("CANCELLED");
   const timeout = AbortSignal.abort(new DOMException("late", "TimeoutError"));
   expect(abortError(timeout).code).toBe("DEADLINE_EXCEEDED");

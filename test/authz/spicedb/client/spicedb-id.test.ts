@@ -30,7 +30,7 @@ describe("encodeSpicedbId", () => {
     expect(decodeSpicedbId(encoded)).toBe(given);
   });
 
-  test("every id of ours becomes one of SpiceDB's, and comes back", () => {
+  test("every id becomes a valid id of SpiceDB, and is decoded again", () => {
     fc.assert(
       fc.property(id, (given) => {
         const encoded = encodeSpicedbId(given);
@@ -41,7 +41,7 @@ describe("encodeSpicedbId", () => {
     );
   });
 
-  test("no two ids become the same [ENG-6]", () => {
+  test("different ids never have the same encoding [ENG-6]", () => {
     fc.assert(
       fc.property(fc.uniqueArray(id, { minLength: 2, maxLength: 40 }), (ids) => {
         expect(new Set(ids.map(encodeSpicedbId)).size).toBe(ids.length);
@@ -55,7 +55,7 @@ describe("encodeSpicedbId", () => {
 });
 
 test.each(["=41", "=FF", "a=C3", "=2e=2E=41"])(
-  "decodeSpicedbId refuses %s, which no id of ours becomes",
+  "decodeSpicedbId refuses %s, which is not the encoding of any id",
   (encoded) => {
     expect(() => decodeSpicedbId(encoded)).toThrow(
       expect.objectContaining({ code: "FAILED_PRECONDITION" }),

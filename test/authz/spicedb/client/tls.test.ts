@@ -87,7 +87,7 @@ describe.skipIf(spicedbIsAbsent())("over TLS", () => {
       () => ({ ca: readFileSync(certify("another").certificate) }),
       /self-signed certificate/,
     ],
-    ["those of the system", () => ({}), /self-signed certificate/],
+    ["the CAs of the system", () => ({}), /self-signed certificate/],
     ["no TLS", () => ({ insecure: true }), /SpiceDB: /],
   ])("with %s nothing is decided, and ready() says why", async (_, options, reason) => {
     const engine = await connect(options());

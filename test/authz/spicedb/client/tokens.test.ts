@@ -10,7 +10,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64url");
 const INVALID = expect.objectContaining({ code: "INVALID_ARGUMENT" });
 
 describe("a revision token", () => {
-  test("gives the ZedToken back", () => {
+  test("contains the ZedToken", () => {
     expect(zedTokenOf(revisionOf("GgYKBENQUT0="))).toBe("GgYKBENQUT0=");
   });
 
@@ -28,7 +28,7 @@ describe("a revision token", () => {
     expect(() => zedTokenOf(token)).toThrow(INVALID);
   });
 
-  test("with anything around it is none", () => {
+  test("with additional characters is invalid", () => {
     expect(() => zedTokenOf(`${revisionOf("token")} `)).toThrow(INVALID);
   });
 });
@@ -36,7 +36,7 @@ describe("a revision token", () => {
 describe("a cursor", () => {
   const cursor = { zedToken: "GgYKBENQUT0=", after: "doc" };
 
-  test("is of its listing only", () => {
+  test("is valid only for its listing", () => {
     const text = formatCursor(["resources", "doc"], cursor);
     expect(parseCursor(["resources", "doc"], text)).toEqual(cursor);
     expect(() => parseCursor(["resources", "folder"], text)).toThrow(INVALID);

@@ -7,7 +7,7 @@ import { engineOf, request, SCHEMA, updates } from "../fixture.ts";
 
 const asked = request("document:d#view@user:alice");
 
-/** Forwards connections until it vanishes; those of before never say a word again. */
+/** Forwards connections until it vanishes; existing ones then stay silent. */
 async function startProxy(to: string) {
   const [host = "", port] = to.split(":");
   const sockets = new Set<Socket>();
@@ -33,7 +33,7 @@ async function startProxy(to: string) {
       forwards = false;
       for (const socket of sockets) socket.unpipe().resume();
     },
-    /** Forwards what connected in the meantime; the old connections stay dead, and open. */
+    /** Forwards connections made in the meantime; the old ones stay open and silent. */
     comeBack: () => {
       forwards = true;
       waiting.forEach(forward);
@@ -45,10 +45,10 @@ async function startProxy(to: string) {
   };
 }
 
-describe.skipIf(spicedbIsAbsent())("a peer that vanishes without a word", () => {
-  // The ping of the second comes in the middle of the only call that is under way.
+describe.skipIf(spicedbIsAbsent())("a peer that vanishes silently", () => {
+  // In the second case, the ping is sent in the middle of the only running call.
   test.each([1000, 3000])(
-    "is noticed by calls of %d ms: they end in time, watches end, and both work with the one that comes back",
+    "is detected by calls of %d ms: they end in time, watches end, and both work once it is back",
     {
       timeout: 120_000,
     },

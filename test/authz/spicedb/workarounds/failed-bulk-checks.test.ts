@@ -8,7 +8,7 @@ const SCHEMA = `definition user {}
 definition group {
   relation member: user | group#member
 }`;
-/** Deeper than the 50 steps that SpiceDB takes. */
+/** Deeper than the 50 steps that SpiceDB allows. */
 const DEPTH = 60;
 const STORED = [
   ...Array.from({ length: DEPTH }, (_, n) => `group:g${n}#member@group:g${n + 1}#member`),
@@ -19,7 +19,7 @@ const DEEP = "group:g0#member@user:ann";
 const NEAR = "group:near#member@user:ann";
 
 describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
-  test("fails a check for another one of its bulk; here it is decided by itself", async () => {
+  test("fails a check because of another one in its bulk request; here it is decided separately", async () => {
     await withSpicedb(SCHEMA, STORED, async (engine, client) => {
       expect(await isAllowed(client, NEAR)).toBe(true);
       const { pairs } = await client.checkBulkPermissions(

@@ -3,13 +3,13 @@ import type { SpicedbEngine } from "../../../../src/authz/spicedb/index.ts";
 import { type SpicedbServer, startSpicedb } from "../../../support/spicedb.ts";
 import { engineOf, relationship, request } from "../fixture.ts";
 
-/** A SpiceDB that holds a schema and relationships, and a client of it with no engine of ours between. */
+/** A SpiceDB with a schema and relationships, and a client that bypasses the engine. */
 export interface RawSpicedb {
   readonly server: SpicedbServer;
   readonly client: v1.ZedPromiseClientInterface;
 }
 
-/** Starts a SpiceDB, and ends it after the work. */
+/** Starts a SpiceDB, and stops it after the work. */
 export async function withRawSpicedb(
   schema: string,
   stored: readonly string[],
@@ -45,7 +45,7 @@ export function withSpicedb(
   });
 }
 
-/** What a test says that fails because SpiceDB is right by now. */
+/** The message of a test that fails because SpiceDB has fixed its fault. */
 export function onceRight(file: string): string {
   return `this SpiceDB is right: remove src/authz/spicedb/workarounds/${file} with its calls, this test, and what docs/authorization.md says of it`;
 }
@@ -68,7 +68,7 @@ export function toMessage(text: string) {
   };
 }
 
-/** What SpiceDB itself decides. */
+/** The decision of SpiceDB itself. */
 export async function isAllowed(
   client: v1.ZedPromiseClientInterface,
   text: string,
@@ -79,7 +79,7 @@ export async function isAllowed(
   return permissionship === v1.CheckPermissionResponse_Permissionship.HAS_PERMISSION;
 }
 
-/** The resources of the type that SpiceDB itself looks up; sorted. */
+/** The resources of a type that SpiceDB itself finds; sorted. */
 export async function resources(
   client: v1.ZedPromiseClientInterface,
   text: string,

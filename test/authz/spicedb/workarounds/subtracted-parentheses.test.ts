@@ -18,7 +18,7 @@ ${permissions.map((permission) => `  permission ${permission}\n`).join("")}}
 `;
 }
 
-/** Pairs of permissions of which SpiceDB takes one's decisions for the other's. */
+/** Pairs of permissions for which SpiceDB confuses the decisions. */
 const MISREAD: readonly (readonly [string, string])[] = [
   ["look = viewer", "view = viewer - (viewer + banned)"],
   ["look = viewer", "view = viewer - (viewer + parent->viewer)"],
@@ -37,7 +37,7 @@ const REFUSED: readonly string[] = [
   "view = nil - (viewer + banned)",
   // A union binds tighter than a minus.
   "view = viewer - banned + muted",
-  // Below another operator, and left of a minus.
+  // Below another operator, and to the left of a minus.
   "view = parent->viewer + (viewer - (banned + muted))",
   "view = muted & (viewer - (banned + muted))",
   "view = viewer - (banned + muted) - parent->viewer",
@@ -63,7 +63,7 @@ describe("a model that subtracts parentheses", () => {
     expect(() => refuseSubtractedParentheses(model)).toThrow(/: folder#view = [^;]*$/);
   });
 
-  test("is refused with the fix, and names all such permissions", () => {
+  test("is refused with the fix, and the error names all such permissions", () => {
     const model = modelOf(
       schemaOf("view = viewer - (banned + muted)", "look = viewer", "edit = muted - viewer & look"),
     );
@@ -76,12 +76,12 @@ describe("a model that subtracts parentheses", () => {
     );
   });
 
-  test.each(ACCEPTED)("is not %s; %s; %s", (...permissions) => {
+  test.each(ACCEPTED)("is accepted without them: %s; %s; %s", (...permissions) => {
     const model = modelOf(schemaOf(...permissions.filter((text) => text !== undefined)));
     expect(() => refuseSubtractedParentheses(model)).not.toThrow();
   });
 
-  test("keeps the engine from its start", async () => {
+  test("prevents the start of the engine", async () => {
     const model = modelOf(schemaOf("view = viewer - (banned + muted)"));
     const options = { endpoint: "127.0.0.1:1", token: "t", insecure: true, model };
     await expect(createSpicedbEngine(options)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
@@ -100,7 +100,7 @@ describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
     await withRawSpicedb(schemaOf(left, right), stored, async ({ client }) => {
       const [first = "", second = ""] = [left, right].map((text) => text.split(" ")[0] ?? "");
       for (const id of users) {
-        // The second is what was kept of the first, for every user.
+        // The second gets the cached decision of the first, for every user.
         const kept = await isAllowed(client, `folder:one#${first}@user:${id}`);
         const decided = await isAllowed(client, `folder:one#${second}@user:${id}`);
         expect([id, decided], onceRight("subtracted-parentheses.ts")).toEqual([id, kept]);

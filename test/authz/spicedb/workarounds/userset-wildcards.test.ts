@@ -13,11 +13,11 @@ definition post {
 }`;
 
 describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
-  test("counts a userset among a wildcard of its type; here it is not asked", async () => {
+  test("includes usersets in a wildcard of their type; here it is not asked", async () => {
     await withSpicedb(SCHEMA, ["post:one#audience@person:*"], async (engine, client) => {
       const text = "post:one#read@person:ann#friend";
       expect(await isAllowed(client, text), onceRight("userset-wildcards.ts")).toBe(true);
-      // Its own lookups do not.
+      // Its own lookups do not include them.
       expect(await resources(client, text)).toEqual([]);
 
       const refusal = { code: "UNIMPLEMENTED", message: expect.stringContaining("post#audience") };

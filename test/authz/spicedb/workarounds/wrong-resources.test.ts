@@ -20,7 +20,7 @@ definition folder {
 const folders = (...permissions: string[]) =>
   `${FOLDERS}${permissions.map((permission) => `  permission ${permission}\n`).join("")}}\n`;
 
-describe("a lookup that SpiceDB may answer wrongly is known", () => {
+describe("a lookup that SpiceDB may answer wrongly is detected", () => {
   test.each<[mayBeWrong: boolean, permission: string]>([
     [true, "asked = parent.all(view)"],
     [true, "asked = parent->view - parent->shut"],
@@ -41,7 +41,7 @@ describe("a lookup that SpiceDB may answer wrongly is known", () => {
     expect(lookupMayBeWrong(modelOf(folders(permission)), "folder", "asked")).toBe(mayBeWrong);
   });
 
-  test("also through another type, and not of what does not lead to it", () => {
+  test("also through another type, but not for permissions that do not lead to it", () => {
     const model = modelOf(`${folders("asked = parent.all(view)")}
 definition doc {
   relation place: folder
@@ -55,10 +55,10 @@ definition doc {
 });
 
 describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
-  // Which branch is the first to answer decides, so that each is tried a few times.
+  // The result depends on which branch answers first, so each is tried a few times.
   const TRIES = [0, 1, 2, 3, 4];
 
-  test("lists a resource that its check denies; here neither a list nor checkAny does", async () => {
+  test("lists a resource that its check denies; here neither lookups nor checkAny do", async () => {
     const stored = TRIES.flatMap((n) => [
       `folder:low${n}#parent@folder:mid${n}`,
       `folder:mid${n}#owner@user:u${n}`,
@@ -82,7 +82,7 @@ describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
     });
   });
 
-  test("leaves out resources that its check allows; here they are all listed, in pages", async () => {
+  test("omits resources that its check allows; here all are listed, in pages", async () => {
     const stored = TRIES.flatMap((n) => [
       `folder:one${n}#parent@folder:top${n}`,
       `folder:two${n}#parent@folder:one${n}`,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { spicedbIsAbsent } from "../../../support/spicedb.ts";
 import { consistency, isAllowed, onceRight, withSpicedb } from "./raw-spicedb.ts";
 
-/** Documents of which SpiceDB finds wrong subjects, see the tests. */
+/** Documents for which SpiceDB finds wrong subjects; see the tests. */
 const SCHEMA = `use self
 definition user {}
 definition team {}
@@ -34,7 +34,7 @@ const STORED = [
 describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
   const everyone = (...excluded: string[]) => ({ id: "*", excluded });
   const named = (id: string) => ({ id, excluded: [] });
-  /** What SpiceDB itself looks up of the users of a document. */
+  /** The users of a document that SpiceDB itself finds. */
   const users = (client: v1.ZedPromiseClientInterface, objectId: string, permission: string) =>
     client.lookupSubjects(
       v1.LookupSubjectsRequest.create({
@@ -44,7 +44,7 @@ describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
       }),
     );
 
-  test("takes `self` for a subject of any type; here its subjects are checked", async () => {
+  test("treats `self` as a subject of any type; here its subjects are checked", async () => {
     await withSpicedb(SCHEMA, STORED, async (engine, client) => {
       const lookup = (id: string, permission: string, subjectType = "user") =>
         engine.lookupSubjects({ resource: { type: "doc", id }, permission, subjectType });
@@ -61,7 +61,7 @@ describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
       expect(await found("bob", "minus")).toEqual([everyone(), named("bob")]);
       expect(await found("low", "near")).toEqual([named("amy"), named("bob")]);
       expect(await found("top", "near")).toEqual([everyone(), named("bob")]);
-      // One place is not a document, and a team has no owner.
+      // One place is not a document, and a team has no owner relation.
       expect(await found("two", "each")).toEqual([]);
       for (const permission of ["far", "rest"]) {
         await expect(lookup("eve", permission)).rejects.toMatchObject({ code: "UNIMPLEMENTED" });
@@ -69,7 +69,7 @@ describe.skipIf(spicedbIsAbsent())("a raw SpiceDB", () => {
     });
   });
 
-  test("passes over a place without the permission in `.all`; its check does not", async () => {
+  test("ignores a place without the permission in `.all`; its check does not", async () => {
     await withSpicedb(SCHEMA, STORED, async (_, client) => {
       const raw = await users(client, "two", "each");
       const ids = raw.map(({ subject }) => subject?.subjectObjectId).sort();

@@ -4,10 +4,10 @@ import { LEASE_MS } from "../../../../src/authz/spicedb/client/channel.ts";
 import { spicedbIsAbsent } from "../../../support/spicedb.ts";
 import { SCHEMA, updates, useSpicedb } from "../fixture.ts";
 
-describe.skipIf(spicedbIsAbsent())("a watch that has nothing to tell", () => {
+describe.skipIf(spicedbIsAbsent())("a watch without changes", () => {
   const spicedb = useSpicedb(SCHEMA);
 
-  test("outlives its stream, which SpiceDB's client would end after 30 seconds", async () => {
+  test("outlives its stream, which SpiceDB's client ends after 30 seconds", async () => {
     const changes = spicedb.engine.watch()[Symbol.asyncIterator]();
     const first = changes.next();
     await sleep(LEASE_MS + 1000);

@@ -1,42 +1,42 @@
-/** What a page saw of a call, as JSON. */
+/** The outcome of a call in a page, as JSON. */
 export interface Outcome {
   /** The responses, as ProtoJSON. */
   readonly messages: readonly unknown[];
   /** `x-request-id` of the response. */
   readonly requestId: string | null;
-  /** The methods of its requests, where the client has them made by `fetch`. */
+  /** The methods of its requests, if the client uses `fetch`. */
   readonly methods: readonly string[];
   readonly error?: {
     /** Such as `permission_denied`. */
     readonly code: string;
     readonly message: string;
-    /** Each by its type, with its bytes in base64. */
+    /** The type of each, and its bytes in base64. */
     readonly details: readonly { readonly type: string; readonly value: string }[];
   };
 }
 
-/** What a page is to do. */
+/** The task of a page. */
 export interface Settings {
-  /** Where the hub listens. */
+  /** The address of the hub. */
   readonly hub: string;
-  /** A page of an origin that the hub does not know tries one call only. */
+  /** Whether the hub does not allow the origin; the page then makes only one call. */
   readonly isStranger: boolean;
-  /** A token for each of the clients, in their order. */
+  /** A token for each client, in order. */
   readonly tokens: readonly string[];
-  /** Of one who may see nothing. */
+  /** The token of a user without access. */
   readonly stranger: string;
   readonly projectId: string;
-  /** A run that has ended, and one that goes on. */
+  /** A run that has ended, and one that has not. */
   readonly ended: string;
   readonly running: string;
-  /** How many streams are opened at once. */
+  /** The number of concurrent streams. */
   readonly streams: number;
 }
 
-/** The outcomes of a page: by the client, by what was called. */
+/** The outcomes of a page, by client and call. */
 export type Outcomes = Readonly<Record<string, Readonly<Record<string, Outcome>>>>;
 
-/** The clients, in the order of their tokens. */
+/** The clients in the order of their tokens. */
 export const CLIENTS = [
   "Connect, binary",
   "Connect, JSON",

@@ -1,4 +1,4 @@
-/** Runs in the browser: calls the hub by each client, and posts what came of it. */
+/** Runs in the browser: calls the hub with each client, and posts the outcomes. */
 import { type DescMessage, type Message, toJson } from "@bufbuild/protobuf";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import {
@@ -17,7 +17,7 @@ import { createTextTransport } from "./text-transport.ts";
 
 type ClientName = (typeof CLIENTS)[number];
 
-/** A client's transport, and the HTTP methods of what it sent. */
+/** The transport of a client, and the HTTP methods of its requests. */
 function transportOf(name: ClientName, baseUrl: string, useHttpGet = false) {
   const methods: string[] = [];
   const options = {
@@ -69,7 +69,7 @@ function errorOf({ code, rawMessage, details }: ConnectError): NonNullable<Outco
   };
 }
 
-/** What a page of an origin that the hub does not know tries. */
+/** The call of a page whose origin the hub does not allow. */
 async function tryAsStranger({ hub }: Settings, name: ClientName) {
   const { transport, methods } = transportOf(name, hub);
   const { listLoginProviders } = AuthnService.method;
@@ -119,7 +119,7 @@ async function tryAll(settings: Settings, name: ClientName) {
   };
 }
 
-/** Connect by GET, where an RPC has no side effects. */
+/** Connect with GET, for an RPC without side effects. */
 async function listByGet({ hub }: Settings, name: ClientName, own: CallOptions): Promise<Outcome> {
   const { transport, methods } = transportOf(name, hub, true);
   const projects = createClient(ProjectService, transport);
@@ -128,7 +128,7 @@ async function listByGet({ hub }: Settings, name: ClientName, own: CallOptions):
   );
 }
 
-/** Streams that are open all at once: over HTTP/1.1 a browser has no more than six. */
+/** Concurrent streams; over HTTP/1.1, a browser allows at most six. */
 async function watchHealth({ hub, streams }: Settings): Promise<Outcome> {
   const { transport, methods } = transportOf("Connect, JSON", hub);
   const service = builtInServices().find(({ typeName }) => typeName === "grpc.health.v1.Health");

@@ -11,7 +11,7 @@ import { ConnectError, type Transport } from "@connectrpc/connect";
 import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { GrpcWebClientBase, MethodDescriptor, type RpcError } from "grpc-web";
 
-/** gRPC-Web as text, which connect-web does not speak: by Google's client, behind the same interface. */
+/** gRPC-Web text, which connect-web does not support, by Google's client with the same interface. */
 export function createTextTransport({ baseUrl }: { readonly baseUrl: string }): Transport {
   const client = new GrpcWebClientBase({ format: "text", withCredentials: true });
   const open = (
@@ -23,7 +23,7 @@ export function createTextTransport({ baseUrl }: { readonly baseUrl: string }): 
     const deadline = timeoutMs === undefined ? {} : { deadline: String(Date.now() + timeoutMs) };
     const metadata = { ...Object.fromEntries(new Headers(header)), ...deadline };
     const url = `${baseUrl}/${method.parent.typeName}/${method.name}`;
-    // The classes of the messages, which it only hands on.
+    // The classes of the messages, which the client only passes on.
     const none = Object as never;
     const descriptor = new MethodDescriptor<Message, Message>(
       url,
@@ -40,7 +40,7 @@ export function createTextTransport({ baseUrl }: { readonly baseUrl: string }): 
       const response = open(method, create(method.input, input), header, timeoutMs);
       const messages = response.messages(signal);
       const { value: message } = await messages.next();
-      // The status comes after it.
+      // The status follows.
       await messages.next();
       return { ...response.head(method), stream: false, message: message as never };
     },
@@ -59,7 +59,7 @@ async function only<Input extends DescMessage>(
   throw new Error("there is no request");
 }
 
-/** The response of a call: what has come of it, until somebody takes it. */
+/** The response of a call, which keeps its messages until they are read. */
 class TextResponse {
   readonly #stream: ReturnType<GrpcWebClientBase["serverStreaming"]>;
   readonly #header = new Headers();
