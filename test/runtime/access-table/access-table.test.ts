@@ -1,4 +1,4 @@
-/** Every exposure by every protocol, in every mode of authentication, with every kind of credential. */
+/** Every exposure over every protocol, in every authentication mode, with every kind of credential. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ import {
 } from "./expected.ts";
 import { accessTableDocument } from "./print-table.ts";
 
-/** Where trusted calls come from; the others come from 127.0.0.1. */
+/** The address of trusted callers; the others call from 127.0.0.1. */
 const TRUSTED = "127.0.0.2";
 const ENGINE_DOWN = "AUTHORIZED, engine down";
 let issuer: TokenIssuer;
@@ -71,7 +71,7 @@ describe.each(MODES)("in mode %s [EXP-1, EXP-2, EXP-3, EXP-4, EXP-5, AUTHZ-2]", 
     };
     vault = await startVault({ security });
     await shareDocument(vault.engine);
-    // A SpiceDB that nobody started.
+    // No SpiceDB runs there.
     const { model } = parseModel(readFileSync(join(FIXTURE, "model.zed"), "utf8"), "model.zed");
     const engine = await createSpicedbEngine({
       endpoint: "127.0.0.1:1",
@@ -118,7 +118,7 @@ describe.each(MODES)("in mode %s [EXP-1, EXP-2, EXP-3, EXP-4, EXP-5, AUTHZ-2]", 
   });
 });
 
-test("docs/access-table.md says what was tested", () => {
+test("docs/access-table.md has the tested results", () => {
   const file = join(ROOT, "docs/access-table.md");
   const text = accessTableDocument();
   if (process.env["UPDATE_GOLDENS"] === "1") writeFileSync(file, text);

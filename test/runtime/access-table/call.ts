@@ -33,7 +33,7 @@ export type Headers = readonly (readonly [string, string])[];
 
 const SERVICE = "/acme.vault.v1.VaultService";
 
-/** A call of the service, with its message in every encoding. */
+/** A call of the service, with its message in each encoding. */
 export function vaultCall<Desc extends DescMessage>(
   name: string,
   route: WireCall["route"],
@@ -98,8 +98,8 @@ export function targetOf(column: string, form: Wire["form"] = "route"): WireCall
 }
 
 /**
- * What came of a call: whom the handler saw (`-` for nobody), or the status of HTTP that
- * stands for the refusal, which is reported in the form of the protocol.
+ * The outcome of a call: the caller that the handler saw (`-` for none), or the HTTP status of the
+ * refusal, which must have the form of the protocol.
  */
 export async function callWire(
   port: number,
@@ -130,7 +130,7 @@ function subjectOf({ codec }: Wire, answer: Uint8Array | undefined): string {
   return subjectId || "-";
 }
 
-/** The same by gRPC, by a client that nobody here wrote. */
+/** The same over gRPC, by a third-party client. */
 export async function callGrpc(port: number, target: WireCall, headers: Headers): Promise<string> {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   const metadata = new Metadata();
@@ -155,7 +155,7 @@ export async function callGrpc(port: number, target: WireCall, headers: Headers)
   }
 }
 
-/** The HTTP status of the code that stands for a gRPC status here. */
+/** The HTTP status of the code that corresponds to a gRPC status. */
 function httpStatusOf({ code, details }: GrpcError, reject: (error: Error) => void): string {
   const names = ["INVALID_ARGUMENT", "UNAUTHORIZED", "FORBIDDEN", "UNAVAILABLE"] as const;
   const name = names.find((one) => ERROR_CODES[one].grpc === code);

@@ -1,11 +1,11 @@
 /**
- * Who may call what, written from docs/requirements.md (Exposure, Authentication, Identity
- * headers), cell by cell. A cell is the caller that the handler sees (`-` for nobody),
+ * Who may call what, derived from docs/requirements.md (Exposure, Authentication, Identity
+ * headers), cell by cell. A cell is the caller that the handler sees (`-` for none),
  * or the HTTP status of the refusal.
  */
 import type { Protocol } from "../support/wire/protocols.ts";
 
-/** The columns: an RPC of each exposure, and of AUTHORIZED each way that the check can end. */
+/** The columns: an RPC of each exposure, and for AUTHORIZED each outcome of the check. */
 export const COLUMNS = [
   "PUBLIC",
   "AUTHENTICATED",
@@ -16,7 +16,7 @@ export const COLUMNS = [
   "SYSTEM",
 ] as const;
 
-/** RPCs with streams: whoever may call one of its exposure may call these, and nobody else. */
+/** RPCs with streams: the same callers are allowed as for the unary RPC of their exposure. */
 export const STREAMS = {
   "AUTHENTICATED, stream both ways": "AUTHENTICATED",
   "AUTHORIZED, stream of answers": "AUTHORIZED, allowed",
@@ -26,14 +26,14 @@ export const STREAMS = {
 export type Stream = keyof typeof STREAMS;
 export type Rpc = (typeof COLUMNS)[number] | Stream;
 
-/** All of them: the exposures, and the streams. */
+/** All RPCs: those of the columns, and the streams. */
 export const RPCS: readonly Rpc[] = [...COLUMNS, ...(Object.keys(STREAMS) as Stream[])];
 
 export function isStream(rpc: Rpc): rpc is Stream {
   return rpc in STREAMS;
 }
 
-/** What a call carries. `t` headers come from a trusted peer, `u` headers from another one. */
+/** The credentials of a call, each from a trusted or an untrusted peer. */
 export const CREDENTIALS = {
   "no credential": {},
   "trusted headers of alice": { headers: "alice", peer: "trusted" },
@@ -56,13 +56,13 @@ export const CREDENTIALS = {
   "system token": { token: "system" },
 } as const satisfies Record<string, Credential>;
 
-/** What a call carries. */
+/** The credentials of a call. */
 export interface Credential {
   readonly headers?: string;
   readonly claimHeaders?: string;
   /** The subject type. */
   readonly type?: string;
-  /** Another value of the same header. */
+  /** A second value of the same header. */
   readonly duplicate?: string;
   readonly peer?: "trusted" | "untrusted";
   readonly jwt?: "valid" | "expired" | "forged";
@@ -73,7 +73,7 @@ export type CredentialName = keyof typeof CREDENTIALS;
 export type Mode = "gateway_trusted" | "idp_jwt" | "hybrid" | "disabled";
 
 /**
- * What a call of an RPC comes to by a protocol: the same by each, but where the protocol does not
+ * The outcome of a call of an RPC over a protocol: the same for each protocol, unless it cannot
  * carry the RPC, which is checked before authentication.
  */
 export function expectedCell(
@@ -98,7 +98,7 @@ function statusOfNotCarried(rpc: Rpc, protocol: Protocol): string | undefined {
   return protocol === "HTTP" && hasNoRoute ? "415" : undefined;
 }
 
-/** By mode and credential, in the order of the columns. */
+/** The outcomes by mode and credential, in the order of the columns. */
 export const EXPECTED: Readonly<Record<Mode, Readonly<Record<CredentialName, string>>>> = {
   gateway_trusted: {
     "no credential": "-      401    401    401  401  401  401",

@@ -11,13 +11,14 @@ import {
 } from "./expected.ts";
 
 const MODES: Readonly<Record<Mode, string>> = {
-  gateway_trusted: "identity headers count, from trusted peers only; JWTs are not looked at",
-  idp_jwt: "JWTs count; identity headers are dropped",
-  hybrid: "the JWT first; where it does not identify the caller, the headers of trusted peers",
-  disabled: "nobody is identified; for development only",
+  gateway_trusted: "identity headers are accepted from trusted peers only; JWTs are ignored",
+  idp_jwt: "JWTs are verified; identity headers are dropped",
+  hybrid:
+    "the JWT is used first; if it does not identify the caller, the headers of trusted peers are used",
+  disabled: "no user is identified; for development only",
 };
 
-/** The codes of the refusals of the table, by their HTTP status. */
+/** The codes of refusals, by their HTTP status. */
 const REFUSALS: Readonly<Record<string, ErrorCode>> = {
   "400": "INVALID_ARGUMENT",
   "401": "UNAUTHORIZED",
@@ -25,7 +26,7 @@ const REFUSALS: Readonly<Record<string, ErrorCode>> = {
   "503": "UNAVAILABLE",
 };
 
-/** As gRPC names them. */
+/** Their names in gRPC. */
 const GRPC_NAMES: Readonly<Record<number, string>> = {
   3: "INVALID_ARGUMENT",
   7: "PERMISSION_DENIED",
@@ -38,27 +39,27 @@ export function accessTableDocument(): string {
   const parts = [
     "# Who may call what",
     "",
-    "What a service answers, by the exposure of the RPC, the mode of authentication",
-    "(`security.authn.mode`), what the call carries and the protocol that it comes by. A name is",
-    "the caller that the handler sees, `-` nobody; all else is the refusal. Of each mode, the",
-    "first table says what is decided, by the HTTP status; the tables after it say how that is",
-    "expressed in each protocol.",
+    "The response of a service to a call depends on the exposure of the RPC, the authentication",
+    "mode (`security.authn.mode`) and the credentials of the call. A cell with a name is the caller",
+    "that the handler sees, and `-` means that it sees none; every other cell is a refusal. For each",
+    "mode, the first table has the decisions as HTTP statuses; the tables below it have their",
+    "forms in each protocol.",
     "",
-    "The decision is the same whichever protocol a call comes by. A protocol only may not carry an",
-    "RPC, which is checked before authentication: Connect's GET is never for INTERNAL and",
-    "SYSTEM, nor for streams (405), and a route has no stream of requests (415). Nor is it for RPCs",
-    "without `NO_SIDE_EFFECTS` or a binding of GET, and requests with a `debug_redact` field:",
+    "The decision is the same for every protocol. A protocol may be unable to carry an RPC, which is",
+    "checked before authentication: Connect GET refuses INTERNAL and SYSTEM RPCs and streams (405),",
+    "and an HTTP route has no stream of requests (415). Connect GET also refuses RPCs without",
+    "`NO_SIDE_EFFECTS` or a GET binding, and requests with a `debug_redact` field: see",
     "`test/runtime/hostile/connect-get.test.ts`.",
     "",
-    "`test/runtime/access-table` makes each of these calls, by each protocol, over HTTP/1.1 and",
-    "HTTP/2 where the protocol has both, and writes this page.",
+    "`test/runtime/access-table` makes each of these calls over each protocol, with HTTP/1.1 and",
+    "HTTP/2 if the protocol supports both, and writes this page.",
   ];
   for (const mode of Object.keys(EXPECTED) as Mode[]) {
     parts.push("", `## ${mode}`, "", `${capitalized(MODES[mode])}.`, "");
-    parts.push(...table("the call carries", COLUMNS, decisionsOf(mode)));
+    parts.push(...table("credentials", COLUMNS, decisionsOf(mode)));
     for (const [names, rows] of groupsOf(mode)) {
       parts.push("", `### ${mode}: ${names.join("; ")}`, "");
-      parts.push(...table("the RPC", PROTOCOL_NAMES, rows));
+      parts.push(...table("RPC", PROTOCOL_NAMES, rows));
     }
   }
   return `${parts.join("\n")}\n`;
@@ -75,12 +76,12 @@ function table(first: string, columns: readonly string[], rows: readonly Row[]):
   ];
 }
 
-/** What is decided, by credential and exposure. */
+/** The decisions, by credential and exposure. */
 function decisionsOf(mode: Mode): Row[] {
   return Object.entries(EXPECTED[mode]).map(([name, cells]) => [name, ...cells.split(/\s+/)]);
 }
 
-/** The rows of a mode by RPC and protocol; credentials with which they are the same stand together. */
+/** The rows of a mode by RPC and protocol; credentials with the same rows are grouped. */
 function groupsOf(mode: Mode): [names: string[], rows: Row[]][] {
   const groups = new Map<string, [names: string[], rows: Row[]]>();
   for (const name of Object.keys(EXPECTED[mode]) as CredentialName[]) {
@@ -96,7 +97,7 @@ function groupsOf(mode: Mode): [names: string[], rows: Row[]][] {
   return [...groups.values()];
 }
 
-/** A cell in the words of a protocol. */
+/** A cell in the form of a protocol. */
 function form(protocol: Protocol, cell: string): string {
   const code = REFUSALS[cell];
   if (code === undefined) return cell;

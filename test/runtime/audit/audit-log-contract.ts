@@ -19,7 +19,7 @@ const read = methodOf(
   { rpc: "a.v1.S/Read", isWrite: false },
 );
 
-/** What holds for the audit of a service in any database. */
+/** Tests for the audit of a service in any database. */
 export function auditLogContract(fresh: () => Promise<Database<unknown>>): void {
   const opened = async () => {
     const database = await fresh();
@@ -74,7 +74,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     await audit.close();
   });
 
-  test("a read, and a write that was denied, are one event without an intent", async () => {
+  test("a read, and a denied write, are one event without an intent", async () => {
     const { audit, log } = await opened();
     const call = callOf(read, { principal: principalOf() });
     await audit.trail.begin(call);
@@ -91,7 +91,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     await audit.close();
   });
 
-  test("a call that ended early stays ended, whenever its intent comes", async () => {
+  test("a call that ended early stays ended, even if its intent is stored later", async () => {
     const { audit, log } = await opened();
     const late = new ServiceError("DEADLINE_EXCEEDED");
     const inFlight = callOf(write);
@@ -108,7 +108,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     await audit.close();
   });
 
-  test("an intent without an outcome becomes unknown after its time", async () => {
+  test("an intent without an outcome becomes unknown after its time limit", async () => {
     const { database, audit, log } = await opened();
     const call = callOf(write, { principal: principalOf() });
     call.deadline = Date.now() + 60_000;
@@ -123,7 +123,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
       return found;
     };
     expect(await states(log)).toEqual(["pending pending"]);
-    // The outcome of a call whose time is up may need a moment.
+    // The outcome of a call whose deadline has passed may need a moment.
     expect(await states(at(call.deadline + 9_999))).toEqual(["pending pending"]);
     const later = at(call.deadline + 10_000);
     expect(await states(later)).toEqual(["unknown unknown"]);
@@ -131,13 +131,13 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     expect((await later.list()).events).toEqual([
       { ...pending, data: { ...pending?.data, state: "unknown" } },
     ]);
-    // Its outcome may still come, such as after a long outage.
+    // Its outcome may still arrive, such as after a long outage.
     await audit.trail.complete(call, undefined);
     expect((await later.list()).events[0]?.data.state).toBe("completed");
     await audit.close();
   });
 
-  test("hostile text is stored as text that is harmless", async () => {
+  test("hostile text is stored as harmless text", async () => {
     const { audit, log, lines } = await opened();
     const subjectId = `eve\0\n\u001b[31m\ud800'; drop table audit_events; --${"x".repeat(5000)}`;
     const principal = principalOf({ subjectId, organizationId: "💥".repeat(300) });
@@ -157,7 +157,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     await audit.close();
   });
 
-  test("is listed newest first, by filter, in pages that lack and repeat nothing", async () => {
+  test("is listed newest first, by filter, in pages that contain each event once", async () => {
     const { audit, log } = await opened();
     const calls = Array.from({ length: 60 }, (_, index) => {
       const method = index % 2 === 0 ? write : read;
@@ -198,12 +198,12 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     for (const none of [{ organization: "other" }, { traceId: "0" }, { type: "doc" }]) {
       expect(await ids(none, 50)).toEqual([]);
     }
-    // A page is of 50 unless configured otherwise.
+    // The default page size is 50.
     expect((await log.list()).events).toHaveLength(50);
     await audit.close();
   });
 
-  test("is found by each field of a filter, and by another value of it is not", async () => {
+  test("is found by the value of each filter field, and not by another value", async () => {
     const { audit, log } = await opened();
     const principal = principalOf({ subjectType: "service", organizationId: "acme" });
     const call = callOf(write, { principal, requestId: "r-1" });
@@ -236,7 +236,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     await audit.close();
   });
 
-  test("old events are removed, and only those", async () => {
+  test("only old events are removed", async () => {
     const { database, audit, log } = await opened();
     for (let count = 0; count < 1200; count++) void audit.trail.complete(callOf(read), undefined);
     await audit.trail.complete(callOf(read), undefined);
@@ -248,7 +248,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     await audit.close();
   });
 
-  test("a removal that is under way ends with the server, before the database is closed", async () => {
+  test("a running removal ends when the server closes, before the database is closed", async () => {
     const { database, audit, log } = await opened();
     for (let count = 0; count < 3000; count++) void audit.trail.complete(callOf(read), undefined);
     await audit.trail.complete(callOf(read), undefined);
@@ -259,14 +259,14 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     const stop = keepFor(1, tables, { debug() {}, info() {}, warn, error: warn });
     await stop();
     const removedLater = await removeBefore(tables, 1000);
-    // One statement was under way, and none came after it.
+    // One statement was running, and none followed.
     expect(removedLater).toBeGreaterThan(2000);
     expect(warnings).toEqual([]);
     expect((await log.list()).events).toEqual([]);
     await audit.close();
   });
 
-  test("what is older than it is kept for is removed at the start, and nothing younger", async () => {
+  test("at the start, exactly the events beyond their retention are removed", async () => {
     const { database, audit, log } = await opened();
     const tables = database.as<AuditTables>();
     const hours = [0, 1, 3, 5, 100];
@@ -281,7 +281,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     const again = await openAudit({ ...logOf([]), ...options });
     const kept = async () => (await log.list()).events.map(({ data }) => data.request_id);
     await expect.poll(kept).toEqual(["0", "1", "3"]);
-    // Not all the time.
+    // It does not do so continuously.
     const old = tables.kysely.updateTable("audit_events").where("request_id", "=", "3");
     await old.set({ time: 1 }).execute();
     await sleep(50);
@@ -289,7 +289,7 @@ export function auditLogContract(fresh: () => Promise<Database<unknown>>): void 
     await again.close();
   });
 
-  test("closing stores what is under way", async () => {
+  test("closing stores pending events", async () => {
     const { audit, log } = await opened();
     const completed = audit.trail.complete(callOf(read), undefined);
     await audit.close();

@@ -57,7 +57,7 @@ const stages = {
   after: [],
   observers: [],
 } satisfies Omit<ConstructorParameters<typeof ServerChain>[0], "timeoutMs">;
-/** Of a second chain only what never ends is called: a slow machine makes nothing else late. */
+/** A second chain serves only the call that never ends, so that a slow machine makes no other call late. */
 const chain = new ServerChain({ ...stages, timeoutMs: { unary: 60_000, stream: 60_000 } });
 const briefChain = new ServerChain({ ...stages, timeoutMs: { unary: 200, stream: 200 } });
 
@@ -116,7 +116,13 @@ const malformed = () => {
 };
 
 test.each<[string, BoundMethod, string | undefined, string, string[], (() => unknown)?]>([
-  ["an unidentified caller is not at the audit stage yet", works, undefined, "UNAUTHORIZED", []],
+  [
+    "an unidentified caller is refused before the audit stage",
+    works,
+    undefined,
+    "UNAUTHORIZED",
+    [],
+  ],
   ["a denied call", works, "bob", "FORBIDDEN", ["denied FORBIDDEN"]],
   ["a malformed request", works, "alice", "INVALID_ARGUMENT", ["none INVALID_ARGUMENT"], malformed],
   ["a call that is served", works, "alice", "OK", ["allowed OK"]],
@@ -133,7 +139,7 @@ test.each<[string, BoundMethod, string | undefined, string, string[], (() => unk
   expect(await run(of, user, readRequest)).toMatchObject({ code, events });
 });
 
-test("a call beyond the limit is not at the audit stage yet [AUDIT-1]", async () => {
+test("a call beyond the rate limit is refused before the audit stage [AUDIT-1]", async () => {
   expect(await run(once, "alice")).toMatchObject({ code: "OK", events: ["allowed OK"] });
   expect(await run(once, "alice")).toMatchObject({ code: "RATE_LIMITED", events: [] });
 });
@@ -141,7 +147,7 @@ test("a call beyond the limit is not at the audit stage yet [AUDIT-1]", async ()
 test("a write whose intent cannot be stored does not happen [AUDIT-2]", async () => {
   await sql`alter table audit_events rename to hidden`.execute(database.kysely);
   handled.length = 0;
-  // The log cannot be read either; what the call came to is seen below.
+  // The log cannot be read either; the outcome of the call shows below.
   await expect(run(works, "alice")).rejects.toMatchObject({
     code: "UNAVAILABLE",
     cause: expect.any(Error),

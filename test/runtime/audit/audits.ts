@@ -5,7 +5,7 @@ import { openAudit, type ServiceAudit } from "../../../src/runtime/audit/open-au
 import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import { NO_EVENTS } from "../../../src/runtime/events/runtime-events.ts";
 
-/** A logger that keeps the events that are reported to it. */
+/** A logger that records its events. */
 export function logOf(lines: AuditEvent[]): { logger: Logger; events: typeof NO_EVENTS } {
   const keep = (fields: object) => {
     const { audit } = fields as { audit?: AuditEvent };
@@ -17,7 +17,7 @@ export function logOf(lines: AuditEvent[]): { logger: Logger; events: typeof NO_
   };
 }
 
-/** Opens the audit of a service `hub`, and gives the events that it logs. */
+/** Opens the audit of a service `hub`, and returns the events that it logs. */
 export async function auditOf(
   database: Database<unknown>,
   methods: readonly BoundMethod[],

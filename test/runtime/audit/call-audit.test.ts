@@ -1,4 +1,4 @@
-/** What an event says of the object, the decision, and what the handler adds. */
+/** The object and the decision in an event, and what the handler adds. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ async function run(
 ) {
   const requestId = `call-${++calls}`;
   const method = {
-    // An RPC of its own: refusals that repeat are counted.
+    // A separate RPC, since repeated refusals are counted.
     ...methodOf({ audit: { event: "doc.write", riskLevel: "LOW" }, ...policy }, { rpc: requestId }),
     descriptor: serviceMethod("One"),
     handler,
@@ -86,7 +86,7 @@ const authz = (id: "*" | readonly object[], audience = "user") => {
 };
 const literal = (text: string) => [{ kind: "literal", text }] as const;
 
-describe("an event has what was decided", () => {
+describe("an event has the decision for", () => {
   const revision = expect.stringMatching(/./);
   test.each<[string, Partial<AccessPolicy>, Principal, object]>([
     [
@@ -120,7 +120,7 @@ describe("an event has what was decided", () => {
       },
     ],
     [
-      "a caller that lacks what the pattern names",
+      "a caller that lacks the claim of the pattern",
       authz([{ kind: "principal", field: "organization_id" }]),
       principalOf({ organizationId: "" }),
       {
@@ -135,7 +135,7 @@ describe("an event has what was decided", () => {
     expect(event?.data.authz).toEqual(decided);
   });
 
-  test("and nothing where nothing was decided", async () => {
+  test("and no decision if none was made", async () => {
     const { event } = await run({ exposure: "AUTHENTICATED" }, nothing);
     expect(event?.data.authz).toBeUndefined();
   });
@@ -162,7 +162,7 @@ describe("an event of an RPC that is not AUTHORIZED names its object [ANNO-15]",
       principalOf(),
       "session:alice",
     ],
-    ["but not by a field that is absent", audited(field), { id: "" }, principalOf(), undefined],
+    ["but not by an absent field", audited(field), { id: "" }, principalOf(), undefined],
     [
       "but not by a value that is not an id",
       audited(field),
@@ -183,7 +183,7 @@ describe("an event of an RPC that is not AUTHORIZED names its object [ANNO-15]",
     expect(events).toHaveLength(1);
   });
 
-  test("as the request was when the handler got it", async () => {
+  test("as the handler received the request", async () => {
     const change = (request: { id: string }) => {
       request.id = "other";
       return {};
@@ -192,14 +192,14 @@ describe("an event of an RPC that is not AUTHORIZED names its object [ANNO-15]",
     expect(event?.subject).toBe("session:s1");
   });
 
-  test("also where it is refused before its handler", async () => {
+  test("even if it is refused before its handler", async () => {
     const policy = { ...audited(field), exposure: "INTERNAL" as const };
     const { code, event } = await run(policy, nothing, { request: { id: "s1" } });
     expect(code).toBe("FORBIDDEN");
     expect(event?.data).toMatchObject({ resource: "session:s1", decision: "denied" });
   });
 
-  test("a pattern that can never name one keeps the server from starting", () => {
+  test("a pattern that can never name an object prevents the server from starting", () => {
     const method = {
       ...methodOf(audited([{ kind: "field", path: "nothing" }])),
       descriptor: serviceMethod("One"),
@@ -211,7 +211,7 @@ describe("an event of an RPC that is not AUTHORIZED names its object [ANNO-15]",
 });
 
 describe("a handler [AUDIT-5]", () => {
-  test("names the object that it created; what was authorized stays", async () => {
+  test("names the object that it created; the authorized object stays", async () => {
     const { event } = await run(authz(literal("d1")), (_, { audit: own }: CallContext) => {
       own.setResource("doc:new");
       return {};
@@ -239,7 +239,7 @@ describe("a handler [AUDIT-5]", () => {
     expect(() => call.audit.setResource(resource as string)).toThrow(TypeError);
   });
 
-  test("is reported where the object comes too late", async () => {
+  test("gets an error if it names the object too late", async () => {
     const { call } = await run({}, nothing);
     expect(() => call.audit.setResource("doc:x")).toThrow("its audit event is complete");
   });
@@ -284,9 +284,9 @@ describe("a handler [AUDIT-5]", () => {
     ["too long a name", { event: `a.${"b".repeat(127)}` }],
     ["an unknown risk", { event: "a.b", riskLevel: "SEVERE" }],
     ["an object without a type", { event: "a.b", resource: "s1" }],
-    ["a field that is not known", { event: "a.b", secret: "x" }],
+    ["an unknown field", { event: "a.b", secret: "x" }],
     ["nested details", { event: "a.b", details: { of: {} } }],
-    ["a number that is none", { event: "a.b", details: { of: Number.NaN } }],
+    ["NaN", { event: "a.b", details: { of: Number.NaN } }],
     ["a list of details", { event: "a.b", details: ["x"] }],
     ["an odd name", { event: "a.b", details: { "a b": 1 } }],
     [
@@ -311,7 +311,7 @@ describe("a handler [AUDIT-5]", () => {
     await expect(call.audit.record({ event: "a.b" })).rejects.toThrow(RangeError);
   });
 
-  test("records what is done after the call, whose own event is complete", async () => {
+  test("records events after the call, whose own event is complete", async () => {
     const { call } = await run({}, nothing);
     expect(() => call.audit.setResource("doc:x")).toThrow("is complete");
     await call.audit.record({ event: "late.work" });
@@ -321,7 +321,7 @@ describe("a handler [AUDIT-5]", () => {
     });
   });
 
-  test("does not take what nobody would store, once the server has ended", async () => {
+  test("gets an error for an event that could not be stored, once the server has ended", async () => {
     const own = await openDatabase<unknown>(settingsOf({ file: join(folder, "ended.db") }), {
       logger: SILENT,
     });
@@ -335,7 +335,7 @@ describe("a handler [AUDIT-5]", () => {
     expect(ended.lines.map(({ type }) => type)).toEqual(["in.time"]);
   });
 
-  test("is reported where there is no database", async () => {
+  test("gets an error if there is no database", async () => {
     await expect(newCall().audit.record({ event: "a.b" })).rejects.toThrow("configure database");
   });
 });

@@ -1,4 +1,4 @@
-/** A process of its own that audits writes: `node child-audit.ts FILE`. It says each as it is acknowledged. */
+/** A process that audits writes: `node child-audit.ts FILE`. It prints each acknowledgement at once. */
 import { writeSync } from "node:fs";
 import { openDatabase } from "../../../src/database/service/open-database.ts";
 import { SILENT, settingsOf } from "../../database/settings.ts";

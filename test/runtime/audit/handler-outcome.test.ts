@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Something that happens when the test says so. */
+/** A promise that the test resolves. */
 function signal<Value = void>() {
   let resolve: (value: Value) => void = () => undefined;
   let reject: (error: unknown) => void = () => undefined;
@@ -91,15 +91,19 @@ const gone = new ServiceError("CANCELLED");
 const late = new ServiceError("DEADLINE_EXCEEDED");
 const ending = new ServiceError("UNAVAILABLE", "the server is shutting down");
 
-/** What ends a call early, and what its event then says beside what the handler did. */
+/** Reasons to end a call early, and the members of its event beside the outcome of the handler. */
 const ENDS: [string, ServiceError, Partial<AuditData>][] = [
   ["whose caller hung up", gone, { caller_gone: true }],
   ["whose time was up", late, { answered: { status: 504, code: "DEADLINE_EXCEEDED" } }],
-  ["that the server's end cut off", ending, { answered: { status: 503, code: "UNAVAILABLE" } }],
+  [
+    "that was cut off when the server closed",
+    ending,
+    { answered: { status: 503, code: "UNAVAILABLE" } },
+  ],
 ];
 
 describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
-  test.each([true, false])("says that the handler did its work (write: %s)", async (isWrite) => {
+  test.each([true, false])("has the success of the handler (write: %s)", async (isWrite) => {
     const [entered, finish] = [signal(), signal<unknown>()];
     const { call, answer, data } = start(
       () => {
@@ -111,14 +115,14 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     await entered.promise;
     call.abort(reason);
     expect(await answer).toBe(reason.code);
-    // Nobody knows yet what it comes to.
+    // Its outcome is not known yet.
     expect((await data())?.state).toBe(isWrite ? "pending" : undefined);
     finish.resolve({});
     await expect.poll(async () => (await data())?.state).toBe("completed");
     expect(await data()).toMatchObject({ code: "OK", status: 200, ...notified });
   });
 
-  test("says that the handler failed by itself", async () => {
+  test("has the handler's own failure", async () => {
     const [entered, finish] = [signal(), signal<unknown>()];
     const { call, answer, data } = start(() => {
       entered.resolve();
@@ -152,7 +156,7 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     expect(event?.answered).toBeUndefined();
   });
 
-  test("says that a stream was written to its end", async () => {
+  test("has the success of a stream that was written to its end", async () => {
     const [entered, finish] = [signal(), signal()];
     const run = start(
       async function* () {
@@ -175,7 +179,7 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     expect(await dataOf(requestId)).toMatchObject({ code: "OK", ...notified });
   });
 
-  test("says that a stream was cut off", async () => {
+  test("marks a stream that was cut off", async () => {
     const entered = signal();
     let wasLeft = false;
     const run = start(
@@ -201,11 +205,11 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
     expect(await read).toBe(reason.code);
     await expect.poll(async () => (await dataOf(run.requestId))?.state).toBe("completed");
     expect(wasLeft).toBe(true);
-    // What it wrote before a message stands.
+    // What it wrote before a message remains.
     expect(await dataOf(run.requestId)).toMatchObject({ code: "OK", cut_off: true, ...notified });
   });
 
-  test("of a stream of requests says what the handler did", async () => {
+  test("of a stream of requests has the outcome of the handler", async () => {
     const [entered, finish] = [signal(), signal<unknown>()];
     const { call, answer, data } = start(
       () => {
@@ -223,7 +227,7 @@ describe.each(ENDS)("the event of a call %s", (_, reason, notified) => {
   });
 });
 
-test("a caller that leaves a stream has gone, and the handler hears of it", async () => {
+test("if a caller leaves a stream, the event has caller_gone and the handler is notified", async () => {
   let heard: unknown;
   const run = start(
     async function* (_, context: Call) {
@@ -245,7 +249,7 @@ test("a caller that leaves a stream has gone, and the handler hears of it", asyn
   expect(heard).toMatchObject({ code: "CANCELLED" });
 });
 
-test("a response that cannot be encoded does not undo what the handler did", async () => {
+test("a response that cannot be encoded does not change the outcome of the handler", async () => {
   const encode = () => {
     throw new RangeError("too large");
   };
@@ -258,7 +262,7 @@ test("a response that cannot be encoded does not undo what the handler did", asy
   });
 });
 
-test("an interceptor that gives up does not hide what the handler did, and begins nothing more", async () => {
+test("an interceptor that gives up does not hide the outcome of the handler, and starts nothing more", async () => {
   const [entered, finish, again] = [signal(), signal<unknown>(), signal()];
   let runs = 0;
   let refused: unknown;
@@ -289,7 +293,7 @@ test("an interceptor that gives up does not hide what the handler did, and begin
   expect(runs).toBe(1);
 });
 
-test("no handler begins after its caller has gone, also after an interceptor that waited", async () => {
+test("no handler starts after its caller has gone, even after an interceptor that waited", async () => {
   const [entered, goOn] = [signal(), signal()];
   let runs = 0;
   const slow: Interceptor = async (_, next) => {
@@ -344,12 +348,12 @@ describe("a handler that never ends", () => {
     const begin = Date.now();
     for (let at = 0; at < 200_000; at += 1000) {
       await vi.advanceTimersByTimeAsync(1000);
-      // What the timer stored is stored before the next second.
+      // The event of the timer is stored before the next second.
       for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
     }
     expect(Date.now()).toBeGreaterThan(Math.min(begin + 150_000, call.deadline + 30_000));
     expect(await stateAt(Date.now())).toBe("pending");
-    // The process died now, as far as anybody can tell.
+    // From now on the process seems to have died.
     expect(await stateAt(Date.now() + 60_000)).toBe("unknown");
     await of.close();
     await own.close();
@@ -366,7 +370,7 @@ describe("a handler that never ends", () => {
   );
 });
 
-test("the audit is settled once no handler outlasts its call", async () => {
+test("the audit is complete once no handler outlives its call", async () => {
   const [entered, finish] = [signal(), signal<unknown>()];
   const { call, answer } = start(() => {
     entered.resolve();
@@ -386,10 +390,10 @@ test("the audit is settled once no handler outlasts its call", async () => {
   await settled;
 });
 
-describe("what a stream's handler did before it was left stands:", () => {
+describe("the success of a stream's handler before its caller left is kept:", () => {
   const LEFT = { state: "completed", code: "OK", status: 200, cut_off: true, caller_gone: true };
 
-  test("it wrote, and then gave its first message to nobody", async () => {
+  test("it wrote, and then yielded its first message after the caller had left", async () => {
     const [entered, finish] = [signal(), signal()];
     const run = start(
       async function* () {
@@ -409,7 +413,7 @@ describe("what a stream's handler did before it was left stands:", () => {
     expect(await dataOf(run.requestId)).toMatchObject(LEFT);
   });
 
-  test("it wrote when it was called, and its stream was left before the first read", async () => {
+  test("it wrote when it was called, and the caller left before the first read", async () => {
     const run = start(
       () =>
         (async function* () {
@@ -421,13 +425,13 @@ describe("what a stream's handler did before it was left stands:", () => {
     expect(await dataOf(run.requestId)).toMatchObject(LEFT);
   });
 
-  test("but where it fails as it is left, that is what it did", async () => {
+  test("but if it fails while it is ended, that is the outcome", async () => {
     const run = start(
       async function* () {
         try {
           for (;;) yield {};
         } finally {
-          // biome-ignore lint/correctness/noUnsafeFinally: a handler whose transaction cannot be ended
+          // biome-ignore lint/correctness/noUnsafeFinally: a handler whose transaction cannot be committed
           throw new ServiceError("FAILED_PRECONDITION");
         }
       },
@@ -441,11 +445,11 @@ describe("what a stream's handler did before it was left stands:", () => {
   });
 });
 
-describe("of several runs of the handler the event says the success:", () => {
+describe("if a handler runs several times, its event has the success:", () => {
   const aborted = () => Promise.reject(new ServiceError("FAILED_PRECONDITION"));
   const wrote = () => Promise.resolve({});
 
-  /** Ends its runs in an order of its own: each is reported by its number. */
+  /** A handler whose runs the test ends in any order, by number. */
   function runs(...ends: (() => Promise<unknown>)[]) {
     const gates = ends.map(() => signal());
     let count = 0;
@@ -478,7 +482,7 @@ describe("of several runs of the handler the event says the success:", () => {
       expect(await data()).toMatchObject({ code: "OK", status: 200 });
     });
 
-    test("it succeeded, is called again and fails: the caller got the failure", async () => {
+    test("it succeeded, is called again and fails: the caller gets the failure", async () => {
       let count = 0;
       const again: Interceptor = async (_, next) => {
         await next();
@@ -498,7 +502,7 @@ describe("of several runs of the handler the event says the success:", () => {
       });
     });
 
-    test("the call ended, and a run of which nobody waits any more succeeds then", async () => {
+    test("the call ended, and a run that nothing waits for succeeds afterwards", async () => {
       const [entered, finish] = [signal(), signal<unknown>()];
       const retry: Interceptor = async (_, next) => {
         try {

@@ -3,7 +3,7 @@ import type { AuditEvent } from "../../../src/runtime/index.ts";
 import { until } from "../../support/until.ts";
 import { shareDocument, startVault } from "../support/vault-server.ts";
 
-test("the event in the log is the one that is stored: nothing that was decided is taken for a secret [AUDIT-4]", async () => {
+test("the event in the log equals the stored one: nothing in the decision is redacted as a secret [AUDIT-4]", async () => {
   const vault = await startVault();
   try {
     await shareDocument(vault.engine);

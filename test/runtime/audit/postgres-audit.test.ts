@@ -18,8 +18,8 @@ afterAll(() => server?.remove());
 
 if (server === undefined) {
   const why = "PostgreSQL is not installed and POSTGRES_URL is not set";
-  // In CI its absence is a mistake, not a choice.
-  if (process.env["CI"] === "true") test("PostgreSQL is there", () => expect.fail(why));
+  // In CI it must be available.
+  if (process.env["CI"] === "true") test("PostgreSQL is available", () => expect.fail(why));
   else test.skip(`audit in PostgreSQL: ${why}`, () => undefined);
 } else {
   const { url, stop, start } = server;
@@ -38,7 +38,7 @@ if (server === undefined) {
     });
     auditLogContract(() => open(`Audit ${randomUUID()}`));
 
-    test("replicas that start at once share one table", async () => {
+    test("replicas that start concurrently share one table", async () => {
       const schema = `Audit ${randomUUID()}`;
       const replicas = await Promise.all(
         Array.from({ length: 6 }, async () => auditOf(await open(schema), [write])),
@@ -53,7 +53,7 @@ if (server === undefined) {
       for (const { audit } of replicas) await audit.close();
     });
 
-    test("a replica whose clock is wrong removes nothing, and says nothing of it", async () => {
+    test("a replica with a wrong clock removes nothing, and logs nothing", async () => {
       const database = (await open(`Audit ${randomUUID()}`)).as<AuditTables>();
       const { audit } = await auditOf(database.as<unknown>(), [write]);
       await audit.trail.begin(callOf(write));
@@ -74,12 +74,12 @@ if (server === undefined) {
       await audit.close();
     });
 
-    test("changes stay in order in a database that another server restored", async () => {
+    test("changes stay in order in a database that is restored on another server", async () => {
       const schema = `Audit ${randomUUID()}`;
       const database = (await open(schema)).as<AuditTables>();
       const first = await auditOf(database.as<unknown>(), [write]);
       await first.audit.trail.begin(callOf(write));
-      // The server that it was stored by had counted further.
+      // The counter of the original server was higher.
       await database.kysely
         .updateTable("audit_events")
         .set({ change: 10 ** 14 })
@@ -101,7 +101,7 @@ if (server === undefined) {
     });
 
     test.skipIf(stop === undefined)(
-      "a server that is restarted under load loses nothing acknowledged, and recovers",
+      "a restart of the server under load loses no acknowledged event, and the audit recovers",
       async () => {
         const database = await open(`Audit ${randomUUID()}`);
         const { audit } = await auditOf(database, [write]);
@@ -153,12 +153,12 @@ if (server === undefined) {
           } while (cursor !== undefined);
           return found;
         };
-        // What waited while the server was down is stored in the background.
-        const isWhole = async () => {
+        // Events that waited while the server was down are stored in the background.
+        const isComplete = async () => {
           const found = await states();
           return [...begun, "denied"].every((id) => found.get(id) === "completed");
         };
-        await expect.poll(isWhole, { interval: 200 }).toBe(true);
+        await expect.poll(isComplete, { interval: 200 }).toBe(true);
         expect(await database.ready()).toEqual({ ready: true });
         await audit.close();
       },

@@ -36,7 +36,7 @@ const write = methodOf({ audit: { event: "doc.write", riskLevel: "HIGH" } });
 describe("audit in SQLite", () => {
   auditLogContract(fresh);
 
-  test("a full disk refuses writes, answers the others, and free space ends that [STORE-3]", async () => {
+  test("with a full disk, audited writes are refused and other calls are served; with free space, writes work again [STORE-3]", async () => {
     const database = await fresh();
     const { audit } = await auditOf(database, [write]);
     const log = audit.log as AuditLog;
@@ -59,7 +59,7 @@ describe("audit in SQLite", () => {
     await audit.close();
   });
 
-  test("a killed process loses nothing that it acknowledged", async () => {
+  test("a killed process loses no acknowledged event", async () => {
     const file = freshFile();
     const script = fileURLToPath(new URL("child-audit.ts", import.meta.url));
     const child = spawn(process.execPath, [script, file], { stdio: ["ignore", "pipe", "inherit"] });

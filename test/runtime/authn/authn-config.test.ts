@@ -14,7 +14,7 @@ const problems = (authn: object, environment = "staging") =>
 const warnings = (authn: object, environment = "staging", rest = {}) =>
   authnWarnings(configOf({ ...authn }, { environment, ...rest }));
 
-/** What is not a header for a secret: it means something else, proxies change it, or it is logged. */
+/** Headers that cannot carry a secret: they have another meaning, proxies change them, or they are logged. */
 const OTHER_HEADERS = [
   ..."authorization connection content-encoding content-length content-type cookie".split(" "),
   ..."expect forwarded grpc-timeout host keep-alive origin proxy-authorization".split(" "),
@@ -30,13 +30,13 @@ const MISSING_PEERS = (mode: string) =>
 const EVERYBODY =
   "security.authn.gateway.trusted_peers contains every address; name the gateway's own, or write security.authn.gateway.allow_any_peer: true";
 
-describe("what keeps a service from starting [AUTHN-12]", () => {
+describe("a service does not start with [AUTHN-12]", () => {
   test.each<[string, object, string, string[]]>([
     ["no trusted peers by default [HDR-3]", {}, "staging", [MISSING_PEERS("gateway_trusted")]],
     ["no trusted peers in production", {}, "production", [MISSING_PEERS("gateway_trusted")]],
     ["no trusted peers with hybrid", { mode: "hybrid", oidc }, "dev", [MISSING_PEERS("hybrid")]],
     [
-      "hybrid with nothing",
+      "hybrid without any configuration",
       { mode: "hybrid" },
       "staging",
       [
@@ -50,21 +50,21 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       "staging",
       ["security.authn.oidc is missing: the mode idp_jwt needs its issuer and audience"],
     ],
-    ["everybody trusted", { gateway: { trusted_peers: ["0.0.0.0/0"] } }, "staging", [EVERYBODY]],
+    ["all peers trusted", { gateway: { trusted_peers: ["0.0.0.0/0"] } }, "staging", [EVERYBODY]],
     [
-      "everybody trusted, in development",
+      "all peers trusted, in development",
       { gateway: { trusted_peers: ["::/0"] } },
       "development",
       [EVERYBODY],
     ],
     [
-      "everybody trusted, in two halves [HDR-3]",
+      "all peers trusted, in two halves [HDR-3]",
       { gateway: { trusted_peers: ["0.0.0.0/1", "128.0.0.0/1"] } },
       "staging",
       [EVERYBODY],
     ],
     [
-      "malformed peers, each by its key",
+      "malformed peers, each with its key",
       { gateway: { trusted_peers: ["10.0.0.1/8", "10.0.0.0/8", "1.2.3.4.5"] } },
       "staging",
       [
@@ -85,7 +85,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       [`security.authn.mode is disabled; that is ${refusedIn("staging")}`],
     ],
     [
-      "switched off in what is almost development",
+      "switched off in an environment with a name like development",
       { enabled: false },
       "dev",
       [`security.authn.enabled is false; that is ${refusedIn("dev")}`],
@@ -103,7 +103,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       ["security.authn.internal_call.token is missing: internal calls are enabled without a token"],
     ],
     [
-      "2 the system's token for internal calls",
+      "2 the system token for internal calls",
       {
         ...trusted,
         internal_call: { enabled: true, token: INTERNAL_TOKEN, system_token: INTERNAL_TOKEN },
@@ -114,7 +114,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       ],
     ],
     [
-      "2 one token for two services, and a service that is none",
+      "2 one token for two services, and an invalid service",
       {
         ...trusted,
         internal_call: {
@@ -136,7 +136,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       ],
     ],
     [
-      "a service of the name of whoever makes SYSTEM calls",
+      "a service with the name of the SYSTEM caller",
       {
         ...trusted,
         internal_call: { enabled: true, token: [{ service: "system", token: INTERNAL_TOKEN }] },
@@ -147,7 +147,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       ],
     ],
     [
-      "a header that stands in every line of the access log",
+      "a header that every line of the access log contains",
       { ...trusted, internal_call: { header: "User-Agent" } },
       "staging",
       [
@@ -155,7 +155,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
       ],
     ],
     [
-      "a header that means something else",
+      "a header with another meaning",
       { ...trusted, internal_call: { header: "X-Svc-User-Id" } },
       "staging",
       [
@@ -214,7 +214,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
     }
   });
 
-  test("2 an empty token is refused by the schema already", () => {
+  test("2 the schema refuses an empty token", () => {
     for (const token of ["", "short", [{ service: "hub", token: "short" }]]) {
       expect(() => configOf({ internal_call: { enabled: true, token } })).toThrow();
     }
@@ -232,7 +232,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
     }
   });
 
-  describe("empty entries of a list are skipped, and an enabled list needs one that is not", () => {
+  describe("empty entries of a list are skipped, and an enabled list needs a non-empty one", () => {
     const empty = { service: "hub", token: "" };
     const full = { service: "hub", token: INTERNAL_TOKEN };
     const ALL_EMPTY =
@@ -240,28 +240,38 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
     const NO_SYSTEM =
       "security.authn.internal_call.system_token is missing: all tokens are empty; set one";
     test.each<[string, object, string[], string[]]>([
-      ["all of one", { token: [empty] }, [ALL_EMPTY], ["hub"]],
-      ["all of two", { token: [empty, empty] }, [ALL_EMPTY], ["hub", "hub"]],
+      ["the only one empty", { token: [empty] }, [ALL_EMPTY], ["hub"]],
+      ["both empty", { token: [empty, empty] }, [ALL_EMPTY], ["hub", "hub"]],
       [
-        "each list by itself, both",
+        "both lists empty",
         { token: [empty], system_token: ["", ""] },
         [ALL_EMPTY, NO_SYSTEM],
         ["hub"],
       ],
       [
-        "the services', beside a system token",
+        "the services' empty, beside a system token",
         { token: [empty, empty], system_token: SYSTEM_TOKEN },
         [ALL_EMPTY],
         ["hub", "hub"],
       ],
-      ["the system's, beside a token", { token: [full], system_token: [""] }, [NO_SYSTEM], []],
-      ["the system's alone", { system_token: ["", ""] }, [NO_SYSTEM], []],
-      ["only the next", { token: [full, empty] }, [], []],
-      ["only the former", { token: [empty, full] }, [], []],
-      ["that of another service", { token: [full, { ...empty, service: "git" }] }, [], ["git"]],
-      ["the next of the system", { system_token: [SYSTEM_TOKEN, ""] }, [], []],
       [
-        "the service of an empty one is judged",
+        "the system's empty, beside a token",
+        { token: [full], system_token: [""] },
+        [NO_SYSTEM],
+        [],
+      ],
+      ["only the system's, empty", { system_token: ["", ""] }, [NO_SYSTEM], []],
+      ["only the next one empty", { token: [full, empty] }, [], []],
+      ["only the former one empty", { token: [empty, full] }, [], []],
+      [
+        "that of another service empty",
+        { token: [full, { ...empty, service: "git" }] },
+        [],
+        ["git"],
+      ],
+      ["the next one of the system empty", { system_token: [SYSTEM_TOKEN, ""] }, [], []],
+      [
+        "the service of an empty one is validated",
         { token: [full, { ...empty, service: "a b" }] },
         [
           "security.authn.internal_call.token[1].service must have no white space, # or *, in ASCII",
@@ -297,7 +307,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
     ]);
   });
 
-  test("every header of an identity, and every one that means something else, is none for tokens", () => {
+  test("no identity header, and no header with another meaning, may carry tokens", () => {
     for (const header of [...IDENTITY_HEADERS, ...OTHER_HEADERS]) {
       const isOwn = header === "x-svc-internal-token";
       const found = problems({ ...trusted, internal_call: { header: header.toUpperCase() } });
@@ -309,7 +319,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
     ["trusted peers", trusted, "production"],
     ["loopback in development", {}, "development"],
     [
-      "everybody, by intent",
+      "all peers, explicitly",
       { gateway: { trusted_peers: ["0.0.0.0/0"], allow_any_peer: true } },
       "production",
     ],
@@ -318,7 +328,7 @@ describe("what keeps a service from starting [AUTHN-12]", () => {
     ["switched off", { enabled: false }, "development"],
     ["switched off, so that nothing is missing", { enabled: false, mode: "idp_jwt" }, "test"],
     [
-      "a token for each service, and another of the system",
+      "a token for each service, and another for the system",
       {
         ...trusted,
         internal_call: {
@@ -388,19 +398,19 @@ describe("warnings at each start [AUTHN-12]", () => {
       ],
     ],
     [
-      "tokens that count for nothing",
+      "tokens that are not accepted",
       { ...trusted, internal_call: { token: INTERNAL_TOKEN } },
       "staging",
       ["security.authn.internal_call.enabled is false: its tokens are not accepted"],
     ],
     [
-      "a system token that counts for nothing",
+      "a system token that is not accepted",
       { ...trusted, internal_call: { system_token: SYSTEM_TOKEN } },
       "staging",
       ["security.authn.internal_call.enabled is false: its tokens are not accepted"],
     ],
     [
-      "tokens that count",
+      "tokens that are accepted",
       {
         ...trusted,
         internal_call: { enabled: true, token: INTERNAL_TOKEN, system_token: SYSTEM_TOKEN },
@@ -413,7 +423,7 @@ describe("warnings at each start [AUTHN-12]", () => {
   });
 });
 
-test.each(["http", "grpc"])("names have certificates where one server asks for them: %s", (one) => {
+test.each(["http", "grpc"])("names are allowed if one server requests certificates: %s", (one) => {
   const tls = { certificate_file: "a.crt", key_file: "a.key", client_ca_file: "ca.crt" };
   const server = {
     http: { address: "127.0.0.1:0" },
@@ -425,7 +435,7 @@ test.each(["http", "grpc"])("names have certificates where one server asks for t
 });
 
 describe("the trust of a configuration [HDR-3]", () => {
-  test("is loopback only in development, without peers, where headers count", () => {
+  test("is loopback only in development, without configured peers, in a mode with headers", () => {
     const trusts = (authn: object, environment: string) =>
       peerTrustOf(configOf({ ...authn }, { environment })).trustsAddress("127.0.0.1");
     expect(trusts({}, "development")).toBe(true);
@@ -434,7 +444,7 @@ describe("the trust of a configuration [HDR-3]", () => {
     expect(trusts({ mode: "idp_jwt", oidc }, "development")).toBe(false);
   });
 
-  test("is not made of what was to be refused", () => {
+  test("is not built from an invalid configuration", () => {
     for (const peers of [["x y"], ["0.0.0.0/0"]]) {
       expect(() => peerTrustOf(configOf({ gateway: { trusted_peers: peers } }))).toThrow(
         "not valid",

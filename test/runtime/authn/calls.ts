@@ -12,7 +12,7 @@ import { boundMethod, newCall, sentHeaders } from "../support/call.ts";
 
 export { sentHeaders as headersOf };
 
-/** Headers as they were sent: a name may occur several times. */
+/** Headers as sent: a name may occur several times. */
 export type SentHeaders = readonly (readonly [name: string, value: string])[];
 export type Exposure = BoundMethod["policy"]["exposure"];
 
@@ -42,7 +42,7 @@ export function callOf(test: TestCall = {}): Call {
   });
 }
 
-/** A configuration with some parts of `security.authn`. */
+/** A configuration with the given parts of `security.authn`. */
 export function configOf(
   authn: Record<string, unknown>,
   rest: Record<string, unknown> = {},
@@ -59,7 +59,7 @@ export function configOf(
 export const INTERNAL_TOKEN = "internal-token-0123456789";
 export const SYSTEM_TOKEN = "system-token-0123456789";
 
-/** What an error tells its caller, in one line; `passed` where there is none. */
+/** What the caller gets of an error, in one line; `passed` without an error. */
 export async function outcomeOf(work: () => unknown): Promise<string> {
   try {
     await work();
@@ -70,19 +70,19 @@ export async function outcomeOf(work: () => unknown): Promise<string> {
   }
 }
 
-/** Counts what the runtime tells of itself, as `name argument…`. */
+/** Records the events of the runtime, as `name argument…`. */
 export function recordEvents(): { events: RuntimeEvents; reported: string[] } {
   const reported: string[] = [];
   const events = { ...NO_EVENTS };
   for (const name of Object.keys(NO_EVENTS) as (keyof RuntimeEvents)[]) {
-    // What may be counted is announced at the start, and is nothing that happened.
+    // The announcements of counters at the start are not events.
     if (name === "expect") continue;
     events[name] = (...rest: string[]) => void reported.push([name, ...rest].join(" "));
   }
   return { events, reported };
 }
 
-/** A log that keeps its warnings. */
+/** A log that records its warnings. */
 export function recordLog() {
   const warnings: object[] = [];
   const none = () => undefined;

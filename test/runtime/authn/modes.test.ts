@@ -18,7 +18,7 @@ describe("disabled [AUTHN-4]", () => {
     { enabled: false },
     { enabled: false, mode: "hybrid" },
   ]) {
-    test(`${JSON.stringify(authn)}: nobody is identified by headers or tokens`, async () => {
+    test(`${JSON.stringify(authn)}: neither headers nor tokens identify a user`, async () => {
       const stages = stagesOf({ ...authn, internal_call });
       const headers: SentHeaders = [...ALICE, ["authorization", "Bearer x.y.z"]];
       for (const exposure of ["PUBLIC", "AUTHENTICATED", "AUTHORIZED"] as const) {
@@ -36,7 +36,7 @@ describe("disabled [AUTHN-4]", () => {
 });
 
 describe("gateway_trusted [AUTHN-1]", () => {
-  test("does not look at tokens", async () => {
+  test("ignores tokens", async () => {
     const stages = stagesOf({ mode: "gateway_trusted" });
     const headers: SentHeaders = [
       ["authorization", "Bearer x"],
@@ -64,13 +64,13 @@ describe("every mode that authenticates", () => {
     },
   );
 
-  test.each(["idp_jwt", "hybrid"])("%s is not made without its provider", (mode) => {
+  test.each(["idp_jwt", "hybrid"])("%s cannot be created without its provider", (mode) => {
     expect(() => stagesOf({ mode })).toThrow("security.authn.oidc is missing");
   });
 });
 
 describe("idp_jwt [AUTHN-2]", () => {
-  test("does not look at identity headers", async () => {
+  test("ignores identity headers", async () => {
     const world = await JwtWorld.create();
     expect(await world.outcome(undefined, { headers: ALICE })).toBe(MISSING);
     const call = world.call(world.token({ sub: "bob" }), { headers: ALICE });
@@ -87,7 +87,7 @@ describe("10 hybrid [AUTHN-3]", () => {
   });
   afterAll(() => world.close());
 
-  test("a token for one and headers for another", async () => {
+  test("a token of one user and headers of another", async () => {
     for (let round = 0; round < 2; round++) {
       expect(await world.outcome(world.token({ sub: "bob" }), { headers: ALICE })).toBe(
         "401 UNAUTHORIZED: the token and the identity headers name different callers",
@@ -98,20 +98,20 @@ describe("10 hybrid [AUTHN-3]", () => {
     expect(call.principal).toBeUndefined();
   });
 
-  test("a token, and headers of a stranger for another", async () => {
+  test("a token, and headers of an untrusted peer for another user", async () => {
     const call = world.call(world.token({ sub: "bob" }), { headers: ALICE, peer: STRANGER });
     await world.run(call);
     expect(call.principal).toMatchObject({ subjectId: "bob", source: "jwt" });
   });
 
-  test("both for the same one: the token's", async () => {
+  test("both for the same user: the token is used", async () => {
     const call = world.call(world.token(), { headers: ALICE });
     await world.run(call);
     expect(call.principal).toMatchObject({ subjectId: "alice", source: "jwt" });
     expect(world.reported).toContain("authentication hybrid identified");
   });
 
-  test("two Authorization headers count as a wrong token", async () => {
+  test("two Authorization headers are an invalid token", async () => {
     const twice: SentHeaders = [
       ["authorization", `Bearer ${world.token()}`],
       ["authorization", `Bearer ${world.token()}`],
@@ -122,7 +122,7 @@ describe("10 hybrid [AUTHN-3]", () => {
     expect(await world.outcome(undefined, { headers: twice })).toContain("must occur once");
   });
 
-  test("a token that is genuine and not let in is the answer, whatever the headers", async () => {
+  test("a genuine token that is refused decides, whatever the headers", async () => {
     const revocations = { isRevoked: ({ subject }: RevocableToken) => subject === "alice" };
     const strict = await JwtWorld.create(
       { mode: "hybrid", oidc: { allowed_owners: ["acme"] } },
@@ -174,7 +174,7 @@ describe("10 hybrid [AUTHN-3]", () => {
     }
   });
 
-  test("without a token, or with a wrong one, the headers", async () => {
+  test("without a valid token, the headers are used", async () => {
     for (const token of [
       undefined,
       "junk",
@@ -187,20 +187,20 @@ describe("10 hybrid [AUTHN-3]", () => {
     }
   });
 
-  test("a wrong token without headers that count", async () => {
+  test("an invalid token without valid headers is refused", async () => {
     expect(await world.outcome("junk")).toContain("401 UNAUTHORIZED: invalid token");
     expect(await world.outcome("junk", { headers: ALICE, peer: STRANGER })).toContain("401");
     expect(await world.outcome(undefined)).toBe(MISSING);
   });
 
-  test("headers that are not clear are refused, whatever the token", async () => {
+  test("ambiguous headers are refused, whatever the token", async () => {
     const headers: SentHeaders = [["x-svc-external-sub", "a,b"]];
     expect(await world.outcome(world.token(), { headers })).toContain("400");
     expect(await world.outcome("junk", { headers })).toContain("400");
     expect(await world.outcome("junk", { headers, exposure: "PUBLIC" })).toContain("400");
   });
 
-  test("while the provider is down, the headers; without them 503", async () => {
+  test("while the provider is down, the headers are used; without them 503", async () => {
     const own = await JwtWorld.create({ mode: "hybrid" });
     await own.close();
     const call = own.call(own.token(), { headers: ALICE });
@@ -217,7 +217,7 @@ describe("further authenticators", () => {
   };
   const principal = { subjectId: "carol" } as never;
 
-  test("are asked last, and may wait", async () => {
+  test("are called last, and may be asynchronous", async () => {
     const asked: string[] = [];
     const waits = cookie(async () => void asked.push("waits"));
     const found = cookie(() => ({ principal, credential: "cookie" }));
@@ -232,26 +232,26 @@ describe("further authenticators", () => {
   });
 
   test.each<[string, Authenticator["authenticate"]]>([
-    ["later", () => Promise.reject(new Error("broken"))],
+    ["asynchronously", () => Promise.reject(new Error("broken"))],
     [
-      "at once",
+      "synchronously",
       () => {
         throw new Error("broken");
       },
     ],
-    // The codes of other errors are none of ours.
+    // The code of an error that is not a ServiceError means nothing.
     [
       "with a code",
       () => Promise.reject(Object.assign(new Error("broken"), { code: "UNAVAILABLE" })),
     ],
-  ])("one that breaks %s lets nobody in, also not to PUBLIC methods", async (_when, fails) => {
+  ])("one that fails %s refuses the call, even of PUBLIC methods", async (_when, fails) => {
     const broken = stagesOf({}, {}, { further: [cookie(fails)] });
     await expect(async () => broken.passed({})).rejects.toThrow("broken");
     await expect(async () => broken.passed({ exposure: "PUBLIC" })).rejects.toThrow("broken");
     expect(broken.reported).toEqual(Array(2).fill("authentication cookie rejected"));
   });
 
-  test("one that cannot tell is counted as that, and lets in to PUBLIC methods without a caller", async () => {
+  test("one that is unavailable is counted as such, and PUBLIC calls pass without a caller", async () => {
     const down = stagesOf(
       {},
       {},
@@ -262,7 +262,7 @@ describe("further authenticators", () => {
     expect(down.reported).toEqual(Array(2).fill("authentication cookie unavailable"));
   });
 
-  test("a call that is over gets no caller", async () => {
+  test("a call that has ended gets no caller", async () => {
     const late = stagesOf(
       {},
       {},
@@ -277,7 +277,7 @@ describe("further authenticators", () => {
     expect(call.principal).toBeUndefined();
   });
 
-  test("stages that need not wait return nothing", () => {
+  test("synchronous stages return nothing", () => {
     const stages = stagesOf({ internal_call });
     expect(stages.run(callOf({ headers: ALICE }))).toBeUndefined();
     expect(stages.run(callOf({ exposure: "PUBLIC" }))).toBeUndefined();

@@ -21,7 +21,7 @@ export function stagesOf(
   return {
     reported,
     run,
-    /** The call, when it has passed. */
+    /** The call, if it passed. */
     async passed(test: TestCall): Promise<Call> {
       const call = callOf(test);
       await run(call);

@@ -34,7 +34,7 @@ const stageOf = (options: Partial<AuthorizationOptions> = {}) =>
     ...options,
   });
 
-/** What a call comes to: the code, or what was decided. */
+/** The outcome of a call: the code, or the decision. */
 async function outcome(call: Call, options?: Partial<AuthorizationOptions>): Promise<string> {
   outcomes.length = 0;
   try {
@@ -95,7 +95,7 @@ describe("exposure", () => {
     },
   );
 
-  test("an unidentified caller is shown what is missing [AUTHN-11]", async () => {
+  test("an unidentified caller gets the missing credential as reason [AUTHN-11]", async () => {
     const call = callOf(authorized(D1));
     await expect(async () => stageOf()(call)).rejects.toMatchObject({
       message: "missing principal",
@@ -106,14 +106,24 @@ describe("exposure", () => {
 
 test.each<[string, Partial<AuthorizationOptions>, boolean, string]>([
   ["checks are off", { enabled: false }, true, "passed"],
-  ["checks are off, nobody", { enabled: false }, false, "UNAUTHORIZED"],
+  ["checks are off, without a caller", { enabled: false }, false, "UNAUTHORIZED"],
   ["all is allowed", { devAllowAll: true }, true, "allowed"],
-  ["all is allowed, nobody", { devAllowAll: true }, false, "UNAUTHORIZED"],
-  ["nobody is authenticated", { authnDisabled: true }, false, "UNAUTHORIZED"],
-  ["neither", { authnDisabled: true, enabled: false }, false, "passed"],
-  ["neither, all allowed", { authnDisabled: true, devAllowAll: true }, false, "passed"],
-  ["off, but identified", { authnDisabled: true }, true, "FORBIDDEN"],
-])("AUTHORIZED where %s", async (_, options, isIdentified, expected) => {
+  ["all is allowed, without a caller", { devAllowAll: true }, false, "UNAUTHORIZED"],
+  ["authentication is disabled", { authnDisabled: true }, false, "UNAUTHORIZED"],
+  [
+    "authentication is disabled and checks are off",
+    { authnDisabled: true, enabled: false },
+    false,
+    "passed",
+  ],
+  [
+    "authentication is disabled and all is allowed",
+    { authnDisabled: true, devAllowAll: true },
+    false,
+    "passed",
+  ],
+  ["authentication is disabled, with a caller", { authnDisabled: true }, true, "FORBIDDEN"],
+])("AUTHORIZED if %s", async (_, options, isIdentified, expected) => {
   const call = callOf(
     authorized([{ kind: "literal", text: "d2" }]),
     isIdentified ? { principal: alice } : {},
@@ -121,14 +131,14 @@ test.each<[string, Partial<AuthorizationOptions>, boolean, string]>([
   expect(await outcome(call, options)).toBe(expected);
 });
 
-test("nobody passes as INTERNAL or SYSTEM where nobody is authenticated", async () => {
+test("INTERNAL and SYSTEM calls are refused if authentication is disabled", async () => {
   for (const exposure of ["INTERNAL", "SYSTEM"] as const) {
     const call = callOf(methodOf({ exposure }));
     expect(await outcome(call, { authnDisabled: true, enabled: false })).toBe("UNAUTHORIZED");
   }
 });
 
-test("without an engine nobody passes where one must be asked", async () => {
+test("without an engine, calls that need a check are refused", async () => {
   const engine = undefined;
   for (const id of ["*", D1] as const) {
     const call = () => callOf(authorized(id), { principal: alice });
@@ -138,7 +148,7 @@ test("without an engine nobody passes where one must be asked", async () => {
   }
 });
 
-test("an exposure that there is not lets nobody in [EXP-6]", async () => {
+test("an unknown exposure refuses every call [EXP-6]", async () => {
   for (const exposure of ["public", "", "toString", undefined]) {
     const call = callOf(methodOf({ exposure } as never), { principal: alice });
     await expect(async () => stageOf()(call)).rejects.toThrow();
@@ -147,7 +157,7 @@ test("an exposure that there is not lets nobody in [EXP-6]", async () => {
 });
 
 test.each([undefined, null, "true", 1, {}])(
-  "an engine that answers %j has not allowed it",
+  "an engine result of %j is not an allowed decision",
   async (allowed) => {
     const answer = { allowed, revision: "" } as never;
     const strange = { check: async () => answer, checkAny: async () => answer };
@@ -160,14 +170,14 @@ test.each([undefined, null, "true", 1, {}])(
   },
 );
 
-test("AUTHENTICATED asks for nobody where nobody is authenticated, and only there [EXP-2]", async () => {
+test("AUTHENTICATED passes without a caller only if authentication is disabled [EXP-2]", async () => {
   const nobody = () => callOf(methodOf({ exposure: "AUTHENTICATED" }));
   expect(await outcome(nobody(), { authnDisabled: true })).toBe("passed");
   expect(await outcome(nobody(), { enabled: false })).toBe("UNAUTHORIZED");
   expect(await outcome(nobody(), { devAllowAll: true })).toBe("UNAUTHORIZED");
 });
 
-test("INTERNAL and SYSTEM ask for their tokens also where all checks allow or are off [EXP-4, EXP-5]", async () => {
+test("INTERNAL and SYSTEM require their tokens even if all checks allow or are off [EXP-4, EXP-5]", async () => {
   for (const exposure of ["INTERNAL", "SYSTEM"] as const) {
     for (const options of [{ enabled: false }, { devAllowAll: true }, { authnDisabled: true }]) {
       for (const credential of ["jwt", "gateway", "cookie"] as const) {
@@ -178,7 +188,7 @@ test("INTERNAL and SYSTEM ask for their tokens also where all checks allow or ar
   }
 });
 
-test("a check of an engine in this process does not wait", () => {
+test("a check of an engine in this process is synchronous", () => {
   const call = callOf(authorized(D1), { principal: alice });
   expect(stageOf()(call)).toBeUndefined();
   expect(call.decision).toBe("allowed");
@@ -229,21 +239,21 @@ describe("a resource", () => {
       "makes an invalid object id",
     ],
     [
-      "257 bytes in all",
+      "257 bytes in total",
       [{ kind: "literal", text: "dd" }, ID],
       request({ id: "d".repeat(255) }),
       "INVALID_ARGUMENT",
       "the field id makes an invalid object id",
     ],
     [
-      "an absent second",
+      "an absent second field",
       [ID, SLASH, PROJECT],
       request({ id: "a" }),
       "INVALID_ARGUMENT",
       "the field project is missing",
     ],
     [
-      "a moved border",
+      "a moved separator",
       [ID, SLASH, PROJECT],
       both("acme/d1", "x"),
       "INVALID_ARGUMENT",
@@ -267,9 +277,9 @@ describe("a resource", () => {
     ["absent, with text after it", "", [ORGANIZATION, SLASH]],
     ["absent, beside a field", "", [ORGANIZATION, SLASH, ID]],
     ["another reference, with text around it", "acme#viewer", [P, ORGANIZATION, SLASH]],
-    ["a moved border", "acme/d1", [ORGANIZATION, SLASH, ID]],
+    ["a moved separator", "acme/d1", [ORGANIZATION, SLASH, ID]],
   ])(
-    "of a claim that is %s is forbidden, without saying why [AUTHZ-4]",
+    "of a claim that is %s is FORBIDDEN, without a reason [AUTHZ-4]",
     async (_, organizationId, id) => {
       const principal = principalOf({ organizationId });
       const call = callOf(authorized(id), { principal, request: request({ id: "d1" }) });
@@ -309,7 +319,7 @@ describe("a resource", () => {
     expect(call.resource).toBe(`doc:${expected}`);
   });
 
-  test("is named in the audit also where the caller is of the wrong type, as far as it is one [AUTHZ-1]", async () => {
+  test("is in the audit event even if the caller has the wrong type, if it is a valid object [AUTHZ-1]", async () => {
     for (const [id, expected] of [
       ["d1", "doc:d1"],
       ["*", undefined],
@@ -325,7 +335,7 @@ describe("a resource", () => {
   });
 
   test.each(["al ice", "", "*", "alice#member", "a".repeat(257), "alice\u00a0", "\ud800"])(
-    "of a name that a caller chose is no other object: %j",
+    "of a name that a caller chose is not another object: %j",
     async (username) => {
       const principal = principalOf({ username });
       const id = [{ kind: "principal", field: "username" }] as const;
@@ -335,7 +345,7 @@ describe("a resource", () => {
     },
   );
 
-  test("type:* asks for at least one object [AUTHZ-7]", async () => {
+  test("type:* requires permission on at least one object [AUTHZ-7]", async () => {
     const call = callOf(authorized("*"), { principal: alice });
     expect(await outcome(call)).toBe("allowed");
     expect(call.resource).toBe("doc:*");
@@ -346,7 +356,7 @@ describe("a resource", () => {
 });
 
 test.each([["a b"], ["alice#viewer"], ["*"], ["x".repeat(257)]])(
-  "a caller whose id no relationship can have holds nothing: %s",
+  "a caller whose id no relationship can have is denied: %s",
   async (subjectId) => {
     const call = callOf(authorized(D1), { principal: principalOf({ subjectId }) });
     expect(await outcome(call)).toBe("FORBIDDEN");
@@ -387,7 +397,7 @@ describe("an engine that cannot answer [AUTHZ-3]", () => {
     }
   });
 
-  test("is not a refusal either of a caller whose id no relationship can have", async () => {
+  test("is not a refusal, even of a caller whose id no relationship can have", async () => {
     for (const error of [
       new AuthzError("UNAVAILABLE", "down"),
       Object.assign(new Error("broken"), { code: "INVALID_ARGUMENT" }),
@@ -401,7 +411,7 @@ describe("an engine that cannot answer [AUTHZ-3]", () => {
     }
   });
 
-  test("in this process is not a decision either", async () => {
+  test("in this process is an error, too, not a decision", async () => {
     for (const [error, expected] of [
       [new TypeError("secret"), "UNAVAILABLE"],
       [new AuthzError("DEADLINE_EXCEEDED", "secret"), "DEADLINE_EXCEEDED"],
@@ -418,7 +428,7 @@ describe("an engine that cannot answer [AUTHZ-3]", () => {
     }
   });
 
-  test("the call's own end is what the caller is sent, and ends a remote check", async () => {
+  test("the end of the call is the caller's error, and cancels a remote check", async () => {
     let seen: CallOptions | undefined;
     const slow: AuthorizationEngine = {
       ...failing(undefined),
@@ -438,7 +448,7 @@ describe("an engine that cannot answer [AUTHZ-3]", () => {
     expect(call.decision).toBeUndefined();
   });
 
-  test("type:* ends with the call in any engine, for it may take long", async () => {
+  test("type:* ends with the call in any engine, since it may be slow", async () => {
     const seen: (CallOptions | undefined)[] = [];
     for (const kind of ["embedded", "spicedb"] as const) {
       const call = callOf(authorized("*"), { principal: alice });

@@ -24,7 +24,7 @@ export function methodOf(
   });
 }
 
-/** Alice of acme, but for what is given. */
+/** Alice of acme, with changes. */
 export function principalOf(of: Partial<Principal> = {}): Principal {
   return {
     subjectId: "alice",
@@ -41,7 +41,7 @@ export function principalOf(of: Partial<Principal> = {}): Principal {
   };
 }
 
-/** A call that has come as far as authentication. */
+/** A call after authentication. */
 export function callOf(
   method: BoundMethod,
   of: {

@@ -37,7 +37,12 @@ test.each<[string, Partial<AccessPolicy>, "One" | "Many" | "raw", string]>([
   ["an unknown audience", authz({ audience: "robot" }), "One", 'no subject type "robot"'],
   ["an unknown field", authz({ resource: field("doc_id") }), "One", '"doc_id" is not a field'],
   ["a stream's field", authz({ resource: field("id") }), "Many", "there is no single request"],
-  ["a field of no RPC", authz({ resource: field("id") }), "raw", "there is no single request"],
+  [
+    "a field of a raw handler",
+    authz({ resource: field("id") }),
+    "raw",
+    "there is no single request",
+  ],
   ["a list of the caller", authz({ resource: caller("roles") }), "One", "{principal.roles} is no"],
   [
     "an unknown claim",
@@ -70,7 +75,7 @@ test.each<[string, Partial<AccessPolicy>, "One" | "Many" | "raw", string]>([
   expect(problems[0]).toContain("a.v1.Service/Method could never be authorized: ");
 });
 
-test("what can be evaluated is not", () => {
+test("valid policies have no problem", () => {
   const descriptor = serviceMethod("One");
   const many = serviceMethod("Many");
   const methods = [
@@ -83,7 +88,7 @@ test("what can be evaluated is not", () => {
   expect(checkPolicies(methods, model)).toEqual([]);
 });
 
-test("all problems are reported, and without a model those that need none", () => {
+test("all problems are reported; without a model, those that need no model", () => {
   const bad = methodOf(authz({ action: "edit", audience: "robot", resource: field("nothing") }), {
     descriptor: serviceMethod("One"),
   });

@@ -24,18 +24,14 @@ describe("a server does not start with [EXP-6]", () => {
       [{ ...valid, formatVersion: 2 as unknown as 1 }],
       "was generated in format 2, and this runtime knows 1",
     ],
-    [
-      "what is not a binding",
-      [{ formatVersion: 9 } as never],
-      "a service was generated in format 9",
-    ],
+    ["an invalid binding", [{ formatVersion: 9 } as never], "a service was generated in format 9"],
     [
       "an RPC without a policy",
       [{ ...valid, policies: without(valid.policies, GET_NOTICE) }],
       `${GET_NOTICE} has no policy`,
     ],
     [
-      "a policy of no RPC",
+      "a policy of an unknown RPC",
       [
         {
           ...valid,
@@ -45,7 +41,7 @@ describe("a server does not start with [EXP-6]", () => {
       "there is a policy for a.B/C",
     ],
     [
-      "a route of no RPC",
+      "a route of an unknown RPC",
       [
         {
           ...valid,
@@ -70,7 +66,7 @@ describe("a server does not start with [EXP-6]", () => {
       "has no handler",
     ],
     [
-      "an exposure that there is not",
+      "an unknown exposure",
       [withPolicy({ exposure: "OPEN" as "PUBLIC", publish: true })],
       "has the unknown exposure OPEN",
     ],
@@ -80,7 +76,7 @@ describe("a server does not start with [EXP-6]", () => {
       "must have authz if, and only if",
     ],
     [
-      "a rate limit of nothing",
+      "a rate limit of 0",
       [withPolicy({ exposure: "PUBLIC", publish: true, rateLimit: { qps: 0, burst: 0 } })],
       "qps is at least 1",
     ],
@@ -100,7 +96,7 @@ describe("a server does not start with [EXP-6]", () => {
       "must have authz if, and only if, it is AUTHORIZED",
     ],
     [
-      "a handler that every object has",
+      "a handler that is only a method of every object",
       [withMethod({ localName: "hasOwnProperty" })],
       "has no handler: write hasOwnProperty",
     ],
@@ -109,8 +105,8 @@ describe("a server does not start with [EXP-6]", () => {
   });
 });
 
-test.each(["qps and burst alike", "a burst above"])("%s may be a rate limit", (what) => {
-  const rateLimit = { qps: 1, burst: what === "a burst above" ? 2 : 1 };
+test.each(["equal qps and burst", "a burst above qps"])("%s may be a rate limit", (what) => {
+  const rateLimit = { qps: 1, burst: what === "a burst above qps" ? 2 : 1 };
   const binding = withPolicy({ exposure: "PUBLIC", publish: true, rateLimit });
   expect(bindServices([binding]).problems).toEqual([]);
 });
@@ -152,7 +148,7 @@ test("all problems are reported at once", () => {
   expect(problems).toHaveLength(VaultService.methods.length * 2);
 });
 
-test("a service that fits has all its methods, in order", () => {
+test("a valid service has all its methods, in order", () => {
   const { methods, problems } = bindServices([valid]);
   expect(problems).toEqual([]);
   expect(methods.map(({ index, rpc, kind, isWrite }) => ({ index, rpc, kind, isWrite }))).toEqual(
@@ -196,7 +192,7 @@ function authorizedPolicy(): ServiceBinding["policies"][string] {
   return policy;
 }
 
-/** The service with another first method. */
+/** The service with a changed first method. */
 function withMethod(change: Partial<DescMethod>): ServiceBinding {
   const [first, ...rest] = VaultService.methods;
   const methods = [{ ...first, ...change }, ...rest] as DescMethod[];

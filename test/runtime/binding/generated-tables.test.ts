@@ -1,4 +1,4 @@
-/** What generated code calls: tables that nothing can change, and routes from their path templates. */
+/** Functions for generated code: immutable tables, and routes from their path templates. */
 import { describe, expect, test } from "vitest";
 import {
   deepFreeze,
@@ -18,13 +18,13 @@ describe("deepFreeze", () => {
     expect(isFrozen(table)).toBe(true);
   });
 
-  test("freezes what is inside of a frozen object", () => {
+  test("freezes the content of a frozen object", () => {
     const inner = { exposure: "PUBLIC" };
     deepFreeze(Object.freeze({ inner }));
     expect(Object.isFrozen(inner)).toBe(true);
   });
 
-  test.each([undefined, null, 1, "text"])("leaves %j", (value) => {
+  test.each([undefined, null, 1, "text"])("returns %j unchanged", (value) => {
     expect(deepFreeze(value)).toBe(value);
   });
 });
@@ -40,7 +40,7 @@ describe("httpRoutes", () => {
     expect(make).toThrow(message);
   });
 
-  /** A declaration, and the same route as generated code of format 1 at first wrote it out. */
+  /** A declaration, and the same route as older generated code of format 1 has it. */
   const WRITTEN_OUT: readonly [object, HttpRoute][] = [
     [
       { rpc: "Get", method: "GET", path: "/v1/things" },
@@ -78,11 +78,14 @@ describe("httpRoutes", () => {
     ],
   ];
 
-  test.each(WRITTEN_OUT)("makes of %j what older generated code has", (declaration, route) => {
-    const [made] = httpRoutes("a.B", [declaration as never]);
-    expect(made).toStrictEqual(route);
-    expect(isFrozen(made)).toBe(true);
-  });
+  test.each(WRITTEN_OUT)(
+    "makes the route of older generated code from %j",
+    (declaration, route) => {
+      const [made] = httpRoutes("a.B", [declaration as never]);
+      expect(made).toStrictEqual(route);
+      expect(isFrozen(made)).toBe(true);
+    },
+  );
 
   test("keeps the order, and is frozen", () => {
     const routes = httpRoutes("a.B", [

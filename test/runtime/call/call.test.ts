@@ -6,7 +6,7 @@ import { callOf } from "../authn/calls.ts";
 const DEADLINE = new ServiceError("DEADLINE_EXCEEDED");
 const CANCELLED = new ServiceError("CANCELLED");
 
-test("a call begins with nobody, whom nobody trusts, and without a decision", () => {
+test("a call begins without a caller, without trust in its peer, and without a decision", () => {
   expect(callOf()).toMatchObject({
     principal: undefined,
     credential: "none",
@@ -23,7 +23,7 @@ test("a call begins with nobody, whom nobody trusts, and without a decision", ()
 });
 
 describe("a call that ends early", () => {
-  test("ends for its first reason only, for all who watch it", () => {
+  test("has its first reason only, for all its listeners", () => {
     const call = callOf();
     const reported: ServiceError[] = [];
     call.whenAborted((reason) => void reported.push(reason));
@@ -34,7 +34,7 @@ describe("a call that ends early", () => {
     expect([call.abortReason, signal.aborted, signal.reason]).toEqual([DEADLINE, true, DEADLINE]);
   });
 
-  test("has ended also for those who begin to watch it later", () => {
+  test("has ended for later listeners, too", () => {
     const call = callOf();
     call.abort(DEADLINE);
     const reported: ServiceError[] = [];
@@ -44,7 +44,7 @@ describe("a call that ends early", () => {
   });
 });
 
-test("a call takes as long as it took, once it is over", async () => {
+test("the duration of a call is fixed once it has ended", async () => {
   const call = callOf();
   const before = performance.now() - call.startedAt;
   const during = call.durationMs;
@@ -98,7 +98,7 @@ describe("a header of the response, and a trailer,", () => {
     expect([...(call.endResponse() ?? [])]).toEqual([[name.toLowerCase(), value]]);
   });
 
-  test("is appended to what there is, whatever the case of its name", () => {
+  test("is appended to existing values, whatever the case of its name", () => {
     const call = callOf({ transport: "grpc" });
     call.setResponseHeader("a", "1");
     call.appendResponseHeader("A", "2");
@@ -113,7 +113,7 @@ describe("a header of the response, and a trailer,", () => {
     expect([...(call.endResponse() ?? [])]).toEqual([["a", ["5", "6"]]]);
   });
 
-  test("comes too late once the response was begun, or ended", () => {
+  test("is refused once the response has begun or ended", () => {
     const call = callOf();
     call.beginResponse();
     expect(() => call.setResponseHeader("a", "v")).toThrow("was set too late");

@@ -4,13 +4,13 @@ import { newRequestId, requestIdOf } from "../../../src/runtime/call/call-ids.ts
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const headers = (...values: string[]) => ({ all: () => values, names: () => [] });
 
-test("new ids are UUIDs of version 4, each another one", () => {
+test("new ids are different UUIDs of version 4", () => {
   const ids = Array.from({ length: 2000 }, newRequestId);
   for (const id of ids) expect(id).toMatch(UUID);
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("every digit that is random takes every value", () => {
+test("every random digit takes every value", () => {
   const ids = Array.from({ length: 2000 }, () => newRequestId().replaceAll("-", ""));
   for (const place of Array.from({ length: 32 }, (_, index) => index)) {
     const digits = new Set(ids.map((id) => id[place]));

@@ -12,12 +12,8 @@ describe("3 the client's address, behind a trusted peer [HDR-8]", () => {
   test.each<[string, string[], string]>([
     ["no header", [], "10.1.2.3"],
     ["one hop", ["203.0.113.7"], "203.0.113.7"],
-    ["what the client wrote itself is not looked at", ["1.1.1.1, 203.0.113.7"], "203.0.113.7"],
-    [
-      "hops that are trusted are passed over",
-      ["1.1.1.1, 203.0.113.7, 10.1.0.9 ,10.1.0.8"],
-      "203.0.113.7",
-    ],
+    ["entries of the client itself are ignored", ["1.1.1.1, 203.0.113.7"], "203.0.113.7"],
+    ["trusted hops are skipped", ["1.1.1.1, 203.0.113.7, 10.1.0.9 ,10.1.0.8"], "203.0.113.7"],
     ["a forged trusted hop on the left", ["10.1.0.9, 203.0.113.7"], "203.0.113.7"],
     ["all are trusted", ["10.1.0.9, 10.1.0.8"], "10.1.0.9"],
     ["several headers are one list", ["1.1.1.1", "203.0.113.7", "10.1.0.8"], "203.0.113.7"],
@@ -34,7 +30,7 @@ describe("3 the client's address, behind a trusted peer [HDR-8]", () => {
     ["a trailing comma", ["203.0.113.7,"], "10.1.2.3"],
     ["nothing in front of a trusted hop", ["203.0.113.7", ",10.1.0.8"], "10.1.0.8"],
     ["an empty header between two", ["203.0.113.7", "", "10.1.0.8"], "10.1.0.8"],
-    ["as many hops as there may be", [`203.0.113.7${", 10.1.0.8".repeat(31)}`], "203.0.113.7"],
+    ["the maximum number of hops", [`203.0.113.7${", 10.1.0.8".repeat(31)}`], "203.0.113.7"],
     ["one hop more", [`203.0.113.7${", 10.1.0.8".repeat(32)}`], "10.1.0.8"],
     ["text in front of an address", ["for=203.0.113.7"], "10.1.2.3"],
     ["text after an address", ["[2001:db8::7]x"], "10.1.2.3"],
@@ -45,7 +41,7 @@ describe("3 the client's address, behind a trusted peer [HDR-8]", () => {
     ["an octal address", ["0313.0.113.7"], "10.1.2.3"],
     ["a number", ["3405803783"], "10.1.2.3"],
     ["a wrong port", ["203.0.113.7:port"], "10.1.2.3"],
-    ["a zone", ["fe80::1%eth0"], "10.1.2.3"],
+    ["a zone id", ["fe80::1%eth0"], "10.1.2.3"],
     ["a very long hop", ["1".repeat(100_000)], "10.1.2.3"],
     ["hundreds of trusted hops", [`203.0.113.7${", 10.1.0.8".repeat(500)}`], "10.1.0.8"],
     ["hundreds of headers", ["203.0.113.7", ...new Array(500).fill("10.1.0.8")], "10.1.0.8"],
@@ -58,25 +54,25 @@ describe("3 the client's address, behind a trusted peer [HDR-8]", () => {
     expect(client(...values)).toBe(address);
   });
 
-  test("a long header takes no long time", () => {
+  test("a long header is read quickly", () => {
     const value = ",".repeat(1_000_000);
     const cost = cpuMilliseconds(() => {
       for (let round = 0; round < 1000; round++) client(value);
     });
-    // Read hop by hop, these are a billion.
+    // Reading all hops again for each header would be a billion steps.
     expect(cost).toBeLessThan(10_000);
   });
 });
 
 describe("the stage", () => {
   const stage = requestInfoStage(trust);
-  test("3 a stranger's X-Forwarded-For counts for nothing [HDR-8]", () => {
+  test("3 X-Forwarded-For of an untrusted peer is ignored [HDR-8]", () => {
     const call = callOf({ peer: STRANGER, headers: [["x-forwarded-for", "10.1.0.1"]] });
     stage(call);
     expect([call.peerIsTrusted, call.clientAddress]).toEqual([false, STRANGER.address]);
   });
 
-  test("a trusted peer's does", () => {
+  test("X-Forwarded-For of a trusted peer is used", () => {
     const call = callOf({ peer: GATEWAY, headers: [["x-forwarded-for", "203.0.113.7"]] });
     stage(call);
     expect([call.peerIsTrusted, call.clientAddress]).toEqual([true, "203.0.113.7"]);

@@ -18,7 +18,7 @@ describe.each(["http", "grpc"] as const)("over %s", (transport) => {
     },
   );
 
-  test("a value that is set instead is none too many", () => {
+  test("a value that replaces another is not a second one", () => {
     const fields = new ResponseFields(transport, "trailer");
     fields.append("etag", "a");
     fields.set("etag", "b");
@@ -38,7 +38,7 @@ describe.each(["http", "grpc"] as const)("over %s", (transport) => {
     expect(fields.values?.size).toBe(2);
   });
 
-  test("there are only so many, also of those that are empty", () => {
+  test("their number is limited, even if they are empty", () => {
     const fields = new ResponseFields(transport, "header");
     for (let count = 0; count < MAX_METADATA_VALUES; count++) fields.append("a", "");
     expect(() => fields.append("a", "")).toThrow("the response headers have more than 512 values");
@@ -48,7 +48,7 @@ describe.each(["http", "grpc"] as const)("over %s", (transport) => {
     expect(fields.values?.size).toBe(2);
   });
 
-  test("what is replaced does not count", () => {
+  test("replaced values do not count", () => {
     const fields = new ResponseFields(transport, "header");
     for (let time = 0; time < 3; time++) fields.set("a", "v".repeat(MAX_METADATA_BYTES - 1));
     fields.set("a", "v");

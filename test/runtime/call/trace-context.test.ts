@@ -41,7 +41,7 @@ describe("the stage", () => {
     injectTraceContext(call);
     return call;
   };
-  test("goes on with the caller's trace, in a span of its own", () => {
+  test("continues the caller's trace in a new span", () => {
     const call = stage([["traceparent", `00-${TRACE}-${SPAN}-01`]]);
     expect(call.traceId).toBe(TRACE);
     expect(call.spanId).toMatch(/^[0-9a-f]{16}$/);
@@ -57,7 +57,7 @@ describe("the stage", () => {
     expect(stage([["traceparent", `00-${TRACE}-${SPAN}-${flags}`]]).isSampled).toBe(isSampled);
   });
 
-  test("begins a trace where there is none, or two", () => {
+  test("begins a trace if there is none, or two", () => {
     const sent = `00-${TRACE}-${SPAN}-01`;
     const cases: SentHeaders[] = [
       [],
@@ -74,7 +74,7 @@ describe("the stage", () => {
     }
   });
 
-  test("no id comes twice", () => {
+  test("ids are unique", () => {
     const ids = new Set<string>();
     for (let round = 0; round < 5000; round++) {
       const { traceId, spanId } = stage([]);

@@ -19,7 +19,7 @@ function timed(name: string, then: () => void = () => undefined): Timed {
   };
 }
 
-test("what is not over in time expires, in order, and only once", () => {
+test("entries that do not end in time expire, in order, and only once", () => {
   const deadlines = new Deadlines(100);
   deadlines.add(timed("a"), performance.now());
   vi.advanceTimersByTime(60);
@@ -34,7 +34,7 @@ test("what is not over in time expires, in order, and only once", () => {
   expect(expired).toEqual(["a", "b"]);
 });
 
-test("what is over does not expire, wherever it stood", () => {
+test("entries that have ended do not expire, wherever they are in the queue", () => {
   const deadlines = new Deadlines(100);
   const all = ["a", "b", "c", "d"].map((name) => timed(name));
   for (const one of all) deadlines.add(one, performance.now());
@@ -44,7 +44,7 @@ test("what is over does not expire, wherever it stood", () => {
   expect(expired).toEqual(["c"]);
 });
 
-test("what was never watched can be removed, also beside others", () => {
+test("entries that were never added can be removed, also beside others", () => {
   const deadlines = new Deadlines(100);
   deadlines.remove(timed("stranger"));
   deadlines.add(timed("a"), performance.now());
@@ -53,7 +53,7 @@ test("what was never watched can be removed, also beside others", () => {
   expect(expired).toEqual(["a"]);
 });
 
-test("one may be added or removed while another expires", () => {
+test("entries may be added or removed while another expires", () => {
   const deadlines = new Deadlines(100);
   const last = timed("last");
   deadlines.add(
@@ -70,7 +70,7 @@ test("one may be added or removed while another expires", () => {
   expect(expired).toEqual(["first", "later"]);
 });
 
-test("after a rest it watches again", () => {
+test("entries that are added after a pause expire", () => {
   const deadlines = new Deadlines(100);
   const one = timed("one");
   deadlines.add(one, performance.now());

@@ -12,7 +12,7 @@ function callOf(kind: MethodKind, handler: BoundMethod["handler"], httpMethod = 
   return newCall({ method: boundMethod({ kind, handler }), httpMethod });
 }
 
-/** What observers are notified of the end of a call whose stream is read to its end, or to its first message. */
+/** The outcome that observers get of a call whose stream is read to its end, or to its first message. */
 async function endOf(call: Call, after: readonly Interceptor[], most = Infinity): Promise<string> {
   const ends: string[] = [];
   const end = (_: Call, error?: ServiceError) => void ends.push(error?.code ?? "OK");
@@ -29,9 +29,9 @@ async function endOf(call: Call, after: readonly Interceptor[], most = Infinity)
 }
 
 test.each<[string, unknown]>([
-  ["forgets to return what came", undefined],
+  ["does not return the response", undefined],
   ["returns a message", { name: "one" }],
-  ["returns a list of messages that are gone", null],
+  ["returns a consumed list of messages", null],
   ["returns a stream that cannot be read", { [Symbol.asyncIterator]: () => ({}) }],
   [
     "returns a stream that throws when it is left",
@@ -55,7 +55,7 @@ async function* forever() {
   for (;;) yield {};
 }
 
-test("a stream that is left early was cancelled, but for a HEAD, whose answer is its beginning", async () => {
+test("a stream that its reader leaves early is cancelled, except for HEAD, whose response is its beginning", async () => {
   expect(await endOf(callOf("server_streaming", forever), [], 1)).toBe("CANCELLED");
   let isLeft = false;
   async function* left() {
@@ -69,7 +69,7 @@ test("a stream that is left early was cancelled, but for a HEAD, whose answer is
   expect(isLeft).toBe(true);
 });
 
-test("the time of a call begins at the timeout stage, for its handler as for the chain", async () => {
+test("the deadline of a call starts at the timeout stage, for its handler and for the chain", async () => {
   let reported = 0;
   let begun = 0;
   const call = callOf("unary", async (_request, context) => {
@@ -87,7 +87,7 @@ test("the time of a call begins at the timeout stage, for its handler as for the
   for (const result of results) {
     await expect(result).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
   }
-  // What the handler was given, less what a timer may be early.
+  // The time that the handler had, less the imprecision of a timer.
   expect(performance.now() - begun).toBeGreaterThan(reported - 5);
 });
 
@@ -120,7 +120,7 @@ describe("an interceptor calls next again", () => {
     expect(requests[0]).toBe(requests[1]);
   });
 
-  test("after the request could not be read: the reason is the same, and nothing waits", async () => {
+  test("after the request could not be read: the error is the same, and nothing hangs", async () => {
     let reads = 0;
     const readRequest = async () => {
       reads++;
@@ -149,7 +149,7 @@ describe("an interceptor calls next again", () => {
     },
   );
 
-  test("the end of the call reaches each next that waits", async () => {
+  test("the end of the call ends each waiting next", async () => {
     const reasons: string[] = [];
     const both: Interceptor = async (_, next) => {
       const settled = await Promise.allSettled([next(), next(), next()]);
@@ -168,7 +168,7 @@ describe("an interceptor calls next again", () => {
     expect(calls).toBe(3);
   });
 
-  test("the time of the call does not begin again", async () => {
+  test("the deadline of the call does not start again", async () => {
     const deadlines: number[] = [];
     vi.useFakeTimers();
     try {

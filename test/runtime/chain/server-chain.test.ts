@@ -1,4 +1,4 @@
-/** The order of the chain, stage by stage, and what becomes of a call that one of them refuses. */
+/** The order of the stages of the chain, and the calls that each of them refuses. */
 import { describe, expect, test } from "vitest";
 import type { AnyHandler, MethodKind } from "../../../src/runtime/binding/bound-method.ts";
 import type { Call, CallStart } from "../../../src/runtime/call/call.ts";
@@ -28,9 +28,9 @@ const ORDER = [
   "audit ends",
   "observer ends",
 ];
-/** Where a stage may refuse, in the order of the chain. */
+/** The stages that may refuse, in the order of the chain. */
 const STAGES = ORDER.slice(1, ORDER.indexOf("after again"));
-/** Those that may wait. */
+/** The stages that may be asynchronous. */
 const WAITING = ["before", "authentication", "request", "authorization", "audit begins"].concat(
   "admission",
   "after",
@@ -39,9 +39,9 @@ const WAITING = ["before", "authentication", "request", "authorization", "audit 
 );
 
 interface TestChain {
-  /** The stages that wait before they go on. */
+  /** The stages that wait before they continue. */
   readonly waiting?: readonly string[];
-  /** The stage that refuses, and with what. */
+  /** The stage that refuses, and its error. */
   readonly refuses?: string;
   readonly error?: unknown;
   readonly audit?: boolean;
@@ -53,7 +53,7 @@ interface TestChain {
   readonly at?: (stage: string, call: Call) => void;
 }
 
-/** A chain whose stages note when they run, and a call for it. */
+/** A chain whose stages record when they run, and a call for it. */
 function chainOf(of: TestChain) {
   const seen: string[] = [];
   const ended: (ServiceError | undefined)[] = [];
@@ -152,11 +152,11 @@ function chainOf(of: TestChain) {
 
 const isAudited = (stage: string) => ORDER.indexOf(stage) >= ORDER.indexOf("request");
 
-describe("a call that is let in passes all stages in their order [CHAIN-1]", () => {
+describe("an allowed call passes all stages in order [CHAIN-1]", () => {
   test.each<[string, readonly string[]]>([
     ["without waiting", []],
     ...WAITING.map((stage) => [`where ${stage} waits`, [stage]] as [string, string[]]),
-    ["where all wait", WAITING],
+    ["if all wait", WAITING],
   ])("%s", async (_, waiting) => {
     const { run, seen, ended, call } = chainOf({ waiting });
     expect(await run()).toMatchObject({ encoded: { id: "of a request" } });
@@ -165,13 +165,13 @@ describe("a call that is let in passes all stages in their order [CHAIN-1]", () 
     expect(call.endedAt).toBeGreaterThanOrEqual(call.startedAt);
   });
 
-  test("without audit where its policy has none", async () => {
+  test("without audit if its policy has none", async () => {
     const { run, seen } = chainOf({ audit: false });
     await run();
     expect(seen).toEqual(ORDER.filter((stage) => !stage.startsWith("audit")));
   });
 
-  test("and is timed after the custom stages before, and in front of all others", async () => {
+  test("and its deadline starts after the custom `before` stages, before all others", async () => {
     const deadlines = new Map<string, number>();
     const { run } = chainOf({ at: (stage, call) => deadlines.set(stage, call.deadline) });
     const begin = Date.now();
@@ -193,7 +193,7 @@ describe("nothing runs after a stage that refuses [CHAIN-4]", () => {
     }
   });
 
-  test.each(STAGES)("%s, by an error that is none of ours", async (refuses) => {
+  test.each(STAGES)("%s, by an error that is not a ServiceError", async (refuses) => {
     const { run, ended } = chainOf({ refuses, error: new TypeError("secret") });
     await expect(run()).rejects.toMatchObject({ code: "INTERNAL", message: "internal error" });
     expect(new Set(ended.map((error) => error?.code))).toEqual(new Set(["INTERNAL"]));
@@ -205,11 +205,11 @@ describe("nothing runs after a stage that refuses [CHAIN-4]", () => {
     };
     const { run, ended } = chainOf({ start: { encodeResponse } });
     await expect(run()).rejects.toMatchObject({ code: "INTERNAL" });
-    // The audit event has what the handler did.
+    // The audit event has the outcome of the handler.
     expect(ended.map((error) => error?.code)).toEqual([undefined, "INTERNAL"]);
   });
 
-  test.each([undefined, null, "text", 7])("a handler that answers %j", async (answer) => {
+  test.each([undefined, null, "text", 7])("a handler that returns %j", async (answer) => {
     const { run } = chainOf({
       handler: () => Promise.resolve(answer),
     });
@@ -217,9 +217,9 @@ describe("nothing runs after a stage that refuses [CHAIN-4]", () => {
   });
 });
 
-describe("a call that is over", () => {
+describe("a call that has ended", () => {
   test.each(["authentication", "request", "authorization", "audit begins", "admission"])(
-    "while it is at %s does not come to its handler",
+    "while it is at %s does not reach its handler",
     async (stage) => {
       const { run, seen, ended } = chainOf({
         waiting: [stage],
@@ -237,7 +237,7 @@ describe("a call that is over", () => {
   );
 
   test.each([0, -1])(
-    "before it began, for its client waits %i ms, comes to nothing",
+    "before it began, since its client waits %i ms, reaches no stage",
     async (clientTimeoutMs) => {
       const { run, seen } = chainOf({ start: { clientTimeoutMs } });
       await expect(run()).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
@@ -247,26 +247,26 @@ describe("a call that is over", () => {
 
   const hangs = () => new Promise(() => undefined);
   test.each<[string, MethodKind, TestChain["timeoutMs"] & object, number | undefined]>([
-    ["by the service's time", "unary", { unary: 20, stream: LONG_MS }, undefined],
+    ["by the service's timeout", "unary", { unary: 20, stream: LONG_MS }, undefined],
     [
-      "by the service's time, which is the shorter one",
+      "by the service's timeout, which is shorter",
       "unary",
       { unary: 20, stream: LONG_MS },
       LONG_MS,
     ],
-    ["by the client's time", "unary", { unary: LONG_MS, stream: LONG_MS }, 20],
-    ["by the time of streams", "client_streaming", { unary: LONG_MS, stream: 20 }, undefined],
+    ["by the client's timeout", "unary", { unary: LONG_MS, stream: LONG_MS }, 20],
+    ["by the timeout of streams", "client_streaming", { unary: LONG_MS, stream: 20 }, undefined],
   ])("%s is notified", async (_, kind, timeoutMs, client) => {
     const start = client === undefined ? {} : { clientTimeoutMs: client };
     const { run, ended, seen, call } = chainOf({ handler: hangs, timeoutMs, kind, start });
     await expect(run()).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED", status: 504 });
     expect(ended.map((error) => error?.code)).toEqual(["DEADLINE_EXCEEDED"]);
-    // Nobody knows what the handler does: its event waits.
+    // The outcome of the handler is not known: its event waits.
     expect(seen.slice(-2)).toEqual(["audit waits", "observer ends"]);
     expect(call.signal.aborted).toBe(true);
   });
 
-  test("is not ended again by its time", async () => {
+  test("is not ended again by its deadline", async () => {
     for (const start of [{}, { clientTimeoutMs: 20 }]) {
       const { run, call } = chainOf({ timeoutMs: { unary: 30, stream: 30 }, start });
       await run();
@@ -294,7 +294,7 @@ describe("a stream of responses", () => {
     return ids;
   };
 
-  test("is a call until it is read to its end", async () => {
+  test("keeps its call open until it is read to its end", async () => {
     const { stream, seen, ended } = await streamOf({ handler: two });
     expect(seen).not.toContain("observer ends");
     expect(await idsOf(stream)).toEqual(["1", "2"]);
@@ -302,7 +302,7 @@ describe("a stream of responses", () => {
     expect(ended).toEqual([undefined, undefined]);
   });
 
-  test("that fails is notified, after what it had sent", async () => {
+  test("that fails sends its error after its messages", async () => {
     const { stream, ended } = await streamOf({
       async *handler() {
         yield { id: "1" };
@@ -318,7 +318,7 @@ describe("a stream of responses", () => {
     expect(ended.map((error) => error?.code)).toEqual(["INTERNAL", "INTERNAL"]);
   });
 
-  test("that is left is cancelled, and its handler hears of it", async () => {
+  test("that its reader leaves is cancelled, and its handler is notified", async () => {
     let isLeft = false;
     const { stream, ended } = await streamOf({
       async *handler() {
@@ -331,7 +331,7 @@ describe("a stream of responses", () => {
     });
     for await (const _ of stream) break;
     await expect.poll(() => isLeft).toBe(true);
-    // The observer hears of the caller, and audit of the handler, which did not fail.
+    // The observer gets the caller's outcome, and audit that of the handler, which did not fail.
     await expect.poll(() => ended.map((error) => error?.code)).toEqual(["CANCELLED", undefined]);
   });
 
@@ -349,14 +349,14 @@ describe("a stream of responses", () => {
     expect(seen).toContain("audit waits");
   });
 
-  test("sends nothing more once its call is over, also where it has more", async () => {
+  test("sends nothing more once its call has ended, even if it has more messages", async () => {
     const { stream, call } = await streamOf({ handler: two });
     expect((await stream.next()).value?.encoded.id).toBe("1");
     call.abort(new ServiceError("UNAVAILABLE"));
     await expect(stream.next()).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });
 
-  test("has the time of streams", async () => {
+  test("has the timeout of streams", async () => {
     const { stream } = await streamOf({
       handler: async function* () {
         await new Promise((resolve) => setTimeout(resolve, 60));

@@ -35,7 +35,7 @@ async function readAll(responses: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of responses);
 }
 
-/** Fails in turn with these, then answers. */
+/** Fails with these errors in turn, then succeeds. */
 function failing(...errors: ServiceError[]) {
   return (_call: ClientCall, attempt: number) => {
     const error = errors[attempt];
@@ -75,13 +75,13 @@ describe("retry: never", () => {
     expect(calls.length).toBe(1);
   });
 
-  test.each([1, 0])("where all attempts together are %i", async (maxAttempts) => {
+  test.each([1, 0])("if maxAttempts is %i", async (maxAttempts) => {
     const { client, calls } = fakeClient(failing(unavailable()), { retry: { maxAttempts } });
     await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(calls.length).toBe(1);
   });
 
-  test("what is not an error of a call", async () => {
+  test("an error that is not a ServiceError", async () => {
     const { client, calls } = fakeClient(
       () => {
         throw new TypeError("a request that cannot be written");
@@ -100,7 +100,7 @@ describe("retry: never", () => {
     expect(calls.length).toBe(1);
   });
 
-  test("more often than allowed", async () => {
+  test("more often than configured", async () => {
     const errors = Array.from({ length: 9 }, unavailable);
     const { client, calls } = fakeClient(failing(...errors), {
       retry: { ...fast, maxAttempts: 4 },
@@ -109,7 +109,7 @@ describe("retry: never", () => {
     expect(calls.length).toBe(4);
   });
 
-  test("where it is turned off", async () => {
+  test("if it is turned off", async () => {
     const { client, calls } = fakeClient(failing(unavailable()), { retry: false });
     await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(calls.length).toBe(1);
@@ -123,13 +123,13 @@ describe("retry", () => {
     expect(calls.length).toBe(3);
   });
 
-  test("of any call of which nothing was sent", async () => {
+  test("of any call that was not sent", async () => {
     const { client, calls } = fakeClient(failing(markUnsent(unavailable())), { retry: fast });
     expect(await client.write({})).toEqual({ text: "done" });
     expect(calls.length).toBe(2);
   });
 
-  test("no more often than three times in all, unless configured otherwise", async () => {
+  test("at most three attempts by default", async () => {
     const errors = Array.from({ length: 9 }, unavailable);
     const { client, calls } = fakeClient(failing(...errors), { timeoutMs: 60_000 });
     await expect(client.echo({})).rejects.toBe(errors[2]);
@@ -138,7 +138,7 @@ describe("retry", () => {
 
   test.each([
     ["up to 50 ms at first", {}, 145],
-    ["up to what is configured", { initialDelayMs: 150 }, 440],
+    ["up to the configured delay", { initialDelayMs: 150 }, 440],
   ])("after delays that grow, %s", async (_, options, leastMs) => {
     const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
     try {
@@ -151,7 +151,7 @@ describe("retry", () => {
     }
   });
 
-  test("after delays that do not grow beyond what is configured", async () => {
+  test("after delays that do not exceed the configured maximum", async () => {
     const { client, calls } = fakeClient(failing(unavailable(), unavailable()), {
       retry: { initialDelayMs: 600_000, maxDelayMs: 5 },
     });
@@ -159,7 +159,7 @@ describe("retry", () => {
     expect(calls.length).toBe(3);
   });
 
-  test("once more where the attempts are two", async () => {
+  test("once if maxAttempts is 2", async () => {
     const errors = [unavailable(), unavailable()] as const;
     const { client, calls } = fakeClient(failing(...errors), {
       retry: { ...fast, maxAttempts: 2 },
@@ -168,7 +168,7 @@ describe("retry", () => {
     expect(calls.length).toBe(2);
   });
 
-  test("ends with the caller", async () => {
+  test("ends when the caller cancels", async () => {
     const abort = new AbortController();
     const { client, calls } = fakeClient(
       () => {
@@ -184,7 +184,7 @@ describe("retry", () => {
     expect(calls.length).toBe(1);
   });
 
-  test("not sooner than the target asks", async () => {
+  test("not earlier than the target requests", async () => {
     const error = new ServiceError("UNAVAILABLE", undefined, { retryAfterSeconds: 0.2 });
     const { client } = fakeClient(failing(error), { retry: fast });
     const started = Date.now();
@@ -201,13 +201,13 @@ describe("circuit breaker", () => {
     circuitBreaker: { consecutiveFailures: 3, openMs: OPEN_MS },
   } as const;
 
-  /** For tests that do not wait for it to open again. */
+  /** For tests that do not wait until it closes again. */
   const lasting = {
     retry: false,
     circuitBreaker: { consecutiveFailures: 3, openMs: 60_000 },
   } as const;
 
-  test("opens, tries one, and closes", async () => {
+  test("opens, lets one call through, and closes", async () => {
     let healthy = false;
     const { client, calls } = fakeClient(() => {
       if (!healthy) throw unavailable();
@@ -233,7 +233,7 @@ describe("circuit breaker", () => {
   });
 
   test.each<ErrorCode>(["UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL"])(
-    "%s is a sign of trouble",
+    "%s counts as a failure",
     async (code) => {
       const errors = [1, 2, 3].map(() => new ServiceError(code));
       const { client, calls } = fakeClient(failing(...errors), lasting);
@@ -243,7 +243,7 @@ describe("circuit breaker", () => {
     },
   );
 
-  test("unless configured otherwise it opens after ten failures, and says for how long", async () => {
+  test("by default it opens after ten failures, and errors have the time until it closes", async () => {
     const { client, calls } = fakeClient(
       () => {
         throw unavailable();
@@ -260,7 +260,7 @@ describe("circuit breaker", () => {
     expect(calls.length).toBe(10);
   });
 
-  test("never opens where it is turned off", async () => {
+  test("never opens if it is turned off", async () => {
     const errors = Array.from({ length: 30 }, unavailable);
     const { client, calls } = fakeClient(failing(...errors), {
       retry: false,
@@ -270,7 +270,7 @@ describe("circuit breaker", () => {
     expect(calls.length).toBe(30);
   });
 
-  test("lets one call through to try, and refuses the others meanwhile", async () => {
+  test("lets one trial call through, and refuses others in the meantime", async () => {
     let answer: (() => void) | undefined;
     const { client, calls } = fakeClient((_call, attempt) => {
       if (attempt < 3) throw unavailable();
@@ -296,8 +296,11 @@ describe("circuit breaker", () => {
   });
 
   test.each([
-    ["that its caller gave up", () => ({ signal: AbortSignal.timeout(300) })],
-    ["whose caller had no time", () => ({ context: contextOf({ deadline: Date.now() + 400 }) })],
+    ["that its caller cancelled", () => ({ signal: AbortSignal.timeout(300) })],
+    [
+      "whose caller had no time left",
+      () => ({ context: contextOf({ deadline: Date.now() + 400 }) }),
+    ],
   ])("is not closed by a call to try %s", async (_, hasty) => {
     const { client, calls } = fakeClient(({ signal }, attempt) => {
       if (attempt < 3) throw unavailable();
@@ -308,14 +311,14 @@ describe("circuit breaker", () => {
     for (let count = 0; count < 3; count++) await expect(client.echo({})).rejects.toThrow();
     await openAgain();
     await expect(client.echo({}, hasty())).rejects.toThrow();
-    // Once the transport has ended that call, too.
+    // After the transport has ended that call, too.
     await sleep(0);
     await expect(client.echo({})).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect(calls.length).toBe(4);
   });
 
   test.each<ErrorCode>(["FORBIDDEN", "INVALID_ARGUMENT", "RESOURCE_NOT_FOUND", "RATE_LIMITED"])(
-    "%s is a sign of health",
+    "%s counts as a success",
     async (code) => {
       const errors = [unavailable(), unavailable(), new ServiceError(code), unavailable()];
       const { client, calls } = fakeClient(failing(...errors), options);
@@ -325,7 +328,7 @@ describe("circuit breaker", () => {
     },
   );
 
-  test("a target that is not there opens it, whosever time it is", async () => {
+  test("an unreachable target opens it, whoever set the deadline", async () => {
     const errors = [1, 2, 3].map(unavailable);
     const { client, calls } = fakeClient(failing(...errors), lasting);
     for (let count = 0; count < 5; count++) {
@@ -335,7 +338,7 @@ describe("circuit breaker", () => {
     expect(calls.length).toBe(3);
   });
 
-  test("callers without time do not open it", async () => {
+  test("callers without time left do not open it", async () => {
     const { client, calls } = fakeClient(() => sleep(5000), options);
     const hasty = () => client.echo({}, { context: contextOf({ deadline: Date.now() + 400 }) });
     for (const result of await Promise.allSettled(Array.from({ length: 5 }, hasty))) {
@@ -345,7 +348,7 @@ describe("circuit breaker", () => {
     expect(calls.length).toBe(6);
   });
 
-  test.each([{ samplingMs: 1000 }, {}])("by the rate of failures, %o", async (sampling) => {
+  test.each([{ samplingMs: 1000 }, {}])("opens by the rate of failures, %o", async (sampling) => {
     const breaker = { failureRate: 0.5, openMs: 10_000, ...sampling };
     const { client, calls } = fakeClient(
       (_call, attempt) => {
@@ -358,7 +361,7 @@ describe("circuit breaker", () => {
     expect(calls.length).toBeLessThan(200);
   });
 
-  test("not by a rate of failures that it is asked to bear", async () => {
+  test("stays closed at a rate of failures below the configured one", async () => {
     const { client, calls } = fakeClient(
       (_call, attempt) => {
         if (attempt % 4 === 0) throw unavailable();
@@ -383,7 +386,7 @@ describe("timeout", () => {
     expect(calls[0]?.signal?.reason).toMatchObject({ code: "DEADLINE_EXCEEDED" });
   });
 
-  test("that the server kept sooner than the timer here", async () => {
+  test("that the server reports before the local timer", async () => {
     vi.useFakeTimers({ toFake: ["Date", "setTimeout"] });
     try {
       const late = () => {
@@ -401,7 +404,7 @@ describe("timeout", () => {
     }
   });
 
-  test("what the served call has left, less a margin", async () => {
+  test("the remaining time of the served call, less a margin", async () => {
     const { client, calls } = fakeClient(() => ({}));
     const context = contextOf({ deadline: Date.now() + 1000 });
     await client.echo({}, { context });
@@ -409,7 +412,7 @@ describe("timeout", () => {
     expect(calls[0]?.deadline).toBeGreaterThan(context.deadline - 200);
   });
 
-  test("no time left at all: nothing is sent", async () => {
+  test("without remaining time, nothing is sent", async () => {
     const { client, calls } = fakeClient(() => ({}));
     const context = contextOf({ deadline: Date.now() + 5 });
     await expect(client.echo({}, { context })).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED" });
@@ -417,7 +420,7 @@ describe("timeout", () => {
   });
 
   test.each(["signal", "context"] as const)(
-    "the %s cancels, also before the call",
+    "the %s cancels, even before the call",
     async (kind) => {
       const abort = new AbortController();
       const options = () =>
@@ -447,7 +450,7 @@ describe("rate limit", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("refuses what comes too often, and says when", async () => {
+  test("refuses calls that exceed the rate, with the time to wait", async () => {
     const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 10, burst: 2 } });
     await client.echo({});
     await client.echo({});
@@ -467,7 +470,7 @@ describe("rate limit", () => {
     expect(calls.length).toBe(2);
   });
 
-  test("asking often does not fill the bucket", async () => {
+  test("frequent calls do not fill the bucket", async () => {
     const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 0.1, burst: 1 } });
     for (let count = 0; count < 60; count++) {
       await client.echo({}).catch(() => undefined);
@@ -476,7 +479,7 @@ describe("rate limit", () => {
     expect(calls.length).toBe(1);
   });
 
-  test.each([{ qps: 0.5, burst: 1 }, { qps: 1 }])("%o is one", async (rateLimit) => {
+  test.each([{ qps: 0.5, burst: 1 }, { qps: 1 }])("%o is a rate limit", async (rateLimit) => {
     const { client } = fakeClient(() => ({}), { rateLimit });
     await client.echo({});
     await expect(client.echo({})).rejects.toMatchObject({ code: "RATE_LIMITED" });
@@ -494,8 +497,8 @@ describe("rate limit", () => {
   });
 });
 
-describe("what is sent along", () => {
-  test("of a served call: request id and trace, never the identity [CLI-3]", async () => {
+describe("headers of a call", () => {
+  test("within a served call: request id and trace, never the identity [CLI-3]", async () => {
     const { client, calls } = fakeClient(() => ({}));
     const context = {
       ...contextOf({ spanId: "b7ad6b7169203331" }),
@@ -522,13 +525,13 @@ describe("what is sent along", () => {
 
   const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
   test.each<[string, string, readonly string[], string | undefined]>([
-    ["as it came", TRACEPARENT, ["a=1,b=2"], "a=1,b=2"],
+    ["unchanged", TRACEPARENT, ["a=1,b=2"], "a=1,b=2"],
     ["in one header", TRACEPARENT, ["a=1", "b=2"], "a=1,b=2"],
     ["of 512 characters", TRACEPARENT, ["x".repeat(512)], "x".repeat(512)],
-    ["not of more", TRACEPARENT, ["x".repeat(513)], undefined],
-    ["not with a line in it", TRACEPARENT, ["a=1\r\nx-svc-user-id: eve"], undefined],
-    ["not with what is not ASCII", TRACEPARENT, ["\u00e9=1"], undefined],
-    ["not where it is empty", TRACEPARENT, [""], undefined],
+    ["not if it is longer", TRACEPARENT, ["x".repeat(513)], undefined],
+    ["not with a line break", TRACEPARENT, ["a=1\r\nx-svc-user-id: eve"], undefined],
+    ["not with characters that are not ASCII", TRACEPARENT, ["\u00e9=1"], undefined],
+    ["not if it is empty", TRACEPARENT, [""], undefined],
     ["not of another trace", TRACEPARENT.replace("0af7", "1af7"), ["a=1"], undefined],
   ])("the state of a trace: %s", async (_, traceparent, tracestate, expected) => {
     const { client, calls } = fakeClient(() => ({}));
@@ -578,10 +581,10 @@ describe("the order of a client's chain: [CLI-1]", () => {
   const down = () => {
     throw unavailable();
   };
-  /** A context whose time is up. */
+  /** A context whose deadline has passed. */
   const late = () => contextOf({ deadline: Date.now() - 1 });
 
-  test("what interceptors before all else set, request info replaces", async () => {
+  test("request info replaces what interceptors at the start have set", async () => {
     const set: ClientInterceptor = (call, next) => {
       call.headers.set("user-agent", "before");
       return next();
@@ -598,7 +601,7 @@ describe("the order of a client's chain: [CLI-1]", () => {
     expect(calls[0]?.headers.get("x-request-id")).toBe("r-9");
   });
 
-  test("the time is looked at after metadata", async () => {
+  test("the deadline is checked after metadata", async () => {
     let asked = 0;
     const internalToken = () => `token-${++asked}`;
     const { client } = fakeClient(() => ({}), { internalToken });
@@ -606,7 +609,7 @@ describe("the order of a client's chain: [CLI-1]", () => {
     expect(asked).toBe(1);
   });
 
-  test("a call without time counts for no rate limit", async () => {
+  test("a call without time left does not count for the rate limit", async () => {
     const { client, calls } = fakeClient(() => ({}), { rateLimit: { qps: 0.001, burst: 1 } });
     await expect(client.echo({}, { context: late() })).rejects.toMatchObject({
       code: "DEADLINE_EXCEEDED",
@@ -615,7 +618,7 @@ describe("the order of a client's chain: [CLI-1]", () => {
     expect(calls.length).toBe(1);
   });
 
-  test("what an open circuit refuses counts for the rate limit", async () => {
+  test("a call that an open circuit refuses counts for the rate limit", async () => {
     const { client } = fakeClient(down, {
       rateLimit: { qps: 0.001, burst: 2 },
       circuitBreaker: { consecutiveFailures: 1 },
@@ -640,7 +643,7 @@ describe("the order of a client's chain: [CLI-1]", () => {
     expect(calls.length).toBe(6);
   });
 
-  test("the time of a call is that of all its attempts", async () => {
+  test("the timeout of a call applies to all its attempts together", async () => {
     const { client, calls } = fakeClient(down, {
       timeoutMs: 150,
       circuitBreaker: false,
@@ -655,7 +658,7 @@ describe("the order of a client's chain: [CLI-1]", () => {
   });
 });
 
-test("interceptors see the call before it has a time and a signal, and with them", async () => {
+test("interceptors see the call before and after it gets its deadline and signal", async () => {
   const seen: Partial<ClientCall>[] = [];
   const note: ClientInterceptor = (call, next) => {
     const { method: _, request, headers: __, ...plain } = call;

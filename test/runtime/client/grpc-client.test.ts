@@ -22,7 +22,7 @@ function clientOf(target: string, options: Partial<GrpcClientOptions> = {}) {
   return client;
 }
 
-/** A server that answers each stream by hand; resolves to its target and how many streams came. */
+/** A server that answers each stream by a function; resolves to its target and the number of streams. */
 async function foreignServer(answer: (stream: ServerHttp2Stream, count: number) => void) {
   const seen = { count: 0 };
   const server = createHttp2Server();
@@ -48,12 +48,12 @@ describe("a target that cannot be reached", () => {
     const error = await clientOf(target)
       .echo({})
       .catch((thrown: unknown) => thrown);
-    // No server said so.
+    // The error is not from a server.
     const reported = { code: "UNAVAILABLE", message: "unavailable", status: 503, isRemote: false };
     expect(error).toMatchObject(reported);
   });
 
-  test("any call is tried again, for nothing was sent", async () => {
+  test("any call is retried, since nothing was sent", async () => {
     const attempts: unknown[] = [];
     const client = clientOf("127.0.0.1:1", {
       retry: { initialDelayMs: 1 },
@@ -72,7 +72,7 @@ describe("a target that cannot be reached", () => {
   });
 });
 
-test("a server that answers one request twice is not waited for", async () => {
+test("a call ends if the server responds twice to one request", async () => {
   const { target } = await foreignServer((stream) => {
     stream.respond(
       { ":status": 200, "content-type": "application/grpc" },
@@ -86,7 +86,7 @@ test("a server that answers one request twice is not waited for", async () => {
   await expect(answer).rejects.toMatchObject({ code: "UNIMPLEMENTED" });
 });
 
-test("a server that drops the connection has not answered", async () => {
+test("a connection that the server drops is UNAVAILABLE", async () => {
   const { target } = await foreignServer((stream) => stream.session?.destroy());
   const error = await clientOf(target)
     .echo({})
@@ -94,7 +94,7 @@ test("a server that drops the connection has not answered", async () => {
   expect(error).toMatchObject({ code: "UNAVAILABLE", isRemote: false });
 });
 
-test.each([4, 7, 8, 14, 16])("the status %i is that of the server that sent it", async (code) => {
+test.each([4, 7, 8, 14, 16])("the status %i is attributed to the server", async (code) => {
   const { target } = await foreignServer((stream) => trailersOnly(stream, { "grpc-status": code }));
   const error = await clientOf(target)
     .echo({})
@@ -102,7 +102,7 @@ test.each([4, 7, 8, 14, 16])("the status %i is that of the server that sent it",
   expect(error).toMatchObject({ isRemote: true });
 });
 
-describe("a server that is not ours", () => {
+describe("a third-party server", () => {
   test.each([
     { name: "UNKNOWN", headers: { "grpc-status": 2 }, error: { code: "INTERNAL" } },
     { name: "NOT_FOUND", headers: { "grpc-status": 5 }, error: { code: "RESOURCE_NOT_FOUND" } },
@@ -113,7 +113,7 @@ describe("a server that is not ours", () => {
     },
     { name: "ABORTED", headers: { "grpc-status": 10 }, error: { code: "FAILED_PRECONDITION" } },
     {
-      name: "details that are none",
+      name: "invalid details",
       headers: { "grpc-status": 7, "grpc-status-details-bin": "////" },
       error: { code: "FORBIDDEN" },
     },
@@ -140,7 +140,7 @@ describe("a server that is not ours", () => {
       message: /not a valid fixture.v1/,
     },
     {
-      name: "more than the client takes",
+      name: "more than the client accepts",
       body: frame(
         toBinary(EchoResponseSchema, create(EchoResponseSchema, { data: new Uint8Array(5000) })),
       ),
@@ -162,7 +162,7 @@ describe("a server that is not ours", () => {
     });
   });
 
-  test("one that drops the connection: only idempotent calls are tried again", async () => {
+  test("if it drops the connection, only idempotent calls are retried", async () => {
     const { target, seen } = await foreignServer((stream, count) => {
       if (count % 2 === 1) stream.session?.destroy();
       else trailersOnly(stream, { "grpc-status": 5 });
@@ -187,7 +187,7 @@ describe("a server that is not ours", () => {
 });
 
 describe("our server", () => {
-  test("errors come back as they were thrown", async () => {
+  test("errors arrive as they were thrown", async () => {
     const thrown = ServiceError.of(409, "SKILL_PUBLISHED", "it is published", {
       details: { id: "s1" },
       retryAfterSeconds: 2.5,
@@ -211,7 +211,7 @@ describe("our server", () => {
     });
   });
 
-  test("the details of an error come back, as they were sent", async () => {
+  test("the details of an error arrive unchanged", async () => {
     const statusDetails = [{ typeUrl: "type.googleapis.com/a.B", value: new Uint8Array([8, 1]) }];
     const handlers = {
       echo: () => {
@@ -225,7 +225,7 @@ describe("our server", () => {
   });
 
   test.each(["echo", "expand", "collect", "chat"] as const)(
-    "the caller of %s is given headers and trailers",
+    "the caller of %s gets headers and trailers",
     async (name) => {
       const say = (context: CallContext) => {
         context.appendResponseHeader("x-head", "a");
@@ -289,7 +289,7 @@ describe("our server", () => {
     expect(seen?.headers.all("x-own-bin")).toEqual(["AAE=", "AAI="]);
   });
 
-  test("a call may take as long as it takes", async () => {
+  test("a call may have no deadline", async () => {
     let seen: Call | undefined;
     const echo = await startEchoServer({ chain: { requestInfo: (call) => void (seen = call) } });
     closing.push(echo.close);
@@ -300,7 +300,7 @@ describe("our server", () => {
     expect(seen?.clientTimeoutMs).toBeGreaterThan(2 ** 39);
   });
 
-  test("the chain sees what was sent along, and the deadline", async () => {
+  test("the chain sees the headers and the deadline", async () => {
     let seen: Call | undefined;
     const echo = await startEchoServer({
       chain: { authentication: (call) => void (seen = call) },

@@ -80,7 +80,7 @@ const json =
     response.end(JSON.stringify(value));
   };
 
-/** A client of a server that answers by hand, and what the server got. */
+/** A client of a server that answers by a function, and the requests that the server received. */
 async function start(answer: Answer, options: Partial<HttpClientOptions> = {}, prefix = "") {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -107,7 +107,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-describe("36: values that do not fit into a path are not sent", () => {
+describe("36: values that do not match a path are not sent", () => {
   test.each([
     { path: "", id: "1" },
     { path: "a//b", id: "1" },
@@ -134,9 +134,9 @@ describe("36: values that do not fit into a path are not sent", () => {
     },
   );
 
-  test("nor is what no query holds", async () => {
+  test("nor are values that a query cannot contain", async () => {
     const { client } = await start(json({}));
-    // A list and messages are fine; the fixture has no map, so bytes stand for the rest.
+    // Lists and messages are possible; the fixture has no map, so bytes represent the others.
     await expect(client.echo({ text: "a", data: new Uint8Array([255]) })).resolves.toBeDefined();
   });
 });
@@ -178,7 +178,7 @@ describe("requests", () => {
     expect(answer.item).toMatchObject({ id: "9", displayName: "N" });
   });
 
-  test("a whole body, without what the path has", async () => {
+  test("a whole body, without the fields of the path", async () => {
     const { client, received } = await start(json({ note: "n" }), {}, "/base/");
     await client.replace({ path: "things/1/parts/2", item: { id: "x" } });
     expect(received).toMatchObject([
@@ -200,7 +200,7 @@ describe("requests", () => {
     expect(type).toEqual(["application/json"]);
   });
 
-  test("request id, trace and token go along; connections are kept", async () => {
+  test("request id, trace and token are sent; connections are reused", async () => {
     const { client, received, server } = await start(json({}), { internalToken: "t".repeat(20) });
     let connections = 0;
     server.on("connection", () => connections++);
@@ -263,7 +263,7 @@ describe("errors", () => {
     await expect(client.echo({ text: "a" })).rejects.toMatchObject({ code: "INTERNAL" });
   });
 
-  test("a connection that is dropped: only idempotent calls are tried again", async () => {
+  test("after a dropped connection, only idempotent calls are retried", async () => {
     const drop: Answer = (response, count) =>
       count % 2 === 1 ? response.destroy() : json({})(response, count);
     const { client, received } = await start(drop, { retry: { initialDelayMs: 1 } });
@@ -275,7 +275,7 @@ describe("errors", () => {
     expect(received.length).toBe(2);
   });
 
-  test("nobody there: any call is tried again", async () => {
+  test("without a server, any call is retried", async () => {
     let attempts = 0;
     const client = createHttpClient(EchoService, routes, {
       baseUrl: "http://127.0.0.1:1",
@@ -321,7 +321,7 @@ describe("streams", () => {
       response.end();
     };
 
-  test("lines, however they are cut", async () => {
+  test("lines, however they are split", async () => {
     const { client, received } = await start(
       lines('{"text":"a"}\n{"te', 'xt":"b"}\n', '{"count":1}\n'),
     );
@@ -362,7 +362,7 @@ describe("streams", () => {
     expect(heard).toEqual(["a"]);
   });
 
-  test("a caller who leaves closes the connection", async () => {
+  test("a caller that stops reading closes the connection", async () => {
     let gone = false;
     const { client } = await start((response) => {
       response.writeHead(200, { "content-type": "application/x-ndjson" });

@@ -14,7 +14,7 @@ function outgoing(transport: "http" | "grpc", context?: CallContext): ClientCall
 const sent = async () => undefined;
 
 test.each(["grpc", "http"] as const)(
-  "a token that was read with its line break is an error that does not tell it, over %s",
+  "a token with a line break is an error that does not contain it, over %s",
   async (transport) => {
     const call = outgoing(transport);
     const error = await metadata({ internalToken: () => "s3cr3t-of-ours\n" })(call, sent).then(
@@ -39,7 +39,7 @@ test.each([
   expect(call.headers.get("x-note")).toBe(value);
 });
 
-test("a trace that nobody records is handed on as one", async () => {
+test("a trace that is not recorded is passed on", async () => {
   const context = callOf();
   injectTraceContext(context);
   const call = outgoing("http", context as unknown as CallContext);
@@ -47,7 +47,7 @@ test("a trace that nobody records is handed on as one", async () => {
   expect(call.headers.get("traceparent")).toBe(`00-${context.traceId}-${context.spanId}-00`);
 });
 
-test("without a call being served a trace begins, which is for others to record", async () => {
+test("outside a served call a new trace begins, which others may record", async () => {
   const call = outgoing("http");
   await requestInfo({})(call, sent);
   expect(call.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);

@@ -43,7 +43,7 @@ const call = async (headers: Record<string, string>) => {
 };
 
 test.each(["01", "00"])(
-  "without spans of its own a service hands on the caller's, flags %s",
+  "a service without its own spans passes on the caller's, flags %s",
   async (flags) => {
     const traceparent = `00-${TRACE}-${SPAN}-${flags}`;
     const header = await call({ traceparent, tracestate: "vendor=1,other=2" });
@@ -65,7 +65,7 @@ test.each([
   expect(header("tracestate")).toEqual([]);
 });
 
-test("a state that is too long is left out", async () => {
+test("a trace state that is too long is omitted", async () => {
   const traceparent = `00-${TRACE}-${SPAN}-01`;
   const header = await call({ traceparent, tracestate: `a=${"x".repeat(600)}` });
   expect(header("traceparent")).toEqual([traceparent]);

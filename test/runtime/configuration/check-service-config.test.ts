@@ -7,7 +7,7 @@ const authz = (text: string) => MINIMAL.replace(/^security.*$/m, `security: {aut
 const inEnvironment = (name: string, text: string) => text.replace("development", name);
 const server = (text: string) => MINIMAL.replace(/^server.*$/m, `server: {${text}}`);
 
-test("neither model nor database is needed where nothing is AUTHORIZED", () => {
+test("neither model nor database is needed without AUTHORIZED RPCs", () => {
   expect(problemsOf(authz("").replace(/^database.*$/m, ""))).toEqual([]);
 });
 
@@ -134,7 +134,7 @@ test.each([
   expect(loaded.warnings).toEqual(warnings.map((warning) => expect.stringContaining(warning)));
 });
 
-test("a configuration with every key is taken, and logged without its secrets", () => {
+test("a configuration with every key is accepted, and logged without its secrets", () => {
   const { config, warnings } = parseServiceConfig(JSON.stringify(fullService()), "/a/b.yaml", {});
   expect(warnings).toEqual([]);
   expect(JSON.stringify(config)).toContain("SECRET");

@@ -35,7 +35,7 @@ describe("a file that is not a configuration", () => {
     expect(() => loadServiceConfig(file, { variables: {} })).toThrow(why);
   });
 
-  test("is named where it does not exist, or is a folder", () => {
+  test("is named if it does not exist or is a folder", () => {
     expect(() => loadServiceConfig("/no/such.yaml")).toThrow(
       "/no/such.yaml does not exist; name the configuration file",
     );
@@ -45,19 +45,19 @@ describe("a file that is not a configuration", () => {
     expect(() => loadServiceConfig(folder)).toThrow("cannot be read (EISDIR)");
   });
 
-  test("with aliases that grow without end is refused at once", () => {
+  test("with aliases that grow exponentially is refused at once", () => {
     const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
     const lines = names.map((name, index) => {
       const of = index === 0 ? "x" : `*${names[index - 1]}`;
       return `${name}: &${name} [${Array(9).fill(of).join(", ")}]`;
     });
-    // Written out, it has a billion entries: no process would live to say so.
+    // Expanded, it has a billion entries, which would exhaust the memory.
     expect(problemsOf(`${lines.join("\n")}\n${MINIMAL}`)).toEqual([
       expect.stringContaining("excessive alias count"),
     ]);
   });
 
-  test("with an alias in itself is refused", () => {
+  test("with an alias within itself is refused", () => {
     expect(problemsOf(`server: &s {http: *s}\n`)).not.toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe("a file that is not a configuration", () => {
     expect(problemsOf(levels).join("\n")).toContain("is nested too deeply");
   });
 
-  test("with a reference in braces without quotes is refused, and says what is missing", () => {
+  test("with a reference in braces without quotes is refused, and the error names the missing quotes", () => {
     expect(problemsOf(`${MINIMAL}log: {level: \${LEVEL}}\n`)[0]).toBe(
       '6:15 unexpected flow-map-start at node end; inside { } and [ ] a reference must be in quotes, as in "${VAR}"',
     );
@@ -87,7 +87,7 @@ describe("a file that is not a configuration", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test("with a key twice is refused where the second is", () => {
+  test("with a duplicate key is refused at the position of the second", () => {
     expect(problemsOf(`${MINIMAL}service: other\n`)).toEqual(["6:1 map keys must be unique"]);
   });
 });
@@ -204,7 +204,7 @@ describe("a value", () => {
     expect(problems.join("\n")).not.toContain("SECRET");
   });
 
-  test("is found where it stands, and all of them at once [CONF-1]", () => {
+  test("is reported at its position, and all of them at once [CONF-1]", () => {
     const text = [
       "service: Hub",
       "servce: x",
@@ -228,14 +228,14 @@ describe("a value", () => {
     ]);
   });
 
-  test("that is a dollar sign and a brace as such is judged as text", () => {
+  test("that is a literal dollar sign and brace is validated as text", () => {
     expect(problemsOf(MINIMAL.replace("development", () => '"$${X}"'))).toEqual([
       expect.stringContaining("environment must be a name"),
     ]);
   });
 });
 
-describe("YAML is that of version 1.2", () => {
+describe("YAML has version 1.2", () => {
   const withLine = (line: string) => `${MINIMAL}${line}\n`;
 
   test.each([
@@ -265,7 +265,7 @@ describe("YAML is that of version 1.2", () => {
   });
 });
 
-describe("a secret is in no message", () => {
+describe("no message contains a secret", () => {
   test.each([
     ["token: *SECRET", "unresolved alias"],
     ["token: !SECRET x", "unresolved tag"],
@@ -339,7 +339,7 @@ describe("a configuration", () => {
     });
   });
 
-  test("has its files as paths from the root, relative to itself", () => {
+  test("has absolute paths of its files, resolved against its folder", () => {
     const { config } = parseServiceConfig(JSON.stringify(fullService()), "/etc/iam/s.yaml", {});
     expect(config.server.http?.tls?.client_ca_file).toBe("/etc/iam/ca.crt");
     expect(config.security.authz.model).toBe("/etc/iam/iam.zed");
@@ -352,7 +352,7 @@ describe("a configuration", () => {
     expect(absolute.config.database?.file).toBe("/data/hub.db");
   });
 
-  test("reads the environment of the process, and numbers from it [CONF-1]", () => {
+  test("reads variables of the environment, including numbers [CONF-1]", () => {
     process.env["SVC_ACCESS_TEST_TTL"] = "7000000";
     const text = `${MINIMAL}registry: {etcd: {endpoints: [http://e], lease_ttl_seconds: 5}}\naccess_log:\n  slow_threshold_ns: \${SVC_ACCESS_TEST_TTL}\n`;
     const file = write(text);
@@ -365,7 +365,7 @@ describe("a configuration", () => {
     expect(loadServiceConfig(file).config.service).toBe("hub");
   });
 
-  test("is checked by others too: problems refuse it, warnings do not", () => {
+  test("is checked by further functions: problems refuse it, warnings do not", () => {
     const checks = [
       () => [{ path: ["server", "http"], message: "server.http: not today" }],
       () => [{ path: [], message: "careful", severity: "warning" as const }],
@@ -376,7 +376,7 @@ describe("a configuration", () => {
     ]);
   });
 
-  test("of the documentation is one, and every key is documented", () => {
+  test("of the documentation is valid, and every key is documented", () => {
     const page = readFileSync(join(ROOT, "docs/configuration.md"), "utf8");
     const [, example = ""] = /```yaml\n(# yaml-language-server[\s\S]*?)```/.exec(page) ?? [];
     const variables = {
@@ -410,7 +410,7 @@ function thrown(run: () => unknown): Error {
   throw new Error("nothing was thrown");
 }
 
-describe("a value that is empty because a variable is", () => {
+describe("a value that is empty because of an empty variable", () => {
   const bare = MINIMAL.replace(/^security:.*\n(?: .*\n)*/m, "");
   const authn = (yaml: string) => `${bare}security:\n  authn:\n    ${yaml}\n`;
   const oidc = (keys: string) =>
@@ -435,7 +435,7 @@ describe("a value that is empty because a variable is", () => {
     expect(problemsOf(text, { variables: { NONE: "" } })[0]).toContain(`security.authn.${key} is`);
   });
 
-  test("one that is empty without a variable is described as before", () => {
+  test("a value that is empty without a variable has the usual message", () => {
     expect(problemsOf(authn('gateway: {trusted_peers: [""]}'))).toEqual([
       expect.stringContaining("trusted_peers[0] must have at least 1 character"),
     ]);

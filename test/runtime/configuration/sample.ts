@@ -3,7 +3,7 @@ import {
   parseServiceConfig,
 } from "../../../src/runtime/configuration/load-service-config.ts";
 
-/** A configuration that has every key, as the value that a file holds. */
+/** A configuration with every key, as the value of a file. */
 export function fullService() {
   const tls = () => ({
     certificate_file: "tls.crt",
@@ -114,7 +114,7 @@ export function fullService() {
   };
 }
 
-/** The full configuration with one value replaced, or removed where it is undefined, as JSON, which is YAML too. */
+/** The full configuration with one value replaced, or removed if undefined, as JSON, which is also YAML. */
 export function serviceWith(place: string, value: unknown): string {
   const config = fullService();
   const path = place.split(/[.[\]]+/).filter((step) => step !== "");
@@ -127,7 +127,7 @@ export function serviceWith(place: string, value: unknown): string {
   return JSON.stringify(config, undefined, 2);
 }
 
-/** All that is wrong with a text, one a line, without the file. */
+/** All problems of a text, one per line, without the file. */
 export function problemsOf(text: string, options: LoadServiceConfigOptions = {}): string[] {
   try {
     parseServiceConfig(text, "service.yaml", { variables: {}, ...options });
@@ -139,7 +139,7 @@ export function problemsOf(text: string, options: LoadServiceConfigOptions = {})
   }
 }
 
-/** The least that a service starts with. */
+/** The minimal configuration of a service. */
 export const MINIMAL = `service: hub
 server: {http: {address: "127.0.0.1:18001"}}
 security: {authz: {model: iam.zed}}

@@ -1,4 +1,4 @@
-/** The JSON Schema, by which editors complete and check, says what the loader says. */
+/** The JSON Schema, which editors use for completion and checks, agrees with the loader. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
@@ -12,7 +12,7 @@ import { runs } from "../../support/effort.ts";
 import { ROOT } from "../../support/workspace.ts";
 import { fullService, problemsOf, serviceWith } from "./sample.ts";
 
-/** What the tests read of a JSON Schema. */
+/** The parts of a JSON Schema that the tests read. */
 interface Schema {
   readonly default?: unknown;
   readonly items?: Schema;
@@ -25,7 +25,7 @@ const ajv = new Ajv({ strict: false, allErrors: true });
 ajvFormats.default(ajv);
 const validate = ajv.compile(schema);
 
-/** The places of a configuration, lists by their first item, each with its schema. */
+/** The paths of a configuration, with the first item of lists, each with its schema. */
 function* places(
   { properties, items, anyOf }: Schema,
   at: readonly string[] = [],
@@ -51,7 +51,7 @@ const PLACES = [...places(schema)];
 test("the sample of these tests has every key of the schema", () => {
   const config = fullService();
   const missing = PLACES.filter(({ path }) => valueAt(config, path) === undefined);
-  // SQLite has no URL, and a file stands for the secret itself.
+  // SQLite has no URL, and a file replaces the secret itself.
   expect(missing.map(({ path }) => path.join("."))).toEqual([
     "security.authn.internal_call.token.0.token_file",
     "security.authn.internal_call.token_file",
@@ -108,7 +108,7 @@ const ANY_VALUE = fc.constantFrom<unknown>(
 
 const ANY_CHANGE = fc.record({ place: fc.constantFrom(...PLACES), value: ANY_VALUE });
 
-/** The full configuration with values replaced, or removed where they are undefined. */
+/** The full configuration with values replaced, or removed if undefined. */
 const ANY_CONFIG = fc.array(ANY_CHANGE, { minLength: 1, maxLength: 3 }).map((changes) => {
   const config: unknown = fullService();
   for (const { place, value } of changes) {
@@ -122,7 +122,7 @@ const ANY_CONFIG = fc.array(ANY_CHANGE, { minLength: 1, maxLength: 3 }).map((cha
 });
 
 describe("the schema for editors", () => {
-  test("takes what the loader takes, and refuses what it refuses [CONF-4]", () => {
+  test("accepts and refuses the same values as the loader [CONF-4]", () => {
     fc.assert(
       fc.property(ANY_CONFIG, (config) => {
         const { success, error } = serviceConfigSchema.safeParse(config);
@@ -146,7 +146,7 @@ describe("the schema for editors", () => {
       delete parent["url"];
     }
     const parsed = serviceConfigSchema.parse(config);
-    // A part that is left out has the defaults of its own keys.
+    // An absent section has the defaults of its keys.
     expect(valueAt(parsed, path)).toMatchObject(otherwise as object);
   });
 
@@ -178,7 +178,7 @@ test("the schema for editors takes sections of the service's own, and no other k
 });
 
 describe("the messages of the loader", () => {
-  test("stay whole where secrets are redacted", () => {
+  test("stay complete when secrets are redacted", () => {
     fc.assert(
       fc.property(ANY_CONFIG, (config) => {
         const text = textOf(config);
@@ -201,7 +201,7 @@ describe("the messages of the loader", () => {
   });
 });
 
-/** Undefined for what no file can say: a value that is put somewhere else may hold itself. */
+/** Undefined for what no file can express: a value that is moved may contain itself. */
 function textOf(config: unknown): string | undefined {
   try {
     return JSON.stringify(config);
@@ -210,11 +210,11 @@ function textOf(config: unknown): string | undefined {
   }
 }
 
-/** The paths of all values that are neither a list nor part of one. */
+/** The paths of all values that are neither lists nor in a list. */
 const LEAVES = [...leaves(fullService())];
 
 describe("a variable", () => {
-  test("may stand for every value, in the schema and in the loader", () => {
+  test("may replace every value, in the schema and in the loader", () => {
     const full = parseServiceConfig(blockYaml(fullService()), "a.yaml", { variables: {} });
     fc.assert(
       fc.property(fc.subarray(LEAVES, { minLength: 1 }), (chosen) => {
@@ -237,7 +237,7 @@ describe("a variable", () => {
     );
   });
 
-  test("arrives to the letter, whatever is in it", () => {
+  test("is inserted literally, whatever it contains", () => {
     const secrets = fc.array(
       fc.constantFrom("$", "{", "}", "${A}", ":-", "#", "*", "'", '"', "a"),
       {
@@ -261,7 +261,7 @@ describe("a variable", () => {
   });
 });
 
-/** A reference in the place of a value; that of a text stands in quotes. */
+/** A reference instead of a value; in quotes for a text. */
 class Reference {
   readonly text: string;
   readonly isText: boolean;
@@ -276,7 +276,7 @@ class Reference {
   }
 }
 
-/** YAML as people write it, a key a line. */
+/** YAML as people write it, with one key per line. */
 function blockYaml(value: unknown, indent = ""): string {
   if (value instanceof Reference) return value.isText ? ` "${value.text}"\n` : ` ${value.text}\n`;
   if (typeof value !== "object" || value === null) return ` ${JSON.stringify(value)}\n`;

@@ -8,7 +8,7 @@ import { loadServiceConfig } from "../../../src/runtime/server/load-configuratio
 import { fullService, problemsOf, serviceWith } from "./sample.ts";
 
 const PRINTED = "token-of-the-hub-in-development";
-/** Every key of the configuration that is a secret, with a reference that has a printed default. */
+/** Every secret key of the configuration, with a reference that has a default in the file. */
 const SECRETS: [place: string, value: unknown, key: string][] = [
   ["security.authn.internal_call.token", `\${S:-${PRINTED}}`, ""],
   [
@@ -46,7 +46,7 @@ const SECRETS: [place: string, value: unknown, key: string][] = [
 const inEnvironment = (name: string, text: string) => text.replace('"staging"', `"${name}"`);
 const CASES = SECRETS.map(([place, value, key]) => [key || place, place, value] as const);
 
-describe("outside development a secret that has a printed default is refused [CONF-2]", () => {
+describe("outside development a secret with a default in the file is refused [CONF-2]", () => {
   test.each(CASES)("%s", (key, place, value) => {
     const text = serviceWith(place, value);
     for (const environment of [
@@ -75,7 +75,7 @@ describe("outside development a secret that has a printed default is refused [CO
     expect(problemsOf(inEnvironment("test", text), { variables: {} })).toEqual([]);
   });
 
-  test.each(CASES)("%s is taken where the variable is set", (_key, place, value) => {
+  test.each(CASES)("%s is accepted if the variable is set", (_key, place, value) => {
     const secret =
       place === "database.url" && `${value}`.startsWith("${")
         ? "postgres://c/d"
@@ -83,7 +83,7 @@ describe("outside development a secret that has a printed default is refused [CO
     expect(problemsOf(serviceWith(place, value), { variables: { S: secret } })).toEqual([]);
   });
 
-  test("all of them at once, each at its place", () => {
+  test("all of them at once, each at its position", () => {
     const config = fullService();
     config.security.authn.internal_call.token = [
       { service: "hub", token: "${A:-0123456789abcdef}" },
@@ -95,7 +95,7 @@ describe("outside development a secret that has a printed default is refused [CO
     expect(new Set(found.map((problem) => problem.split(" ")[0])).size).toBe(3);
   });
 
-  test("one that came in by an alias", () => {
+  test("one in an alias", () => {
     const text = `environment: production
 service: &name \${S:-hub-hub-hub-hub-hub}
 server: {http: {address: "127.0.0.1:1"}}
@@ -111,7 +111,10 @@ security:
 
   test.each([
     ["an empty default", { place: "registry.etcd.password", value: "x${S:-}y" }],
-    ["a default of what is not a secret", { place: "registry.etcd.username", value: "${S:-iam}" }],
+    [
+      "a default of a value that is not a secret",
+      { place: "registry.etcd.username", value: "${S:-iam}" },
+    ],
     ["a default in the path of a file", { place: "registry.etcd.ca_file", value: "${S:-ca.pem}" }],
     ["two dollar signs", { place: "registry.etcd.password", value: "$${S:-x}" }],
     ...[
@@ -134,7 +137,7 @@ security:
   });
 });
 
-describe("secrets that are read of files at the start [CONF-2]", () => {
+describe("secrets in files that are read at the start [CONF-2]", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-secret-files-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, "good"), "p@ss/w:rd%41 ä\n");
@@ -156,7 +159,7 @@ describe("secrets that are read of files at the start [CONF-2]", () => {
     });
   };
 
-  test("are in their places, by paths beside the configuration", () => {
+  test("are inserted, with paths relative to the configuration", () => {
     const text = withFiles("token", "good", "good");
     const { config } = parseServiceConfig(text, join(folder, "service.yaml"), {});
     expect(config.security.authz.spicedb?.token).toBe("a-preshared-key");
@@ -173,7 +176,7 @@ describe("secrets that are read of files at the start [CONF-2]", () => {
     expect(new URL(config.database?.url as string).host).toBe("db:5432");
   });
 
-  test("or keep the service from starting, each by its key", () => {
+  test("prevent the start if they are invalid, each with its key", () => {
     const text = withFiles("empty", "nowhere", ".");
     expect(() => parseServiceConfig(text, join(folder, "service.yaml"), {})).toThrow(
       expect.objectContaining({

@@ -7,7 +7,7 @@ import {
 } from "../../../src/runtime/error/error-codes.ts";
 import { missingPrincipal, ServiceError } from "../../../src/runtime/error/service-error.ts";
 
-/** ERR-1 of docs/requirements.md: the HTTP status, that of gRPC by its number, and the default message. */
+/** ERR-1 of docs/requirements.md: the HTTP status, the number of the gRPC status, and the default message. */
 const CODES: Record<ErrorCode, [http: number, grpc: number, message: string]> = {
   INVALID_ARGUMENT: [400, 3, "invalid argument"],
   UNAUTHORIZED: [401, 16, "unauthorized"],
@@ -84,17 +84,17 @@ test.each([
   });
 });
 
-test("an error of a service's own has the status that it names, whatever its code", () => {
+test("an error with a custom status has that status, whatever its code", () => {
   const error = ServiceError.of(409, "UNAUTHORIZED", "odd");
   expect(error).toMatchObject({ status: 409, grpcStatus: status.ALREADY_EXISTS });
 });
 
-test("a code that there is not is INTERNAL, and its own message", () => {
+test("an unknown code is INTERNAL, and the default message", () => {
   const error = new ServiceError("ODD" as ErrorCode);
   expect(error).toMatchObject({ status: 500, grpcStatus: status.INTERNAL, message: "ODD" });
 });
 
-test("an error keeps what it was given [ERR-3]", () => {
+test("an error keeps its arguments [ERR-3]", () => {
   const cause = new Error("why");
   const given = { details: { a: 1 }, retryAfterSeconds: 7, isRemote: true };
   for (const error of [
@@ -106,7 +106,7 @@ test("an error keeps what it was given [ERR-3]", () => {
   }
 });
 
-test("a handler without a caller answers 401 and says what is missing [AUTHN-11]", () => {
+test("requirePrincipal without a caller is 401 with the missing credential [AUTHN-11]", () => {
   expect(missingPrincipal()).toMatchObject({
     status: 401,
     code: "UNAUTHORIZED",

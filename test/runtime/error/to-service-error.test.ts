@@ -28,7 +28,7 @@ test.each<[DatabaseErrorCode, string]>([
 });
 
 test.each([new Error("secret"), new TypeError("secret"), "secret", undefined, null, 7])(
-  "what is not an error of ours is INTERNAL, without its words [ERR-3]",
+  "an error that is not a ServiceError is INTERNAL, without its message [ERR-3]",
   (thrown) => {
     const reported = toServiceError(thrown);
     expect(reported).toMatchObject({ code: "INTERNAL", status: 500, message: "internal error" });
@@ -59,17 +59,23 @@ test.each([
   expect(error.message).not.toContain("theirs");
 });
 
-test.each([0, 17, -1, 1.5, Number.NaN])("an error has no gRPC status %s", (grpcStatus) => {
-  expect(() => ServiceError.of(500, "ODD", "odd", { grpcStatus })).toThrow(RangeError);
-});
+test.each([0, 17, -1, 1.5, Number.NaN])(
+  "%s is not a valid gRPC status of an error",
+  (grpcStatus) => {
+    expect(() => ServiceError.of(500, "ODD", "odd", { grpcStatus })).toThrow(RangeError);
+  },
+);
 
-test("an error may have a gRPC status that no HTTP status stands for", () => {
+test("an error may have a gRPC status that no HTTP status corresponds to", () => {
   expect(ServiceError.of(409, "MOVED", "moved", { grpcStatus: 10 })).toMatchObject({
     status: 409,
     grpcStatus: 10,
   });
 });
 
-test.each([399, 600, 200, 0, 404.5, Number.NaN])("an error has no status %s", (status) => {
-  expect(() => ServiceError.of(status, "ODD", "odd")).toThrow(RangeError);
-});
+test.each([399, 600, 200, 0, 404.5, Number.NaN])(
+  "%s is not a valid HTTP status of an error",
+  (status) => {
+    expect(() => ServiceError.of(status, "ODD", "odd")).toThrow(RangeError);
+  },
+);

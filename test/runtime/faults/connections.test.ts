@@ -1,4 +1,4 @@
-/** Connections that do nothing, ten thousand in CI: the service answers, and its memory is bounded. */
+/** Idle connections, ten thousand in CI: the service responds, and its memory is bounded. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,16 +8,16 @@ import { fileLimit, startChild, startChildVault } from "./support/child.ts";
 import { Load } from "./support/load.ts";
 
 const MIB = 1024 * 1024;
-/** What a process needs beside. */
+/** File descriptors that a process needs for other purposes. */
 const SPARE = 500;
 const COUNT = Math.min(runs(5000, 500), Math.floor((fileLimit() - SPARE) / 2));
-/** What an idle connection may cost, in bytes; about a quarter is used. */
+/** The memory limit of an idle connection, in bytes; about a quarter is used. */
 const BYTES_EACH = 64 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-idle-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test(`${COUNT} idle connections over HTTP and as many over HTTP/2 cost little, and nobody else waits`, async () => {
+test(`${COUNT} idle connections over HTTP and as many over HTTP/2 use little memory and delay no other call`, async () => {
   const vault = await startChildVault({ folder });
   const warm = new Load(vault);
   await warm.phase("warm", 50);
@@ -38,7 +38,7 @@ test(`${COUNT} idle connections over HTTP and as many over HTTP/2 cost little, a
   const grown = during.rss - before.rss;
   console.log(`${2 * COUNT} idle connections: ${(grown / MIB).toFixed(0)} MiB`);
   expect(grown).toBeLessThan(2 * COUNT * BYTES_EACH);
-  // It ends with all of them open, and tells them.
+  // It ends while all of them are open, and closes them.
   vault.process.kill("SIGTERM");
   expect(await vault.ended).toBe(0);
   clients.process.kill("SIGKILL");

@@ -1,4 +1,4 @@
-/** Calls whose time is up, or whose caller has gone: all that works for them hears of it, and nothing late is sent. */
+/** Calls past their deadline, or whose caller has gone: all work for them is cancelled, and no late response is sent. */
 import { request } from "node:http";
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -14,9 +14,9 @@ import { grpcCaller, httpCaller, noticeOf, type Request, requestOf } from "./sup
 import { faultHandlers } from "./support/fault-handlers.ts";
 import { until } from "./support/until.ts";
 
-/** How long a call may take here, in nanoseconds. */
+/** The timeout of calls, in nanoseconds. */
 const TIMEOUT = 300_000_000;
-/** Longer than that, in milliseconds. */
+/** Longer than the timeout, in milliseconds. */
 const LATE = 700;
 
 const { handlers, seen } = faultHandlers();
@@ -69,24 +69,24 @@ afterAll(async () => {
   for (const close of afterThat) await close();
 });
 
-test("a handler that hears no signal is answered 504, and what it says later is dropped [CHAIN-2]", async () => {
+test("a call whose handler ignores its signal gets 504, and the late result is dropped [CHAIN-2]", async () => {
   const statuses = await bothOf(noticeOf(`sleep-${LATE}`));
   expect(statuses).toEqual([504, 504]);
   expect(seen.finished).not.toContain(`sleep-${LATE}`);
   await until("the handlers are done", () => {
     return seen.finished.filter((id) => id === `sleep-${LATE}`).length === 2;
   });
-  // On the connections of before.
+  // On the same connections.
   expect(await bothOf(noticeOf("n"))).toEqual([200, 200]);
 });
 
-test("handlers hear that the time is up [CHAIN-2]", async () => {
+test("handlers are notified of the deadline [CHAIN-2]", async () => {
   seen.aborts.length = 0;
   expect(await bothOf(noticeOf("wait"))).toEqual([504, 504]);
   expect(seen.aborts).toEqual(["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED"]);
 });
 
-test("the deadline of a gRPC client counts where it is the shorter one", async () => {
+test("the deadline of a gRPC client applies if it is shorter", async () => {
   const client = new Client(`127.0.0.1:${vault.grpc}`, credentials.createInsecure());
   seen.aborts.length = 0;
   const call = (deadline: number) =>
@@ -102,7 +102,7 @@ test("the deadline of a gRPC client counts where it is the shorter one", async (
         (error) => resolve(error?.code ?? 0),
       );
     });
-  // Until one has the time to come to its handler, however slow the machine is.
+  // Until one reaches its handler in time, however slow the machine is.
   const begun = seen.waiting;
   for (let ms = 100; seen.waiting === begun; ms *= 2) expect(await call(Date.now() + ms)).toBe(4);
   client.close();
@@ -110,12 +110,12 @@ test("the deadline of a gRPC client counts where it is the shorter one", async (
   expect(["DEADLINE_EXCEEDED", "CANCELLED"]).toContain(seen.aborts[0]);
 });
 
-test("clients that handlers call with give up with the call", async () => {
+test("calls that a handler makes with clients end with its call", async () => {
   const { seen } = behind;
   seen.aborts.length = 0;
   const before = seen.waiting;
   for (const by of ["grpc", "http"]) {
-    // On a slow machine the time of a call may be up before the service behind has it.
+    // On a slow machine the deadline may pass before the called service has the call.
     const begun = seen.waiting;
     do expect(await bothOf(noticeOf(`via-${by}`))).toEqual([504, 504]);
     while (seen.waiting === begun);
@@ -126,7 +126,7 @@ test("clients that handlers call with give up with the call", async () => {
   for (const code of seen.aborts) expect(["DEADLINE_EXCEEDED", "CANCELLED"]).toContain(code);
 });
 
-test("the engine hears it, and there is no decision", async () => {
+test("the engine is cancelled, and there is no decision", async () => {
   isEngineSlow = true;
   expect(await bothOf(requestOf("allowed", ""))).toEqual([504, 504]);
   expect(await bothOf(requestOf("denied", ""))).toEqual([504, 504]);
@@ -134,7 +134,7 @@ test("the engine hears it, and there is no decision", async () => {
   expect(checks).toEqual(new Array(4).fill("DEADLINE_EXCEEDED"));
 });
 
-test("audit says what the handler did after the time was up, and that the caller was notified", async () => {
+test("the audit event has the outcome of the handler after the deadline, and the response to the caller", async () => {
   const slow = requestOf("write", `sleep ${LATE}`);
   expect(await bothOf(slow, "late")).toEqual([504, 504]);
   for (const transport of ["http", "grpc"]) {
@@ -154,8 +154,8 @@ test("audit says what the handler did after the time was up, and that the caller
   }
 });
 
-test("a caller who goes away cancels what is done for it", async () => {
-  // Of the server whose calls have long enough, so that no deadline is sooner than the callers.
+test("a caller that disconnects cancels the work for its call", async () => {
+  // On the server with a long timeout, so that the callers disconnect before any deadline.
   behind.seen.aborts.length = 0;
   behind.seen.waiting = 0;
   const outgoing = request({ port: back.http, host: "127.0.0.1", path: "/v1/notices/wait" });
@@ -189,7 +189,7 @@ async function bothOf(request: Request, requestId = "one"): Promise<number[]> {
   return statuses;
 }
 
-/** An engine that, while it is slow, answers nothing before its signal aborts. */
+/** An engine that, while it is slow, does not answer before its signal aborts. */
 function slowEngine(engine: AuthorizationEngine): AuthorizationEngine {
   const check: AuthorizationEngine["check"] = (request, options) => {
     if (!isEngineSlow) return engine.check(request, options);
@@ -203,7 +203,7 @@ function slowEngine(engine: AuthorizationEngine): AuthorizationEngine {
   const writeRelationships: AuthorizationEngine["writeRelationships"] = (request, options) =>
     engine.writeRelationships(request, options);
   return Object.assign(Object.create(engine) as AuthorizationEngine, {
-    // One that works elsewhere, so that it is given a signal.
+    // A remote engine, which gets a signal.
     kind: "spicedb" as const,
     checkNow: undefined,
     check,

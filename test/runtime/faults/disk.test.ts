@@ -1,4 +1,4 @@
-/** A full disk under load: audited writes are refused, all else goes on, and it recovers with space. */
+/** A full disk under load: audited writes are refused, other calls are served, and it recovers once there is space. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { eventsOfAll, expectAudited } from "./support/audited.ts";
 import { Load } from "./support/load.ts";
 import { until } from "./support/until.ts";
 
-/** An intent may fit where the outcome behind it does not, and the other way round. */
+/** An intent may fit where its outcome does not, and vice versa. */
 const MAYBE = { write: [200, 503], "internal write": [200, 503] };
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-disk-"));
@@ -19,8 +19,8 @@ mkdirSync(disk);
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m", "none", disk]).status === 0;
 if (mounted) afterAll(() => void execFileSync("umount", [disk]));
 
-const name = "a full disk: audited writes are refused, and nothing acknowledged is lost";
-if (!mounted) test.skip(`${name}: a file system can be mounted by root only`, () => undefined);
+const name = "a full disk: audited writes are refused, and no acknowledged write is lost";
+if (!mounted) test.skip(`${name}: only root can mount a file system`, () => undefined);
 else {
   test(name, async () => {
     const file = join(disk, "vault.db");

@@ -1,4 +1,4 @@
-/** etcd stopped and started, with its data and without: the service serves, and its routes are there again. */
+/** etcd is stopped and started, with and without its data: the service serves, and its routes are published again. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectEtcd } from "../../../src/runtime/registry/etcd-client.ts";
@@ -33,7 +33,7 @@ describe.skipIf(etcdIsAbsent())("etcd", () => {
     await etcd?.remove();
   });
 
-  test("readiness waits for the first publication, and for nothing after it; calls wait for neither [REG-3]", async () => {
+  test("readiness waits for the first publication only; calls wait for none [REG-3]", async () => {
     const load = new Load(vault);
     await load.phase("before etcd");
     const reasons = "route registry: the routes are not published yet";
@@ -46,14 +46,14 @@ describe.skipIf(etcdIsAbsent())("etcd", () => {
     for (const data of ["kept", "lost"] as const) {
       await etcd.stop();
       await load.phase(`stopped, data ${data}`);
-      // For longer than the lease: what an outage of any length would be.
+      // Longer than the lease, as any long outage is.
       await until("the loss was noticed", () =>
         vault.lines.some((line) => line.includes("was lost")),
       );
       expect((await readyz(vault.http)).status).toBe(200);
       vault.lines.length = 0;
       await etcd.start(data);
-      // The former keys may still be there, and a registry that is not reached again cannot be lost.
+      // The former keys may still exist, and a registry that was not reached again cannot be lost.
       await until("the service has published again", () =>
         vault.lines.some((line) => line.includes("routes published")),
       );

@@ -1,4 +1,4 @@
-/** Files of a service that go while it has them open. */
+/** Files that are removed while a service has them open. */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +50,7 @@ describe.each([
   });
 });
 
-test("without the lock of its store a service checks nothing more, is not ready, and logs the fix", async () => {
+test("without the lock of its store a service decides nothing, is not ready, and logs the fix", async () => {
   const read = async () => {
     const { path, headers } = requestOf("allowed", "");
     return (await fetch(`http://127.0.0.1:${vault.http}${path}`, { headers })).status;
@@ -67,7 +67,7 @@ test("without the lock of its store a service checks nothing more, is not ready,
   });
 });
 
-test("a store without files has none that can go", async () => {
+test("a store without files cannot lose any", async () => {
   const { model } = parseModel("definition user {}", "model.zed");
   const engine = await createEmbeddedEngine({ model, store: createMemoryStore() });
   expect(await engine.ready()).toEqual({ ready: true });

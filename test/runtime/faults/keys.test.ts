@@ -1,4 +1,4 @@
-/** The key-set endpoint stopped, silent, and answering what is not a key set: 503 without keys, never 401. */
+/** The key-set endpoint is stopped, silent, or returns an invalid key set: 503 without keys, never 401. */
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { IS_THOROUGH } from "../../support/effort.ts";
@@ -11,7 +11,7 @@ import { until } from "./support/until.ts";
 const AUDIENCE = "vault-client";
 const SECOND = 1_000_000_000;
 const FLOOD = 100;
-/** There are no keys to tell with. */
+/** Without keys, tokens cannot be verified. */
 const NOT_NOW = [503];
 
 let known: Awaited<ReturnType<typeof generateKeyPair>>;
@@ -41,12 +41,12 @@ describe.concurrent.each(FAULTS)("the key set is %s", (fault) => {
     return { server, vault };
   };
 
-  /** In CI each fault has all tests, else every other one. */
+  /** In CI each fault has all tests, otherwise every other one. */
   const testIn = (turn: number) =>
     test.runIf(IS_THOROUGH || (FAULTS.indexOf(fault) + turn) % 2 === 0);
 
   testIn(0)(
-    "with keys at hand valid tokens go on, and a flood of unknown ones asks once",
+    "with cached keys valid tokens are accepted, and a flood of unknown ones causes one request",
     async () => {
       const { server, vault } = await serverAndVault("idp_jwt", undefined);
       const token = await tokenOf(server.url);
@@ -63,11 +63,11 @@ describe.concurrent.each(FAULTS)("the key set is %s", (fault) => {
       expect(await statusOf(vault, "allowed", { authorization: `Bearer ${fresh}` })).toEqual([
         200, 200,
       ]);
-      // Which keys there are now is not known: that a key is unknown is not an answer.
+      // The current keys are unknown, so an unknown key cannot be refused.
       for (const statuses of await Promise.all(flood)) {
         for (const status of statuses) expect(NOT_NOW).toContain(status);
       }
-      // Discovery and key set, once.
+      // Discovery and the key set, once each.
       expect(server.asked - asked).toBeLessThanOrEqual(2);
       server.fault = undefined;
       await load.phase("fixed", 3);
@@ -78,7 +78,7 @@ describe.concurrent.each(FAULTS)("the key set is %s", (fault) => {
   );
 
   testIn(1)(
-    "without keys tokens are 503, whoever needs none is served, and it recovers alone",
+    "without keys calls with tokens get 503, other calls are served, and it recovers by itself",
     async () => {
       const { server, vault } = await serverAndVault("idp_jwt", fault);
       const token = await tokenOf(server.url);
@@ -106,7 +106,7 @@ describe.concurrent.each(FAULTS)("the key set is %s", (fault) => {
   );
 
   testIn(0)(
-    "in hybrid the gateway's headers stand in for a token that cannot be verified",
+    "in hybrid mode the gateway's headers are used if a token cannot be verified",
     async () => {
       const { server, vault } = await serverAndVault("hybrid", fault);
       const authorization = `Bearer ${await tokenOf(server.url)}`;
@@ -142,7 +142,7 @@ function tokenOf(issuer: string, kid = "one", claims: JWTPayload = {}): Promise<
     .sign(known.privateKey);
 }
 
-/** What both transports answer. */
+/** The response of both transports. */
 async function statusOf(
   vault: RunningVault,
   kind: Kind,

@@ -1,4 +1,4 @@
-/** Processes killed while they serve audited writes: what was acknowledged is there, and the next one starts at once. */
+/** Processes are killed while they serve audited writes: every acknowledged write is stored, and the next process starts at once. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ const KINDS = ["public", "denied", "write", "internal write", "refused write"] a
 const folder = mkdtempSync(join(tmpdir(), "svc-access-killed-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test(`SQLite: nothing acknowledged is lost when ${KILLS} serving processes are killed`, () =>
+test(`SQLite: no acknowledged write is lost when ${KILLS} serving processes are killed`, () =>
   killServers({ folder }));
 
 await onPostgres("killed on PostgreSQL", ({ url }) => {
-  test(`nothing acknowledged is lost when ${KILLS} serving processes are killed`, () =>
+  test(`no acknowledged write is lost when ${KILLS} serving processes are killed`, () =>
     killServers({ folder, config: { database: { driver: "postgres", url } } }));
 });
 
@@ -39,7 +39,7 @@ async function killServers(options: ChildOptions): Promise<void> {
     expect(await vault.ended).toBe("SIGKILL");
     await load.stop();
     load.expectPhase("serving");
-    // Whoever was not answered knows nothing.
+    // A write without a response may or may not have happened.
     load.expectNoWrongAnswer([0]);
   }
   const server = await createServer({
@@ -60,7 +60,7 @@ async function killServers(options: ChildOptions): Promise<void> {
         expect([undefined, "pending", "unknown", "completed"], requestId).toContain(state);
         continue;
       }
-      // Of refusals that repeat only the first is an event at once.
+      // Of repeated refusals, only the first is stored as an event at once.
       if (status === 403 && (state === undefined || found[0]?.data.repeats !== undefined)) continue;
       if (status === 403) refused++;
       expect(found[0]?.data, `the event of ${requestId}`).toMatchObject({

@@ -1,4 +1,4 @@
-/** Another program has the SQLite files of a service locked, under load. */
+/** Another program locks the SQLite files of a service under load. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-access-locked-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const MAYBE = { write: [200, 503], "internal write": [200, 503] };
 
-test("a locked database: audited writes are 503 with Retry-After, liveness and reads answer, and nothing is lost or written twice [STORE-3]", async () => {
+test("a locked database: audited writes get 503 with Retry-After, liveness and reads respond, and nothing is lost or written twice [STORE-3]", async () => {
   const file = join(folder, "vault.db");
   const vault = await startVault({ config: { database: { driver: "sqlite", file } } });
   await shareDocument(vault.engine);

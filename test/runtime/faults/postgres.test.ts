@@ -1,4 +1,4 @@
-/** The database of audit and relationships killed and started again under load. */
+/** The database of audit and relationships is killed and started again under load. */
 import { afterEach, describe, expect, test } from "vitest";
 import { onPostgres } from "../../authz/on-postgres.ts";
 import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
@@ -7,7 +7,7 @@ import { Load } from "./support/load.ts";
 import { readyz, untilReady } from "./support/until.ts";
 import { valveTo } from "./support/valve.ts";
 
-/** An audited write needs its intent stored. */
+/** An audited write requires a stored intent. */
 const NO_INTENT = [503, 504];
 const DOWN = { write: NO_INTENT, "internal write": NO_INTENT };
 
@@ -23,8 +23,8 @@ await onPostgres("PostgreSQL killed and started again", ({ url, stop, start }) =
     return vault;
   };
 
-  describe.skipIf(stop === undefined || start === undefined)("where it is our own", () => {
-    test("writes are refused meanwhile, all else goes on, and nothing acknowledged is lost", async () => {
+  describe.skipIf(stop === undefined || start === undefined)("a temporary server", () => {
+    test("writes are refused during the outage, other calls are served, and no acknowledged write is lost", async () => {
       const vault = await onDatabase(url);
       const load = new Load(vault);
       for (const round of [1, 2]) {
@@ -48,14 +48,14 @@ await onPostgres("PostgreSQL killed and started again", ({ url, stop, start }) =
     });
   });
 
-  test("the metrics have the connections of the audit and of the embedded engine", async () => {
+  test("the metrics include the connections of the audit and of the embedded engine", async () => {
     const vault = await onDatabase(url);
     const text = await (await fetch(`http://127.0.0.1:${vault.metrics}/metrics`)).text();
     expect(text).toContain('db_client_connections{pool="authorization",state="used"} 1\n');
     expect(text).toMatch(/^db_client_connections\{pool="database",state="idle"\} [1-9]/m);
   });
 
-  test("a network that swallows all: writes are refused in time, and go on when it is fixed", async () => {
+  test("with a network that drops everything, writes are refused in time, and work again afterwards", async () => {
     const at = new URL(url);
     const valve = await valveTo(Number(at.port || 5432));
     at.port = String(valve.port);

@@ -1,4 +1,4 @@
-/** What becomes of the process when its code, its dependencies or its operator do what they should not. */
+/** The process when its code, its dependencies or its operator misbehave. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const SECOND = 1_000_000_000;
 const ANY = { address: "127.0.0.1:0", timeout_ns: 100 * SECOND };
 const folder = mkdtempSync(join(tmpdir(), "svc-access-process-"));
 const spawned: Spawned[] = [];
-/** Takes connections and never says anything. */
+/** Accepts connections and stays silent. */
 let hole: Server;
 const swallowed = new Set<Socket>();
 let place: string;
@@ -50,7 +50,7 @@ async function notice(port: number, id: string, headers: Record<string, string> 
   return response.status;
 }
 
-describe("an error that nobody caught ends the process with 1, without its secrets,", () => {
+describe("an uncaught error ends the process with 1, and is logged without secrets,", () => {
   test.each([
     ["in a promise of a handler", "reject", {}],
     ["in a timer of a handler", "throw", {}],
@@ -75,7 +75,7 @@ describe("an error that nobody caught ends the process with 1, without its secre
     expect(child.lines.at(-1)).toMatchObject({ message: "stopped" });
   });
 
-  test("before there is a server: it is reported, and the process ends at once", async () => {
+  test("before the server exists: it is reported, and the process ends at once", async () => {
     const child = vault({ atStart: "rejects" });
     expect(await child.ended).toBe(1);
     expect(child.errors).toMatch(
@@ -84,7 +84,7 @@ describe("an error that nobody caught ends the process with 1, without its secre
   });
 });
 
-test("a client's secret file that is not there ends the start with 2, and is named", async () => {
+test("a missing secret file of a client ends the start with 2, and is named", async () => {
   const child = vault({ atStart: "lacks a secret" });
   expect(await child.ended).toBe(2);
   expect(child.errors).toMatch(
@@ -111,8 +111,8 @@ describe("a signal while the process starts ends it with 0", () => {
   });
 });
 
-describe("a dependency that takes connections and says nothing", () => {
-  test("the database: the process says so, and ends with 2", async () => {
+describe("a dependency that accepts connections and stays silent", () => {
+  test("the database: the process reports it, and ends with 2", async () => {
     const url = `postgres://u:hunter2@${place}/d`;
     const child = vault({ config: { database: { driver: "postgres", url } } });
     expect(await child.ended).toBe(2);
@@ -121,7 +121,7 @@ describe("a dependency that takes connections and says nothing", () => {
     expect(child.errors).not.toContain("hunter2");
   });
 
-  test("SpiceDB and etcd: what needs neither is served, readiness says what is missing, and the process ends in time", async () => {
+  test("SpiceDB and etcd: calls that need neither are served, readiness names what is missing, and the process ends in time", async () => {
     const spicedb = { endpoint: place, token: "hunter2", insecure: true };
     const registry = { etcd: { endpoints: [`http://${place}`] } };
     const security = { authz: { provider: "spicedb", spicedb } };
@@ -138,7 +138,7 @@ describe("a dependency that takes connections and says nothing", () => {
   });
 });
 
-test("a handler that stands still keeps all waiting, and a signal is heard behind it", async () => {
+test("SIGTERM ends the process after a handler that blocks the event loop", async () => {
   const child = vault();
   const port = await child.httpPort();
   const blocking = notice(port, "block-3000");
@@ -146,12 +146,12 @@ test("a handler that stands still keeps all waiting, and a signal is heard behin
   const behind = notice(port, "n");
   child.process.kill("SIGTERM");
   expect(await blocking).toBe(200);
-  // Its connection was made, or not: in neither case it waits for ever.
+  // Whether or not its connection was accepted, it does not wait forever.
   await behind.catch(() => undefined);
   expect(await child.ended).toBe(0);
 });
 
-test("a handler that never ends does not keep the process", async () => {
+test("a handler that never ends does not keep the process alive", async () => {
   const server = { http: ANY, shutdown_timeout_ns: SECOND / 2, grpc: ANY };
   const child = vault({ config: { server } });
   const port = await child.httpPort();
@@ -162,7 +162,7 @@ test("a handler that never ends does not keep the process", async () => {
   expect(await child.ended).toBe(0);
 });
 
-test("what never closes does not keep the process", async () => {
+test("a part that never closes does not keep the process alive", async () => {
   const child = vault({ atEnd: "hangs" });
   await child.httpPort();
   child.process.kill("SIGTERM");
@@ -171,7 +171,7 @@ test("what never closes does not keep the process", async () => {
 });
 
 describe.runIf(process.platform === "linux")("without a free file descriptor", () => {
-  test("new connections are closed, which the log says, and later ones are served", async () => {
+  test("new connections are closed and logged, and later ones are served", async () => {
     const child = vault({}, 64);
     const port = await child.httpPort();
     const sockets = new Set<Socket>();
@@ -183,7 +183,7 @@ describe.runIf(process.platform === "linux")("without a free file descriptor", (
         .on("error", () => undefined)
         .on("close", () => {
           sockets.delete(socket);
-          // The server closes silent connections in time: others take their place.
+          // The server closes silent connections after a time, so others replace them.
           if (isFull) setTimeout(open, 50);
         })
         .resume();

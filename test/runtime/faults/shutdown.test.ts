@@ -1,4 +1,4 @@
-/** SIGTERM and SIGINT under load: calls under way finish within the bound, new ones are refused, the rest is reported. */
+/** SIGTERM and SIGINT under load: running calls complete within the limit, new ones are refused, and the others are reported. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -17,13 +17,13 @@ import { Load } from "./support/load.ts";
 import { until } from "./support/until.ts";
 
 const SECOND = 1_000_000_000;
-/** Messages that come every 10 milliseconds. */
+/** Messages are sent every 10 milliseconds. */
 const MESSAGES = 100;
 
 const folder = mkdtempSync(join(tmpdir(), "svc-access-shutdown-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("calls and streams under way finish, new ones are refused, nothing audited is lost [OBS-5]", async () => {
+test("running calls and streams complete, new ones are refused, and no audit event is lost [OBS-5]", async () => {
   const vault = await startChildVault(optionsOf("finish", 20));
   const load = new Load(vault);
   await load.phase("serving");
@@ -45,7 +45,7 @@ test("calls and streams under way finish, new ones are refused, nothing audited 
   await expectStored("finish", load);
 });
 
-test("what is not done within the bound is notified, and the process ends well", async () => {
+test("calls that exceed the limit are cancelled, and the process ends with 0", async () => {
   const vault = await startChildVault(optionsOf("cut", 0.5));
   const load = new Load(vault);
   await load.phase("serving");
@@ -94,7 +94,7 @@ function optionsOf(name: string, shutdownSeconds: number) {
   return { folder, config: { server, database } };
 }
 
-/** What the process that has ended has stored. */
+/** The stored data of the process that has ended. */
 async function expectStored(name: string, load: Load): Promise<void> {
   const server = await createServer({
     configuration: vaultConfiguration(folder, {}, optionsOf(name, 1).config),
@@ -103,7 +103,7 @@ async function expectStored(name: string, load: Load): Promise<void> {
   });
   const events = await storedEvents(server);
   expectAudited(load, events);
-  // It ended by itself: nothing is left open.
+  // It ended by itself, so nothing is left open.
   const states = [...events.values()].flat().map(({ data }) => data.state);
   expect(new Set(states)).toEqual(new Set(["completed"]));
   await server.stop();
@@ -111,7 +111,7 @@ async function expectStored(name: string, load: Load): Promise<void> {
 
 type Outcome = "whole" | "cut off" | "UNAVAILABLE";
 
-/** A stream as it came in, and how it ended. */
+/** The messages of a stream, and its end. */
 interface Watched {
   readonly lines: unknown[];
   readonly ended: Promise<Outcome>;

@@ -1,4 +1,4 @@
-/** Clients that are slow on purpose: each is given up in time, holds little, and keeps nobody else waiting. */
+/** Deliberately slow clients: each is ended in time, uses little memory, and delays no other call. */
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,10 +17,10 @@ import { until } from "./support/until.ts";
 
 const SECOND = 1_000_000_000;
 const DRIP = 300;
-/** Node takes in a connection a turn of its loop, and a commit of SQLite is a turn: more would only take longer. */
+/** Node accepts one connection in each turn of its loop, and a commit of SQLite is a turn: more would only take longer. */
 const CLIENTS = 60;
 
-/** Long enough for whoever does ask, on a machine that has much else to do. */
+/** Long enough for other calls on a busy machine. */
 const TIMEOUT = 6 * SECOND;
 const STREAMS = 20;
 
@@ -35,11 +35,11 @@ afterAll(async () => {
   await load.phase("after slow ones");
   await load.stop();
   await vault.stop();
-  // Nobody else noticed.
+  // Other calls were not affected.
   load.expectNoWrongAnswer([]);
 });
 
-test.concurrent("streams that nobody reads are held back", async () => {
+test.concurrent("streams that are not read are paused", async () => {
   const { handlers, seen } = faultHandlers();
   const patient = await open(handlers, 600 * SECOND);
   const clients = leaveUnread(patient);
@@ -54,7 +54,7 @@ test.concurrent("streams that nobody reads are held back", async () => {
   await patient.stop();
 });
 
-test.concurrent("streams that nobody reads end with their time", async () => {
+test.concurrent("streams that are not read end at their deadline", async () => {
   const { handlers, seen } = faultHandlers();
   const brief = await open(handlers, 3 * SECOND);
   const clients = leaveUnread(brief);
@@ -67,7 +67,7 @@ test.concurrent("streams that nobody reads end with their time", async () => {
   await brief.stop();
 });
 
-test.concurrent("headers that never end, and connections that say nothing, are cut off", async () => {
+test.concurrent("unfinished headers and silent connections are cut off", async () => {
   const headers = "GET /v1/notices/n HTTP/1.1\r\nHost: vault\r\n";
   const dripping = Array.from({ length: CLIENTS }, () => drip(vault.http, headers, "X-A: b\r\n"));
   const silent = Array.from({ length: CLIENTS }, () => drip(vault.http, "", ""));
@@ -75,7 +75,7 @@ test.concurrent("headers that never end, and connections that say nothing, are c
   for (const answer of await Promise.all(silent)) expect(answer).toMatch(/^$|^HTTP\/1\.1 408 /);
 });
 
-test.concurrent("bodies that never end are answered when the time is up", async () => {
+test.concurrent("unfinished bodies get a response at the deadline", async () => {
   const request = [
     "PUT /v1/documents/open HTTP/1.1",
     "Host: vault",
@@ -88,7 +88,7 @@ test.concurrent("bodies that never end are answered when the time is up", async 
   for (const answer of await Promise.all(bodies)) expect(answer).toMatch(/^HTTP\/1\.1 504 /);
 });
 
-test.concurrent("calls whose request never comes are answered when the time is up", async () => {
+test.concurrent("calls whose request never arrives get a response at the deadline", async () => {
   const sessions = [0, 1, 2].map(() => rawSession(vault.grpc));
   const calls = sessions.flatMap((session) =>
     Array.from({ length: 900 }, () => rawCall(session, `${SERVICE}/UpdateDocument`, ALICE, null)),
@@ -97,7 +97,7 @@ test.concurrent("calls whose request never comes are answered when the time is u
   for (const session of sessions) session.close();
 });
 
-/** A vault whose streams may take so long, with a document that alice sees. */
+/** A vault with a given timeout of streams, and a document that alice may view. */
 async function open(handlers: VaultServiceHandlers, streamTimeout: number): Promise<RunningVault> {
   const vault = await startVault({
     bindings: [bindVaultService(handlers)],
@@ -113,7 +113,7 @@ async function open(handlers: VaultServiceHandlers, streamTimeout: number): Prom
   return vault;
 }
 
-/** Begins as many streams over HTTP as over gRPC, of which nothing is read. */
+/** Begins the same number of streams over HTTP and over gRPC, and reads none of them. */
 function leaveUnread({ http, grpc }: RunningVault): { destroy(): void }[] {
   const target = `/v1/documents/open:watch?count=${FLOOD}`;
   const identity = Object.entries(ALICE).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -127,7 +127,7 @@ function leaveUnread({ http, grpc }: RunningVault): { destroy(): void }[] {
   return [...sockets, ...Array.from({ length: STREAMS }, () => unread(grpc))];
 }
 
-/** Sends a beginning, and then a little at a time, until the server ends it; gives what it answered. */
+/** Sends a beginning, then small parts, until the server ends the connection; returns the response. */
 function drip(port: number, beginning: string, piece: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
@@ -150,7 +150,7 @@ function drip(port: number, beginning: string, piece: string): Promise<string> {
   });
 }
 
-/** A connection with a stream whose messages are not taken. */
+/** A connection with a stream whose messages are not read. */
 function unread(port: number): ClientHttp2Session {
   const session = connectHttp2(`http://127.0.0.1:${port}`);
   session.on("error", () => undefined);

@@ -1,4 +1,4 @@
-/** SpiceDB, and the PostgreSQL below it, killed and started again under load: no decision without it. */
+/** SpiceDB and its PostgreSQL are killed and started again under load: no call is allowed without a decision. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { Load } from "./support/load.ts";
 import { readyz, until, untilReady } from "./support/until.ts";
 import { type Valve, valveTo } from "./support/valve.ts";
 
-/** What needs a decision has none. */
+/** Calls that need a decision get none. */
 const NO_DECISION = [503, 504];
 const DOWN = {
   allowed: NO_DECISION,
@@ -54,13 +54,13 @@ describe.skipIf(datastoreIsAbsent())("SpiceDB on PostgreSQL", () => {
     postgres?.remove();
   });
 
-  test("killed, silent, and without its database: 503, and right again without a restart [AUTHZ-3]", async () => {
+  test("killed, silent, and without its database: 503, and correct decisions again without a restart [AUTHZ-3]", async () => {
     const load = new Load(vault);
     await load.phase("healthy");
     await spicedb.stop("SIGKILL");
     await load.phase("killed");
     await untilReady(vault.http, false);
-    // On a busy machine a first look may end with its time, before SpiceDB is known to be gone.
+    // On a busy machine the first check may time out before SpiceDB is known to be down.
     await until("SpiceDB is named", async () =>
       /^authorization engine: .*SpiceDB/.test(`${(await readyz(vault.http)).reasons}`),
     );
@@ -88,7 +88,7 @@ describe.skipIf(datastoreIsAbsent())("SpiceDB on PostgreSQL", () => {
     for (const phase of ["healthy", "started again", "heard again"]) load.expectPhase(phase);
     for (const phase of ["killed", "silent"]) load.expectPhase(phase, DOWN);
     if (postgres.stop !== undefined) {
-      // SpiceDB may still know a decision; nothing can be written that would change it.
+      // SpiceDB may have cached a decision; no write can have changed it.
       load.expectPhase("without a database", {
         allowed: [200, ...NO_DECISION],
         denied: [403, ...NO_DECISION],
@@ -101,7 +101,7 @@ describe.skipIf(datastoreIsAbsent())("SpiceDB on PostgreSQL", () => {
     expectAudited(load, await eventsOfAll(load, vault.server));
   });
 
-  test("decisions follow what is written after it", async () => {
+  test("later decisions follow later writes", async () => {
     const relationship = {
       resource: { type: "document", id: "open" },
       relation: "viewer",
@@ -122,7 +122,7 @@ describe.skipIf(datastoreIsAbsent())("SpiceDB on PostgreSQL", () => {
     expect(await answers("allowed", 200)).toBe(true);
   });
 
-  /** Whether both transports answer so. */
+  /** Whether both transports respond so. */
   async function answers(kind: "allowed", wanted: number): Promise<boolean> {
     const callers = [httpCaller(vault.http), grpcCaller(vault.grpc)];
     const request = requestOf(kind, "");

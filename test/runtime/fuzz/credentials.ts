@@ -9,7 +9,7 @@ export const KEY = ecKey("one");
 const OTHER = ecKey("one");
 const SUBJECTS = 20;
 
-/** Credentials to attach: valid ones, and tokens that look it. */
+/** Credentials to attach: valid ones, and tokens that look valid. */
 export interface Credentials extends Secrets {
   readonly valid: readonly string[];
   readonly invalid: readonly string[];
@@ -58,7 +58,7 @@ export function makeCredentials(issuer: string): Credentials {
 
 const TOKEN_PIECES = [".", "=", "-", "_", "+", "/", " ", ",", "A", "eyJ", "\t", "%2e", "é"];
 
-/** The fields of one credential, as they would be where nothing is wrong with them; often one that suits the target. */
+/** The fields of one valid credential, often one that the target accepts. */
 export function attach(random: Random, { valid, invalid }: Credentials, target = ""): Field[] {
   if (random.chance(40) && /reconcile|UploadDocument|InspectDocuments/i.test(target)) {
     return [["X-Svc-Internal-Token", INTERNAL_TOKEN]];
@@ -70,7 +70,7 @@ export function attach(random: Random, { valid, invalid }: Credentials, target =
       ? [["X-Svc-External-Sub", "alice"]]
       : [["Authorization", `Bearer ${valid[1 + 2 * random.below(SUBJECTS)]}`]];
   }
-  // Alice is who may most; others are distinguished by a name of their own.
+  // Alice has the most permissions; other callers have distinct names.
   const id = random.chance(50) ? "alice" : `g${random.name()}`;
   switch (random.below(11)) {
     case 0:

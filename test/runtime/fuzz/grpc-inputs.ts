@@ -20,14 +20,14 @@ import { framed, messageOf } from "./rpc-messages.ts";
 export interface GrpcInput {
   readonly headers: OutgoingHttpHeaders;
   readonly fields: readonly Field[];
-  /** What is sent of the body, piece by piece. */
+  /** The parts of the body that are sent, in order. */
   readonly pieces: readonly Buffer[];
-  /** Whether the client takes the call back midway. */
+  /** Whether the client cancels the call midway. */
   readonly isTakenBack: boolean;
   readonly requestId: string;
 }
 
-/** Makes a call that is mostly one of the service's, with one or a few things wrong. */
+/** Makes a call of the service with usually one or a few errors. */
 export function grpcInput(random: Random, credentials: Credentials): GrpcInput {
   const rpc = random.pick(RPCS);
   let path = `${SERVICE}/${rpc}`;
@@ -59,14 +59,14 @@ export function grpcInput(random: Random, credentials: Credentials): GrpcInput {
   return { headers, fields, pieces, isTakenBack, requestId };
 }
 
-/** Several values of a name as a list, as Node's client wants them. */
+/** Several values of a name as a list, which Node's client requires. */
 function joined(fields: readonly Field[]): OutgoingHttpHeaders {
   const headers: Record<string, string[]> = {};
   for (const [name, value] of fields) (headers[name.toLowerCase()] ??= []).push(value);
   return headers;
 }
 
-/** Changes a field: doubles it, spells it in another way, or changes what it says. */
+/** Changes a field: doubles it, spells its name differently, or changes its value. */
 export function mutateFields(random: Random, fields: readonly Field[]): Field[] {
   const copy = [...fields];
   if (copy.length === 0) return copy;

@@ -7,15 +7,15 @@ import type { Random } from "./random.ts";
 import type { Lane } from "./run.ts";
 import type { Pending, Subject } from "./subject.ts";
 
-/** A stream of which so much was read is left. */
+/** The number of bytes after which reading a stream stops. */
 const MAX_ANSWER = 128 * 1024;
 /** OK, CANCELLED, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAUTHENTICATED. */
 const STATUSES: readonly number[] = [0, 1, 3, 4, 5, 7, 8, 12, 13, 16];
 
-/** What is not a gRPC at all. */
+/** Responses to requests that are not gRPC. */
 const REFUSALS: readonly number[] = [400, 404, 405, 415, 431];
 
-/** A lane has a connection of its own, which is kept as long as the server keeps it. */
+/** A lane has its own connection, which it keeps as long as the server does. */
 export function grpcLane(
   subject: Subject,
   random: Random,
@@ -62,7 +62,7 @@ interface GrpcAnswer {
   readonly body: string;
 }
 
-/** The answer; undefined where the call, or its connection, was cut off, or the client itself refuses to send it. */
+/** The response; undefined if the call or its connection was cut off, or if the client itself refuses to send it. */
 function call(session: ClientHttp2Session, input: GrpcInput): Promise<GrpcAnswer | undefined> {
   return new Promise((resolve) => {
     let stream: ClientHttp2Stream;
@@ -90,7 +90,7 @@ function call(session: ClientHttp2Session, input: GrpcInput): Promise<GrpcAnswer
   });
 }
 
-/** What is wrong with an answer; undefined where nothing is. */
+/** The error in a response; undefined if there is none. */
 function problemOf(
   answer: GrpcAnswer,
   input: GrpcInput,
@@ -100,7 +100,7 @@ function problemOf(
   const { headers, body } = answer;
   const httpStatus = Number(headers[":status"]);
   if (headers["grpc-status"] === undefined) {
-    // On the HTTP port what is not a gRPC may be for a route.
+    // On the HTTP port, a request that is not gRPC may match a route.
     const refusals = port === "http" ? [...REFUSALS, 204, 401, 403] : REFUSALS;
     return refusals.includes(httpStatus) ? undefined : "no status";
   }
@@ -125,7 +125,7 @@ function problemOf(
   const details = headers["grpc-status-details-bin"];
   if (typeof details !== "string") return "no details";
   const reason = decodeStatusDetails(Buffer.from(details, "base64"))?.reason;
-  // gRPC has INTERNAL for a message that is compressed without saying how.
+  // gRPC has INTERNAL for a compressed message without an encoding.
   if (status === 13 && reason !== "INVALID_ARGUMENT") return "an error of the server";
   return reason !== undefined && /^[A-Z_]+$/.test(reason) ? undefined : "no reason";
 }

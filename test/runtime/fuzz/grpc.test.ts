@@ -1,4 +1,4 @@
-/** Random gRPC calls at a whole service, on its gRPC port and its HTTP port, in every mode; see `oracle.ts` for what may come of them. */
+/** Random gRPC calls of a whole service, on its gRPC port and its HTTP port, in every mode; `oracle.ts` has the allowed outcomes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { grpcLane } from "./grpc-lane.ts";
 import type { Mode } from "./oracle.ts";
@@ -7,9 +7,9 @@ import { type Subject, startSubject } from "./subject.ts";
 
 const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
 const LANES = 16;
-/** Of all inputs, gRPC has a third, half of it on each port. */
+/** A third of all inputs, half of it on each port. */
 const COUNT = Math.ceil(RUNS / 3 / MODES.length);
-/** From so many on each kind of input occurs. */
+/** From this number on, each kind of input occurs. */
 const ALL_KINDS = 10_000;
 
 describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
@@ -19,7 +19,7 @@ describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
   });
   afterAll(() => subject.stop());
 
-  test("nobody gets in who may not, and every answer is in order", {
+  test("unauthorized calls never reach a handler, and every response is valid", {
     timeout: 600_000,
   }, async () => {
     const statuses = new Map<number, number>();
@@ -29,7 +29,7 @@ describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
     });
     const handled = [...subject.handled.values()].reduce((sum, count) => sum + count, 0);
     expect(handled).toBeGreaterThan(COUNT / 100);
-    // Of few, chance may leave out a kind.
+    // Few random inputs may lack a kind.
     if (COUNT < ALL_KINDS) return;
     for (const rpc of [
       "GetNotice nobody",

@@ -1,10 +1,10 @@
 import { connect, type Socket } from "node:net";
 import { parseResponses, type RawResponse } from "../hostile/support/raw-http.ts";
 
-/** More than any answer has: a stream that was asked for a billion messages is not read to its end. */
+/** More than any response has: a stream of a billion messages is not read to its end. */
 const MAX_ANSWER = 128 * 1024;
 
-/** A connection that is kept, and made again where the server has ended it. */
+/** A kept connection, which is opened again if the server has ended it. */
 export class HttpConnection {
   readonly #port: number;
   #socket: Socket | undefined;
@@ -14,8 +14,8 @@ export class HttpConnection {
   }
 
   /**
-   * Sends bytes, and reads so many responses, or as many as come before the server ends the
-   * connection. With `ends`, no more is said on it.
+   * Sends bytes, and reads a number of responses, or those that arrive before the server ends the
+   * connection. With `ends`, nothing more is sent on it.
    */
   exchange(text: string, heads: readonly boolean[], ends: boolean): Promise<RawResponse[]> {
     const socket = (this.#socket ??= this.#open());
@@ -55,7 +55,7 @@ export class HttpConnection {
   }
 }
 
-/** Whether all responses are there: whether the connection ends then; undefined while some lack. */
+/** Whether the connection ends after all responses; undefined while some are missing. */
 function endOf(text: string, heads: readonly boolean[]): boolean | undefined {
   let rest = text;
   for (let index = 0; index < heads.length; ) {

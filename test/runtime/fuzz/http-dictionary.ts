@@ -1,4 +1,4 @@
-/** What HTTP inputs are made of, and what is put into them. */
+/** The parts of HTTP inputs, and the values that are inserted into them. */
 import type { Field } from "./oracle.ts";
 
 export const TARGETS: readonly (readonly [method: string, path: string])[] = [
@@ -136,7 +136,7 @@ export const VALUE_PIECES = [
 ];
 export const NAME_PIECES = ["_", ".", "-", "-bin", " ", ":", "x", "S", "\u00e9", "\0", "~", "--"];
 
-/** Fields that have no say in who calls. */
+/** Fields that do not affect who calls. */
 export const NOISE: readonly Field[] = [
   ["X-Forwarded-For", "203.0.113.9, 127.0.0.2"],
   ["X-Forwarded-Host", "evil.example"],
@@ -180,7 +180,7 @@ export const TYPES = [
   "application/grpc",
   "application/x-www-form-urlencoded",
 ];
-/** Fields about where the body ends; what follows them on the connection nobody knows. */
+/** Fields about the end of the body; what follows them on the connection is undefined. */
 export const FRAMING: readonly Field[] = [
   ["Transfer-Encoding", "chunked"],
   ["Transfer-Encoding", "gzip, chunked"],

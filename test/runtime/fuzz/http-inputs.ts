@@ -19,14 +19,14 @@ import { mutateText, type Random } from "./random.ts";
 export interface HttpInput {
   readonly method: string;
   readonly fields: readonly Field[];
-  /** As it goes over the wire, one character a byte. */
+  /** The bytes on the wire, as one character each. */
   readonly text: string;
-  /** Whether nothing may follow it on its connection: where it ends is open. */
+  /** Whether nothing may follow it on its connection, since its end is ambiguous. */
   readonly isUnframed: boolean;
   readonly requestId: string;
 }
 
-/** Makes a request that is mostly one of the service's, with one or a few things wrong. */
+/** Makes a request of the service with usually one or a few errors. */
 export function httpInput(random: Random, credentials: Credentials): HttpInput {
   let [method, path] = random.pick(TARGETS) as [string, string];
   if (random.chance(8)) method = random.pick(METHODS);
@@ -96,7 +96,7 @@ function bodyOf(random: Random, path: string): string {
   return body;
 }
 
-/** The same with bytes changed anywhere, also where lines end. Its identity is not a header's of the gateway. */
+/** The same with bytes changed anywhere, including line ends. It has no identity headers of the gateway. */
 export function looseInput(random: Random, credentials: Credentials): HttpInput {
   const input = httpInput(random, credentials);
   let { text } = input;

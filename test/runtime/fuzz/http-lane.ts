@@ -10,7 +10,7 @@ const FORM = ["status", "code", "message", "request_id"];
 const FORM_OF_CONNECT = ["code", "message"];
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-/** Sends requests over a connection that is kept; those whose end is open over one of their own. */
+/** Sends requests over a kept connection; those with an ambiguous end over a separate one. */
 export function httpLane(
   subject: Subject,
   random: Random,
@@ -21,7 +21,7 @@ export function httpLane(
   const register = (input: HttpInput, isLoose: boolean): Pending => {
     const of = (fields: readonly Field[]) =>
       callersOf({ mode: subject.mode, isTrusted: from === "trusted", fields }, subject.credentials);
-    // A changed byte may rename one of two fields that were a duplicate: then the other counts.
+    // A changed byte may rename one of two duplicate fields: then the other is used.
     const callers = isLoose ? input.fields.flatMap((field) => of([field])) : of(input.fields);
     const text = `${from}: ${JSON.stringify(input.text)}`;
     const pending: Pending = { callers, isLoose, text, seen: undefined };
@@ -51,7 +51,7 @@ export function httpLane(
   return {
     async next() {
       const { credentials } = subject;
-      // Bytes that may say anything come from a stranger: of a trusted peer all would be its word.
+      // Changed bytes are sent from an untrusted peer: from a trusted one, any identity would be valid.
       if (from === "stranger" && random.chance(20)) {
         const once = new HttpConnection(subject.world.port("http", from));
         await exchange(once, [looseInput(random, credentials)], true);
@@ -74,7 +74,7 @@ export function httpLane(
   };
 }
 
-/** What is wrong with an answer; undefined where nothing is. */
+/** The error in a response; undefined if there is none. */
 function problemOf(
   response: RawResponse,
   input: HttpInput | undefined,
@@ -85,9 +85,9 @@ function problemOf(
   const requestId = headerOf(response, "x-request-id");
   if (requestId === undefined || !REQUEST_ID.test(requestId)) return "no request id";
   if (headerOf(response, "x-content-type-options") !== "nosniff") return "no nosniff";
-  // Of a HEAD that stands among others nobody knows where its response ends.
+  // The end of a response to HEAD between others is unknown.
   if (body.startsWith("HTTP/1.1 ") && input === undefined) return undefined;
-  // On the paths of RPCs what no protocol takes is reported in text, which no client takes for an error of its protocol.
+  // On the paths of RPCs, a request of no protocol gets a text error, which no client mistakes for an error of its protocol.
   const isText = headerOf(response, "content-type")?.startsWith("text/plain") === true;
   const isEmpty = input?.method === "HEAD" || (input === undefined && body === "");
   if (status >= 400 && !isText && !isEmpty) {

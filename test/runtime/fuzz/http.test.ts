@@ -1,4 +1,4 @@
-/** Random HTTP requests at a whole service, in every mode; see `oracle.ts` for what may come of them. */
+/** Random HTTP requests to a whole service, in every mode; `oracle.ts` has the allowed outcomes. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { httpLane } from "./http-lane.ts";
 import type { Mode } from "./oracle.ts";
@@ -7,9 +7,9 @@ import { type Subject, startSubject } from "./subject.ts";
 
 const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
 const LANES = 12;
-/** Of all inputs, the routes of HTTP have a third. */
+/** A third of all inputs. */
 const COUNT = Math.ceil(RUNS / 3 / MODES.length);
-/** From so many on each kind of input occurs. */
+/** From this number on, each kind of input occurs. */
 const ALL_KINDS = 10_000;
 
 describe.each(MODES)(`${COUNT} requests, seed ${SEED}, in mode %s`, (mode) => {
@@ -19,17 +19,17 @@ describe.each(MODES)(`${COUNT} requests, seed ${SEED}, in mode %s`, (mode) => {
   });
   afterAll(() => subject.stop());
 
-  test("nobody gets in who may not, and every answer is in order", {
+  test("unauthorized calls never reach a handler, and every response is valid", {
     timeout: 600_000,
   }, async () => {
     const statuses = new Map<number, number>();
     await runLanes(subject, COUNT, LANES, (random, lane) => {
       return httpLane(subject, random, lane % 2 === 0 ? "trusted" : "stranger", statuses);
     });
-    // The inputs are not all refused at the door.
+    // Not all inputs are refused before a handler.
     const handled = [...subject.handled.values()].reduce((sum, count) => sum + count, 0);
     expect(handled).toBeGreaterThan(COUNT / 100);
-    // Of few, chance may leave out a kind.
+    // Few random inputs may lack a kind.
     if (COUNT < ALL_KINDS) return;
     for (const rpc of [
       "GetNotice nobody",

@@ -1,4 +1,4 @@
-/** The fuzzer finds what it is there for: services with a hole in them. */
+/** The fuzzer finds services with a security hole. */
 import { expect, test } from "vitest";
 import type { WorldOptions } from "../hostile/support/world.ts";
 import { grpcLane } from "./grpc-lane.ts";
@@ -18,21 +18,24 @@ const HOLES: Readonly<Record<string, [Mode, Partial<WorldOptions>, RegExp]>> = {
   "checks nothing": ["hybrid", { authz: { enabled: false } }, /holds nothing/],
 };
 
-test.each(Object.entries(HOLES))("one that %s", async (_title, [mode, options, expected]) => {
-  const lanes: ((...args: [Subject, Random, "trusted" | "stranger"]) => Lane)[] = [
-    (...args) => httpLane(...args, new Map()),
-    (...args) => grpcLane(...args, new Map(), "grpc"),
-    (...args) => grpcLane(...args, new Map(), "http"),
-    (...args) => rpcLane(...args, "1.1", new Map()),
-    (...args) => rpcLane(...args, "2", new Map()),
-  ];
-  for (const lane of lanes) {
-    const subject = await startSubject(mode, options);
-    const run = runLanes(subject, 4_000, 4, (random, index) =>
-      lane(subject, random, index % 2 === 0 ? "trusted" : "stranger"),
-    );
-    await expect(run).rejects.toThrow();
-    expect(subject.violations[0]).toMatch(expected);
-    await subject.stop();
-  }
-});
+test.each(Object.entries(HOLES))(
+  "finds a service that %s",
+  async (_title, [mode, options, expected]) => {
+    const lanes: ((...args: [Subject, Random, "trusted" | "stranger"]) => Lane)[] = [
+      (...args) => httpLane(...args, new Map()),
+      (...args) => grpcLane(...args, new Map(), "grpc"),
+      (...args) => grpcLane(...args, new Map(), "http"),
+      (...args) => rpcLane(...args, "1.1", new Map()),
+      (...args) => rpcLane(...args, "2", new Map()),
+    ];
+    for (const lane of lanes) {
+      const subject = await startSubject(mode, options);
+      const run = runLanes(subject, 4_000, 4, (random, index) =>
+        lane(subject, random, index % 2 === 0 ? "trusted" : "stranger"),
+      );
+      await expect(run).rejects.toThrow();
+      expect(subject.violations[0]).toMatch(expected);
+      await subject.stop();
+    }
+  },
+);

@@ -1,16 +1,15 @@
 /**
- * Who may call what, from docs/requirements.md (Exposure, Authentication, Identity headers) and
- * from nothing of the code. It knows the credentials that were made, and which
- * fields were sent; it says who may be seen by a handler. That somebody else is refused is not
- * its business.
+ * Who may call what, derived only from docs/requirements.md (Exposure, Authentication, Identity
+ * headers), not from the code. It knows the created credentials and the sent fields, and
+ * decides which callers a handler may see. It does not check that other callers are refused.
  */
 
 export type Mode = "gateway_trusted" | "idp_jwt" | "hybrid";
 
-/** A field of a request as it was sent: one character a byte. */
+/** A sent field of a request, with one character per byte. */
 export type Field = readonly [name: string, value: string];
 
-/** What an input carries, as far as it says who calls. */
+/** The parts of an input that identify the caller. */
 export interface Carried {
   readonly mode: Mode;
   readonly isTrusted: boolean;
@@ -23,7 +22,7 @@ export interface Caller {
   readonly by: "gateway" | "jwt" | "internal" | "system";
 }
 
-/** The credentials that were made, and nobody else has. */
+/** The created credentials, which no one else has. */
 export interface Secrets {
   readonly internal: string;
   readonly system: string;
@@ -31,20 +30,20 @@ export interface Secrets {
   readonly tokens: ReadonlyMap<string, string>;
 }
 
-/** What a handler was called with. */
+/** The arguments of a handler call. */
 export interface Seen {
   readonly rpc: string;
   readonly caller: { readonly subjectId: string; readonly source: string } | undefined;
   readonly documentId: string | undefined;
 }
 
-/** White space around a value, and what no value may hold (RFC 9113, section 8.2.1). */
+/** White space around a value, and characters that no value may have (RFC 9113, section 8.2.1). */
 const AROUND = /^[ \t]|[ \t]$/;
 const FORBIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 /**
- * What a server may see of the fields that were sent over HTTP/2: nghttp2 leaves out what holds a
- * forbidden character, and some of what has white space around it, before anybody can look.
+ * The fields that a server may see over HTTP/2: nghttp2 drops fields with a forbidden
+ * character, and some with surrounding white space, before the server sees them.
  */
 export function seenOverHttp2(carried: Carried): Carried[] {
   const allowed = carried.fields.filter(([, value]) => !FORBIDDEN.test(value));
@@ -52,7 +51,7 @@ export function seenOverHttp2(carried: Carried): Carried[] {
   return [carried, { ...carried, fields: allowed }, { ...carried, fields: whole }];
 }
 
-/** The callers that a request may be of, besides nobody. */
+/** The callers that a request may identify, besides none. */
 export function callersOf({ mode, isTrusted, fields }: Carried, secrets: Secrets): Caller[] {
   const values = (name: string): string[] =>
     fields
@@ -79,7 +78,7 @@ export function callersOf({ mode, isTrusted, fields }: Carried, secrets: Secrets
     mode !== "gateway_trusted" && bearer.startsWith("Bearer ")
       ? secrets.tokens.get(bearer.slice("Bearer ".length))
       : undefined;
-  // A JWT for one subject and headers for another are nobody.
+  // A JWT for one subject and headers for another identify none.
   if (jwt !== undefined && gateway !== undefined && jwt !== gateway) return callers;
   if (jwt !== undefined) callers.push({ id: jwt, by: "jwt" });
   if (gateway !== undefined) callers.push({ id: gateway, by: "gateway" });
@@ -88,7 +87,7 @@ export function callersOf({ mode, isTrusted, fields }: Carried, secrets: Secrets
 
 type Exposure = "PUBLIC" | "AUTHENTICATED" | "AUTHORIZED" | "INTERNAL" | "SYSTEM";
 
-/** As the proto of the fixture has them. */
+/** The policies of the fixture's proto. */
 export const EXPOSURE_OF: Readonly<Record<string, Exposure>> = {
   GetNotice: "PUBLIC",
   GetProfile: "AUTHENTICATED",
@@ -107,10 +106,10 @@ export const EXPOSURE_OF: Readonly<Record<string, Exposure>> = {
   Converse: "AUTHENTICATED",
 };
 
-/** Who holds it on one object may call these. */
+/** The RPCs that a permission on any one object allows. */
 const OF_ANY: ReadonlySet<string> = new Set(["ListDocuments", "SearchDocuments"]);
 
-/** What is wrong with a handler having been called so; undefined where nothing is. */
+/** The violation in a handler call; undefined if there is none. */
 export function violationOf(seen: Seen, callers: readonly Caller[]): string | undefined {
   const exposure = EXPOSURE_OF[seen.rpc];
   const { caller } = seen;
@@ -130,7 +129,7 @@ export function violationOf(seen: Seen, callers: readonly Caller[]): string | un
     case "SYSTEM":
       return known.by === "system" ? undefined : `SYSTEM for ${known.by}`;
     case "AUTHORIZED":
-      // Only alice holds anything, and only on one document.
+      // Only alice has permissions, and only on one document.
       if (known.id !== "alice" || (known.by !== "jwt" && known.by !== "gateway")) {
         return `${known.id} holds nothing`;
       }

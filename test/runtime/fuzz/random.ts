@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed | 0;
   }
 
-  /** A whole number from 0 to below a limit. */
+  /** A whole number from 0, below a limit. */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -28,13 +28,13 @@ export class Random {
   }
 }
 
-/** Any byte but those that end a line, as one character each. */
+/** Any bytes except line ends, as one character each. */
 const BYTES = new Array(256)
   .fill(0)
   .map((_, code) => String.fromCharCode(code))
   .filter((character) => character !== "\r" && character !== "\n");
 
-/** Changes a text at one place: puts in, takes out, replaces, doubles, cuts. */
+/** Changes a text at one position: inserts, deletes, replaces, doubles or truncates. */
 export function mutateText(random: Random, text: string, pieces: readonly string[]): string {
   const at = random.below(text.length + 1);
   const to = Math.min(text.length, at + 1 + random.below(4));

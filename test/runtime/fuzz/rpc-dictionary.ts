@@ -1,4 +1,4 @@
-/** What calls of RPCs are made of, and what is put into them. */
+/** The parts of RPC calls, and the values that are inserted into them. */
 import type { Field } from "./oracle.ts";
 
 export const SERVICE = "/acme.vault.v1.VaultService";
@@ -136,7 +136,7 @@ export const WEB_TYPES = [
   "application/connect+xml",
   "application/grpc-web-text+json",
 ];
-/** Put into the query of Connect's GET. */
+/** Inserted into the query of Connect GET. */
 export const QUERY_PIECES = [
   "&message=%7B%7D",
   "&encoding=proto",

@@ -22,7 +22,7 @@ import { changed, framed, jsonOf, messageOf, packed } from "./rpc-messages.ts";
 /** One call of Connect or gRPC-Web. */
 export interface RpcInput {
   readonly request: WireRequest;
-  /** Whether the client takes the call back midway. */
+  /** Whether the client cancels the call midway. */
   readonly isTakenBack: boolean;
   readonly requestId: string;
 }
@@ -30,10 +30,10 @@ export interface RpcInput {
 type Form = "unary" | "get" | "stream" | "web" | "text";
 
 const STREAMS: ReadonlySet<string> = new Set(["WatchDocument", "UploadDocument", "Converse"]);
-/** Of these there may be many messages in the request. */
+/** RPCs that accept many messages in the request. */
 const TAKES_MANY: ReadonlySet<string> = new Set(["UploadDocument", "Converse"]);
 
-/** Makes a call that is mostly one of the service's, with one or a few things wrong. */
+/** Makes a call of the service with usually one or a few errors. */
 export function rpcInput(random: Random, credentials: Credentials): RpcInput {
   const rpc = random.pick(RPCS);
   const usual: Form[] = STREAMS.has(rpc)
@@ -124,7 +124,7 @@ function bodyOf(
   const count = TAKES_MANY.has(rpc) ? random.below(5) : random.chance(3) ? random.below(3) : 1;
   const frames: Buffer[] = [];
   for (let index = 0; index < count; index++) frames.push(framed(random, one(), encoding));
-  // What only responses have: the end of a stream, and trailers.
+  // Envelopes of responses only: the end of a stream, and trailers.
   if (random.chance(2)) frames.push(envelope(2, '{"metadata":{"x-svc-user-id":["alice"]}}'));
   if (random.chance(2)) frames.push(envelope(128, "x-svc-user-id: alice\r\ngrpc-status: 0\r\n"));
   if (form !== "text") return Buffer.concat(frames);
@@ -153,7 +153,7 @@ function queryOf(
   const parts = ["connect=v1", `encoding=${isJson ? "json" : "proto"}`];
   if (encoding !== undefined) {
     parts.push(`compression=${encoding}`);
-    // A bomb fits into no request line.
+    // A decompression bomb does not fit into a request line.
     if (random.chance(70)) data = packed(random, data, encoding).subarray(0, 4_000);
   }
   const isBase64 = encoding !== undefined || random.chance(60);

@@ -9,7 +9,7 @@ import { problemOfAnswer } from "./rpc-oracle.ts";
 import type { Lane } from "./run.ts";
 import type { Pending, Subject } from "./subject.ts";
 
-/** A stream of which so much was read is left. */
+/** The number of bytes after which reading a stream stops. */
 const MAX_ANSWER = 128 * 1024;
 
 /** Sends calls over one connection, as long as the server keeps it. */

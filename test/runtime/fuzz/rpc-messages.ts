@@ -2,7 +2,7 @@ import { deflateSync, gzipSync } from "node:zlib";
 import { BODY_PIECES } from "./http-dictionary.ts";
 import { mutateText, type Random } from "./random.ts";
 
-/** A message with its prefix: changed or not, compressed or not, of a wrong length or not. */
+/** A message with its prefix, randomly changed, compressed, or with a wrong length. */
 export function framed(random: Random, plain: Buffer, encoding: string | undefined): Buffer {
   let message = random.chance(20) ? changed(random, plain) : plain;
   let flag = 0;
@@ -20,7 +20,7 @@ export function framed(random: Random, plain: Buffer, encoding: string | undefin
   return Buffer.concat([prefix, message]);
 }
 
-/** A message as an encoding has it, or not; some unpack to far too much. */
+/** A message in an encoding, valid or not; some decompress to far too much. */
 export function packed(random: Random, plain: Buffer, encoding: string | undefined): Buffer {
   const message = random.chance(3) ? Buffer.alloc(8 * 1024 * 1024) : plain;
   if (random.chance(8)) return plain;
@@ -101,7 +101,7 @@ export function messageOf(random: Random, rpc: string): Buffer {
   }
 }
 
-/** A message with some bytes changed, or cut. */
+/** A message with some changed bytes, or truncated. */
 export function changed(random: Random, message: Buffer): Buffer {
   const copy = Buffer.concat([message, Buffer.alloc(random.below(4))]);
   for (let count = 1 + random.below(3); count > 0 && copy.length > 0; count--) {

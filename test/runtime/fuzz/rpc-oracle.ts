@@ -6,7 +6,7 @@ import type { WireResponse } from "../support/wire/send-request.ts";
 import type { RpcInput } from "./rpc-inputs.ts";
 import type { Pending } from "./subject.ts";
 
-/** What is declared: of the server itself there is no error among the answers. */
+/** The declared errors; none of them is a failure of the server itself. */
 const CONNECT_CODES: ReadonlySet<string> = new Set([
   "canceled",
   "invalid_argument",
@@ -18,13 +18,13 @@ const CONNECT_CODES: ReadonlySet<string> = new Set([
   "unauthenticated",
 ]);
 const GRPC_CODES: ReadonlySet<string> = new Set(["1", "3", "4", "5", "7", "8", "12", "16"]);
-/** What is reported in text, or as a route has it: of no protocol of RPCs, or before one is known. */
+/** Statuses that are reported in text or in the form of a route: without an RPC protocol, or before it is known. */
 const REFUSALS: readonly number[] = [400, 401, 403, 404, 405, 413, 415, 417, 429, 431];
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
 type Form = Pick<Wire, "form" | "codec"> & { readonly isStreaming: boolean };
 
-/** How a response is to be read, by its content type. */
+/** How to read a response, by its content type. */
 const FORMS: ReadonlyMap<string, Form> = new Map([
   ["application/proto", { form: "connect", codec: "proto", isStreaming: false }],
   ["application/json", { form: "connect", codec: "json", isStreaming: false }],
@@ -36,7 +36,7 @@ const FORMS: ReadonlyMap<string, Form> = new Map([
   ["application/grpc-web-text+proto", { form: "grpc_web_text", codec: "proto", isStreaming: true }],
 ]);
 
-/** What is wrong with an answer; undefined where nothing is. */
+/** The error in a response; undefined if there is none. */
 export function problemOfAnswer(
   response: WireResponse,
   { request, requestId }: RpcInput,
@@ -47,7 +47,7 @@ export function problemOfAnswer(
   const id = value("x-request-id");
   if (id === undefined || !REQUEST_ID.test(id)) return "no request id";
   const type = value("content-type") ?? "";
-  // What names itself gRPC is that over HTTP/2, which no browser reads.
+  // The content type of gRPC means gRPC over HTTP/2, which no browser reads.
   const isGrpc = type.startsWith("application/grpc+");
   if (!isGrpc && value("x-content-type-options") !== "nosniff") return "no nosniff";
   if (request.method === "HEAD" || status === 204) return undefined;
@@ -80,7 +80,7 @@ function problemOfError(
   status: number,
 ): string | undefined {
   if (!/^[A-Z_]+$/.test(reason)) return "an error without a reason";
-  // Compression without a word is INTERNAL in gRPC and in Connect, and the caller's fault.
+  // Compression without an encoding is INTERNAL in gRPC and in Connect, though the fault is the caller's.
   if ((code === "13" || code === "internal") && reason === "INVALID_ARGUMENT") return undefined;
   if (reason === "INTERNAL" || reason === "UNAVAILABLE") return "an error of the server";
   if (!CONNECT_CODES.has(code) && !GRPC_CODES.has(code)) return "a code that nothing here declares";
@@ -100,7 +100,7 @@ function problemOfSubject(
       ? fromJsonString(AnswerSchema, first.toString())
       : fromBinary(AnswerSchema, first);
   if (pending.seen === undefined) {
-    // Health and reflection have no handler, and name nobody.
+    // Health and reflection have no handler, and see no caller.
     return subjectId === "" && source === "" ? undefined : "an answer without a handler";
   }
   const seen = pending.seen.caller?.subjectId ?? "";

@@ -1,4 +1,4 @@
-/** Random calls of Connect and gRPC-Web at a whole service, over HTTP/1.1 and HTTP/2, in every mode. */
+/** Random calls of a whole service with Connect and gRPC-Web, over HTTP/1.1 and HTTP/2, in every mode. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Mode } from "./oracle.ts";
 import { rpcLane } from "./rpc-lane.ts";
@@ -7,9 +7,9 @@ import { type Subject, startSubject } from "./subject.ts";
 
 const MODES: readonly Mode[] = ["gateway_trusted", "idp_jwt", "hybrid"];
 const LANES = 16;
-/** Of all inputs, these protocols have a third. */
+/** A third of all inputs. */
 const COUNT = Math.ceil(RUNS / 3 / MODES.length);
-/** From so many on each kind of input occurs. */
+/** From this number on, each kind of input occurs. */
 const ALL_KINDS = 3_000;
 
 describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
@@ -19,7 +19,7 @@ describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
   });
   afterAll(() => subject.stop());
 
-  test("nobody gets in who may not, and every answer is in order", {
+  test("unauthorized calls never reach a handler, and every response is valid", {
     timeout: 600_000,
   }, async () => {
     const statuses = new Map<string, number>();
@@ -29,9 +29,9 @@ describe.each(MODES)(`${COUNT} calls, seed ${SEED}, in mode %s`, (mode) => {
     });
     const handled = [...subject.handled.values()].reduce((sum, count) => sum + count, 0);
     expect(handled).toBeGreaterThan(COUNT / 100);
-    // Of few, chance may leave out a kind.
+    // Few random inputs may lack a kind.
     if (COUNT < ALL_KINDS) return;
-    // The inputs are not all refused at the door.
+    // Not all inputs are refused before a handler.
     for (const rpc of [
       "GetNotice nobody",
       "GetProfile somebody",

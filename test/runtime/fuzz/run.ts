@@ -5,23 +5,23 @@ import { runs } from "../../support/effort.ts";
 import { Random } from "./random.ts";
 import type { Subject } from "./subject.ts";
 
-/** How many inputs there are in all, unless it is said. */
+/** The default number of inputs in total. */
 export const RUNS = Number(process.env["SVC_ACCESS_FUZZ_RUNS"] ?? runs(100_000, 3_000));
-/** One seed, one run: the inputs of a failure come again. */
+/** A seed determines a run, so that a failure can be repeated. */
 export const SEED = Number(process.env["SVC_ACCESS_FUZZ_SEED"] ?? Date.now() % 2 ** 31);
 
-/** Heap that a run may leave behind: caches of bounded size, no list that grows with each input. */
+/** The heap that a run may leave: bounded caches, but no list that grows with each input. */
 const MAX_GROWTH = 48 * 1024 * 1024;
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** Serves one input, and throws what is wrong with the answer. */
+/** Sends one input, and throws an error if the response is wrong. */
 export type Lane = { next(): Promise<void>; close(): void };
 
 /**
- * Runs inputs in several lanes, each with numbers of its own, so that a lane has the same inputs
- * however fast the others are. Looks at violations and memory in the end.
+ * Runs inputs in several lanes, each with its own random numbers, so that a lane has the same
+ * inputs however fast the others are. Checks violations and memory at the end.
  */
 export async function runLanes(
   subject: Subject,

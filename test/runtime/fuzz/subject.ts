@@ -6,12 +6,12 @@ import { vaultHandlers } from "../support/vault-handlers.ts";
 import { type Credentials, KEY, makeCredentials } from "./credentials.ts";
 import { type Caller, type Mode, type Seen, violationOf } from "./oracle.ts";
 
-/** One input that is under way. */
+/** One running input. */
 export interface Pending {
   readonly callers: readonly Caller[];
-  /** Whether any of its bytes may have changed, so that its request id may be another. */
+  /** Whether any of its bytes may have changed, so that its request id may differ. */
   readonly isLoose: boolean;
-  /** How the input is shown where it fails. */
+  /** The text of the input if it fails. */
   readonly text: string;
   seen: Seen | undefined;
 }
@@ -21,15 +21,15 @@ export interface Subject {
   readonly mode: Mode;
   readonly world: World;
   readonly credentials: Credentials;
-  /** Notes an input by the request id that it sends. */
+  /** Records an input by the request id that it sends. */
   register(requestId: string, pending: Pending): void;
   readonly violations: string[];
-  /** How often each RPC was handled, for a known caller and for nobody. */
+  /** How often each RPC was handled, with and without a caller. */
   readonly handled: Map<string, number>;
   stop(): Promise<void>;
 }
 
-/** How many inputs are known: a handler may be called when the client has given up already. */
+/** The number of recorded inputs: a handler may be called after the client has given up. */
 const MAX_PENDING = 2_000;
 
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/;
@@ -47,13 +47,13 @@ export async function startSubject(
   const note = (seen: Seen, requestId: string) => {
     const name = `${seen.rpc} ${seen.caller === undefined ? "nobody" : "somebody"}`;
     handled.set(name, (handled.get(name) ?? 0) + 1);
-    const violation = judge(pending, seen, requestId);
+    const violation = violationOfCall(pending, seen, requestId);
     if (violation !== undefined) {
       const input = pending.get(requestId)?.text ?? "an input whose id is not known";
       violations.push(`${violation}: ${JSON.stringify(seen)} by ${input}`);
     }
   };
-  // Each line is one line, whatever was sent.
+  // No input can break a log line.
   const write = (line: string) => {
     if (CONTROL.test(line) || line.indexOf("\n") !== line.length - 1)
       violations.push(`log: ${line}`);
@@ -62,7 +62,7 @@ export async function startSubject(
   const world = await startWorld({
     mode,
     issuer: issuer.url,
-    bindings: [bindVaultService(judging(note))],
+    bindings: [bindVaultService(checkedHandlers(note))],
     logger: createLogger({ destination: { write } }),
     ...options,
   });
@@ -84,8 +84,12 @@ export async function startSubject(
   };
 }
 
-/** What is wrong with a call: by its own input, or by all whose id may be another one. */
-function judge(pending: Map<string, Pending>, seen: Seen, requestId: string): string | undefined {
+/** The violation of a call, given its own input, or all inputs whose id may differ. */
+function violationOfCall(
+  pending: Map<string, Pending>,
+  seen: Seen,
+  requestId: string,
+): string | undefined {
   const own = pending.get(requestId);
   if (own !== undefined) {
     const twice = own.seen !== undefined && !own.isLoose;
@@ -99,8 +103,8 @@ function judge(pending: Map<string, Pending>, seen: Seen, requestId: string): st
 
 type Note = (seen: Seen, requestId: string) => void;
 
-function judging(note: Note): ReturnType<typeof vaultHandlers> {
-  const judged = Object.entries(vaultHandlers()).map(([name, handler]) => [
+function checkedHandlers(note: Note): ReturnType<typeof vaultHandlers> {
+  const checked = Object.entries(vaultHandlers()).map(([name, handler]) => [
     name,
     (request: { documentId?: string }, context: CallContext) => {
       const { rpc, principal, requestId } = context;
@@ -109,5 +113,5 @@ function judging(note: Note): ReturnType<typeof vaultHandlers> {
       return (handler as (request: object, context: CallContext) => unknown)(request, context);
     },
   ]);
-  return Object.fromEntries(judged) as ReturnType<typeof vaultHandlers>;
+  return Object.fromEntries(checked) as ReturnType<typeof vaultHandlers>;
 }

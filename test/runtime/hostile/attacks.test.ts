@@ -1,4 +1,4 @@
-/** What is in no list: ways around limits, audit and the guard of gRPC. */
+/** Attacks outside the numbered list: ways around limits, audit and the guard of gRPC. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AuditLog } from "../../../src/runtime/index.ts";
@@ -41,7 +41,7 @@ const http = async (
   from: "trusted" | "stranger" = "trusted",
 ) => (await sendText(world.port("http", from), requestText(line, fields)))[0];
 
-test("the limit of a caller holds whichever way it comes", async () => {
+test("the rate limit of a caller applies over every protocol and credential", async () => {
   const began = performance.now();
   const statuses: (number | undefined)[] = [];
   const poll = async (line: string, fields: readonly Field[], from?: "trusted" | "stranger") =>
@@ -58,7 +58,7 @@ test("the limit of a caller holds whichever way it comes", async () => {
     );
     statuses.push(grpcStatus === 8 ? 429 : 200);
   };
-  // By headers, by token, of other addresses, for other objects, by HEAD, over gRPC: it is alice.
+  // By headers or token, from other addresses, for other objects, by HEAD, over gRPC: the caller is alice.
   await poll("GET /v1/documents/open:poll", ALICE);
   await poll("HEAD /v1/documents/open:poll", ALICE);
   await overGrpc();
@@ -78,22 +78,22 @@ test("the limit of a caller holds whichever way it comes", async () => {
     },
   );
   for (const name of WIRE_NAMES) {
-    const told = await callWith(world, name, call, { fields: ALICE });
-    expect(["served", "RATE_LIMITED"]).toContain(told);
-    statuses.push(told === "served" ? 200 : 429);
+    const result = await callWith(world, name, call, { fields: ALICE });
+    expect(["served", "RATE_LIMITED"]).toContain(result);
+    statuses.push(result === "served" ? 200 : 429);
   }
   session.destroy();
-  // Three at once, and one a second.
+  // A burst of three, and one a second.
   const most = 3 + Math.ceil((performance.now() - began) / 1_000);
   expect(statuses.filter((status) => status !== 429).length).toBeLessThanOrEqual(most);
   const other: Field[] = [["X-Svc-External-Sub", "bob"]];
   expect((await http("GET /v1/documents/open:poll", other))?.status).toBe(403);
 });
 
-test("metadata that names another call's arrival is only metadata", async () => {
+test("metadata with the internal id of another call has no effect", async () => {
   const alice = laxSession(world.port("grpc", "trusted"));
   const stranger = laxSession(world.port("grpc", "stranger"));
-  // Calls of alice that wait for their message, which a stranger tries to be taken for.
+  // Calls of alice that wait for their message, which a stranger tries to impersonate.
   const waiting = new Array(20).fill(0).map(() => {
     const stream = alice.request({
       ":method": "POST",
@@ -123,7 +123,7 @@ test("metadata that names another call's arrival is only metadata", async () => 
   stranger.destroy();
 });
 
-test("a write that is cut short, late or made by another method is still in the audit", async () => {
+test("an interrupted or late write, or one by another method, is still audited", async () => {
   const message = create(UpdateDocumentRequestSchema, { documentId: "open", text: "x" });
   const body = frame(toBinary(UpdateDocumentRequestSchema, message));
   const session = laxSession(world.port("grpc", "trusted"));
@@ -150,7 +150,7 @@ test("a write that is cut short, late or made by another method is still in the 
   const isPending = async () => (await list()).some(({ data }) => data.state === "pending");
   await expect.poll(isPending).toBe(false);
   const events = await list();
-  // No handler ran without an event that says who and on what.
+  // No handler ran without an event with the caller and the object.
   expect(events.length).toBeGreaterThanOrEqual(world.handled.length);
   expect(world.handled.length).toBeGreaterThanOrEqual(1);
   for (const { data } of events) {
@@ -158,7 +158,7 @@ test("a write that is cut short, late or made by another method is still in the 
   }
 });
 
-test("a request id and a trace of a caller are taken only where they are harmless", async () => {
+test("a request id and a trace of a caller are used only if they are harmless", async () => {
   for (const [sent, isTaken] of [
     ["a-1.b:c_d", true],
     ["x".repeat(128), true],
@@ -188,14 +188,14 @@ test("a request id and a trace of a caller are taken only where they are harmles
   }
 });
 
-test("who is refused is not told what there is", async () => {
+test("a refusal does not disclose whether an object exists", async () => {
   const bob: Field[] = [["X-Svc-External-Sub", "bob"]];
-  const told = async (path: string) => {
+  const refusal = async (path: string) => {
     const response = await http(`GET ${path}`, bob);
     const { message, ...rest } = JSON.parse(response?.body ?? "") as Record<string, unknown>;
     return { status: response?.status, message, code: rest["code"], details: rest["details"] };
   };
-  expect(await told("/v1/documents/open")).toEqual(await told("/v1/documents/there-is-none"));
+  expect(await refusal("/v1/documents/open")).toEqual(await refusal("/v1/documents/there-is-none"));
   const missing = await http("GET /v1/profile", []);
   const wrong = await http("GET /v1/profile", [["X-Svc-Internal-Token", "wrong"]]);
   expect(JSON.parse(missing?.body ?? "")).toMatchObject({ message: "missing principal" });

@@ -1,4 +1,4 @@
-/** Bodies that are not JSON, or that say a thing twice. What is authorized is what is handled. */
+/** Bodies that are not JSON, or have a field twice. The authorized object is the handled one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { INTERNAL_TOKEN } from "../support/vault-server.ts";
 import { ALICE } from "./support/alice.ts";
@@ -36,7 +36,7 @@ describe("38 content types", () => {
     ["38 text", [["Content-Type", "text/plain"]]],
     ["38 a form", [["Content-Type", "application/x-www-form-urlencoded"]]],
     ["38 a form of parts", [["Content-Type", "multipart/form-data; boundary=x"]]],
-    ["38 a type that begins alike", [["Content-Type", "application/jsonp"]]],
+    ["38 a type with the same prefix", [["Content-Type", "application/jsonp"]]],
     ["38 a suffix", [["Content-Type", "application/problem+json"]]],
     ["38 two types joined", [["Content-Type", "application/json, text/plain"]]],
     ["38 two headers", [JSON_TYPE, JSON_TYPE]],
@@ -52,7 +52,7 @@ describe("38 content types", () => {
     expect(await put('{"text":"x"}', fields)).toBe(415);
   });
 
-  test("38 a body where none is taken is refused", async () => {
+  test("38 a body is refused if the RPC has none", async () => {
     for (const fields of [[JSON_TYPE], []]) {
       const text = requestText("GET /v1/documents/open", [...ALICE, ...fields], "{}");
       expect((await sendText(world.port("http", "trusted"), text))[0]?.status).toBe(400);
@@ -64,7 +64,7 @@ describe("38 content types", () => {
 describe("bodies that are refused", () => {
   test.each([
     ["cut off", '{"text":"x'],
-    ["more after it", '{"text":"x"} {}'],
+    ["trailing content", '{"text":"x"} {}'],
     ["a comment", '{"text":"x"/**/}'],
     ["a single quote", "{'text':'x'}"],
     ["NaN", '{"text":NaN}'],
@@ -82,7 +82,7 @@ describe("bodies that are refused", () => {
     ["constructor", '{"constructor":{"prototype":{}}}'],
     ["a wrong kind", '{"text":1}'],
     ["an object for a text", '{"text":{"toString":"x"}}'],
-    ["nested beyond measure", `{"text":${"[".repeat(50_000)}${"]".repeat(50_000)}}`],
+    ["nested too deeply", `{"text":${"[".repeat(50_000)}${"]".repeat(50_000)}}`],
     ["one name and its alias", '{"document_id":"open","documentId":"closed"}'],
     ["its alias and the name", '{"documentId":"closed","document_id":"open"}'],
     ["another object than the path", '{"document_id":"closed"}'],
@@ -91,7 +91,7 @@ describe("bodies that are refused", () => {
     expect(await put(body)).toBe(400);
   });
 
-  test("the object of the path is the one that is checked and handled, whatever the body says [AUTHZ-5]", async () => {
+  test("the object of the path is checked and handled, whatever the body contains [AUTHZ-5]", async () => {
     expect(await put('{"document_id":"open","text":"x"}')).toBe(200);
     world.handled.length = 0;
     expect(
@@ -108,7 +108,7 @@ describe("bodies that are refused", () => {
     expect(await put("{}", [JSON_TYPE], "/v1/documents/closed?documentId=open")).toBe(400);
   });
 
-  test("a query names no object that the path names, however it is spelled", async () => {
+  test("a query cannot replace an object of the path, in any spelling", async () => {
     for (const query of [
       "document_id=closed",
       "documentId=closed",
@@ -150,7 +150,7 @@ describe("bodies that are refused", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test("a parameter twice is 400", async () => {
+  test("a duplicate parameter is 400", async () => {
     for (const query of ["count=1&count=2", "count=1&count=1", "count=1&c%6funt=2"]) {
       const text = requestText(`GET /v1/documents/open:watch?${query}`, ALICE);
       expect((await sendText(world.port("http", "trusted"), text))[0]?.status).toBe(400);
@@ -158,7 +158,7 @@ describe("bodies that are refused", () => {
   });
 });
 
-test("who may not call is notified before the body is looked at", async () => {
+test("an unauthorized caller is refused before the body is checked", async () => {
   for (const body of ["{", "x".repeat(100), '{"a":1,"a":2}']) {
     for (const fields of [[], [JSON_TYPE]] as Field[][]) {
       const text = requestText("POST /v1/documents:reconcile", fields, body);

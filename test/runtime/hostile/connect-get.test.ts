@@ -1,4 +1,4 @@
-/** Connect's GET: RPCs that it may not be used for, and queries that no client sends. */
+/** Connect GET: RPCs that do not allow it, and queries that no client sends. */
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { targetOf, vaultCall } from "../access-table/call.ts";
@@ -50,9 +50,9 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
       vaultCall("DumpDocuments", route, DumpDocumentsRequestSchema, {}),
       token(SYSTEM_TOKEN),
     ],
-    ["with a field to be redacted", UNLOCK, BY_ALICE],
+    ["with a debug_redact field", UNLOCK, BY_ALICE],
     [
-      "that has no binding of GET",
+      "without a GET binding",
       vaultCall("SearchDocuments", route, SearchDocumentsRequestSchema, { text: "x" }),
       BY_ALICE,
     ],
@@ -62,7 +62,7 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
       BY_ALICE,
     ],
     [
-      "with a stream of answers",
+      "with a stream of responses",
       vaultCall("WatchDocument", route, WatchDocumentRequestSchema, { documentId: "open" }),
       BY_ALICE,
     ],
@@ -84,12 +84,12 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
     expect(await callWith(world, "connect json", served, { fields })).toBe("served");
   });
 
-  test("and what it would have said stands in no log line", async () => {
+  test("and its query is in no log line", async () => {
     for (const name of GET) await callWith(world, name, UNLOCK, {});
     const document = vaultCall("GetDocument", route, GetDocumentRequestSchema, {
       documentId: SECRET,
     });
-    // One that may be: its query is not logged either.
+    // The query of an allowed call is not logged either.
     for (const name of GET) await callWith(world, name, document, { fields: [] });
     await expect.poll(() => world.vault.lines.join("")).toContain("VaultService/GetDocument");
     for (const line of world.vault.lines) {
@@ -118,20 +118,16 @@ describe("a query that no client sends", () => {
     ["no message", "connect=v1&encoding=json", "INVALID_ARGUMENT"],
     ["base64=0", `connect=v1&encoding=json&base64=0&message=${json}`, "INVALID_ARGUMENT"],
     ["base64=true", `connect=v1&encoding=json&base64=true&message=${base64}`, "INVALID_ARGUMENT"],
-    [
-      "base64 that is none",
-      `connect=v1&encoding=json&base64=1&message=${json}`,
-      "INVALID_ARGUMENT",
-    ],
+    ["invalid base64", `connect=v1&encoding=json&base64=1&message=${json}`, "INVALID_ARGUMENT"],
     [
       "base64 with a space",
       `connect=v1&encoding=json&base64=1&message=${base64}+`,
       "INVALID_ARGUMENT",
     ],
-    ["base64 of bodies", "connect=v1&encoding=proto&base64=1&message=CgT%2B/w", "INVALID_ARGUMENT"],
+    ["standard base64", "connect=v1&encoding=proto&base64=1&message=CgT%2B/w", "INVALID_ARGUMENT"],
     ["an unknown compression", `${good}&compression=br`, "UNIMPLEMENTED"],
     ["two compressions", `${good}&compression=gzip,gzip`, "UNIMPLEMENTED"],
-    ["what is not compressed", `${good}&compression=gzip`, "INVALID_ARGUMENT"],
+    ["an uncompressed message", `${good}&compression=gzip`, "INVALID_ARGUMENT"],
     [
       "a bomb",
       `connect=v1&encoding=json&base64=1&compression=gzip&message=${bomb}`,
@@ -142,14 +138,14 @@ describe("a query that no client sends", () => {
       `connect=v1&encoding=json&message=${"x".repeat(MAX + 1)}`,
       "PAYLOAD_TOO_LARGE",
     ],
-    ["an escape that is cut", "connect=v1&encoding=json&message=%7B%7", "INVALID_ARGUMENT"],
+    ["a truncated escape", "connect=v1&encoding=json&message=%7B%7", "INVALID_ARGUMENT"],
     ["an escape of no bytes", "connect=v1&encoding=json&message=%u007B%7D", "INVALID_ARGUMENT"],
     [
       "no UTF-8",
       "connect=v1&encoding=json&message=%7B%22documentId%22:%22%FF%22%7D",
       "INVALID_ARGUMENT",
     ],
-    ["an object that is none", "connect=v1&encoding=proto&message=%0A%01%2A", "INVALID_ARGUMENT"],
+    ["an invalid object", "connect=v1&encoding=proto&message=%0A%01%2A", "INVALID_ARGUMENT"],
     ["another object", `connect=v1&encoding=json&message=${closed}`, "FORBIDDEN"],
     ["another object after escapes", good.replace("open", "%63losed"), "FORBIDDEN"],
     ["an unknown encoding", `connect=v1&encoding=xml&message=${json}`, "415"],
@@ -167,7 +163,7 @@ describe("a query that no client sends", () => {
     }
   });
 
-  test("identities in it are nobody's", async () => {
+  test("identities in it are ignored", async () => {
     const { rpc } = targetOf("AUTHENTICATED");
     const query = `connect=v1&encoding=json&message=%7B%7D&x-svc-user-id=alice&X-Svc-Internal-Token=${INTERNAL_TOKEN}&x-svc-external-sub=alice`;
     for (const name of GET) {
@@ -187,7 +183,7 @@ describe("a query that no client sends", () => {
     expect(rpcs).toEqual(["GetNotice"]);
   });
 
-  test("nobody keeps an answer, and HEAD has none [TRANS-3]", async () => {
+  test("responses are not cacheable, and HEAD has no body [TRANS-3]", async () => {
     const { path } = requestOf(WIRES["connect get"], targetOf("PUBLIC"));
     for (const method of ["GET", "HEAD"]) {
       const [response] = await sendText(

@@ -1,4 +1,4 @@
-/** Pages of other origins, through the whole server. */
+/** Requests of pages of other origins, through the whole server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ALICE } from "./support/alice.ts";
 import {
@@ -57,7 +57,7 @@ test.each([
   expect(headerOf(read, "vary")).toMatch(/origin/i);
   world.handled.length = 0;
   const written = await send("PUT /v1/documents/open", fields);
-  // The guard of writes compares without letter case, as hosts have none.
+  // The check of writes ignores letter case, like host names.
   if (origin !== "https://APP.example.com") {
     expect(written.status).toBe(403);
     expect(world.handled).toEqual([]);
@@ -65,7 +65,7 @@ test.each([
   for (const response of [asked, read, written]) expect(grants(response)).toEqual([]);
 });
 
-test("41 an allowed origin is answered by its name and never by *", async () => {
+test("41 an allowed origin is returned by name, never as *", async () => {
   const fields: Field[] = [...ALICE, ["Origin", APP]];
   for (const [line, more] of [
     ["OPTIONS /v1/documents/open", [["Access-Control-Request-Method", "PUT"]]],
@@ -80,7 +80,7 @@ test("41 an allowed origin is answered by its name and never by *", async () => 
   }
 });
 
-test("41 a preflight runs nothing, and names no header of an identity", async () => {
+test("41 a preflight runs nothing, and allows no identity header", async () => {
   world.handled.length = 0;
   const fields: Field[] = [
     ...ALICE,

@@ -1,4 +1,4 @@
-/** Writes that another site makes a browser do, and hosts that a caller names. */
+/** Writes that another site makes a browser send, and hosts that a caller claims. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Authenticator } from "../../../src/runtime/index.ts";
 import { vaultCall } from "../access-table/call.ts";
@@ -9,7 +9,7 @@ import { type Field, requestText, sendText } from "./support/raw-http.ts";
 import { callWith } from "./support/rpc-call.ts";
 import { startWorld, type World } from "./support/world.ts";
 
-/** A session cookie, as a service with pages of its own would have one. */
+/** A session cookie, as of a service with its own pages. */
 const SESSION: Authenticator = {
   name: "session",
   authenticate: ({ headers }) =>
@@ -52,7 +52,7 @@ describe("13, 14 whether a request comes from another site [HDR-9]", () => {
   test.each([
     ["13 its own origin, by the gateway", "trusted", [...ALICE, ["Origin", "https://vault"]], 200],
     [
-      "13 X-Forwarded-Host does not make an origin one's own",
+      "13 X-Forwarded-Host does not make an origin the service's own",
       "trusted",
       [...ALICE, ["Origin", "https://evil"], ["X-Forwarded-Host", "evil"]],
       403,
@@ -64,37 +64,37 @@ describe("13, 14 whether a request comes from another site [HDR-9]", () => {
       403,
     ],
     [
-      "13 two hosts are none",
+      "13 two hosts are not valid",
       "trusted",
       [...ALICE, ["Host", "vault"], ["Host", "evil"], ["Origin", "https://evil"]],
       "4xx",
     ],
     [
-      "14 the gateway's scheme counts",
+      "14 the gateway's scheme is used",
       "trusted",
       [...ALICE, ["Origin", "http://vault"], ["X-Forwarded-Proto", "https"]],
       403,
     ],
     [
-      "14 and allows where it fits",
+      "14 and allows a matching origin",
       "trusted",
       [...ALICE, ["Origin", "https://vault"], ["X-Forwarded-Proto", "https"]],
       200,
     ],
     [
-      "14 two schemes of the gateway are none",
+      "14 two schemes of the gateway are not valid",
       "trusted",
       [...ALICE, ["Origin", "https://vault"], ["X-Forwarded-Proto", "https, http"]],
       403,
     ],
     [
-      "14 a stranger's scheme is not looked at",
+      "14 the scheme of an untrusted peer is ignored",
       "stranger",
       [cookie, ["Origin", "https://vault"], ["X-Forwarded-Proto", "http"]],
       200,
     ],
     [
-      "14 nor does it help another site",
+      "14 and does not help another site",
       "stranger",
       [cookie, ["Origin", "https://evil"], ["X-Forwarded-Proto", "https"]],
       403,
@@ -108,7 +108,7 @@ describe("13, 14 whether a request comes from another site [HDR-9]", () => {
       403,
     ],
     [
-      "41 two origins of which one is good",
+      "41 two origins, of which one is allowed",
       "stranger",
       [cookie, ["Origin", "https://vault"], ["Origin", "https://evil"]],
       403,
@@ -139,7 +139,7 @@ describe("13, 14 whether a request comes from another site [HDR-9]", () => {
     const request = { documentId: "open", text: "x" };
     const write = vaultCall("UpdateDocument", route, UpdateDocumentRequestSchema, request);
     const { form } = WIRES[name];
-    // By Connect's GET there are no writes.
+    // Connect GET has no writes.
     const refused = form === "connect_get" ? "405" : "FORBIDDEN";
     const reported = (from: "trusted" | "stranger", ...fields: Field[]) =>
       callWith(world, name, write, { from, fields });
@@ -151,7 +151,7 @@ describe("13, 14 whether a request comes from another site [HDR-9]", () => {
     expect(await reported("stranger", cookie)).toBe(own);
   });
 
-  test("13 no answer holds a host that was sent", async () => {
+  test("13 no response contains a sent host", async () => {
     const fields: Field[] = [
       ["X-Forwarded-Host", "evil.example"],
       ["Host", "evil.example"],

@@ -1,4 +1,4 @@
-/** Headers that proxies set, sent by those who are none. */
+/** Headers of proxies, sent by other peers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { bindVaultService } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "../support/vault-handlers.ts";
@@ -22,22 +22,27 @@ const forwardedFor = (...values: string[]): Field[] =>
 
 describe("3 the address of the client", () => {
   test.each([
-    ["3 of a stranger it is that of the connection", "stranger", ["203.0.113.9"], "127.0.0.1"],
-    ["3 of a stranger who names a trusted one", "stranger", ["127.0.0.2"], "127.0.0.1"],
-    ["3 the last hop counts", "trusted", ["203.0.113.9, 198.51.100.7"], "198.51.100.7"],
     [
-      "3 trusted hops are passed over",
+      "3 of an untrusted peer it is that of the connection",
+      "stranger",
+      ["203.0.113.9"],
+      "127.0.0.1",
+    ],
+    ["3 of an untrusted peer that names a trusted one", "stranger", ["127.0.0.2"], "127.0.0.1"],
+    ["3 the last hop is used", "trusted", ["203.0.113.9, 198.51.100.7"], "198.51.100.7"],
+    [
+      "3 trusted hops are skipped",
       "trusted",
       ["203.0.113.9, 198.51.100.7, 127.0.0.2"],
       "198.51.100.7",
     ],
     [
-      "3 a second header is after the first",
+      "3 a second header continues the first",
       "trusted",
       ["203.0.113.9", "198.51.100.7"],
       "198.51.100.7",
     ],
-    ["3 what is not an address ends the search", "trusted", ["198.51.100.7, unknown"], "127.0.0.2"],
+    ["3 an invalid address ends the search", "trusted", ["198.51.100.7, unknown"], "127.0.0.2"],
     ["3 an empty header", "trusted", [""], "127.0.0.2"],
     ["3 a mapped address is the same one", "trusted", ["::ffff:198.51.100.7"], "198.51.100.7"],
     [
@@ -49,11 +54,11 @@ describe("3 the address of the client", () => {
     ["3 a thousand hops", "trusted", [new Array(1_000).fill("127.0.0.2").join(",")], "127.0.0.2"],
   ] as const)("%s", async (_title, from, values, expected) => {
     const address = await clientAddress(from, forwardedFor(...values));
-    // A field with a control character does not even become a request.
+    // A field with a control character is not even a request.
     expect(address ?? expected).toBe(expected);
   });
 
-  test("3 other headers of the kind are not looked at", async () => {
+  test("3 other forwarding headers are ignored", async () => {
     const names = [
       "Forwarded",
       "X-Real-Ip",
@@ -67,7 +72,7 @@ describe("3 the address of the client", () => {
     expect(await clientAddress("trusted", fields)).toBe("127.0.0.2");
   });
 
-  test("3 varying it does not pass the rate limit of a stranger", async () => {
+  test("3 varying it does not evade the rate limit of an untrusted peer", async () => {
     const binding = bindVaultService(vaultHandlers());
     const rpc = "acme.vault.v1.VaultService/GetNotice";
     const policies = {
@@ -98,7 +103,7 @@ describe("3 the address of the client", () => {
     }
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(4);
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(4);
-    // Behind the gateway each client has a bucket of its own; IPv6 clients by their network.
+    // Behind the gateway each client has its own bucket; IPv6 clients by their network.
     expect(await ask("trusted", "203.0.113.1")).toBe(200);
     for (let index = 0; index < 3; index++) await ask("trusted", `2001:db8::${index}`);
     expect(await ask("trusted", "2001:db8:0:0:ffff::9")).toBe(429);

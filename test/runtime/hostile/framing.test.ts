@@ -1,4 +1,4 @@
-/** HTTP/1 requests whose end, version, target or host two programs could read differently. */
+/** HTTP/1 requests whose end, version, target or host two programs could interpret differently. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ALICE } from "./support/alice.ts";
 import { headerOf, type RawResponse, sendText } from "./support/raw-http.ts";
@@ -14,7 +14,7 @@ beforeEach(() => void (world.handled.length = 0));
 const alice = ALICE.map(([name, value]) => `${name}: ${value}`);
 const lines = (...all: string[]) => `${all.join("\r\n")}\r\n\r\n`;
 const get = (line: string, ...fields: string[]) => lines(line, ...fields, ...alice);
-/** What must not be served after a request that is not clear. */
+/** A request that must not be served after an ambiguous one. */
 const smuggled = get("GET /v1/documents/open HTTP/1.1", "Host: vault");
 const put = (...fields: string[]) =>
   lines(
@@ -33,16 +33,16 @@ function expectRefused(responses: readonly RawResponse[], status: number): void 
   expectErrorBody(response.body, status, headerOf(response, "x-request-id"));
 }
 
-describe("40 a length that is not clear is refused, and nothing after it is served [TRANS-6]", () => {
+describe("40 an ambiguous length is refused, and nothing after it is served [TRANS-6]", () => {
   test.each([
     ["40 a sign", "Content-Length: +2"],
     ["40 twice, and the same", "Content-Length: 2\r\nContent-Length: 2"],
     ["40 twice in one header", "Content-Length: 2, 2"],
     ["40 with a parameter", "Content-Length: 2;"],
     ["40 with an exponent", "Content-Length: 2e0"],
-    ["40 of nothing", "Content-Length: "],
+    ["40 empty", "Content-Length: "],
     ["40 with a vertical tab", "Content-Length: 2\x0b"],
-    ["40 of minus nothing", "Content-Length: -0"],
+    ["40 of -0", "Content-Length: -0"],
     ["40 of 2^64 and 2", "Content-Length: 18446744073709551618"],
     ["40 chunked in quotes", 'Transfer-Encoding: "chunked"'],
     ["40 chunked with a parameter", "Transfer-Encoding: chunked;a=b"],
@@ -62,7 +62,7 @@ describe("40 a length that is not clear is refused, and nothing after it is serv
   });
 });
 
-describe("40 chunks that are not clear are refused, and nothing after them is served", () => {
+describe("40 ambiguous chunks are refused, and nothing after them is served", () => {
   test.each([
     ["40 a sign", "+2\r\n{}\r\n0\r\n\r\n"],
     ["40 a prefix of hexadecimal", "0x2\r\n{}\r\n0\r\n\r\n"],
@@ -98,7 +98,7 @@ describe("40 chunks that are not clear are refused, and nothing after them is se
   });
 
   test.each([
-    ["40 a clear one", "2\r\n{}\r\n0\r\n\r\n"],
+    ["40 an unambiguous one", "2\r\n{}\r\n0\r\n\r\n"],
     ["40 zeros before the sizes", "0002\r\n{}\r\n000\r\n\r\n"],
     ["40 an extension", "2;a=b\r\n{}\r\n0;c\r\n\r\n"],
     ["40 a thousand chunks of a byte", `${"1\r\n \r\n".repeat(1000)}2\r\n{}\r\n0\r\n\r\n`],
@@ -111,7 +111,7 @@ describe("40 chunks that are not clear are refused, and nothing after them is se
   });
 });
 
-describe("40 a request that is for somebody else is refused", () => {
+describe("40 a request for another host is refused", () => {
   test.each([
     ["37 another host in the target", "GET http://evil/v1/profile HTTP/1.1", "Host: vault"],
     ["37 its own host in the target", "GET http://vault/v1/profile HTTP/1.1", "Host: vault"],
@@ -127,7 +127,7 @@ describe("40 a request that is for somebody else is refused", () => {
     ["40 a backslash in the host", "GET /v1/profile HTTP/1.1", "Host: vault\\evil"],
     ["40 an open bracket", "GET /v1/profile HTTP/1.1", "Host: [::1"],
     ["40 two ports", "GET /v1/profile HTTP/1.1", "Host: vault:80:80"],
-    ["40 a port that is none", "GET /v1/profile HTTP/1.1", "Host: vault:http"],
+    ["40 an invalid port", "GET /v1/profile HTTP/1.1", "Host: vault:http"],
     ["40 a host that is not ASCII", "GET /v1/profile HTTP/1.1", "Host: v\xe4ult"],
     ["40 a user in the host of HTTP/1.0", "GET /v1/profile HTTP/1.0", "Host: alice@vault"],
   ])("%s", async (_title, line, host) => {
@@ -147,7 +147,7 @@ describe("40 a request that is for somebody else is refused", () => {
     expect((await send(text)).map((one) => one.status)).toEqual([200]);
   });
 
-  test("40 CONNECT opens nothing to whatever is behind it", async () => {
+  test("40 CONNECT opens no tunnel", async () => {
     for (const target of ["vault:80", "/v1/profile"]) {
       expect(await send(get(`CONNECT ${target} HTTP/1.1`, "Host: vault") + smuggled)).toEqual([]);
     }
@@ -155,7 +155,7 @@ describe("40 a request that is for somebody else is refused", () => {
   });
 });
 
-describe("40 other versions, and offers of them", () => {
+describe("40 other versions, and upgrades to them", () => {
   test.each([
     ["40 a version in lower case", "GET /v1/profile http/1.1"],
     ["40 a space after the version", "GET /v1/profile HTTP/1.1 "],
@@ -181,7 +181,7 @@ describe("40 other versions, and offers of them", () => {
   });
 
   test.each(["h2c", "websocket", "TLS/1.3, HTTP/2"])(
-    "40 an upgrade to %s is not taken",
+    "40 an upgrade to %s is ignored",
     async (protocol) => {
       const fields = ["Host: vault", "Connection: Upgrade, HTTP2-Settings", `Upgrade: ${protocol}`];
       const [response] = await send(get("GET /v1/profile HTTP/1.1", ...fields));
@@ -190,7 +190,7 @@ describe("40 other versions, and offers of them", () => {
     },
   );
 
-  test("40 HTTP/1.0 is kept alive only where it asks, with each request its own caller", async () => {
+  test("40 HTTP/1.0 is kept alive only on request, and each request has its own caller", async () => {
     const nobody = lines("GET /v1/profile HTTP/1.0", "Connection: keep-alive");
     const first = get("GET /v1/profile HTTP/1.0", "Connection: keep-alive");
     const responses = await send(first + nobody + get("GET /v1/profile HTTP/1.0"));
@@ -198,7 +198,7 @@ describe("40 other versions, and offers of them", () => {
   });
 
   test.each([
-    ["40 the client says that it is the last", "HTTP/1.1", "Connection: close"],
+    ["40 the client declares it the last", "HTTP/1.1", "Connection: close"],
     ["40 it is of HTTP/1.0", "HTTP/1.0", "X-A: b"],
   ])("what follows a request is not served where %s", async (_title, version, field) => {
     const first = get(`GET /v1/profile ${version}`, "Host: vault", field);
@@ -210,7 +210,7 @@ describe("40 other versions, and offers of them", () => {
     }
   });
 
-  test("40 a request in the middle that is none ends all after it", async () => {
+  test("40 an invalid request between others ends the connection", async () => {
     const text = get("GET /v1/profile HTTP/1.1", "Host: vault");
     const responses = await send(`${text}GET /v1/pro file HTTP/1.1\r\n\r\n${smuggled}`);
     expect(responses.length).toBeLessThanOrEqual(1);

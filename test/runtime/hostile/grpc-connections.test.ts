@@ -1,4 +1,4 @@
-/** gRPC streams and connections, and who is on them. */
+/** Callers of gRPC streams and connections. */
 import type { ClientHttp2Session, OutgoingHttpHeaders } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -66,7 +66,7 @@ describe("11 identities of a stream", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test("11 calls at once on one connection keep to their own callers", async () => {
+  test("11 concurrent calls on one connection keep their own callers", async () => {
     const callers = [ALICE, { ...ALICE, "x-svc-user-id": "bob" }, {}, INTERNAL];
     const names = ["alice", "bob", undefined, "hub"];
     const answers = await Promise.all(
@@ -86,7 +86,7 @@ describe("11 identities of a stream", () => {
     }
   });
 
-  test("11 :authority and host in one call name nobody", async () => {
+  test("11 :authority and host in one call identify no caller", async () => {
     const answer = await rawCall(
       session,
       profile.rpc,
@@ -98,8 +98,8 @@ describe("11 identities of a stream", () => {
   });
 });
 
-describe("40 connections that are misused", () => {
-  test("40 a client that takes back its calls at once is cut off, and others are served", async () => {
+describe("40 misused connections", () => {
+  test("40 a client that cancels its calls at once is cut off, and others are served", async () => {
     const attacker = laxSession(world.port("grpc", "stranger"));
     const gone = new Promise<void>((resolve) => attacker.once("close", resolve));
     await new Promise((resolve) => attacker.once("connect", resolve));
@@ -135,7 +135,7 @@ describe("40 connections that are misused", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test("40 bytes that are not HTTP/2 leave the server standing", async () => {
+  test("40 bytes that are not HTTP/2 do not harm the server", async () => {
     for (const text of [
       "GET /v1/profile HTTP/1.1\r\nHost: x\r\n\r\n",
       "\0".repeat(1000),

@@ -54,11 +54,11 @@ describe("37 paths that are not RPCs", () => {
   });
 });
 
-describe("38 what is not a gRPC", () => {
+describe("38 requests that are not gRPC", () => {
   test.each([
     ["38 JSON", { "content-type": "application/json" }, 415],
     ["38 gRPC-Web", { "content-type": "application/grpc-web+proto" }, 415],
-    ["38 a type that begins alike", { "content-type": "application/grpcx" }, 415],
+    ["38 a type with the same prefix", { "content-type": "application/grpcx" }, 415],
     ["38 two types", { "content-type": ["application/grpc", "application/json"] }, undefined],
     ["8 OPTIONS", { ":method": "OPTIONS" }, 405],
     ["8 PUT", { ":method": "PUT" }, 405],
@@ -79,20 +79,20 @@ describe("38 what is not a gRPC", () => {
   );
 });
 
-describe("39 calls that are refused whoever makes them", () => {
+describe("39 malformed calls are refused", () => {
   const INVALID = { grpcStatus: 3, reason: "INVALID_ARGUMENT" };
-  // Of what grpc-js refuses by itself there is no reason.
+  // The refusals of grpc-js itself have no reason.
   const LARGE = { grpcStatus: 8 };
   test.each([
     ["39 a timeout without a unit", { "grpc-timeout": "1" }, undefined, INVALID],
     ["39 a negative timeout", { "grpc-timeout": "-1S" }, undefined, INVALID],
     ["39 a timeout of nine digits", { "grpc-timeout": "999999999S" }, undefined, INVALID],
     ["39 two timeouts", { "grpc-timeout": ["1S", "9H"] }, undefined, INVALID],
-    ["39 a timeout of nothing", { "grpc-timeout": "0n" }, undefined, { grpcStatus: 4 }],
+    ["39 a timeout of 0", { "grpc-timeout": "0n" }, undefined, { grpcStatus: 4 }],
     ["39 an unknown encoding", { "grpc-encoding": "br" }, undefined, { grpcStatus: 12 }],
     ["39 two encodings", { "grpc-encoding": ["gzip", "identity"] }, undefined, INVALID],
     ["39 a frame over the limit", {}, frame(Buffer.alloc(MAX + 1)), LARGE],
-    ["39 a frame that promises 4 GiB", {}, frame(Buffer.alloc(8), 0, 0xffff_ffff), LARGE],
+    ["39 a frame that declares 4 GiB", {}, frame(Buffer.alloc(8), 0, 0xffff_ffff), LARGE],
     ["39 a bomb", { "grpc-encoding": "gzip" }, frame(gzipSync(Buffer.alloc(1e7)), 1), LARGE],
     [
       "39 compressed without an encoding",
@@ -126,14 +126,14 @@ describe("39 calls that are refused whoever makes them", () => {
     },
   );
 
-  test("39 a flag byte of no meaning makes no other message of one", async () => {
-    // grpc-js takes it for a message that is not compressed.
+  test("39 an unknown flag does not change the message", async () => {
+    // grpc-js treats it as an uncompressed message.
     const answer = await rawCall(session, document.rpc, ALICE, frame(document.message, 7));
     expect([0, 3]).toContain(answer.grpcStatus);
     for (const { request } of world.handled) expect(request).toMatchObject({ documentId: "open" });
   });
 
-  test("39 of a field that comes twice the last one is both checked and handled", async () => {
+  test("39 if a field occurs twice, the last one is both checked and handled", async () => {
     const one = (documentId: string, text = "") =>
       toBinary(
         UpdateDocumentRequestSchema,

@@ -1,4 +1,4 @@
-/** Frames of HTTP/2 that cost their sender less than the server. */
+/** HTTP/2 frames that cost the sender less than the server. */
 import { type ClientHttp2Session, constants, type OutgoingHttpHeaders } from "node:http2";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { targetOf } from "../access-table/call.ts";
@@ -26,7 +26,7 @@ const REQUEST: HeaderList = [
   ["content-type", "application/grpc"],
 ];
 const block = headerBlock(REQUEST);
-/** Of an RPC that anybody may call, so that it waits for its message. */
+/** A call of a PUBLIC RPC, so that it waits for its message. */
 const OPEN: HeaderList = REQUEST.map(([name, value]) => {
   return [name, name === ":path" ? targetOf("PUBLIC").rpc : value];
 });
@@ -47,7 +47,7 @@ afterEach(() => {
   attacker.end();
 });
 
-/** Both the attacker and who behaves. */
+/** Both the attacker and the well-behaved client. */
 function connectTo(port: "grpc" | "http"): void {
   good = laxSession(world.port(port, "trusted"));
   attacker = new RawHttp2(world.port(port, "stranger"));
@@ -58,11 +58,11 @@ async function expectServed(): Promise<void> {
   expect(answer.grpcStatus).toBe(0);
 }
 
-/** The most frames that a flood may take to be noticed: far more than any limit of the server. */
+/** The number of frames after which a flood must be detected: far more than any limit of the server. */
 const MANY = 200_000;
 const AT_ONCE = 250;
 
-/** Sends the frames of one number after the other, while they are listened to. */
+/** Sends the frames of increasing numbers, while the connection is open. */
 async function flood(frames: (stream: number) => Uint8Array): Promise<void> {
   for (let sent = 0; sent < MANY && !attacker.isClosed; sent += AT_ONCE) {
     const some = Array.from({ length: AT_ONCE }, (_, index) => frames(2 * (sent + index) + 3));
@@ -73,30 +73,30 @@ async function flood(frames: (stream: number) => Uint8Array): Promise<void> {
 describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
   beforeEach(() => connectTo(port));
 
-  describe("40 who floods is cut off, and others are served [TRANS-6]", () => {
+  describe("40 a flooding client is cut off, and others are served [TRANS-6]", () => {
     const headers = (stream: number) => rawFrame(FRAME.HEADERS, END_HEADERS, stream, block);
     const reset = (stream: number) => rawFrame(FRAME.RST_STREAM, 0, stream, uint32(8));
     const lengthOf1 = headerBlock([...REQUEST, ["content-length", "1"]]);
 
     test.each<[string, (stream: number) => Uint8Array]>([
       // CVE-2023-44487
-      ["40 calls that are taken back", (n) => Buffer.concat([headers(n), reset(n)])],
+      ["40 cancelled calls", (n) => Buffer.concat([headers(n), reset(n)])],
       [
-        "40 calls that are taken back with their message",
+        "40 cancelled calls with their message",
         (n) => Buffer.concat([headers(n), rawFrame(FRAME.DATA, 0, n, message), reset(n)]),
       ],
-      // CVE-2025-8671: the client makes the server take them back.
+      // CVE-2025-8671: the client makes the server reset them.
       [
-        "40 calls with a window update of nothing",
+        "40 calls with a window update of 0",
         (n) => Buffer.concat([headers(n), rawFrame(FRAME.WINDOW_UPDATE, 0, n, uint32(0))]),
       ],
       [
-        "40 calls with a window beyond all numbers",
+        "40 calls with a window that overflows",
         (n) =>
           Buffer.concat([headers(n), rawFrame(FRAME.WINDOW_UPDATE, 0, n, uint32(0x7fff_ffff))]),
       ],
       [
-        "40 calls with more data than they say",
+        "40 calls with more data than declared",
         (n) =>
           Buffer.concat([
             rawFrame(FRAME.HEADERS, END_HEADERS, n, lengthOf1),
@@ -112,7 +112,7 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
           ]),
       ],
       [
-        "40 more calls at once than there may be",
+        "40 more concurrent calls than allowed",
         (n) => rawFrame(FRAME.HEADERS, END_HEADERS, n, headerBlock(OPEN)),
       ],
       ["40 empty data", () => rawFrame(FRAME.DATA, 0, 1)],
@@ -125,9 +125,9 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
 
     // CVE-2024-27983 and the like
     test.each<[string, Uint8Array]>([
-      ["40 a header list without an end, of nothing", new Uint8Array()],
-      ["40 a header list without an end, of much", headerBlock([["x-a", "a".repeat(4000)]])],
-      ["40 a header list without an end, of little", Buffer.of(0x90)],
+      ["40 an endless header list of empty frames", new Uint8Array()],
+      ["40 an endless header list of large frames", headerBlock([["x-a", "a".repeat(4000)]])],
+      ["40 an endless header list of small frames", Buffer.of(0x90)],
     ])("%s", async (_title, more) => {
       await attacker.send(rawFrame(FRAME.HEADERS, 0, 1, block));
       await flood(() => rawFrame(FRAME.CONTINUATION, 0, 1, more));
@@ -137,7 +137,7 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
     });
   });
 
-  describe("40 what costs little is borne, or ends the connection", () => {
+  describe("40 cheap floods are tolerated, or end the connection", () => {
     test.each<[string, Uint8Array, number]>([
       ["40 priorities", rawFrame(FRAME.PRIORITY, 0, 3, Buffer.of(0, 0, 0, 0, 16)), 20_000],
       ["40 pings", rawFrame(FRAME.PING, 0, 0, Buffer.alloc(8)), 20_000],
@@ -145,7 +145,7 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
       ["40 window updates", rawFrame(FRAME.WINDOW_UPDATE, 0, 0, uint32(1)), 20_000],
       ["40 settings", rawFrame(FRAME.SETTINGS, 0, 0), 20_000],
       ["40 settings that change", rawFrame(FRAME.SETTINGS, 0, 0, Buffer.alloc(6 * 20)), 500],
-      ["40 ends that are none", rawFrame(FRAME.GOAWAY, 0, 0, Buffer.alloc(1000)), 1_000],
+      ["40 GOAWAY frames without an end", rawFrame(FRAME.GOAWAY, 0, 0, Buffer.alloc(1000)), 1_000],
     ])("%s", async (_title, one, count) => {
       for (let sent = 0; sent < count; sent += AT_ONCE) {
         await attacker.send(...new Array<Uint8Array>(AT_ONCE).fill(one));
@@ -153,8 +153,8 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
       await expectServed();
     });
 
-    test("40 a header list that unpacks to 60 MB is not a call", async () => {
-      // An entry of 4 kB that the table keeps, and then 15,000 times its number.
+    test("40 a header list that decompresses to 60 MB is refused", async () => {
+      // An entry of 4 kB in the dynamic table, and then 15,000 references to it.
       const size = 4000 - 127;
       const entry = Buffer.concat([
         Buffer.from([0x40, 3]),
@@ -173,7 +173,7 @@ describe.each(["grpc", "http"] as const)("on the port of %s", (port) => {
       expect(world.vault.lines).toHaveLength(lines + 1);
     });
 
-    test("40 hundreds of calls that are begun and left alone end by their deadline", async () => {
+    test("40 hundreds of unfinished calls end at their deadline", async () => {
       const open = headerBlock([...OPEN, ["grpc-timeout", "100m"]]);
       const streams = Array.from({ length: 900 }, (_, index) => 2 * index + 1);
       const begun = streams.map((stream) => rawFrame(FRAME.HEADERS, END_HEADERS, stream, open));

@@ -1,4 +1,4 @@
-/** Header lists that no client of HTTP/2 sends, in frames made by hand. */
+/** Header lists that no HTTP/2 client sends, in handmade frames. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { frame } from "../grpc/support/raw-call.ts";
 import {
@@ -38,7 +38,7 @@ const WAYS = [
     type: "application/grpc",
     body: frame(new Uint8Array()),
   },
-  // A field that nobody knows.
+  // An unknown field.
   { title: "Connect", port: "http", type: "application/proto", body: Buffer.from("\n\u0003abc") },
   { title: "gRPC-Web", port: "http", type: "application/grpc-web", body: frame(new Uint8Array()) },
 ] as const;
@@ -60,11 +60,11 @@ describe.each(WAYS)("by $title", (way) => {
   });
   afterEach(() => client.end());
 
-  /** The same list for this protocol. */
+  /** The same header list for this protocol. */
   const typed = (list: HeaderList): HeaderList =>
     list.map(([name, value]) => [name, name === "content-type" ? way.type : value]);
 
-  /** Sends one request with an empty message, and says how it ended. */
+  /** Sends one request with an empty message, and returns its outcome. */
   async function call(...lists: HeaderList[]): Promise<string> {
     await client.send(
       rawFrame(FRAME.HEADERS, END_HEADERS, 1, headerBlock(typed(lists.flat()))),
@@ -73,7 +73,7 @@ describe.each(WAYS)("by $title", (way) => {
     return client.outcome(1);
   }
 
-  test("what the tables below change is a call of alice as it stands", async () => {
+  test("the unchanged call of the tables below is a call of alice", async () => {
     expect(await call(PSEUDO, GRPC, ALICE)).toBe("answered");
     expect(world.handled.map(({ principal }) => principal?.subjectId)).toEqual(["alice"]);
   });
@@ -86,13 +86,13 @@ describe.each(WAYS)("by $title", (way) => {
       ["40 proxy-connection", [...PSEUDO, ...GRPC, ...ALICE, ["proxy-connection", "close"]]],
       ["40 chunks", [...PSEUDO, ...GRPC, ...ALICE, ["transfer-encoding", "chunked"]]],
       ["40 an upgrade", [...PSEUDO, ...GRPC, ...ALICE, ["upgrade", "h2c"]]],
-      ["40 a TE that asks for more", [...PSEUDO, ...GRPC, ...ALICE, ["te", "gzip"]]],
+      ["40 a TE other than trailers", [...PSEUDO, ...GRPC, ...ALICE, ["te", "gzip"]]],
       ["40 two methods", [...PSEUDO, [":method", "GET"], ...GRPC, ...ALICE]],
       ["40 two paths", [...PSEUDO, [":path", `${PROFILE}2`], ...GRPC, ...ALICE]],
       ["40 two authorities", [...PSEUDO, [":authority", "evil"], ...GRPC, ...ALICE]],
       ["40 the same authority twice", [...PSEUDO, [":authority", "vault"], ...GRPC, ...ALICE]],
       ["40 an unknown pseudo-header", [...PSEUDO, [":user", "alice"], ...GRPC, ...ALICE]],
-      ["40 that of a response", [...PSEUDO, [":status", "200"], ...GRPC, ...ALICE]],
+      ["40 a pseudo-header of a response", [...PSEUDO, [":status", "200"], ...GRPC, ...ALICE]],
       ["40 a protocol", [...PSEUDO, [":protocol", "websocket"], ...GRPC, ...ALICE]],
       ["40 a pseudo-header after a header", [...GRPC, ...PSEUDO, ...ALICE]],
       ["40 no method", [...without(":method"), ...GRPC, ...ALICE]],
@@ -127,7 +127,7 @@ describe.each(WAYS)("by $title", (way) => {
         [...PSEUDO, ...GRPC, ...ALICE, ["content-length", "5"], ["content-length", "5"]],
       ],
       [
-        "40 a length beyond all numbers",
+        "40 a length that overflows",
         [...PSEUDO, ...GRPC, ...ALICE, ["content-length", "9".repeat(30)]],
       ],
     ])("%s", async (_title, list) => {
@@ -142,7 +142,7 @@ describe.each(WAYS)("by $title", (way) => {
     });
   });
 
-  describe("11 what only looks like an identity header names nobody", () => {
+  describe("11 a header that only looks like an identity header identifies no caller", () => {
     const VERIFIED = ALICE.slice(0, 1);
     test.each<[string, HeaderList]>([
       ["11 a NUL after the name", [...VERIFIED, ["x-svc-user-id\0", "alice"]]],
@@ -190,7 +190,7 @@ describe.each(WAYS)("by $title", (way) => {
       expect(world.handled).toEqual([]);
     });
 
-    test("11 an identity in a CONTINUATION is one of the same list, and a second one a duplicate", async () => {
+    test("11 an identity in a CONTINUATION belongs to the same list, and a second one is a duplicate", async () => {
       const send = async (stream: number, more: HeaderList) => {
         await client.send(
           rawFrame(FRAME.HEADERS, 0, stream, headerBlock(typed([...PSEUDO, ...GRPC, ...ALICE]))),

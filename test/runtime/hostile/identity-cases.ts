@@ -1,22 +1,22 @@
-/** Identities that callers give themselves, and what comes of them. */
+/** Forged identities, and the outcome of each. */
 import { INTERNAL_TOKEN, SYSTEM_TOKEN } from "../support/vault-server.ts";
 import type { Field } from "./support/raw-http.ts";
 import type { Mode } from "./support/world.ts";
 
-/** What is sent, from whom, and what comes of it: `-` is served as nobody, a name as that caller. */
+/** The sent fields, the peer and the outcome: `-` is served without a caller, a name as that caller. */
 export interface Case {
   readonly fields: readonly Field[];
   readonly from?: "trusted" | "stranger";
-  /** One cell for each exposure, or one for all: the same in all modes, or by mode. */
+  /** One cell for each exposure, or one for all; the same in all modes, or by mode. */
   readonly comes: string | Readonly<Record<Mode, string>>;
-  /** Only over this version of HTTP; the other has no such thing. */
+  /** Only over this version of HTTP; the other cannot send it. */
   readonly only?: "1.1" | "2";
 }
 
 export const NOBODY = "- 401 401 401 401";
 const REFUSED = "400";
 export const ALICE = "alice alice alice 403 403";
-/** Whom the gateway names counts where its headers do. */
+/** The caller of the gateway's headers, in the modes that use them. */
 const byGateway = (row: string) => ({ gateway_trusted: row, idp_jwt: NOBODY, hybrid: row });
 
 export const verified: Field = ["X-Svc-Auth-Verified", "true"];
@@ -41,7 +41,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     fields: [verified, ["X-Svc-Principal", "alice"], ["X-Svc-Roles", "admin"]],
     comes: NOBODY,
   },
-  "1 without the verified mark a user id is not a claim": {
+  "1 a user id without the verified header is ignored": {
     fields: [userId("alice")],
     from: "trusted",
     comes: NOBODY,
@@ -58,15 +58,15 @@ export const CASES: Readonly<Record<string, Case>> = {
     from: "trusted",
     comes: NOBODY,
   },
-  "2 the internal token opens INTERNAL and no more": {
+  "2 the internal token allows INTERNAL and no more": {
     fields: [token(INTERNAL_TOKEN)],
     comes: "hub hub 403 hub 403",
   },
-  "2 the system token opens SYSTEM and no more": {
+  "2 the system token allows SYSTEM and no more": {
     fields: [token(SYSTEM_TOKEN)],
     comes: "system system 403 403 system",
   },
-  "2 a header that says internal is none": {
+  "2 a header that claims an internal call is ignored": {
     fields: [["X-Svc-Internal-Jwt", "x"], ["X-Internal-Jwt", "x"], userId("hub"), verified],
     comes: NOBODY,
   },
@@ -96,7 +96,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     comes: REFUSED,
   },
   "4 two internal tokens": { fields: [token(INTERNAL_TOKEN), token("x")], comes: REFUSED },
-  "4 the verified mark twice": {
+  "4 the verified header twice": {
     fields: [verified, ["X-Svc-Auth-Verified", "false"], userId("alice")],
     from: "trusted",
     comes: REFUSED,
@@ -195,7 +195,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     fields: [["X-Svc-Internal-Token-Bin", Buffer.from(INTERNAL_TOKEN).toString("base64")]],
     comes: REFUSED,
   },
-  "11 pseudo-headers of no meaning": {
+  "11 unknown identity headers": {
     fields: [
       ["grpc-user", "alice"],
       ["user", "alice"],
@@ -203,7 +203,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     ],
     comes: NOBODY,
   },
-  "12 headers that would steer a skip list": {
+  "12 headers that would control a skip list": {
     fields: [
       ["X-Forwarded-Uri", "/v1/notices/n"],
       ["X-Forwarded-Path", "/healthz"],

@@ -1,4 +1,4 @@
-/** Identities that callers give themselves, in every mode, on every exposure, by every protocol. */
+/** Forged identities, in every mode, for every exposure, over every protocol. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeyServer } from "../authn/jwt/key-server.ts";
 import { rsaKey } from "../authn/jwt/tokens.ts";
@@ -31,7 +31,7 @@ describe.each(MODES)("in mode %s", (mode) => {
   });
 });
 
-describe("10 a JWT for one and a header for another", () => {
+describe("10 a JWT of one user and headers of another", () => {
   const { bearer } = tokenSource(() => issuer.url, key);
   const bob = [verified, userId("bob")];
   test.each([
@@ -45,7 +45,7 @@ describe("10 a JWT for one and a header for another", () => {
     await expectRows(worlds.get(mode) as World, comes, { fields: [...bob, bearer()], from });
   });
 
-  test("10 hybrid takes them together where they mean the same one", async () => {
+  test("10 hybrid accepts both if they identify the same user", async () => {
     const fields = [verified, userId("alice"), bearer()];
     const world = worlds.get("hybrid") as World;
     const before = world.handled.length;

@@ -45,7 +45,7 @@ test("21 a flood of unknown kids does not reach the provider", async () => {
   expect(await call(world, token())).toBe("200 alice");
 });
 
-test("21 a new key is found when it is first used, and serves", async () => {
+test("21 a new key is found at its first use", async () => {
   const issuer = await startIssuer();
   const world = await start(issuer);
   const { claims, token } = tokenSource(() => issuer.url, key);
@@ -58,7 +58,7 @@ const BROKEN: Readonly<Record<string, (issuer: KeyServer) => void>> = {
   "21 a key set of status 500": (issuer) => {
     issuer.answer = (response) => void response.writeHead(500).end();
   },
-  "21 a key set that is huge": (issuer) => {
+  "21 a huge key set": (issuer) => {
     issuer.answer = (response) => void response.end(`{"keys":["${"x".repeat(3_000_000)}"]}`);
   },
   "21 a key set of ten thousand keys": (issuer) => {
@@ -67,27 +67,30 @@ const BROKEN: Readonly<Record<string, (issuer: KeyServer) => void>> = {
   "21 a key set that is not JSON": (issuer) => {
     issuer.answer = (response) => void response.end("<html>");
   },
-  "21 a key set that leads elsewhere": (issuer) => {
+  "21 a key set that redirects": (issuer) => {
     issuer.answer = (response) =>
       void response.writeHead(302, { location: `${issuer.url}/keys?elsewhere` }).end();
   },
   "21 a discovery document of another issuer": (issuer) => {
     issuer.document = { issuer: "http://evil.example" };
   },
-  "21 a provider that is gone": (issuer) => void issuer.stop(),
+  "21 an unavailable provider": (issuer) => void issuer.stop(),
 };
 
-test.each(Object.entries(BROKEN))("%s is 503, and never lets in", async (_title, hurt) => {
-  const issuer = await startIssuer();
-  const { token } = tokenSource(() => issuer.url, key);
-  const text = token();
-  hurt(issuer);
-  const world = await start(issuer);
-  expect(await call(world, text)).toBe("503 UNAVAILABLE");
-  expect(await call(world, text, "PUBLIC")).toBe("200 -");
-});
+test.each(Object.entries(BROKEN))(
+  "%s is 503, and never identifies a caller",
+  async (_title, hurt) => {
+    const issuer = await startIssuer();
+    const { token } = tokenSource(() => issuer.url, key);
+    const text = token();
+    hurt(issuer);
+    const world = await start(issuer);
+    expect(await call(world, text)).toBe("503 UNAVAILABLE");
+    expect(await call(world, text, "PUBLIC")).toBe("200 -");
+  },
+);
 
-test("21 a key set that never comes is 504 in the call's own time", async () => {
+test("21 a key set that never arrives is 504 at the call's own deadline", async () => {
   const issuer = await startIssuer();
   issuer.answer = () => undefined;
   const address = { address: "127.0.0.1:0" };
@@ -95,11 +98,11 @@ test("21 a key set that never comes is 504 in the call's own time", async () => 
   const world = await start(issuer, { config });
   const { token } = tokenSource(() => issuer.url, key);
   expect(await call(world, token())).toBe("504 DEADLINE_EXCEEDED");
-  // The provider answers late: what waits for it must end before the test does.
+  // The provider responds late: requests to it must end before the test does.
   issuer.answer = undefined;
 });
 
-test("26 a token that was remembered is refused once it has expired", async () => {
+test("26 a cached token is refused once it has expired", async () => {
   const issuer = await startIssuer();
   const world = await start(issuer, { oidc: { clock_skew_ns: 0 } });
   const { token } = tokenSource(() => issuer.url, key);
@@ -110,7 +113,7 @@ test("26 a token that was remembered is refused once it has expired", async () =
   expect(await call(world, text)).toBe("401 UNAUTHORIZED");
 });
 
-test("26 a token that was remembered is refused once its key is withdrawn", async () => {
+test("26 a cached token is refused once its key is withdrawn", async () => {
   const issuer = await startIssuer();
   const world = await start(issuer, { oidc: { jwks_cache_ttl_ns: 50_000_000 } });
   const { claims, token } = tokenSource(() => issuer.url, key);
@@ -122,7 +125,7 @@ test("26 a token that was remembered is refused once its key is withdrawn", asyn
   expect(await call(world, signToken(rotated, claims()))).toBe("200 alice");
 });
 
-test("26 a token that was remembered is refused once it, or its subject, is revoked [AUTHN-6]", async () => {
+test("26 a cached token is refused once it, or its subject, is revoked [AUTHN-6]", async () => {
   const issuer = await startIssuer();
   const revocations = new MemoryRevocationList();
   const world = await start(issuer, { revocations });
@@ -139,7 +142,7 @@ test("26 a token that was remembered is refused once it, or its subject, is revo
   expect(await call(world, token({ jti: "2" }))).toBe("200 alice");
 });
 
-test("26 a token that one server remembers is nothing to a server of another issuer", async () => {
+test("26 a token that one server has cached is not valid for a server of another issuer", async () => {
   const [mine, theirs] = [await startIssuer(), await startIssuer()];
   const [world, other] = [await start(mine), await start(theirs)];
   const { token } = tokenSource(() => mine.url, key);

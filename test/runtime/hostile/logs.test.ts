@@ -1,4 +1,4 @@
-/** What callers send stands in no log line and no audit event as a line, an escape or a secret. */
+/** No log line or audit event contains line breaks, escapes or secrets that callers send. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AuditLog } from "../../../src/runtime/index.ts";
@@ -20,7 +20,7 @@ let world: World;
 beforeAll(async () => {
   const handlers = {
     ...vaultHandlers(),
-    // A handler that puts what it was sent, and more, into errors.
+    // A handler whose errors contain the request and more.
     async getNotice({ noticeId }: { noticeId: string }): Promise<never> {
       if (noticeId === "told")
         throw new ServiceError("FAILED_PRECONDITION", `no\r\nX: 1 \u001b[31m`);
@@ -33,11 +33,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** The lines that were logged meanwhile. */
+/** The lines that were logged during some work. */
 async function linesOf(work: () => Promise<unknown>): Promise<string[]> {
   const before = world.vault.lines.length;
   await work();
-  // That of the call comes once it has ended, which its client may see before.
+  // The line of the call is logged when it has ended, which its client may see earlier.
   await until("the call is logged", () => world.vault.lines.length > before);
   await new Promise((resolve) => setTimeout(resolve, 20));
   return world.vault.lines.slice(before);
@@ -45,7 +45,7 @@ async function linesOf(work: () => Promise<unknown>): Promise<string[]> {
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
 
-/** Each line is one JSON object without anything that a viewer would act on, or a secret. */
+/** Expects that each line is one JSON object without secrets and control characters. */
 function expectClean(lines: readonly string[], count = 1): void {
   expect(lines.length).toBeGreaterThanOrEqual(count);
   for (const line of lines) {
@@ -97,7 +97,7 @@ describe("42 the access log", () => {
       ],
     ],
     [
-      "42 a trace that is none",
+      "42 an invalid trace",
       "GET /v1/profile",
       [["Traceparent", `00-${"x".repeat(32)}-${"1".repeat(16)}-01`]],
     ],
@@ -118,7 +118,7 @@ describe("42 the access log", () => {
       "GET /v1/profile",
       [["X-Forwarded-For", "1.2.3.4\u009b31m, a\u0085b"]],
     ],
-    ["42 no request at all", "\u001b[31mGET\u0007", []],
+    ["42 a malformed request", "\u001b[31mGET\u0007", []],
     [
       "42 a subject of the gateway with quotes",
       "GET /v1/profile",
@@ -134,7 +134,7 @@ describe("42 the access log", () => {
     expect(messages.filter((one) => one === "call" || one === "request")).toHaveLength(1);
   });
 
-  test("42 an error of a handler is reported to nobody, and logged without its secrets", async () => {
+  test("42 an error of a handler is sent to no caller, and logged without its secrets", async () => {
     const lines = await linesOf(async () => {
       const [response] = await http("GET /v1/notices/n%E2%80%AE");
       expect(response?.status).toBe(500);
@@ -149,7 +149,7 @@ describe("42 the access log", () => {
     expect(lines.join("")).toContain("cannot open");
   });
 
-  test("42 an error that is reported stays within its body", async () => {
+  test("42 a reported error cannot leave its body", async () => {
     const [response, ...others] = await http("GET /v1/notices/told");
     expect(others).toEqual([]);
     expect(headerOf(response as never, "x")).toBeUndefined();
@@ -191,7 +191,7 @@ describe("42 audit events", () => {
   const put = (path: string, fields: readonly Field[], body: string) =>
     http(`PUT ${path}`, [...ALICE, ["Content-Type", "application/json"], ...fields], body);
 
-  test("42 hold neither the body, nor secrets, nor what a viewer acts on [AUDIT-4]", async () => {
+  test("42 contain neither the body, nor secrets, nor control characters [AUDIT-4]", async () => {
     const lines = await linesOf(async () => {
       await put(
         "/v1/documents/open",
@@ -220,11 +220,11 @@ describe("42 audit events", () => {
     }
   });
 
-  test("42 a denied, a malformed and a cut off write leave an event each", async () => {
+  test("42 a denied, a malformed and an interrupted write leave one event each", async () => {
     const list = async () =>
       (await (world.vault.server.audit as AuditLog).list({}, { pageSize: 500 })).events;
     const before = (await list()).length;
-    // Each its own caller: what one repeats is counted.
+    // Each has its own caller, since repeated refusals of one are counted.
     const as = (user: string): Field[] => [
       ...ALICE.map(([name, value]): Field => [name, value === "alice" ? user : value]),
       ["Content-Type", "application/json"],

@@ -1,6 +1,6 @@
 /**
- * The hostile inputs that reach a service by its sockets, by number. Each is
- * the first word of at least one test here; `numbers.test.ts` looks whether none is forgotten.
+ * The hostile inputs that reach a service by its sockets, by number. Each number starts
+ * the title of at least one test here; `numbers.test.ts` checks that none is missing.
  * 30 to 35 are about login and come with the IAM service; 15 and 29 are not in the list.
  */
 export const HOSTILE_INPUTS: Readonly<Record<number, string>> = {

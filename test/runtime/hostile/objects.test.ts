@@ -1,4 +1,4 @@
-/** Requests that would have one object checked and another one handled. */
+/** Requests that try to have one object checked and another one handled. */
 import { create, createRegistry, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const field = (path: string): AccessResourcePart => ({ kind: "field", path });
 const literal = (text: string): AccessResourcePart => ({ kind: "literal", text });
 const resource = (...id: AccessResourcePart[]): AccessResource => ({ type: "doc", id });
 
-/** The id of a request with two fields; undefined where it is refused. */
+/** The id of a request with two fields; undefined if it is refused. */
 function idOf(render: ResourceId, id: string, optionalId: string): string | undefined {
   try {
     return render(create(REQUEST, { id, optionalId } as never), principalOf());
@@ -28,7 +28,7 @@ function idOf(render: ResourceId, id: string, optionalId: string): string | unde
 describe("an object id of two fields", () => {
   const SEPARATORS = ["/", "::", "--", "aba", "aa", "-x-x-", "|", "ab"];
 
-  test.each(SEPARATORS)("is that of one pair only, parted by %s", (separator) => {
+  test.each(SEPARATORS)("belongs to one pair only, separated by %s", (separator) => {
     const render = resourceId(
       resource(literal("p"), field("id"), literal(separator), field("optional_id"), literal("s")),
       REQUEST,
@@ -53,7 +53,7 @@ describe("an object id of two fields", () => {
     expect(seen.size).toBeGreaterThan(20);
   });
 
-  test("cannot move its border by a part of the separator", () => {
+  test("cannot move its separator by a part of the separator", () => {
     const render = resourceId(
       resource(field("id"), literal("::"), field("optional_id")),
       REQUEST,
@@ -64,7 +64,7 @@ describe("an object id of two fields", () => {
     expect(idOf(render, "x::y", "z")).toBeUndefined();
   });
 
-  test("must have a border", () => {
+  test("must have a separator", () => {
     for (const next of [
       field("optional_id"),
       { kind: "principal", field: "subject_id" } as const,
@@ -166,13 +166,13 @@ describe("a number or an enum in an object id [ANNO-6]", () => {
           expect(id).toBe(String(handled));
           expect(id).toMatch(/^(?:0|-?[1-9][0-9]*)$/);
         }
-        // Over gRPC it is the same number, and so the same object.
+        // Over gRPC it is the same number, so the same object.
         expect(reader(fromBinary(REQUEST, toBinary(REQUEST, message)))).toBe(id);
       }
     },
   );
 
-  test("an enum is its name, however it was sent", async () => {
+  test("an enum is its name, in whatever form it was sent", async () => {
     const reader = requestField(REQUEST, "kind");
     for (const kind of ['"BOOK"', "1"]) {
       expect(reader(await read(`{"kind":${kind}}`))).toBe("BOOK");
@@ -186,7 +186,7 @@ describe("a number or an enum in an object id [ANNO-6]", () => {
     expect(reader(create(REQUEST))).toBeUndefined();
   });
 
-  test("a oneof has one member, or the request is refused", async () => {
+  test("a oneof with two members is refused", async () => {
     expect(await read('{"project":"a","task":1}')).toBeUndefined();
     expect(await read('{"project":"a","nested":{"id":"b"}}')).toBeUndefined();
     const message = (await read('{"project":"a"}')) as Message;
@@ -194,7 +194,7 @@ describe("a number or an enum in an object id [ANNO-6]", () => {
     expect(requestField(REQUEST, "nested.id")(message)).toBeUndefined();
   });
 
-  test("a field by two names, or twice, is refused", async () => {
+  test("a field with two names, or twice, is refused", async () => {
     for (const json of [
       '{"optional_id":"a","optionalId":"b"}',
       '{"optionalId":"b","optional_id":"a"}',
@@ -203,13 +203,13 @@ describe("a number or an enum in an object id [ANNO-6]", () => {
       '{"optional_id":"a","optional\\u005fid":"b"}',
     ]) {
       const message = await read(json);
-      // null beside a value says nothing else than the value.
+      // null beside a value does not change the value.
       if (message !== undefined) expect(requestField(REQUEST, "optional_id")(message)).toBe("a");
       if (!json.includes("null")) expect(message).toBeUndefined();
     }
   });
 
-  test("a parent without the field is not an object, and one from the prototype neither", async () => {
+  test("a missing parent field is not an object, nor is one of the prototype", async () => {
     const reader = requestField(REQUEST, "constructor");
     expect(reader(create(REQUEST))).toBeUndefined();
     expect(
@@ -218,7 +218,7 @@ describe("a number or an enum in an object id [ANNO-6]", () => {
     expect(await read('{"inner":{"__proto__":{"id":"x"}}}')).toBeUndefined();
   });
 
-  test("ids are distinguished by every letter: nothing is normalised", () => {
+  test("ids are compared exactly, without normalisation", () => {
     const reader = requestField(REQUEST, "id");
     const ids = ["\u00e9", "e\u0301", "\uff45", "E", "e", "e\u200b"];
     expect(new Set(ids.map((id) => reader(create(REQUEST, { id } as never)))).size).toBe(

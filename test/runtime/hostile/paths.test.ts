@@ -1,4 +1,4 @@
-/** Paths that two programs read in two ways, and requests that no chain sees. */
+/** Paths that two programs interpret differently, and requests without a call. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ALICE } from "./support/alice.ts";
 import { type Field, headerOf, requestText, sendText } from "./support/raw-http.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => void (world.handled.length = 0));
 
-/** What was answered, and the RPCs that were handled, each with its caller. */
+/** The responses, and the handled RPCs, each with its caller. */
 async function ask(line: string, fields: readonly Field[], from: "trusted" | "stranger") {
   const text = requestText(line, fields);
   const [response, ...others] = await sendText(world.port("http", from), text);
@@ -25,7 +25,7 @@ async function ask(line: string, fields: readonly Field[], from: "trusted" | "st
   return { response, status: response?.status, handled };
 }
 
-describe("36 paths of alice that lead nowhere", () => {
+describe("36 paths of alice that match no route", () => {
   test.each([
     ["36 a dot segment", "/v1/notices/../profile", 400],
     ["36 a dot segment that leads to itself", "/v1/./profile", 400],
@@ -61,7 +61,7 @@ describe("36 paths of alice that lead nowhere", () => {
   });
 });
 
-describe("36 the route that a path leads to is the one whose policy counts", () => {
+describe("36 the policy of the matched route is enforced", () => {
   test.each([
     ["36 a public path that ends like a protected one", "/v1/notices/profile", "GetNotice -"],
     ["36 an id that looks like a path", "/v1/notices/x%2fprofile", "GetNotice -"],
@@ -72,9 +72,9 @@ describe("36 the route that a path leads to is the one whose policy counts", () 
   });
 
   test.each([
-    ["36 a verb is a route of its own", "GET", "/v1/documents/open:poll", "PollDocument alice"],
+    ["36 a verb is a separate route", "GET", "/v1/documents/open:poll", "PollDocument alice"],
     ["36 an encoded verb is a part of the id", "GET", "/v1/documents/open%3Apoll", 403],
-    ["36 a verb that there is not is a part of the id", "GET", "/v1/documents/open:x", 403],
+    ["36 an unknown verb is a part of the id", "GET", "/v1/documents/open:x", 403],
     ["36 two verbs", "GET", "/v1/documents/open:x:poll", 403],
     ["36 a verb in other case", "GET", "/v1/documents/open:POLL", 403],
     ["36 a verb of an INTERNAL RPC", "POST", "/v1/documents:reconcile", 403],
@@ -100,7 +100,7 @@ describe("36 the route that a path leads to is the one whose policy counts", () 
     expect(got).toMatchObject(wanted);
   });
 
-  test("36 without credentials no spelling of a protected path is served", async () => {
+  test("36 no spelling of a protected path is served without credentials", async () => {
     const spellings = [
       "/v1/profile",
       "/v1/documents/open",
@@ -134,17 +134,17 @@ describe("36 the route that a path leads to is the one whose policy counts", () 
   });
 });
 
-describe("8 forged headers where nothing is asked for", () => {
+describe("8 forged headers without required credentials", () => {
   const forged: readonly Field[] = [...ALICE, ["X-Svc-Roles", "admin"], ["X-Svc-Subject", "alice"]];
 
-  test("8 the public RPC is served as nobody, and sees none of them [EXP-1]", async () => {
+  test("8 the PUBLIC RPC is served without a caller, and does not see them [EXP-1]", async () => {
     const { handled } = await ask("GET /v1/notices/n", forged, "stranger");
     expect(handled).toEqual(["GetNotice -"]);
     const { headers } = world.handled[0]?.context as unknown as { headers: { names(): string[] } };
     expect([...headers.names()].filter((name) => name.startsWith("x-svc-"))).toEqual([]);
   });
 
-  test.each(["/healthz", "/readyz"])("8 %s says the same to everybody", async (path) => {
+  test.each(["/healthz", "/readyz"])("8 %s responds the same to every caller", async (path) => {
     const plain = await ask(`GET ${path}`, [], "stranger");
     const other = await ask(`GET ${path}`, [...forged, ["Authorization", "Bearer x"]], "stranger");
     expect(plain.status).toBe(200);
@@ -171,7 +171,7 @@ describe("8 forged headers where nothing is asked for", () => {
     expect(status).toBe(405);
   });
 
-  test("8 HEAD asks as GET does, and is sent no more", async () => {
+  test("8 HEAD requires the same as GET, and gets no more", async () => {
     const refused = await ask("HEAD /v1/documents/closed", ALICE, "trusted");
     expect(refused.status).toBe(403);
     expect((await ask("HEAD /v1/profile", [], "stranger")).status).toBe(401);

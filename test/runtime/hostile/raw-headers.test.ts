@@ -1,4 +1,4 @@
-/** What raw handlers see of identity headers that somebody gave himself. */
+/** What raw handlers see of forged identity headers. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readRouteDocument } from "../../../src/runtime/registry/index.ts";

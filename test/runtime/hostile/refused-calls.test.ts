@@ -1,4 +1,4 @@
-/** Calls that are refused before their message is read leave nothing behind of their connection. */
+/** Calls that are refused before their message is read do not affect their connection. */
 import { connect } from "node:http2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { frame } from "../grpc/support/raw-call.ts";
@@ -50,7 +50,7 @@ describe.each(WAYS)("by $title", (way) => {
   test.each<[string, string, Record<string, string>]>([
     ["without a caller", `${SERVICE}/GetProfile`, {}],
     ["with a stream", `${SERVICE}/Converse`, {}],
-    ["of no RPC", "/acme.vault.v1.None/None", {}],
+    ["of an unknown RPC", "/acme.vault.v1.None/None", {}],
     [
       "with a malformed deadline",
       `${SERVICE}/GetNotice`,

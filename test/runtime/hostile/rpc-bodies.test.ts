@@ -24,10 +24,10 @@ beforeEach(() => void (world.handled.length = 0));
 const DOCUMENT = targetOf("AUTHORIZED, allowed");
 const STREAM = targetOf("AUTHORIZED, stream of answers");
 const { CONNECT, CONNECT_PROTO, CONNECT_JSON, WEB, GRPC } = BY_FORM;
-/** Those of gRPC-Web whose body is as that of gRPC. */
+/** The protocols of gRPC-Web whose body has the form of gRPC. */
 const BINARY_WEB = WEB.filter((name) => WIRES[name].form === "grpc_web");
 
-async function expectTold(
+async function expectOutcome(
   names: readonly WireName[],
   target: WireCall,
   body: Buffer,
@@ -44,18 +44,18 @@ async function expectTold(
   }
 }
 
-/** What every protocol with envelopes makes of a body, for one message and for a stream of answers. */
+/** The result of a body in every protocol with envelopes, for one message and for a stream of responses. */
 const ENVELOPES: readonly [title: string, make: (message: Uint8Array) => Buffer, answer: string][] =
   [
     ["half a prefix", () => Buffer.from([0, 0]), "INVALID_ARGUMENT"],
     ["half a message", (message) => frame(message, 0, 99), "INVALID_ARGUMENT"],
     ["one over the limit", () => frame(Buffer.alloc(MAX + 1)), "PAYLOAD_TOO_LARGE"],
-    ["one that promises 4 GiB", () => frame(Buffer.alloc(8), 0, 0xffff_ffff), "PAYLOAD_TOO_LARGE"],
-    ["a flag that nobody knows", (message) => frame(message, 4), "INVALID_ARGUMENT"],
+    ["one that declares 4 GiB", () => frame(Buffer.alloc(8), 0, 0xffff_ffff), "PAYLOAD_TOO_LARGE"],
+    ["an unknown flag", (message) => frame(message, 4), "INVALID_ARGUMENT"],
     ["all flags", (message) => frame(message, 255), "INVALID_ARGUMENT"],
     ["the end of a stream of Connect", () => frame(Buffer.from("{}"), 2), "INVALID_ARGUMENT"],
     [
-      "an end that carries metadata",
+      "an end with metadata",
       () => frame(Buffer.from('{"metadata":{"x-svc-user-id":["alice"]}}'), 2),
       "INVALID_ARGUMENT",
     ],
@@ -80,29 +80,29 @@ const ENVELOPES: readonly [title: string, make: (message: Uint8Array) => Buffer,
       "INVALID_ARGUMENT (12)",
     ],
     [
-      "compressed without a word",
+      "compressed without an encoding",
       (message) => frame(gzipSync(message), 1),
       "INVALID_ARGUMENT (13)",
     ],
     ["no message", () => Buffer.alloc(0), "INVALID_ARGUMENT (12)"],
   ];
 
-describe("39 envelopes that are none", () => {
+describe("39 invalid envelopes", () => {
   test.each(ENVELOPES)("39 %s", async (_title, make, answer) => {
     const body = make(DOCUMENT.message);
-    await expectTold([...WEB, ...GRPC], DOCUMENT, body, answer);
+    await expectOutcome([...WEB, ...GRPC], DOCUMENT, body, answer);
     const streamed = make(STREAM.message);
-    await expectTold([...WEB, ...GRPC, ...CONNECT_PROTO], STREAM, streamed, answer);
+    await expectOutcome([...WEB, ...GRPC, ...CONNECT_PROTO], STREAM, streamed, answer);
     const json = make(Buffer.from(STREAM.json));
-    await expectTold(CONNECT_JSON, STREAM, json, answer);
+    await expectOutcome(CONNECT_JSON, STREAM, json, answer);
   });
 
   test("39 bombs", async () => {
     const body = frame(gzipSync(Buffer.alloc(100 * MAX)), 1);
     const grpc = withAlice(["Grpc-Encoding", "gzip"]);
-    await expectTold([...WEB, ...GRPC], DOCUMENT, body, "PAYLOAD_TOO_LARGE", grpc);
+    await expectOutcome([...WEB, ...GRPC], DOCUMENT, body, "PAYLOAD_TOO_LARGE", grpc);
     const connect = withAlice(["Connect-Content-Encoding", "gzip"]);
-    await expectTold(CONNECT, STREAM, body, "PAYLOAD_TOO_LARGE", connect);
+    await expectOutcome(CONNECT, STREAM, body, "PAYLOAD_TOO_LARGE", connect);
   });
 
   test.each<[string, string]>([
@@ -111,7 +111,7 @@ describe("39 envelopes that are none", () => {
     ["the alphabet of URLs", "____"],
     ["padding alone", "===="],
     ["padding within a group", "AA=A"],
-    ["a group that is cut", "AAAAAA="],
+    ["a truncated group", "AAAAAA="],
     ["a NUL", "AAAA\0AAA"],
     ["no ASCII", "AAA\u00e9"],
     ["the bytes themselves", "\0\0\0\0\u0006"],
@@ -123,7 +123,7 @@ describe("39 envelopes that are none", () => {
   });
 });
 
-describe("one message that says two objects", () => {
+describe("one message with two objects", () => {
   const route = { method: "PUT", path: "/v1/documents/open", body: '{"text":"x"}' };
   const update = (documentId: string) =>
     vaultCall("UpdateDocument", route, UpdateDocumentRequestSchema, { documentId, text: "x" });
@@ -132,7 +132,7 @@ describe("one message that says two objects", () => {
   const handledIds = () =>
     world.handled.map(({ request }) => (request as { documentId: string }).documentId);
 
-  test("is checked and handled by the same one of them, in any order", async () => {
+  test("is checked and handled with the same object, in any order", async () => {
     for (const name of [...CONNECT_PROTO, ...BINARY_WEB, ...GRPC]) {
       const body = (...parts: Uint8Array[]) => {
         const data = Buffer.concat(parts);
@@ -154,16 +154,16 @@ describe("one message that says two objects", () => {
     ["the alias and its name", '{"document_id":"closed","documentId":"open"}'],
     ["a name once escaped", '{"documentId":"open","document\\u0049d":"closed"}'],
     ["__proto__", '{"documentId":"open","__proto__":{"documentId":"closed"}}'],
-    ["more after it", '{"documentId":"open"}{"documentId":"closed"}'],
+    ["trailing content", '{"documentId":"open"}{"documentId":"closed"}'],
     ["a byte order mark", '\ufeff{"documentId":"open"}'],
     ["a list", '[{"documentId":"open"}]'],
     ["an unknown field", '{"documentId":"open","admin":true}'],
     ["nothing", ""],
   ])("is refused as JSON: %s", async (_title, text) => {
-    await expectTold(CONNECT_JSON, update("open"), Buffer.from(text), "INVALID_ARGUMENT");
+    await expectOutcome(CONNECT_JSON, update("open"), Buffer.from(text), "INVALID_ARGUMENT");
   });
 
-  test("is refused as a body and a query: the body counts", async () => {
+  test("ignores an object in the query: the body is used", async () => {
     for (const name of CONNECT) {
       world.handled.length = 0;
       const { path } = requestOf(WIRES[name], update("open"));

@@ -19,13 +19,13 @@ const STREAM = targetOf("AUTHORIZED, stream of answers");
 const { CONNECT, GET, WEB, GRPC } = BY_FORM;
 const ALL = [...CONNECT, ...GET, ...WEB, ...GRPC];
 
-test("what the tables below change is served as it stands", async () => {
+test("the unchanged call of the tables below is served", async () => {
   expect(await reported(world, ALL, DOCUMENT, [])).toEqual(every(ALL, "served"));
   const streaming = [...CONNECT, ...WEB, ...GRPC];
   expect(await reported(world, streaming, STREAM, [])).toEqual(every(streaming, "served"));
 });
 
-describe("39 deadlines that are none are refused, and not taken for no deadline", () => {
+describe("39 invalid deadlines are refused, and not treated as no deadline", () => {
   test.each([
     "",
     "-1",
@@ -45,7 +45,7 @@ describe("39 deadlines that are none are refused, and not taken for no deadline"
     expect(await reported(world, CONNECT, STREAM, fields)).toEqual(
       every(CONNECT, "INVALID_ARGUMENT"),
     );
-    // It is of another protocol.
+    // It belongs to another protocol.
     expect(await reported(world, [...WEB, ...GRPC], DOCUMENT, fields)).toEqual(
       every([...WEB, ...GRPC], "served"),
     );
@@ -63,7 +63,7 @@ describe("39 deadlines that are none are refused, and not taken for no deadline"
     },
   );
 
-  test("39 two of them, and one of nothing", async () => {
+  test("39 two of them, and one of 0", async () => {
     const connect = [...CONNECT, ...GET];
     const twice = (name: string, value: string): Field[] => [
       [name, value],
@@ -111,16 +111,16 @@ describe("38 another version of Connect is refused", () => {
     expect(await reported(world, CONNECT, STREAM, fields)).toEqual(
       every(CONNECT, "INVALID_ARGUMENT"),
     );
-    // It does not make Connect of what says that it is something else.
+    // It does not turn a request of another protocol into Connect.
     expect(await reported(world, [...WEB, ...GRPC], DOCUMENT, fields)).toEqual(
       every([...WEB, ...GRPC], "served"),
     );
   });
 });
 
-describe("12 a method is that of the request line", () => {
+describe("12 the method is that of the request line", () => {
   test.each(["PUT", "PATCH", "DELETE", "QUERY", "REPORT"])(
-    "12 %s is none of these",
+    "12 %s is not allowed",
     async (method) => {
       for (const name of [...CONNECT, ...WEB]) {
         expect(await callWith(world, name, DOCUMENT, { method })).toBe("405");
@@ -128,7 +128,7 @@ describe("12 a method is that of the request line", () => {
     },
   );
 
-  test("12 headers and parameters that name another change nothing", async () => {
+  test("12 headers and parameters with another method have no effect", async () => {
     const override: Field[] = [
       ["X-Http-Method-Override", "POST"],
       ["X-Http-Method", "POST"],

@@ -1,4 +1,4 @@
-/** What stands after a body, or says that it belongs there, names nobody, by whichever protocol. */
+/** Fields after a body, or with the form of trailers, identify no caller, over any protocol. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { targetOf } from "../access-table/call.ts";
 import { INTERNAL_TOKEN } from "../support/vault-server.ts";
@@ -67,7 +67,7 @@ describe("after the body", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test("headers that Connect has for trailers name nobody", async () => {
+  test("headers with Connect's prefix of trailers identify no caller", async () => {
     const fields = IDENTITY.map(([one, value]): Field => [`Trailer-${one}`, value]);
     for (const name of [...CONNECT, ...WEB, ...GRPC]) {
       for (const target of [targetOf("AUTHENTICATED"), targetOf("INTERNAL")]) {

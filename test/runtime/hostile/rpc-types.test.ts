@@ -19,7 +19,7 @@ const DOCUMENT = targetOf("AUTHORIZED, allowed");
 const STREAM = targetOf("AUTHORIZED, stream of answers");
 const { CONNECT, GET, WEB, GRPC } = BY_FORM;
 
-describe("39 compressions that are none", () => {
+describe("39 invalid compressions", () => {
   const UNKNOWN = [
     "br",
     "GZIP",
@@ -31,7 +31,7 @@ describe("39 compressions that are none", () => {
     "\u00ff",
   ];
   test.each(UNKNOWN)("39 %j", async (value) => {
-    // HTTP's own names have no case: the body is taken for gzip, and is not.
+    // HTTP's names are case-insensitive: the body is read as gzip, which it is not.
     const ofHttp = value === "GZIP" ? "INVALID_ARGUMENT" : "UNIMPLEMENTED";
     expect(await reported(world, CONNECT, DOCUMENT, [["Content-Encoding", value]])).toEqual(
       every(CONNECT, ofHttp),
@@ -60,7 +60,7 @@ describe("39 compressions that are none", () => {
     );
   });
 
-  test("39 of another protocol they say nothing", async () => {
+  test("39 those of another protocol have no effect", async () => {
     const others: Field[] = [
       ["Connect-Content-Encoding", "br"],
       ["Grpc-Encoding", "br"],
@@ -72,7 +72,7 @@ describe("39 compressions that are none", () => {
     );
   });
 
-  test("39 a message that is not compressed as it says, and one that unpacks to too much", async () => {
+  test("39 a message without its declared compression, and one that decompresses to too much", async () => {
     const bomb = gzipSync(Buffer.alloc(100 * MAX));
     const fields = withAlice(["Content-Encoding", "gzip"]);
     for (const name of CONNECT) {
@@ -86,7 +86,7 @@ describe("39 compressions that are none", () => {
   });
 });
 
-describe("38 a content type that is not to the letter is not a protocol's", () => {
+describe("38 a content type that does not match exactly belongs to no protocol", () => {
   const FORMS: readonly WireName[] = ["connect proto", "connect proto over h2c"];
   test.each<[string, Field[]]>([
     ["38 none", [["Content-Type", ""]]],
@@ -101,26 +101,26 @@ describe("38 a content type that is not to the letter is not a protocol's", () =
     ["38 another charset", [["Content-Type", "application/proto; charset=utf-16"]]],
     ["38 another parameter", [["Content-Type", "application/proto; x=1"]]],
     ["38 a semicolon", [["Content-Type", "application/proto;"]]],
-    ["38 a type that begins alike", [["Content-Type", "application/protobuf"]]],
+    ["38 a type with the same prefix", [["Content-Type", "application/protobuf"]]],
     ["38 a suffix", [["Content-Type", "application/x+proto"]]],
-    ["38 JSON with a byte that is none", [["Content-Type", "application/json\u00ff"]]],
+    ["38 JSON with an invalid byte", [["Content-Type", "application/json\u00ff"]]],
     ["38 a form", [["Content-Type", "application/x-www-form-urlencoded"]]],
     ["38 a form of parts", [["Content-Type", "multipart/form-data; boundary=x"]]],
     ["38 text", [["Content-Type", "text/plain;charset=UTF-8"]]],
     ["38 text that names another", [["Content-Type", "text/plain; application/proto"]]],
     ["38 streams of Connect", [["Content-Type", "application/connect+proto"]]],
-    ["38 gRPC-Web of no codec", [["Content-Type", "application/grpc-web+thrift"]]],
+    ["38 gRPC-Web with an unknown codec", [["Content-Type", "application/grpc-web+thrift"]]],
     ["38 gRPC-Web text as JSON", [["Content-Type", "application/grpc-web-text+json"]]],
   ])("%s", async (_title, fields) => {
     expect(await reported(world, FORMS, DOCUMENT, fields)).toEqual(every(FORMS, "415"));
   });
 
-  test("38 gRPC over HTTP/1.1 is not a gRPC", async () => {
+  test("38 gRPC over HTTP/1.1 is not gRPC", async () => {
     const fields = withAlice(["Content-Type", "application/grpc"]);
     expect(await callWith(world, "connect proto", DOCUMENT, { fields })).toBe("415");
   });
 
-  test("38 JSON without the version of Connect is not a Connect", async () => {
+  test("38 JSON without the version of Connect is not Connect", async () => {
     for (const name of ["connect json", "connect json over h2c"] as const) {
       const { json } = DOCUMENT;
       const fields = withAlice(["Content-Type", "application/json"]);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 test.each(["DESCRIBE", "SETUP", "PLAY", "GET_PARAMETER"])(
-  "40 %s of RTSP is answered in the form of errors, and logged",
+  "40 %s of RTSP gets an error response, and is logged",
   async (method) => {
     const lines = world.vault.lines.length;
     const [r] = await sendText(

@@ -1,4 +1,4 @@
-/** Secrets that come into a log by forms that no key names plainly. */
+/** Secrets in forms whose key is not obvious. */
 import { describe, expect, test } from "vitest";
 import { redactText } from "../../../src/runtime/logging/redaction/redact-text.ts";
 import { redact } from "../../../src/runtime/logging/redaction/redaction.ts";
@@ -6,7 +6,7 @@ import { cpuMilliseconds } from "../../support/cpu-time.ts";
 
 const SECRET = "hunter2-Value";
 
-describe("a text does not tell a secret", () => {
+describe("a secret in a text is redacted", () => {
   test.each<[string, string]>([
     ["by a short name", `pw=${SECRET}`],
     ["of a session in a query", `/x?sid=${SECRET}`],
@@ -57,7 +57,7 @@ describe("a text does not tell a secret", () => {
   });
 });
 
-describe("a value does not tell a secret", () => {
+describe("a secret in a value is redacted", () => {
   test.each<[string, unknown]>([
     ["of a header in a HAR file", [{ name: "Authorization", value: SECRET }]],
     ["of an environment", { env: [{ name: "DB_PASSWORD", value: SECRET }] }],
@@ -65,12 +65,12 @@ describe("a value does not tell a secret", () => {
     ["of a private key", { kty: "RSA", n: "n", e: "AQAB", d: SECRET, p: SECRET, q: SECRET }],
     ["of a symmetric key", { keys: [{ kty: "oct", k: SECRET }] }],
     ["of a command line", { argv: ["node", "--db-password", SECRET] }],
-    ["of a URL that is none", failureOf(() => new URL(`postgres://iam:p/${SECRET}@h h/db`))],
+    ["of an invalid URL", failureOf(() => new URL(`postgres://iam:p/${SECRET}@h h/db`))],
   ])("%s", (_name, value) => {
     expect(JSON.stringify(redact({ value }))).not.toContain(SECRET);
   });
 
-  test("a pair, a key and a command line without one stay", () => {
+  test("a pair, a key and a command line without a secret stay unchanged", () => {
     const value = {
       pair: { name: "Accept", value: "text/html" },
       key: { kty: "RSA", n: "n", e: "AQAB", kid: "one" },

@@ -1,4 +1,4 @@
-/** Handlers that change what they were given: no other call may see it. */
+/** Changes that a handler makes to its arguments are visible to no other call. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CallContext, Principal } from "../../../src/runtime/index.ts";
 import { KeyServer } from "../authn/jwt/key-server.ts";
@@ -15,7 +15,7 @@ const issuer = new KeyServer();
 const key = rsaKey("one");
 const { bearer } = tokenSource(() => issuer.url, key);
 let world: World;
-/** Each caller as the handler found it, before it was changed. */
+/** Each caller as the handler received it, before its changes. */
 const found: Principal[] = [];
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-/** What is frozen throws where it is changed. */
+/** Frozen objects throw an error when they are changed. */
 function attempt(change: () => unknown): void {
   try {
     change();
@@ -75,7 +75,7 @@ test.each<[string, () => readonly Field[]]>([
   const first = await call(fields);
   expect(first?.roles).not.toContain("admin");
   expect(await call(fields)).toEqual(first);
-  // Nor does somebody else who has no roles get any.
+  // Another caller without roles gets none.
   expect(await call([["X-Svc-External-Sub", "bob"]])).toMatchObject({
     subjectId: "bob",
     organizationId: "",

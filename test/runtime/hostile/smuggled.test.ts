@@ -1,4 +1,4 @@
-/** Identities and objects that come by a way that no check looks at, or by two of them. */
+/** Identities and objects in unexpected places, or in two places. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { UpdateDocumentRequestSchema } from "../fixture/gen/acme/vault/v1/vault_pb.ts";
@@ -80,11 +80,11 @@ describe("the internal token", () => {
     "in other case": [["X-Svc-Internal-Token", INTERNAL_TOKEN.toUpperCase()]],
     "as the system's by a second name": [["X-Svc-System-Token", INTERNAL_TOKEN]],
   };
-  test.each(Object.entries(ELSEWHERE))("%s opens nothing", async (_title, fields) => {
+  test.each(Object.entries(ELSEWHERE))("%s is not accepted", async (_title, fields) => {
     await expectRows(world, "- 401 401 401 401", { fields });
   });
 
-  test("in the query, or with white space in metadata, opens nothing", async () => {
+  test("in the query, or with white space in metadata, is not accepted", async () => {
     const query = `?X-Svc-Internal-Token=${INTERNAL_TOKEN}`;
     const text = requestText(`POST /v1/documents:reconcile${query}`, [JSON_TYPE], "{}");
     expect((await sendText(world.port("http", "stranger"), text))[0]?.status).toBe(401);
@@ -111,7 +111,7 @@ describe("the internal token", () => {
   });
 });
 
-describe("one message that says two objects [AUTHZ-5]", () => {
+describe("one message with two objects [AUTHZ-5]", () => {
   const update = (documentId: string) =>
     toBinary(
       UpdateDocumentRequestSchema,
@@ -128,12 +128,12 @@ describe("one message that says two objects [AUTHZ-5]", () => {
     return [answer.grpcStatus, ...handled];
   };
 
-  test("is checked and handled by the same one of them, in any order", async () => {
+  test("is checked and handled with the same object, in any order", async () => {
     expect(await call(update("open"), update("closed"))).toEqual([7]);
     expect(await call(update("closed"), update("open"))).toEqual([0, "open"]);
   });
 
-  test("is refused where one of them is of another wire type, cut or no UTF-8", async () => {
+  test("is refused if one of them has another wire type, is truncated or not UTF-8", async () => {
     const open = update("open");
     expect(await call(open, Uint8Array.of(0x08, 0x01))).toEqual([3]);
     expect(await call(open, Uint8Array.of(0x0a, 0x20, 0x63))).toEqual([3]);
@@ -152,12 +152,12 @@ describe("one message that says two objects [AUTHZ-5]", () => {
   });
 });
 
-describe("an id that looks like another one [AUTHZ-6]", () => {
+describe("an id that resembles another one [AUTHZ-6]", () => {
   test.each([
     ["a zero-width space", "open%E2%80%8B"],
     ["a zero-width joiner", "op%E2%80%8Den"],
     ["a soft hyphen", "op%C2%ADen"],
-    ["a letter that looks alike", "%D0%BEpen"],
+    ["a similar letter", "%D0%BEpen"],
     ["a full-width letter", "%EF%BD%8Fpen"],
     ["a combining mark", "open%CC%81"],
     ["the decomposed form", "e%CC%81"],
@@ -178,7 +178,7 @@ describe("an id that looks like another one [AUTHZ-6]", () => {
     ["every object", "%2A"],
     ["a wildcard within", "o%2A"],
     ["a space", "open%20"],
-    ["a space without break", "open%C2%A0"],
+    ["a no-break space", "open%C2%A0"],
     ["an ideographic space", "open%E3%80%80"],
     ["a byte order mark", "open%EF%BB%BF"],
     ["a next line", "open%C2%85"],
@@ -191,7 +191,7 @@ describe("an id that looks like another one [AUTHZ-6]", () => {
     expect((await sendText(world.port("http", "trusted"), text))[0]?.status).toBe(400);
   });
 
-  test("up to 256 bytes is one", async () => {
+  test("may have up to 256 bytes", async () => {
     const text = requestText(`GET /v1/documents/${"%E6%BC%A2".repeat(85)}a`, ALICE);
     expect((await sendText(world.port("http", "trusted"), text))[0]?.status).toBe(403);
   });

@@ -1,4 +1,4 @@
-/** Streams of many small messages, whose handler never waits. */
+/** Streams of many small messages, whose handler is never asynchronous. */
 import { connect } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -9,12 +9,12 @@ import { frame } from "../grpc/support/raw-call.ts";
 import { vaultHandlers } from "../support/vault-handlers.ts";
 import { type RunningVault, shareDocument, startVault } from "../support/vault-server.ts";
 
-/** Far more than the messages that are sent before others are served. */
+/** Far more than the messages that are sent before other calls are served. */
 const MANY = 1_000;
 const ALICE = { "x-svc-auth-verified": "true", "x-svc-user-id": "alice" };
 
 let vault: RunningVault;
-/** How many messages each stream gave in the one turn of the event loop that gave most. */
+/** The maximum number of messages of each stream in one turn of the event loop. */
 let most = 0;
 beforeAll(async () => {
   const handlers = vaultHandlers();
@@ -44,7 +44,7 @@ test.each([
   ["gRPC-Web", "http", "application/grpc-web+proto"],
   ["gRPC-Web text", "http", "application/grpc-web-text"],
 ] as const)(
-  "40 a stream of %s that is not taken keeps few messages, and lets others be served",
+  "40 an unread stream of %s buffers few messages, and does not block other calls",
   async (_title, port, type) => {
     most = 0;
     const settings = { initialWindowSize: 0 };
@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-test("40 an HTTP stream lets others be served between its messages", async () => {
+test("40 an HTTP stream does not block other calls between its messages", async () => {
   most = 0;
   const socket = connectSocket(vault.http, "127.0.0.1");
   const fields = Object.entries(ALICE).map(([name, value]) => `${name}: ${value}\r\n`);

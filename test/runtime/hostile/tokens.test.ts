@@ -1,4 +1,4 @@
-/** JWTs that must not be taken, in the modes that verify them, on every exposure, by every protocol. */
+/** JWTs that must be refused, in the modes that verify them, for every exposure, over every protocol. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KeyServer } from "../authn/jwt/key-server.ts";
 import { ABSENT, ecKey, encode, rsaKey, signToken, signWithSecret } from "../authn/jwt/tokens.ts";
@@ -42,7 +42,7 @@ const REFUSED: Readonly<Record<string, () => string>> = {
   "17 HS256 with the client secret": () => signWithSecret(CLIENT_SECRET, claims(), { kid: "oct" }),
   "17 HS256 with a published secret": () => signWithSecret(CLIENT_SECRET, claims(), { kid: "hs" }),
   "18 HS256 for a key without alg": () => signWithSecret(pem(), claims(), { kid: "bare" }),
-  "18 RS512 where the key says RS256": () => signToken({ ...key, algorithm: "RS512" }, claims()),
+  "18 RS512 for a key with alg RS256": () => signToken({ ...key, algorithm: "RS512" }, claims()),
   "18 RS384, which is not accepted": () => signToken({ ...bare, algorithm: "RS384" }, claims()),
   "19 an embedded jwk": () => {
     const own = rsaKey("one");
@@ -69,7 +69,7 @@ const REFUSED: Readonly<Record<string, () => string>> = {
     const [header, , signature] = token().split(".");
     return `${header}.${encode(claims({ sub: "admin" }))}.${signature}`;
   },
-  "25 another's signature": () => signToken(rsaKey("one"), claims()),
+  "25 a signature of another key": () => signToken(rsaKey("one"), claims()),
   "27 white space within": () => token().replace(".", ". "),
   "27 padding": () => `${token()}==`,
   "27 unused bits of the signature": () => alterLastBits(token()),
@@ -84,7 +84,7 @@ function alterLastBits(text: string): string {
 }
 
 const ACCEPTED: Readonly<Record<string, () => string>> = {
-  "16 RS256, to compare": () => token(),
+  "16 RS256, for comparison": () => token(),
   "18 ES256 with a key for it": () => signToken(curve, claims()),
   "22 exp within the skew": () => token({ exp: nowSeconds() - 50, iat: nowSeconds() - 99 }),
   "23 aud a list": () => token({ aud: ["other", "vault-client"] }),
@@ -125,7 +125,7 @@ describe.each(VERIFYING)("in mode %s", (mode) => {
     await expectRows(worlds.get(mode) as World, NOBODY, { fields: fieldsOf(token()) });
   });
 
-  test("28 a token in the query is not a credential, and no field either", async () => {
+  test("28 a token in the query is neither a credential nor a field", async () => {
     const world = worlds.get(mode) as World;
     const before = world.handled.length;
     const text = requestText(`GET /v1/profile?access_token=${token()}`, []);
@@ -137,7 +137,7 @@ describe.each(VERIFYING)("in mode %s", (mode) => {
     const world = worlds.get(mode) as World;
     const text = requestText("GET /v1/profile", [["Authorization", `Bearer ${"x".repeat(1e6)}`]]);
     const [response] = await sendText(world.port("http", "stranger"), text);
-    // The connection may be reset before the answer was read; it is never served.
+    // The connection may be reset before the response is read; the call is never served.
     expect([431, undefined]).toContain(response?.status);
   });
 });
@@ -153,7 +153,7 @@ async function expectTooLarge(world: World, text: string): Promise<void> {
   await expectRows(world, NOBODY, { fields }, OVER_HTTP2);
 }
 
-test("16, 17 in mode gateway_trusted no token is looked at, not even a good one", async () => {
+test("16, 17 in mode gateway_trusted all tokens are ignored, even valid ones", async () => {
   const world = await startWorld({ mode: "gateway_trusted" });
   for (const fields of [token(), `${encode({ alg: "none" })}.${encode(claims())}.`].map(
     (text): Field[] => [["Authorization", `Bearer ${text}`]],

@@ -1,4 +1,4 @@
-/** Requests that end where they do not seem to end, and connections that are misused. */
+/** Requests with an ambiguous end, and misused connections. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ALICE } from "./support/alice.ts";
@@ -22,7 +22,7 @@ const smuggled = lines(
   "Connection: close",
 );
 
-describe("40 what is not a clear request is refused, and ends the connection", () => {
+describe("40 an ambiguous request is refused, and ends the connection", () => {
   const post = "POST /v1/documents:reconcile HTTP/1.1";
   const chunk = "0\r\n\r\n";
   test.each([
@@ -46,7 +46,7 @@ describe("40 what is not a clear request is refused, and ends the connection", (
     ["40 a space before the colon", [post, "Host: x", "Transfer-Encoding : chunked"]],
     ["40 a negative length", [post, "Host: x", "Content-Length: -1"]],
     ["40 a length in hexadecimal", [post, "Host: x", "Content-Length: 0x5"]],
-    ["40 a length beyond all numbers", [post, "Host: x", "Content-Length: 99999999999999999999"]],
+    ["40 a length that overflows", [post, "Host: x", "Content-Length: 99999999999999999999"]],
     [
       "40 a folded header",
       ["GET /v1/profile HTTP/1.1", "Host: x", "X-A: 1", " X-Svc-User-Id: alice"],
@@ -87,16 +87,16 @@ describe("40 what is not a clear request is refused, and ends the connection", (
   });
 
   test.each(["GET /v1/profile", "GET /v1/profile HTTP/0.9", "GET /v1/profile HTTP/2.0"])(
-    "40 %s: a request of another version, or of none, is refused",
+    "40 %s: a request with another or no version is refused",
     async (line) => {
       const [response] = await sendText(door(), lines(line, "Host: vault", ...alice));
-      // What cannot carry headers may be cut off without an answer.
+      // A version without headers may be cut off without a response.
       if (response !== undefined) expect(response.status).toBe(400);
       expect(world.handled).toEqual([]);
     },
   );
 
-  test("40 an expectation that nobody knows is refused in the form of errors", async () => {
+  test("40 an unknown expectation gets an error response", async () => {
     const text = requestText("GET /v1/notices/n", [["Expect", "200-maybe"]]);
     const [response] = await sendText(door(), text);
     expect(response?.status).toBe(417);
@@ -108,17 +108,17 @@ describe("40 what is not a clear request is refused, and ends the connection", (
   });
 });
 
-describe("40 a body is never the next request", () => {
+describe("40 a body is never read as the next request", () => {
   const refused = (...fields: Field[]) =>
     requestText("POST /v1/documents:reconcile", fields, smuggled, false);
 
   test.each([
-    ["40 of a caller that is refused", "stranger", "POST /v1/documents:reconcile", [], 401],
-    ["40 of no route", "trusted", "POST /v1/nothing", [], 404],
-    ["40 of a method that there is not", "trusted", "POST /v1/profile", [], 405],
-    ["40 of a path that is refused", "trusted", "POST /v1//profile", [], 400],
-    ["40 of a type that is refused", "trusted", "PUT /v1/documents/open", ALICE, 415],
-    ["40 of a request that takes none", "trusted", "GET /v1/documents/open", ALICE, 400],
+    ["40 of a refused caller", "stranger", "POST /v1/documents:reconcile", [], 401],
+    ["40 without a route", "trusted", "POST /v1/nothing", [], 404],
+    ["40 of an unknown method", "trusted", "POST /v1/profile", [], 405],
+    ["40 of a refused path", "trusted", "POST /v1//profile", [], 400],
+    ["40 of a refused content type", "trusted", "PUT /v1/documents/open", ALICE, 415],
+    ["40 of a request without one", "trusted", "GET /v1/documents/open", ALICE, 400],
     ["40 of a probe", "trusted", "GET /healthz", [], 200],
     ["40 of a preflight", "trusted", "OPTIONS /v1/profile", [], 204],
   ] as const)("%s", async (_title, from, line, fields, status) => {
@@ -140,7 +140,7 @@ describe("40 a body is never the next request", () => {
     expect(responses.map((one) => one.status)).toEqual([401]);
   });
 
-  test("40 one after an answer that ends the connection is not served", async () => {
+  test("40 a request after a response that ends the connection is not served", async () => {
     const first = requestText("POST /v1/nothing", [], "x".repeat(20_000), false);
     const fields: Field[] = [...ALICE, ["Content-Type", "application/json"]];
     const write = requestText("PUT /v1/documents/open", fields, "{}", false);
@@ -150,19 +150,19 @@ describe("40 a body is never the next request", () => {
     expect(world.handled).toEqual([]);
   });
 
-  test("40 one that is pipelined is a request of its own, with its own caller", async () => {
+  test("40 a pipelined request is separate, with its own caller", async () => {
     const next = requestText("GET /v1/profile", []);
     const first = requestText("GET /v1/profile", ALICE, "", false);
     const responses = await sendText(door(), first + refused() + next);
-    // The client that is refused mid-body may be cut off before the last answer.
+    // A client that is refused within the body may be cut off before the last response.
     expect(responses.map((one) => one.status).slice(0, 2)).toEqual([200, 401]);
     expect(responses.slice(2).every((one) => one.status === 401)).toBe(true);
     expect(world.handled.map(({ principal }) => principal?.subjectId)).toEqual(["alice"]);
   });
 });
 
-describe("40 too much of anything", () => {
-  test("40 129 headers are too many, 127 are not", async () => {
+describe("40 limits of requests", () => {
+  test("40 129 headers are refused, 127 are not", async () => {
     const many = (count: number): Field[] =>
       new Array(count).fill(0).map((_, index) => [`X-${index}`, "1"]);
     const [more] = await sendText(door(), requestText("GET /v1/notices/n", many(127)));

@@ -1,4 +1,4 @@
-/** What the typed client makes of servers that end calls in every way that the protocol knows, and in some that it does not. */
+/** The typed client with servers that end calls in every way of the protocol, and in some invalid ways. */
 import {
   constants,
   createServer,
@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createGrpcClient } from "../../../src/runtime/index.ts";
 import { TestService } from "./gen/grpc/testing/test_pb.ts";
 
-/** Answers a stream, the n-th of the server. */
+/** Answers a stream, given its number at this server. */
 type Answer = (stream: ServerHttp2Stream, count: number) => void;
 
 const closing: (() => unknown)[] = [];
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A client of a server that answers so. */
+/** A client of a server with these answers. */
 async function clientOf(answer: Answer) {
   let count = 0;
   const server = createServer();
@@ -40,7 +40,7 @@ async function clientOf(answer: Answer) {
 
 const HEADERS = { ":status": 200, "content-type": "application/grpc" };
 const EMPTY = Buffer.alloc(5);
-/** Three bytes that say that they are compressed. */
+/** Three bytes that are marked as compressed. */
 const COMPRESSED = Buffer.from([1, 0, 0, 0, 3, 1, 2, 3]);
 
 /** Headers, a message, trailers. */
@@ -68,7 +68,7 @@ interface Refusal {
   readonly message?: string | RegExp;
 }
 
-/** By gRPC's http-grpc-status-mapping, compression and statuscodes. */
+/** As in gRPC's http-grpc-status-mapping, compression and statuscodes. */
 const REFUSALS: readonly Refusal[] = [
   ...(
     [
@@ -95,7 +95,7 @@ const REFUSALS: readonly Refusal[] = [
     message: "it is gone",
   },
   {
-    name: "a message of the status that is not well encoded",
+    name: "a badly encoded status message",
     answer: only({ "grpc-status": 3, "grpc-message": "50%zz %" }),
     code: "INVALID_ARGUMENT",
     message: "50%zz %",
@@ -108,7 +108,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   { name: "OK without a message", answer: only({ "grpc-status": 0 }), code: "UNIMPLEMENTED" },
   {
-    name: "a message in an encoding that the client does not read",
+    name: "a message in an unsupported encoding",
     answer: whole(COMPRESSED, { "grpc-status": 0 }, { "grpc-encoding": "snappy" }),
     code: "INTERNAL",
     message: /an encoding that this client does not support/,
@@ -120,19 +120,19 @@ const REFUSALS: readonly Refusal[] = [
     message: /does not name its encoding/,
   },
   {
-    name: "a message that is not compressed as it says",
+    name: "a message without its declared compression",
     answer: whole(COMPRESSED, { "grpc-status": 0 }, { "grpc-encoding": "gzip" }),
     code: "INTERNAL",
     message: /decompress/,
   },
   {
-    name: "each call reset as not taken",
+    name: "each call reset with REFUSED_STREAM",
     answer: reset(constants.NGHTTP2_REFUSED_STREAM),
     code: "UNAVAILABLE",
   },
   { name: "a call reset as cancelled", answer: reset(constants.NGHTTP2_CANCEL), code: "CANCELLED" },
   {
-    name: "a call reset as failed",
+    name: "a call reset with an error",
     answer: reset(constants.NGHTTP2_INTERNAL_ERROR),
     code: "INTERNAL",
   },
@@ -148,15 +148,15 @@ describe("a server that ends calls with an error", () => {
   });
 });
 
-describe("a server whose answer comes all the same", () => {
+describe("a server whose response still arrives", () => {
   test.each<{ name: string; answer: Answer }>([
     {
-      name: "the call was not taken at first",
+      name: "the call is refused at first",
       answer: (stream, count) =>
         count === 1 ? stream.close(constants.NGHTTP2_REFUSED_STREAM) : well(stream, count),
     },
     {
-      name: "headers of information come first",
+      name: "informational headers come first",
       answer: (stream, count) => {
         stream.additionalHeaders({ ":status": 103 });
         well(stream, count);

@@ -1,4 +1,4 @@
-/** The client of gRPC's own interoperability tests, as grpc-go has it, calls a service of this runtime. */
+/** The client of gRPC's interoperability tests in grpc-go calls a service of this runtime. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Interceptor, ServiceError } from "../../../src/runtime/index.ts";
 import {
@@ -34,23 +34,20 @@ const PORTS = ["grpc", "http"] as const;
 
 const isAbsent = grpcGoIsAbsent();
 
-describe.skipIf(isAbsent).each(PORTS)(
-  "grpc-go's client finds nothing wrong on the port of %s",
-  (port) => {
-    let server: InteropServer;
-    beforeAll(async () => {
-      server = await startInteropServer(port);
-    });
-    afterAll(() => server.stop());
+describe.skipIf(isAbsent).each(PORTS)("grpc-go's client passes on the port of %s", (port) => {
+  let server: InteropServer;
+  beforeAll(async () => {
+    server = await startInteropServer(port);
+  });
+  afterAll(() => server.stop());
 
-    test.each(CASES)("%s", async (testCase) => {
-      expect(await runGoClient(testCase, server)).toBe("");
-    });
-  },
-);
+  test.each(CASES)("%s", async (testCase) => {
+    expect(await runGoClient(testCase, server)).toBe("");
+  });
+});
 
 describe.skipIf(isAbsent || opensslIsAbsent()).each(PORTS)(
-  "nor over TLS on the port of %s",
+  "and over TLS on the port of %s",
   (port) => {
     let certificates: Certificates;
     let server: InteropServer;
@@ -73,7 +70,7 @@ describe.skipIf(isAbsent || opensslIsAbsent()).each(PORTS)(
   },
 );
 
-describe.skipIf(isAbsent)("a client that tries again by a policy of its own", () => {
+describe.skipIf(isAbsent)("a client with its own retry policy", () => {
   const retryPolicy = {
     maxAttempts: 3,
     initialBackoff: "0.001s",
@@ -83,20 +80,23 @@ describe.skipIf(isAbsent)("a client that tries again by a policy of its own", ()
   };
   const policy = { methodConfig: [{ name: [{}], retryPolicy }] };
 
-  test.each(["UNAVAILABLE", "RATE_LIMITED"] as const)("waits as %s says", async (code) => {
-    const came: number[] = [];
-    const refuseTwice: Interceptor = (_call, next) => {
-      came.push(performance.now());
-      if (came.length > 2) return next();
-      throw new ServiceError(code, "not now", { retryAfterSeconds: 0.25 });
-    };
-    const server = await startInteropServer("grpc", {}, [refuseTwice]);
-    expect(await runGoClient("empty_unary", server, policy)).toBe("");
-    const [first = 0, second = 0, third = 0] = came;
-    expect(came.length).toBe(3);
-    // Timers of two processes: a few milliseconds less is as asked.
-    expect(second - first).toBeGreaterThan(240);
-    expect(third - second).toBeGreaterThan(240);
-    await server.stop();
-  });
+  test.each(["UNAVAILABLE", "RATE_LIMITED"] as const)(
+    "waits as long as %s requests",
+    async (code) => {
+      const came: number[] = [];
+      const refuseTwice: Interceptor = (_call, next) => {
+        came.push(performance.now());
+        if (came.length > 2) return next();
+        throw new ServiceError(code, "not now", { retryAfterSeconds: 0.25 });
+      };
+      const server = await startInteropServer("grpc", {}, [refuseTwice]);
+      expect(await runGoClient("empty_unary", server, policy)).toBe("");
+      const [first = 0, second = 0, third = 0] = came;
+      expect(came.length).toBe(3);
+      // The timers of two processes may differ by a few milliseconds.
+      expect(second - first).toBeGreaterThan(240);
+      expect(third - second).toBeGreaterThan(240);
+      await server.stop();
+    },
+  );
 });

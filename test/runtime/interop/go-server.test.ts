@@ -1,4 +1,4 @@
-/** The typed client of this runtime runs gRPC's interoperability tests against the server of grpc-go. */
+/** The typed client of this runtime runs gRPC's interoperability tests with the server of grpc-go. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createGrpcClient, type ServiceClient } from "../../../src/runtime/index.ts";
 import {
@@ -22,7 +22,7 @@ const payload = (size: number) => ({ body: new Uint8Array(size) });
 const asking = (size: number) => ({ responseParameters: [{ size }] });
 const failing = (message: string) => ({ responseStatus: { code: UNKNOWN, message } });
 
-/** A request each time that the one before it was answered. */
+/** Sends each request after the response to the previous one. */
 class PingPong {
   readonly sizes: number[] = [];
   #answered: () => void = () => undefined;
@@ -52,7 +52,7 @@ async function sizesOf(responses: AsyncIterable<StreamingOutputCallResponse>) {
 interface Case {
   readonly name: string;
   readonly run: (client: Client) => Promise<unknown>;
-  /** What it comes to. */
+  /** The expected result. */
   readonly is: unknown;
 }
 
@@ -99,7 +99,7 @@ const CASES: readonly Case[] = [
     is: [],
   },
   {
-    name: "custom_metadata, which only the server sees",
+    name: "custom_metadata, which only the server receives",
     run: async (client) => {
       const metadata = {
         "x-grpc-test-echo-initial": "test_initial_metadata_value",
@@ -168,7 +168,7 @@ const FAILING_CASES: readonly FailingCase[] = [
     error: { message: SPECIAL, grpcStatus: UNKNOWN },
   },
   {
-    // Of its methods, the server of grpc-go leaves this one out.
+    // The server of grpc-go does not implement this method.
     name: "unimplemented_method",
     run: (client) => client.cacheableUnaryCall({}),
     error: { code: "UNIMPLEMENTED" },

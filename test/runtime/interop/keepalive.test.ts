@@ -1,4 +1,4 @@
-/** How often the typed client asks whether its server is alive, which servers of other makers count. */
+/** How often the typed client sends keepalive pings, which third-party servers limit. */
 import { createServer, type Http2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A server that takes calls, answers none, and counts how often it is asked whether it is alive. */
+/** A server that accepts calls, answers none, and counts keepalive pings. */
 async function silentServer() {
   const seen = { calls: 0, pings: 0 };
   const server: Http2Server = createServer();
@@ -62,8 +62,8 @@ const KINDS = [
   },
 ];
 
-describe("while nothing is sent, the server is asked whether it is alive", () => {
-  test.each(KINDS)("by $kind each $every ms", async ({ call, every }) => {
+describe("while nothing is sent, the client sends keepalive pings", () => {
+  test.each(KINDS)("during $kind every $every ms", async ({ call, every }) => {
     const { seen, target } = await silentServer();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const client = createGrpcClient(TestService, { target, retry: false });
@@ -88,7 +88,7 @@ describe("while nothing is sent, the server is asked whether it is alive", () =>
 });
 
 describe.skipIf(grpcGoIsAbsent())("grpc-go's server", () => {
-  test("ends an idle stream that asks more often, so a client must be asked to", async () => {
+  test("ends an idle stream with more frequent pings, so these need an option", async () => {
     const server = await startGoServer();
     closing.push(() => server.stop());
     const client = createGrpcClient(TestService, {

@@ -1,4 +1,4 @@
-/** What a wrong body costs, against what a right one does in the same run. */
+/** The CPU time of an invalid body, compared with a valid one in the same run. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { compileJsonMessage } from "../../../src/runtime/json/json-message.ts";
@@ -7,13 +7,13 @@ import { cpuMilliseconds } from "../../support/cpu-time.ts";
 import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
 import { repeat } from "./decoding.ts";
 
-/** Looking for the place once more, and once more within what fails; before, it was 7 to 28 times. */
+/** One more pass to find the position, and one within the failing part; earlier it was 7 to 28 times. */
 const TIMES = 5;
 const RUNS = 5;
-/** Below, the clock of the processor tells nothing. */
+/** The clock of the processor is too coarse for less. */
 const LEAST_MILLISECONDS = 4;
 
-/** The least that decoding takes, of some runs; the collector strikes at random. */
+/** The minimum CPU time of some runs, since garbage collections are random. */
 function cost(message: DescMessage, text: string): number {
   const decode = compileJsonMessage(message, registryOf([message.file]), {
     maxElements: 1_000_000,
@@ -23,7 +23,7 @@ function cost(message: DescMessage, text: string): number {
     try {
       decode(bytes, { take: () => undefined });
     } catch {
-      // Of a wrong one only the cost counts.
+      // Only the time of an invalid body matters.
     }
   };
   return Math.min(...Array.from({ length: RUNS }, () => cpuMilliseconds(run)));
@@ -37,7 +37,7 @@ const levels = (count: number, inner: string): string => {
   return text;
 };
 
-describe("a body whose last part is wrong costs about what a right one does", {
+describe("a body whose last part is invalid takes about as long as a valid one", {
   timeout: 60_000,
 }, () => {
   test.each<[string, DescMessage, (last: string) => string, string, string]>([

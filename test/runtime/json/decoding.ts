@@ -10,8 +10,8 @@ export function decode(message: DescMessage, text: string, maxElements = 1_000_0
   );
 }
 
-/** What a caller is sent of JSON text; "ok" where nothing is wrong with it. */
-export function told(message: DescMessage, text: string, maxElements?: number): string {
+/** The error message for JSON text, or "ok" if it is valid. */
+export function errorOf(message: DescMessage, text: string, maxElements?: number): string {
   try {
     decode(message, text, maxElements);
     return "ok";
@@ -20,7 +20,7 @@ export function told(message: DescMessage, text: string, maxElements?: number): 
   }
 }
 
-/** So many pieces of JSON in a row. */
+/** A number of pieces of JSON with commas between them. */
 export function repeat(count: number, piece: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => piece(index)).join(",");
 }

@@ -1,20 +1,20 @@
-/** How much one JSON message may hold. */
+/** The limits of one JSON message. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
-import { decode, repeat, told } from "./decoding.ts";
+import { decode, errorOf, repeat } from "./decoding.ts";
 
 const LIMIT = 1_000;
 const refusal = `the body has more than ${LIMIT} elements (server.max_message_elements)`;
 
-/** A body of so many elements, in the way that each row names. */
+/** A body with a number of elements, of the kind that the row names. */
 type Body = (elements: number) => string;
 
-/** As many a message of the type counts at least, so also one that has but one field. */
+/** The minimum count of a message of the type, even with a single field. */
 const FLAT = 4;
 const ALL = 2;
 
-describe("a body may have so many elements and no more", () => {
+describe("the number of elements of a body is limited:", () => {
   test.each<[string, DescMessage, Body]>([
     ["items of a list", FlatSchema, (n) => `{"texts":[${repeat(n - FLAT, () => '"a"')}]}`],
     [
@@ -45,7 +45,7 @@ describe("a body may have so many elements and no more", () => {
         `{"any":{"@type":"x/google.protobuf.FieldMask","value":"${repeat(n - ALL - 1, () => "a")}"}}`,
     ],
     [
-      "messages of many fields, each for 16 that it has",
+      "messages of many fields, counted per 16 fields",
       FlatSchema,
       (n) => {
         const texts = repeat(n - 10 * FLAT, () => '""');
@@ -53,19 +53,19 @@ describe("a body may have so many elements and no more", () => {
       },
     ],
   ])("%s", (_name, message, body) => {
-    expect(told(message, body(LIMIT), LIMIT)).toBe("ok");
-    expect(told(message, body(LIMIT + 10), LIMIT)).toBe(refusal);
+    expect(errorOf(message, body(LIMIT), LIMIT)).toBe("ok");
+    expect(errorOf(message, body(LIMIT + 10), LIMIT)).toBe(refusal);
   });
 
-  test("also those that are not a field, not JSON, or given twice", () => {
+  test("including unknown fields, malformed JSON and duplicates", () => {
     const unknown = (n: number) => `{${repeat(n, (index) => `"x${index}":1`)}}`;
-    expect(told(FlatSchema, unknown(LIMIT), LIMIT)).toBe('the field "x0" is not known');
-    expect(told(FlatSchema, unknown(LIMIT + 1), LIMIT)).toBe(refusal);
-    expect(told(FlatSchema, `{${repeat(LIMIT + 1, () => '"text":""')}}`, LIMIT)).toBe(refusal);
-    expect(told(FlatSchema, `[${",".repeat(LIMIT + 1)}`, LIMIT)).toBe(refusal);
+    expect(errorOf(FlatSchema, unknown(LIMIT), LIMIT)).toBe('the field "x0" is not known');
+    expect(errorOf(FlatSchema, unknown(LIMIT + 1), LIMIT)).toBe(refusal);
+    expect(errorOf(FlatSchema, `{${repeat(LIMIT + 1, () => '"text":""')}}`, LIMIT)).toBe(refusal);
+    expect(errorOf(FlatSchema, `[${",".repeat(LIMIT + 1)}`, LIMIT)).toBe(refusal);
   });
 
-  test("and is refused as too large", () => {
+  test("with the code of a body that is too large", () => {
     const body = `{"texts":[${repeat(LIMIT, () => '""')}]}`;
     expect(() => decode(FlatSchema, body, LIMIT)).toThrow(
       expect.objectContaining({ code: "PAYLOAD_TOO_LARGE" }),
@@ -75,9 +75,9 @@ describe("a body may have so many elements and no more", () => {
 
 test("a body that is too deep is refused before it is parsed", () => {
   const tooDeep = "the body is nested deeper than 100 levels";
-  expect(told(AllSchema, "[".repeat(1_000_000))).toBe(tooDeep);
-  expect(told(AllSchema, `{"anything":${"[".repeat(100)}${"]".repeat(100)}}`)).toBe(tooDeep);
-  expect(told(AllSchema, `{"anything":"${"[".repeat(101)}"}`)).toBe("ok");
+  expect(errorOf(AllSchema, "[".repeat(1_000_000))).toBe(tooDeep);
+  expect(errorOf(AllSchema, `{"anything":${"[".repeat(100)}${"]".repeat(100)}}`)).toBe(tooDeep);
+  expect(errorOf(AllSchema, `{"anything":"${"[".repeat(101)}"}`)).toBe("ok");
 });
 
 test.each([
@@ -89,5 +89,5 @@ test.each([
   ["brackets that do not match", "]]]}}}"],
   ["a byte order mark", "\ufeff{}"],
 ])("what is not JSON is reported: %s", (_name, text) => {
-  expect(told(FlatSchema, text, LIMIT)).toBe("the body is not valid JSON");
+  expect(errorOf(FlatSchema, text, LIMIT)).toBe("the body is not valid JSON");
 });

@@ -1,49 +1,51 @@
-/** The place that is reported of a wrong body: the first that is wrong as it was sent. */
+/** The position that is reported for an invalid body: the first error in the order of the text. */
 import type { DescMessage } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { AllSchema, FlatSchema } from "../http/unusual-protos/gen/unusual/kinds/v1/kinds_pb.ts";
-import { repeat, told } from "./decoding.ts";
+import { errorOf, repeat } from "./decoding.ts";
 
 const item = (wrong: number, right: string, bad: string) => (index: number) =>
   index >= wrong ? bad : right;
 
-describe("of a thousand items, the first of those that are wrong", () => {
+describe("the first invalid one of a thousand items", () => {
   const PLACES = [0, 1, 127, 128, 129, 500, 999];
 
   test.each(PLACES)("in a list, at %i", (at) => {
-    expect(told(FlatSchema, `{"smalls":[${repeat(1000, item(at, "1", '"x"'))}]}`)).toBe(
+    expect(errorOf(FlatSchema, `{"smalls":[${repeat(1000, item(at, "1", '"x"'))}]}`)).toBe(
       `the field "smalls[${at}]" must be an int32`,
     );
   });
   test.each(PLACES)("in a list of times, at %i", (at) => {
     const right = '"2026-01-31T12:00:00Z"';
     const body = `{"times":[${repeat(1000, item(at, right, '"2026-02-31T12:00:00Z"'))}]}`;
-    expect(told(FlatSchema, body)).toBe(
+    expect(errorOf(FlatSchema, body)).toBe(
       `the field "times[${at}]" must be a time such as 2026-01-31T12:00:00Z`,
     );
   });
   test.each(PLACES)("in a list of messages, at %i", (at) => {
     const body = `{"alls":[${repeat(1000, item(at, '{"flat":{}}', '{"flat":{"truth":1}}'))}]}`;
-    expect(told(AllSchema, body)).toBe(`the field "alls[${at}].flat.truth" must be true or false`);
+    expect(errorOf(AllSchema, body)).toBe(
+      `the field "alls[${at}].flat.truth" must be true or false`,
+    );
   });
   test.each(PLACES)("in a map, at %i", (at) => {
     const value = item(at, '"a"', "1");
     const body = `{"texts":{${repeat(1000, (index) => `"k${index}":${value(index)}`)}}}`;
-    expect(told(AllSchema, body)).toBe(`the field "texts[\\"k${at}\\"]" is not valid`);
+    expect(errorOf(AllSchema, body)).toBe(`the field "texts[\\"k${at}\\"]" is not valid`);
   });
   test.each(PLACES)("of the keys of a map, at %i", (at) => {
     const key = item(at, "1", "x");
     const body = `{"shades":{${repeat(1000, (index) => `"${key(index)}${index}":1`)}}}`;
-    expect(told(AllSchema, body)).toBe(`the field "shades[\\"x${at}\\"]" is not valid`);
+    expect(errorOf(AllSchema, body)).toBe(`the field "shades[\\"x${at}\\"]" is not valid`);
   });
   test.each(PLACES)("in a map of messages, at %i", (at) => {
     const value = item(at, "{}", '{"small":1.5}');
     const body = `{"flats":{${repeat(1000, (index) => `"k${index}":${value(index)}`)}}}`;
-    expect(told(AllSchema, body)).toBe(`the field "flats[\\"k${at}\\"].small" must be an int32`);
+    expect(errorOf(AllSchema, body)).toBe(`the field "flats[\\"k${at}\\"].small" must be an int32`);
   });
 });
 
-describe("of several that are wrong, the first", () => {
+describe("the first of several errors", () => {
   const texts = `[${repeat(200, () => '"a"')},1]`;
   test.each<[string, DescMessage, string, string]>([
     [
@@ -101,14 +103,16 @@ describe("of several that are wrong, the first", () => {
       'the field "flat.huges[1]" must be a uint64',
     ],
   ])("%s", (_name, message, body, expected) => {
-    expect(told(message, body)).toBe(expected);
+    expect(errorOf(message, body)).toBe(expected);
   });
 });
 
-test("what is wrong only together has no place of its own", () => {
+test("an error of several parts together has no position", () => {
   const twice = (count: number) =>
     `{"datas":{${repeat(count, (index) => `"${index + 1}":""`)},"+1":""}}`;
   for (const count of [2, 300]) {
-    expect(told(AllSchema, twice(count))).toBe("the body does not match the fields of the request");
+    expect(errorOf(AllSchema, twice(count))).toBe(
+      "the body does not match the fields of the request",
+    );
   }
 });

@@ -26,7 +26,7 @@ test.each([
   expect(stdout.toString()).toBe("one\ntwo\n");
 });
 
-test("many lines arrive whole and in order at a slow reader", () => {
+test("many lines arrive complete and in order at a slow reader", () => {
   const body = `for (let i = 0; i < 20000; i++) log.write(String(i).padStart(99, "ä") + "\\n");`;
   const { stdout } = run(body, '"$@" | { sleep 1; cat; }');
   const lines = stdout.toString().trimEnd().split("\n");
@@ -34,7 +34,7 @@ test("many lines arrive whole and in order at a slow reader", () => {
   expect(lines.at(-1)).toBe("19999".padStart(99, "ä"));
 });
 
-test("a reader that has gone stops the log, not the process", () => {
+test("a closed pipe stops the log, not the process", () => {
   const body = `
 for (let i = 0; i < 20; i++) { log.write("x\\n"); await new Promise((r) => setTimeout(r, 20)); }
 process.stderr.write("done");`;
@@ -49,15 +49,15 @@ for (let i = 0; i < ${LINES}; i++) {
   if (i % 300 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
 }`;
 
-test("a reader that does not read is waited for once, and the service goes on", () => {
+test("a reader that does not read delays the service only once", () => {
   const body = `${WRITE_MANY}
 process.stderr.write("service done, ");`;
   const { stderr } = run(body, '"$@" | { sleep 8; echo reader gone >&2; }');
-  // For each write it would be minutes, and a write that blocks ends with the reader.
+  // Waiting for each write would take minutes, and a blocking write would end with the reader.
   expect(stderr.toString()).toBe("service done, reader gone\n");
 });
 
-test("a reader that reads again gets whole lines, and how many are missing", () => {
+test("a reader that reads again gets complete lines, and the number of missing ones", () => {
   const body = `${WRITE_MANY}
 await new Promise((resolve) => setTimeout(resolve, 4000));
 log.write(JSON.stringify({ i: "last" }) + "\\n");`;

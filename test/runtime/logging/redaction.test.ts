@@ -8,8 +8,12 @@ const SECRET = "hunter2-Value";
 const KEY = { kty: "RSA", dp: "***", dq: "***", qi: "***", oth: "***", k: "***", d: "***", e: "e" };
 const NO_STACK = { type: "Error", message: "no" };
 
-/** What the log has of an error. */
-const told = (type: string, message: string) => ({ type, message, stack: expect.any(String) });
+/** The expected form of an error in the log. */
+const loggedError = (type: string, message: string) => ({
+  type,
+  message,
+  stack: expect.any(String),
+});
 const privateKey = (value: string) =>
   `-----BEGIN PRIVATE KEY-----\n${value}\n-----END PRIVATE KEY-----\n`;
 const jwt = (value: string) => `eyJhbGciOiJSUzI1NiJ9.${value}.c2ln`;
@@ -70,7 +74,7 @@ describe("a secret is found [OBS-4]", () => {
     ["in query parameters", new URLSearchParams({ token: SECRET, page: "2" })],
     ["in JSON", `{"a":[{"client_secret":"${SECRET}"}]}`],
     ["in JSON within JSON", JSON.stringify({ body: JSON.stringify({ token: SECRET }) })],
-    ["in JSON that was cut", `{"token":"${SECRET}`],
+    ["in truncated JSON", `{"token":"${SECRET}`],
     ["in escaped JSON", `said: {\\"token\\":\\"${SECRET}\\"}`],
     ["in JSON inside a text", `body was {"password": "${SECRET} \\" more"} there`],
     ["in a header line", `Authorization: Bearer ${SECRET}`],
@@ -79,13 +83,13 @@ describe("a secret is found [OBS-4]", () => {
     ["that is a JSON Web Token", `got eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiI${SECRET}.c2ln`],
     ["that is a private key", `-----BEGIN PRIVATE KEY-----\n${SECRET}\n-----END PRIVATE KEY-----`],
   ])("%s", (_, value) => {
-    const told = JSON.stringify(redact({ value }));
-    expect(told).not.toContain(SECRET);
-    expect(told).not.toContain(Buffer.from(`alice:${SECRET}`).toString("base64"));
+    const logged = JSON.stringify(redact({ value }));
+    expect(logged).not.toContain(SECRET);
+    expect(logged).not.toContain(Buffer.from(`alice:${SECRET}`).toString("base64"));
   });
 });
 
-describe("a secret is not told by a text", () => {
+describe("a secret in a text is removed", () => {
   test.each<[string, string]>([
     ["after a scheme, whatever the header is called", `x-token: Bearer ${SECRET}`],
     ["after a scheme in capitals", `token=BASIC ${SECRET}`],
@@ -99,7 +103,7 @@ describe("a secret is not told by a text", () => {
     ["by a short name", `pwd=${SECRET}`],
     ["by a credential", `credential=${SECRET}`],
     ["by a name that ends in jwt", `x-jwt=${SECRET}`],
-    ["in a private key that was cut", `-----BEGIN EC PRIVATE KEY-----\n${SECRET}`],
+    ["in a truncated private key", `-----BEGIN EC PRIVATE KEY-----\n${SECRET}`],
     ["in the second of two private keys", `${privateKey("a")}${privateKey(SECRET)}`],
     ["in the second of two JSON Web Tokens", `${jwt("a")} ${jwt(SECRET)}`],
     ["in the second of two bearers", `bearer abcde1 Bearer ${SECRET}`],
@@ -147,7 +151,7 @@ test.each<[string, unknown, unknown]>([
   ["infinity", Number.NEGATIVE_INFINITY, "-Infinity"],
   ["a symbol", Symbol("a"), "Symbol(a)"],
   ["a function", () => undefined, "[function]"],
-  ["a time that is none", new Date(Number.NaN), "Invalid Date"],
+  ["an invalid time", new Date(Number.NaN), "Invalid Date"],
   ["a pattern", /a+/i, "/a+/i"],
   ["bytes", new Uint8Array(3), "[3 bytes]"],
   ["a buffer", new ArrayBuffer(4), "[4 bytes]"],
@@ -178,13 +182,13 @@ test.each<[string, unknown, unknown]>([
   [
     "an error",
     Object.assign(new TypeError("no", { cause: new RangeError("why") }), { code: "E1", name: "X" }),
-    { ...told("X", "no"), code: "E1", cause: told("RangeError", "why") },
+    { ...loggedError("X", "no"), code: "E1", cause: loggedError("RangeError", "why") },
   ],
   ["an error without a stack", Object.assign(new Error("no"), { stack: undefined }), NO_STACK],
   [
     "errors of an error",
     new AggregateError([new Error("one"), "two"], "all"),
-    { ...told("AggregateError", "all"), errors: [told("Error", "one"), "two"] },
+    { ...loggedError("AggregateError", "all"), errors: [loggedError("Error", "one"), "two"] },
   ],
   [
     "what throws while it is read",
@@ -199,7 +203,7 @@ test.each<[string, unknown, unknown]>([
   expect(redact(value)).toStrictEqual(expected ?? value);
 });
 
-test("what is left out is said", () => {
+test("omitted parts are marked", () => {
   const list = redact(Array.from({ length: 103 }, (_, index) => index)) as unknown[];
   expect(list).toHaveLength(101);
   expect(list.at(-1)).toBe("[3 more]");
@@ -213,7 +217,7 @@ test("what is left out is said", () => {
   expect(redact(nested(7))).toEqual(nested(7));
   expect(JSON.stringify(redact(nested(8)))).toContain('"below":"[too deep or too large]"');
   const many = Array.from({ length: 99 }, () => Array.from({ length: 50 }, () => ({})));
-  // Of 2,000 in all, with the lists.
+  // 2,000 in total, including the lists.
   expect(JSON.stringify(redact(many)).match(/\{\}/g)).toHaveLength(1959);
   expect(JSON.stringify(redact(many))).toContain('"[too deep or too large]"');
   const text = "x".repeat(16 * 1024);
@@ -221,7 +225,7 @@ test("what is left out is said", () => {
   expect(redactText(`a${text}bcd`)).toBe(`a${text.slice(1)}… (4 more characters)`);
 });
 
-test("what is not a secret stays", () => {
+test("other values stay unchanged", () => {
   const value = {
     rpc: "hub.v1.S/Get",
     status: 200,
@@ -243,7 +247,7 @@ test("what is not a secret stays", () => {
   expect(redactText("the key of the map is wrong")).toBe("the key of the map is wrong");
 });
 
-test("cycles, depth, size and what throws are bounded", () => {
+test("cycles, depth, size and errors of getters are handled", () => {
   const cycle: Record<string, unknown> = { name: "a" };
   cycle["self"] = cycle;
   expect(redact(cycle)).toEqual({ name: "a", self: "[circular]" });

@@ -4,11 +4,11 @@ import { decodeHeaderText } from "../../../src/runtime/authn/identity/identity-t
 import { principalOfClaims } from "../../../src/runtime/authn/jwt/jwt-verifier.ts";
 import { cleanLine, cleanText } from "../../../src/runtime/logging/redaction/redact-text.ts";
 
-/** As Node gives a header. */
+/** A header as Node.js returns it. */
 const header = (text: string) => decodeHeaderText(Buffer.from(text).toString("latin1"));
 const nameOf = (name: string) => principalOfClaims({ name }, "alice", "user").name;
 
-/** The first and the last of each range. */
+/** The first and last character of each range. */
 const unprintable =
   "0000 001b 001f 007f 0080 009f 2028 2029 202a 202e 2066 2069 0008 000b 000d".split(" ");
 const layout = ["0009", "000a"];
@@ -17,7 +17,7 @@ const harmless = "0020 007e 00a0 061b 061d 200d 2010 2027 202f 2065 206a fefe ff
 
 const textOf = (code: string) => `a${String.fromCharCode(Number.parseInt(code, 16))}b`;
 
-test.each(unprintable)("U+%s is refused in a header, and harmless in all else", (code) => {
+test.each(unprintable)("U+%s is refused in a header, and replaced or escaped elsewhere", (code) => {
   const text = textOf(code);
   expect(header(text)).toBeUndefined();
   expect(nameOf(text)).toBe("a b");
@@ -26,7 +26,7 @@ test.each(unprintable)("U+%s is refused in a header, and harmless in all else", 
   expect(cleanLine(text, 10)).toBe(`a\\u${code}b`);
 });
 
-test.each(layout)("U+%s stays in the text of a log, and nowhere else", (code) => {
+test.each(layout)("U+%s is kept only in the text of a log", (code) => {
   const text = textOf(code);
   expect(header(text)).toBeUndefined();
   expect(nameOf(text)).toBe("a b");
@@ -35,7 +35,7 @@ test.each(layout)("U+%s stays in the text of a log, and nowhere else", (code) =>
   expect(cleanLine(text, 10)).toBe(code === "0009" ? "a\\tb" : "a\\nb");
 });
 
-test.each(invisible)("U+%s may stand in a name, and is seen in logs and audit events", (code) => {
+test.each(invisible)("U+%s is allowed in a name, and visible in logs and audit events", (code) => {
   const text = textOf(code);
   expect(header(text)).toBe(text);
   expect(nameOf(text)).toBe(text);
@@ -43,21 +43,21 @@ test.each(invisible)("U+%s may stand in a name, and is seen in logs and audit ev
   expect(cleanText(text)).toBe(`a\\u${code}b`);
 });
 
-test.each(["d800", "dbff", "dc00", "dfff"])("half a pair, U+%s, is stored nowhere", (code) => {
+test.each(["d800", "dbff", "dc00", "dfff"])("a lone surrogate, U+%s, is stored nowhere", (code) => {
   const text = textOf(code);
   expect(nameOf(text)).toBe("a b");
   expect(safeText(text)).toBe(`a\\u${code}b`);
   expect(JSON.stringify(cleanText(text))).toBe(`"a\\u${code}b"`);
 });
 
-test.each(harmless)("U+%s stays what it is", (code) => {
+test.each(harmless)("U+%s stays unchanged", (code) => {
   const text = textOf(code);
   expect([header(text), nameOf(text), safeText(text), cleanText(text)]).toEqual(
     Array(4).fill(text),
   );
 });
 
-test("whole pairs stay what they are", () => {
+test("surrogate pairs stay unchanged", () => {
   const text = "a💥b";
   expect([header(text), nameOf(text), safeText(text), cleanText(text)]).toEqual(
     Array(4).fill(text),

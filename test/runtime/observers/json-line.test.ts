@@ -8,7 +8,7 @@ test.each([
   ["123456789", '"12345678…"'],
   ['a"b', '"a\\"b"'],
   ["a\\b", '"a\\\\b"'],
-  // On one line also in what reads the JSON.
+  // On one line even after JSON decoding.
   ["a\nb\tc", '"a\\\\nb\\\\tc"'],
   ["\u001b[2J", '"\\\\u001b[2J"'],
   ["漢字", '"漢字"'],
@@ -16,7 +16,7 @@ test.each([
   expect(quoted(text, 8)).toBe(expected);
 });
 
-/** Works, and counts how often. */
+/** Does its work, and counts the calls. */
 function counted(maxTexts: number) {
   const worked: string[] = [];
   const work = remembered((text) => {
@@ -26,13 +26,13 @@ function counted(maxTexts: number) {
   return { work, worked };
 }
 
-test("what repeats is worked out once", () => {
+test("repeated texts are computed once", () => {
   const { work, worked } = counted(2);
   for (const text of ["a", "b", "a", "b"]) expect(work(text)).toBe(`<${text}>`);
   expect(worked).toEqual(["a", "b"]);
 });
 
-test("no more than a number of texts is kept", () => {
+test("the number of cached texts is limited", () => {
   const { work, worked } = counted(2);
   for (const text of ["a", "b", "c", "c", "a", "b"]) work(text);
   expect(worked).toEqual(["a", "b", "c", "a", "b"]);
@@ -41,7 +41,7 @@ test("no more than a number of texts is kept", () => {
 test.each([
   [256, 1],
   [257, 2],
-])("a text of %i characters is worked out %i times of two", (length, times) => {
+])("a text of %i characters is computed %i times for two calls", (length, times) => {
   const { work, worked } = counted(2);
   for (let count = 0; count < 2; count++) work("x".repeat(length));
   expect(worked).toHaveLength(times);

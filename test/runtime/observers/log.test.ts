@@ -32,7 +32,7 @@ function unrouted(more: Partial<UnroutedRequest> = {}): UnroutedRequest {
   };
 }
 
-/** The line of such a request, but for its outcome. */
+/** The line of the request, without its outcome. */
 const unroutedLine = {
   level: "info",
   time: expect.any(String),
@@ -46,7 +46,7 @@ const unroutedLine = {
 };
 
 describe("the log", () => {
-  test("is a line of JSON a message, with time, level, service and environment", () => {
+  test("has one line of JSON per message, with time, level, service and environment", () => {
     const { destination, lines, parsed } = linesOf();
     const log = createLogger({ service: "hub", environment: "test", destination });
     log.info({ routes: 3 }, "routes published");
@@ -62,7 +62,7 @@ describe("the log", () => {
     });
   });
 
-  test("has no secret, in fields and in messages", () => {
+  test("has no secrets in fields and messages", () => {
     const { destination, lines } = linesOf();
     const log = createLogger({ destination });
     log.warn({ deep: { list: [{ Client_Secret: "SECRET" }] } }, "at postgres://u:SECRET@db");
@@ -73,7 +73,7 @@ describe("the log", () => {
     expect(lines.join("")).not.toContain("SECRET");
   });
 
-  test("cannot be given lines of one's own", () => {
+  test("cannot be forged by line breaks", () => {
     const { destination, lines } = linesOf();
     const log = createLogger({ destination });
     log.info(
@@ -86,7 +86,7 @@ describe("the log", () => {
     expect(() => JSON.parse(lines[0] as string)).not.toThrow();
   });
 
-  test("is written at each level, and can be written out at once", () => {
+  test("has all levels, and can be flushed", () => {
     const { destination, parsed } = linesOf();
     let flushes = 0;
     const flushSync = () => void flushes++;
@@ -100,21 +100,21 @@ describe("the log", () => {
   test.each<[string, object, object]>([
     ["an error", new TypeError("no"), { error: { type: "TypeError", message: "no" } }],
     ["a list", ["a", { token: "SECRET" }], { error: ["a", { token: "***" }] }],
-    ["what cannot be read", unreadable(), { error: "[unreadable: Error]" }],
+    ["an unreadable value", unreadable(), { error: "[unreadable: Error]" }],
   ])("takes %s in the place of fields", (_, fields, reported) => {
     const { destination, parsed } = linesOf();
     createLogger({ destination }).error(fields, "failed");
     expect(parsed()[0]).toMatchObject({ ...reported, level: "error", message: "failed" });
   });
 
-  test("has the time that a line is given", () => {
+  test("has the given time of a line", () => {
     const { destination, parsed } = linesOf();
     const log = createLogger({ destination });
     for (const now of [1, 2, 1]) log.line("info", '"x":1', "a", now);
     expect(parsed().map(({ time }) => time.slice(-4))).toEqual(["001Z", "002Z", "001Z"]);
   });
 
-  test("writes from its level on", () => {
+  test("omits lines below its level", () => {
     const { destination, parsed } = linesOf();
     const log = createLogger({ level: "warn", destination });
     log.debug({}, "a");
@@ -138,7 +138,7 @@ describe("the access log", () => {
     return { log, lines, parsed };
   };
 
-  test("has a line for a call, with what is known of it", () => {
+  test("has a line for a call, with all known values", () => {
     const { log, parsed } = open();
     const call = callOf();
     call.traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -148,7 +148,7 @@ describe("the access log", () => {
     call.resource = "skill:abc";
     call.decision = "allowed";
     log.end(call, undefined);
-    // The adapter sends the response after the chain.
+    // The adapter sends the response when the chain has ended.
     call.responseBytes = 512;
     log.flush();
     expect(parsed()).toEqual([
@@ -178,7 +178,7 @@ describe("the access log", () => {
     ]);
   });
 
-  test("has no member for what is not known", () => {
+  test("has no member for an unknown value", () => {
     const { log, parsed } = open();
     const call = callOf({ headers: headersOf({}) });
     call.endedAt = call.startedAt + 12.3456;
@@ -204,7 +204,7 @@ describe("the access log", () => {
     ]);
   });
 
-  test("has a line for a request that never was a call", () => {
+  test("has a line for a request that did not become a call", () => {
     const { log, parsed } = open();
     log.request(unrouted({ code: undefined, status: 204 }));
     log.request(unrouted({ httpMethod: "" }));
@@ -215,15 +215,15 @@ describe("the access log", () => {
   });
 
   test.each([
-    ["of a path that is skipped", {}, "/healthz?x=1"],
-    ["where the log is off", { enabled: false }, "/x"],
+    ["of a skipped path", {}, "/healthz?x=1"],
+    ["if the log is off", { enabled: false }, "/x"],
   ])("has none for such a request %s", (_, options, target) => {
     const { log, lines } = open(options);
     log.request(unrouted({ target }));
     expect(lines).toEqual([]);
   });
 
-  test("has each call once", () => {
+  test("has one line per call", () => {
     const { log, lines } = open();
     for (let count = 0; count < 3; count++) {
       log.end(callOf(), undefined);
@@ -232,7 +232,7 @@ describe("the access log", () => {
     expect(lines).toHaveLength(3);
   });
 
-  test("goes on after a call that cannot be logged, and says why without secrets", () => {
+  test("continues after a call that cannot be logged, and logs the reason without secrets", () => {
     const { log, lines, parsed } = open();
     const broken = callOf({
       headers: { all: () => failing("password=SECRET"), names: () => [] },
@@ -247,7 +247,7 @@ describe("the access log", () => {
     expect(lines.join("")).not.toContain("SECRET");
   });
 
-  test("is written by itself once the event loop turns", async () => {
+  test("is flushed in the next turn of the event loop", async () => {
     const { log, lines } = open();
     log.end(callOf(), undefined);
     expect(lines).toEqual([]);
@@ -255,7 +255,7 @@ describe("the access log", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("has the status of gRPC over gRPC", () => {
+  test("has the gRPC status over gRPC", () => {
     const { log, parsed } = open();
     log.end(callOf({ transport: "grpc" }), new ServiceError("FORBIDDEN"));
     log.flush();
@@ -264,7 +264,7 @@ describe("the access log", () => {
     expect(parsed()[0]).not.toHaveProperty("status");
   });
 
-  test("over gRPC says of success 0, and skips no call by a path", () => {
+  test("over gRPC has 0 for success, and skips no call by its path", () => {
     const { log, parsed } = open();
     log.end(callOf({ transport: "grpc", target: "/healthz" }), undefined);
     log.flush();
@@ -288,7 +288,7 @@ describe("the access log", () => {
     expect([line.level, line.slow]).toEqual(isSlow ? ["warn", true] : ["info", undefined]);
   });
 
-  test("tells the cause of what failed inside, without secrets, and only that where it is off", () => {
+  test("has the cause of an internal error, without secrets, even if other lines are off", () => {
     const cause = new Error("query failed: password=SECRET");
     for (const enabled of [true, false]) {
       const { log, lines, parsed } = open({ enabled });
@@ -305,7 +305,7 @@ describe("the access log", () => {
     }
   });
 
-  test("tells what failed inside without a cause", () => {
+  test("has an internal error without a cause", () => {
     const { log, parsed } = open();
     log.end(callOf({ target: "/healthz" }), new ServiceError("INTERNAL", "said to nobody"));
     log.flush();
@@ -318,14 +318,14 @@ describe("the access log", () => {
 
   test.each<[string, ServiceError, string, unknown]>([
     [
-      "500 of a service's own, and its cause",
+      "a custom 500, and its cause",
       ServiceError.of(500, "ODD", "x", { cause: "password=SECRET" }),
       "warn",
       "password=***",
     ],
-    ["503 and a cause of nothing", serviceErrorOf("UNAVAILABLE", null), "warn", null],
+    ["503 with a null cause", serviceErrorOf("UNAVAILABLE", null), "warn", null],
     ["503 without a cause", new ServiceError("UNAVAILABLE"), "info", undefined],
-    ["a refusal, whose cause is its caller's", serviceErrorOf("FORBIDDEN", "x"), "info", undefined],
+    ["a refusal, whose cause is the caller", serviceErrorOf("FORBIDDEN", "x"), "info", undefined],
   ])("has of %s", (_, error, level, reported) => {
     const { log, parsed } = open();
     log.end(callOf(), error);
@@ -334,7 +334,7 @@ describe("the access log", () => {
     expect([line.level, line.error]).toEqual([level, reported]);
   });
 
-  test("warns of a dependency that is down", () => {
+  test("warns about an unavailable dependency", () => {
     const { log, parsed } = open();
     const error = new ServiceError("UNAVAILABLE", undefined, { cause: new Error("no etcd") });
     log.end(callOf(), error);
@@ -364,7 +364,7 @@ describe("the access log", () => {
     expect(lines).toHaveLength(skipped ? 0 : 1);
   });
 
-  test("is one line whatever a caller sends, and no secret of the path is in it", () => {
+  test("is one line whatever a caller sends, without secrets of the path", () => {
     const { log, lines, parsed } = open();
     const agent = `x\r\n{"level":"error"}\u001b[2J\u2028"\\ ${"y".repeat(5000)}`;
     const call = callOf({

@@ -11,7 +11,7 @@ import { startVault } from "../support/vault-server.ts";
 const textOf = async (metrics = createMetrics({ process: false })) => (await metrics.text()).body;
 
 describe("metrics", () => {
-  test("count calls by RPC, transport and code, with how long they took", async () => {
+  test("count calls by RPC, transport and code, with their durations", async () => {
     const metrics = createMetrics({ process: false });
     const { observer } = metrics;
     const call = callOf();
@@ -37,7 +37,7 @@ describe("metrics", () => {
     }
   });
 
-  test("put a call into all buckets from its length on, and add up the lengths", async () => {
+  test("count a call in all buckets from its duration on, and sum up the durations", async () => {
     const metrics = createMetrics({ process: false });
     for (const durationMs of [0, 300, 20_000]) {
       const call = callOf();
@@ -61,7 +61,7 @@ describe("metrics", () => {
     expect(samples.at(-1)).toBe("count  3");
   });
 
-  test("count one RPC over HTTP and over gRPC apart", async () => {
+  test("count an RPC over HTTP and over gRPC separately", async () => {
     const metrics = createMetrics({ process: false });
     for (const transport of ["http", "grpc", "grpc"] as const) {
       const call = callOf({ transport, method: methodOf({ index: 3 }) });
@@ -75,7 +75,7 @@ describe("metrics", () => {
     expect(text).toContain(`rpc_server_requests_total${labels("grpc")} 2\n`);
   });
 
-  test("count two RPCs over one transport apart", async () => {
+  test("count two RPCs over one transport separately", async () => {
     const metrics = createMetrics({ process: false });
     for (const index of [1, 2, 2]) {
       const call = callOf({ method: methodOf({ index, rpc: `a.B/${index}` }) });
@@ -89,7 +89,7 @@ describe("metrics", () => {
     }
   });
 
-  test("count what the parts of the runtime tell", async () => {
+  test("count the events of the runtime", async () => {
     const metrics = createMetrics({ process: false });
     const { events } = metrics;
     events.identityHeadersDropped();
@@ -118,12 +118,12 @@ describe("metrics", () => {
     ]) {
       expect(text).toContain(`${line}\n`);
     }
-    // Each series is there once.
+    // Each series occurs once.
     const series = [...text.matchAll(/^(\S+) \S+$/gm)].map(([, name]) => name);
     expect(new Set(series).size).toBe(series.length);
   });
 
-  test("stay bounded, whatever codes and names there are", async () => {
+  test("stay bounded for any codes and names", async () => {
     const metrics = createMetrics({ process: false });
     for (let index = 0; index < 5000; index++) {
       const call = callOf();
@@ -141,7 +141,7 @@ describe("metrics", () => {
     expect(lines).toContain('svc_access_cache_requests_total{cache="other",outcome="other"} 4500');
   });
 
-  test("have the outcomes that an alert waits for from the start, at 0", async () => {
+  test("have the outcomes that alerts need at 0 from the start", async () => {
     const metrics = createMetrics({ process: false });
     const atStart = (await textOf(metrics)).split("\n").filter((line) => !line.startsWith("#"));
     const of = (name: string, ...outcomes: string[]) =>
@@ -174,7 +174,7 @@ describe("metrics", () => {
     }
   });
 
-  test("of a server have its authenticators, caches and rate limits from the start, at 0", async () => {
+  test("of a server have its authenticators, caches and rate limits at 0 from the start", async () => {
     const oidc = { issuer: "http://127.0.0.1:1", audience: ["vault"] };
     const vault = await startVault({ security: { authn: { mode: "idp_jwt", oidc } } });
     onTestFinished(() => vault.stop());
@@ -223,13 +223,13 @@ describe("metrics", () => {
     });
   });
 
-  test("escape what labels hold", async () => {
+  test("escape the values of labels", async () => {
     const metrics = createMetrics({ process: false });
     metrics.events.rateLimited('a"\n\\b');
     expect(await textOf(metrics)).toContain('{rpc="a\\"\\n\\\\b"} 1');
   });
 
-  test("have those of the process where they are asked for", async () => {
+  test("include those of the process if configured", async () => {
     const text = await textOf(createMetrics());
     expect(text).toContain("nodejs_eventloop_lag_seconds");
     expect(text).toContain("process_cpu_user_seconds_total");
@@ -266,7 +266,7 @@ describe("the server of metrics [OBS-2]", () => {
       outgoing.on("error", reject).end();
     });
 
-  test("answers the text, its own health, and nothing else", async () => {
+  test("serves the metrics and its own health, and nothing else", async () => {
     const port = await open();
     const text = await ask(port, "/metrics?x=1");
     expect(text).toMatchObject({ status: 200, type: expect.stringContaining("text/plain") });
@@ -294,7 +294,7 @@ describe("the server of metrics [OBS-2]", () => {
     }
   });
 
-  test("answers 500 without detail where a metric fails", async () => {
+  test("responds 500 without details if a metric fails", async () => {
     const metrics = createMetrics({ process: false });
     metrics.databasePool("broken", () => {
       throw new Error("SECRET");
@@ -308,7 +308,7 @@ describe("the server of metrics [OBS-2]", () => {
     });
   });
 
-  test("takes no more than a scraper sends", async () => {
+  test("limits requests to the size of a scraper's", async () => {
     const port = await open();
     const long = await new Promise((resolve) => {
       const headers = { "x-long": "x".repeat(9000) };
@@ -318,7 +318,7 @@ describe("the server of metrics [OBS-2]", () => {
     expect(long).toBe(431);
   });
 
-  test("silent connections keep no probe waiting: the ones that asked longest ago are closed", async () => {
+  test("silent connections delay no probe: those with the oldest requests are closed", async () => {
     const port = await open();
     const closed: number[] = [];
     const sockets: Socket[] = [];
@@ -334,7 +334,7 @@ describe("the server of metrics [OBS-2]", () => {
     scraper.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
     await once(scraper, "data");
     for (let number = 200; number < 400; number++) await connectAs(number);
-    // The scraper, the last 255 silent ones and this one: of 401, those that came first are gone.
+    // The scraper, the last 255 silent ones and this one: the first of the 401 are closed.
     expect(await ask(port, "/healthz")).toMatchObject({ status: 200 });
     expect(await ask(port, "/metrics")).toMatchObject({ status: 200 });
     await expect.poll(() => closed.length).toBeGreaterThan(144);
@@ -344,7 +344,7 @@ describe("the server of metrics [OBS-2]", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test("a request that does not come to its end is closed within seconds", async () => {
+  test("an incomplete request is closed within seconds", async () => {
     const port = await open();
     const socket = connect(port, "127.0.0.1");
     socket.write("GET /healthz HTTP/1.1\r\nx-slow: ");
@@ -353,7 +353,7 @@ describe("the server of metrics [OBS-2]", () => {
     socket.destroy();
   }, 8_000);
 
-  test("is closed with the connections that are kept, and can be closed again", async () => {
+  test("is closed with its kept connections, and can be closed again", async () => {
     const server = new MetricsServer(createMetrics({ process: false }), {
       address: "127.0.0.1:0",
       path: "/metrics",
@@ -369,7 +369,7 @@ describe("the server of metrics [OBS-2]", () => {
     await expect(ask(port, "/healthz")).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("says what the system says of another address", async () => {
+  test("reports the error of the system for an unavailable address", async () => {
     const server = new MetricsServer(createMetrics({ process: false }), {
       address: "192.0.2.1:9",
       path: "/metrics",
@@ -384,7 +384,7 @@ describe("the server of metrics [OBS-2]", () => {
     });
   });
 
-  test("says so where its address is taken, and can be closed all the same", async () => {
+  test("reports an address in use, and can still be closed", async () => {
     const port = await open();
     const second = new MetricsServer(createMetrics({ process: false }), {
       address: `127.0.0.1:${port}`,
@@ -394,7 +394,7 @@ describe("the server of metrics [OBS-2]", () => {
     await second.close();
   });
 
-  test("listens on IPv6 and goes on while the process drains", async () => {
+  test("listens on IPv6 and keeps serving while the process drains", async () => {
     const server = new MetricsServer(createMetrics({ process: false }), {
       address: "[::1]:0",
       path: "/metrics",

@@ -1,4 +1,4 @@
-/** Calls whose headers cannot be understood are calls all the same, by each protocol: in the log and in the metrics. */
+/** Calls with malformed headers are in the log and the metrics, over each protocol. */
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { frame, rawCall, rawSession } from "../grpc/support/raw-call.ts";

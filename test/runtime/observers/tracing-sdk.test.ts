@@ -30,7 +30,7 @@ import {
   type VaultOptions,
 } from "../support/vault-server.ts";
 
-/** What the exporter of the page prints of a span. */
+/** The values of a span that the exporter of the page prints. */
 interface PrintedSpan {
   readonly resource: { readonly attributes: Record<string, unknown> };
   readonly traceId: string;
@@ -79,7 +79,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the code of the page as it is written there. */
+/** Runs the code of the page unchanged. */
 async function runPage() {
   const page = readFileSync(join(ROOT, "docs/operations.md"), "utf8");
   const [, code = ""] = /^```ts\n(\/\/ src\/tracing\.ts[\s\S]*?)^```$/m.exec(page) ?? [];
@@ -108,7 +108,7 @@ async function printed(): Promise<PrintedSpan[]> {
   return spans;
 }
 
-/** The spans of the server, once there are so many. */
+/** The spans of the server, once a number of them have ended. */
 async function serverSpans(count = 1): Promise<PrintedSpan[]> {
   const ofServers = async () => (await printed()).filter(({ kind }) => kind === SpanKind.SERVER);
   await vi.waitFor(async () => expect(await ofServers()).toHaveLength(count), { timeout: 60_000 });
@@ -143,7 +143,7 @@ function httpClient() {
 
 const answer = { subjectId: "", subjectType: "", source: "", echo: "" };
 
-test("a request is a span of the HTTP conventions, below the caller's", async () => {
+test("a request has a span with the HTTP conventions, whose parent is the caller's", async () => {
   const response = await get("/v1/documents/open", {
     ...ALICE,
     ...SAMPLED,
@@ -176,7 +176,7 @@ test("a request is a span of the HTTP conventions, below the caller's", async ()
   });
 });
 
-test("a gRPC call is a span of the RPC conventions", async () => {
+test("a gRPC call has a span with the RPC conventions", async () => {
   const { grpcStatus } = await rawGrpc("GetNotice", SAMPLED);
   expect(grpcStatus).toBe(0);
   const span = await serverSpan();
@@ -226,7 +226,7 @@ test.each([
   expect(span.traceId).not.toBe(TRACE);
 });
 
-test("of two traceparents none counts", async () => {
+test("two traceparents are ignored", async () => {
   const { traceparent } = SAMPLED;
   const options = {
     port: vault.http,
@@ -239,7 +239,7 @@ test("of two traceparents none counts", async () => {
   expect((await serverSpan()).traceId).not.toBe(TRACE);
 });
 
-test("a trace that is not sampled is followed, and not recorded", async () => {
+test("an unsampled trace is continued, and not recorded", async () => {
   vault.lines.length = 0;
   await get("/v1/notices/n", { traceparent: `00-${TRACE}-${SPAN}-00` });
   expect(await printed()).toEqual([]);
@@ -254,7 +254,7 @@ test.each([
   ["UNAVAILABLE", 503, "UNAVAILABLE", "503"],
   ["DEADLINE_EXCEEDED", 504, "DEADLINE_EXCEEDED", "504"],
 ] as const)(
-  "%s is an error of the server's span only where it is one",
+  "%s is an error in the server's span only if it is the server's fault",
   async (code, http, grpc, fault) => {
     handlers.getNotice = async () => {
       throw new ServiceError(code);
@@ -291,7 +291,7 @@ test("refusals before the handler have spans, too", async () => {
   });
 });
 
-test("what a handler threw is recorded without secrets, and told to nobody", async () => {
+test("an exception of a handler is recorded without secrets, and not sent to the caller", async () => {
   handlers.getNotice = async () => {
     throw new TypeError("no connection to postgres://app:SECRET@db with token=SECRET");
   };
@@ -340,7 +340,7 @@ test.each([
   expect(client.attributes).toMatchObject({ "rpc.method": rpc, "server.address": "127.0.0.1" });
 });
 
-test("a trace that is not sampled stays so in the second service", async () => {
+test("an unsampled trace stays unsampled in the second service", async () => {
   const second = grpcClient();
   handlers.getProfile = async (_, context: CallContext) => {
     await second.getNotice({}, { context });
@@ -352,7 +352,7 @@ test("a trace that is not sampled stays so in the second service", async () => {
   expect(vault.lines.filter((line) => line.includes(TRACE))).toHaveLength(2);
 });
 
-test("a client's span tells of its failure", async () => {
+test("the span of a client has its failure", async () => {
   const client = grpcClient(1);
   await expect(client.reconcile({}, { timeoutMs: 3000 })).rejects.toThrow();
   expect(await printed()).toMatchObject([
@@ -364,7 +364,7 @@ test("a client's span tells of its failure", async () => {
   ]);
 });
 
-test("a stream's span ends with the stream, and has what runs in it below", async () => {
+test("the span of a stream ends with the stream, and is the parent of what runs in it", async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -392,7 +392,7 @@ test("a stream's span ends with the stream, and has what runs in it below", asyn
   expect(own?.attributes["rpc.response.status_code"]).toBe("OK");
 });
 
-test("a stream that its client leaves is a cancelled call", async () => {
+test("a stream whose client disconnects is a cancelled call", async () => {
   handlers.watchDocument = async function* (_, { signal }) {
     yield answer;
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -418,7 +418,7 @@ test("a stream that its client leaves is a cancelled call", async () => {
   });
 });
 
-test("a call whose client goes before the answer has no status", async () => {
+test("a call whose client disconnects before the response has no status", async () => {
   let begun: () => void = () => undefined;
   const running = new Promise<void>((resolve) => {
     begun = resolve;
@@ -439,7 +439,7 @@ test("a call whose client goes before the answer has no status", async () => {
   expect(span.attributes).not.toHaveProperty("http.response.status_code");
 });
 
-test("what no route takes, and probes, have no span", async () => {
+test("requests without a route, and probes, have no span", async () => {
   for (const path of ["/", "/nothing/here", "/healthz", "/readyz", "/v1/documents/a/b/c"]) {
     await get(path, SAMPLED);
   }
@@ -447,7 +447,7 @@ test("what no route takes, and probes, have no span", async () => {
   expect(await printed()).toEqual([]);
 });
 
-test("a raw handler has the span of its declared path, and the status that it chose", async () => {
+test("a raw handler has the span of its declared path, and its own status", async () => {
   const pages: RawHandler = {
     path: "/pages",
     handle: async () => ({ status: 503, body: "later" }),

@@ -7,7 +7,7 @@ import { httpSpanName } from "../../../src/runtime/observers/tracing/span-attrib
 import { createTracing } from "../../../src/runtime/observers/tracing/tracing.ts";
 import { callOf } from "../support/sample-call.ts";
 
-test("there is none where no provider is registered", () => {
+test("there is no tracing if no provider is registered", () => {
   expect(createTracing()).toBeUndefined();
   expect(createClientTracing({ address: "hub" })).toBeUndefined();
 });
@@ -15,7 +15,7 @@ test("there is none where no provider is registered", () => {
 test.each([
   ["GET", "/v1/a/{id}", "GET /v1/a/{id}"],
   ["PURGE", "/v1/d/{id}", "HTTP /v1/d/{id}"],
-  // Where there is none, what names the span is the RPC, never the path.
+  // Without a route, the span has the name of the RPC, never the path.
   ["GET", undefined, "GET hub.v1.HubService/Get"],
 ])("%s by the route %s has the name %s", (httpMethod, route, name) => {
   const by = route === undefined ? {} : { route };

@@ -16,7 +16,7 @@ describe("the text of alternative names", () => {
     ["URI:edge.example.com"],
     ["DNS:spiffe://cluster/edge"],
     ["IP Address:spiffe://cluster/edge"],
-    // What cannot be read to its end is not believed in part.
+    // A text that cannot be parsed completely has no valid names.
     ['DNS:edge.example.com, DNS:"b'],
     ['DNS:edge.example.com, DNS:"b"c'],
     ['DNS:edge.example.com, DNS:"b\\"'],
@@ -45,6 +45,6 @@ describe("the text of alternative names", () => {
 });
 
 test.each([{}, { authorized: true, getPeerCertificate: () => ({ subject: { CN: "edge" } }) }])(
-  "what is not a TLS connection has no names",
+  "a connection without TLS has no names",
   (socket) => expect(clientCertificateNames(socket)).toEqual([]),
 );

@@ -153,7 +153,7 @@ describe("peers", () => {
     expect(trust.trusts(peer("203.0.113.1", name))).toBe(false);
   });
 
-  test("are worked out once", () => {
+  test("are computed once", () => {
     let asked = 0;
     const own = {
       get address() {
@@ -165,7 +165,7 @@ describe("peers", () => {
     expect([trust.trusts(own), trust.trusts(own), asked]).toEqual([true, true, 1]);
   });
 
-  test("none is trusted by an empty list; loopback by its own", () => {
+  test("an empty list trusts no peer; the loopback list trusts loopback", () => {
     expect(read().trust.trusts(peer("127.0.0.1"))).toBe(false);
     const { trust: loopback } = PeerTrust.read(LOOPBACK);
     expect(
@@ -179,7 +179,7 @@ describe("peers", () => {
   });
 });
 
-describe("a list that holds everything", () => {
+describe("a list that contains every address", () => {
   test.each([
     [["0.0.0.0/0"]],
     [["::/0"]],
@@ -203,7 +203,7 @@ describe("a list that holds everything", () => {
   ])("%j does not", (entries) => expect(read(...entries).trust.holdsEverybody).toBe(false));
 });
 
-describe("blocks hold what Node's own block list says", () => {
+describe("blocks contain the same addresses as Node's block list", () => {
   const v4 = (value: number) =>
     [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255].join(".");
   const v4Block = fc
@@ -266,7 +266,7 @@ describe("blocks hold what Node's own block list says", () => {
     );
   });
 
-  test("but a block of IPv6 holds no IPv4, unless it is one of mapped addresses", () => {
+  test("but a block of IPv6 contains IPv4 addresses only if it is a block of mapped addresses", () => {
     expect(read("::/0").trust.trustsAddress("10.0.0.1")).toBe(false);
     expect(read("::/8").trust.trustsAddress("::ffff:10.0.0.1")).toBe(false);
     expect(read("::ffff:10.0.0.0/104").trust.trustsAddress("10.0.0.1")).toBe(true);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { EventLoopTurn } from "../../../src/runtime/port/event-loop-turn.ts";
 
-test("what a task throws ends neither the others nor the process", async () => {
+test("an error of a task ends neither the others nor the process", async () => {
   const turn = new EventLoopTurn();
   const done: string[] = [];
   const error = new Error("a task fails");

@@ -1,4 +1,4 @@
-/** What becomes of the errors of the servers' sockets, while they begin to listen and after that. */
+/** Errors of the servers' sockets, when they begin to listen and later. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
@@ -19,7 +19,7 @@ const TRANSPORTS = [
   ["metrics", "metrics"],
 ] as const;
 
-/** The problems of a server whose HTTP, gRPC or metrics address is this one. */
+/** The problems of a server with this HTTP, gRPC or metrics address. */
 async function problemsAt(name: string, address: string): Promise<readonly string[]> {
   const server = {
     http: { address: "127.0.0.1:0" },
@@ -40,29 +40,32 @@ async function problemsAt(name: string, address: string): Promise<readonly strin
   return (error as StartUpError).problems;
 }
 
-describe.each(TRANSPORTS)("the %s server says the key, the address and the fix", (name, what) => {
-  test("where another process has the address", async () => {
-    const taken = createTcpServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const address = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
-    const problems = await problemsAt(name, address);
-    taken.close();
-    expect(problems).toEqual([
-      `${what} cannot listen on ${address} (server.${name}.address): the address is in use by another process: stop it, or choose another port`,
-    ]);
-  });
+describe.each(TRANSPORTS)(
+  "the %s server reports the key, the address and the fix",
+  (name, what) => {
+    test("if another process has the address", async () => {
+      const taken = createTcpServer();
+      await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+      const address = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+      const problems = await problemsAt(name, address);
+      taken.close();
+      expect(problems).toEqual([
+        `${what} cannot listen on ${address} (server.${name}.address): the address is in use by another process: stop it, or choose another port`,
+      ]);
+    });
 
-  test("where the address is none of this machine", async () => {
-    expect(await problemsAt(name, "192.0.2.1:9")).toEqual([
-      `${what} cannot listen on 192.0.2.1:9 (server.${name}.address): this machine does not have the address: choose one that it has`,
-    ]);
-  });
-});
+    test("if the address does not belong to this machine", async () => {
+      expect(await problemsAt(name, "192.0.2.1:9")).toEqual([
+        `${what} cannot listen on 192.0.2.1:9 (server.${name}.address): this machine does not have the address: choose one that it has`,
+      ]);
+    });
+  },
+);
 
 describe("a server that listens", () => {
   const CHANNEL = "tracing:net.server.listen:asyncStart";
 
-  test("logs that no connection can be taken, once and not each time, and goes on", async () => {
+  test("logs once that no connection can be accepted, and continues", async () => {
     const sockets: Server[] = [];
     const note = (message: unknown): void => {
       sockets.push((message as { server: Server }).server);

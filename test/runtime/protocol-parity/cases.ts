@@ -8,30 +8,30 @@ import { WIRE_NAMES, WIRES, type WireName } from "../support/wire/protocols.ts";
 import type { WireCall } from "../support/wire/wire-request.ts";
 import { CREDENTIALS, type CredentialName } from "./credentials.ts";
 
-/** What a handler does. */
+/** The behaviour of a handler. */
 export interface Behaviour {
-  /** What it throws; undefined where it answers. */
+  /** The error that it throws; undefined if it responds. */
   readonly error: Error | undefined;
-  /** Of a stream of answers: whether it throws after the last one, and not before the first. */
+  /** For a stream of responses: whether it throws after the last one, instead of before the first. */
   readonly isLate: boolean;
 }
 
-/** One call, whichever way it takes. */
+/** One call, over any protocol. */
 export interface Case {
   readonly mode: Mode;
   readonly rpc: RpcName;
   readonly request: Message;
-  /** What it was made of. */
+  /** The fields that it was made from. */
   readonly fields: Fields;
   readonly credential: CredentialName;
   /** Whether the caller may see and edit the document `open`. */
   readonly isAllowed: boolean;
-  /** Whether it says a deadline that is none; routes have no deadlines. */
+  /** Whether it has an invalid deadline; routes have no deadlines. */
   readonly isGarbled: boolean;
   readonly behaviour: Behaviour;
 }
 
-/** The fields that a request may have, by their names. */
+/** The fields of requests, by name. */
 interface Fields {
   readonly id: string;
   readonly text: string;
@@ -97,7 +97,7 @@ export function methodOf(name: RpcName): (typeof VaultService.methods)[number] {
   return VaultService.methods.find((method) => method.name === name) as never;
 }
 
-/** Ids that are one, that are none, and that a path or a query has to escape. */
+/** Valid ids, invalid ids, and ids that a path or a query must escape. */
 const ID = fc.constantFrom(
   "open",
   "open",
@@ -121,7 +121,7 @@ const FIELDS: fc.Arbitrary<Fields> = fc.record({
 const THROWN: fc.Arbitrary<Error> = fc.oneof(
   fc
     .tuple(
-      // A caller that has gone is sent nothing.
+      // A caller that has cancelled gets no response.
       fc.constantFrom(
         ...(Object.keys(ERROR_CODES) as ErrorCode[]).filter((one) => one !== "CANCELLED"),
       ),
@@ -159,7 +159,7 @@ export const CASES: fc.Arbitrary<Case> = fc
     }),
   );
 
-/** The call as it goes over the wire. */
+/** The call in its wire form. */
 export function wireCallOf({ rpc, request, fields }: Case): WireCall {
   const { input, methodKind } = methodOf(rpc);
   const { route }: Rpc = RPCS[rpc];
@@ -176,7 +176,7 @@ export function wireCallOf({ rpc, request, fields }: Case): WireCall {
   };
 }
 
-/** The ways that a call can take. */
+/** The protocols that can carry a call. */
 export function wiresOf({ rpc, isGarbled }: Case): WireName[] {
   const { route, isGetable }: Rpc = RPCS[rpc];
   return WIRE_NAMES.filter((name) => {

@@ -2,7 +2,7 @@ import type { Field } from "../hostile/support/raw-http.ts";
 import { nowSeconds, type TokenSource } from "../hostile/support/tokens.ts";
 import { INTERNAL_TOKEN, SYSTEM_TOKEN } from "../support/vault-server.ts";
 
-/** What a call carries, and whose word it is. */
+/** The credentials of a call, and the peer that sends them. */
 export interface Credential {
   readonly from: "trusted" | "stranger";
   readonly fields: (id: string, tokens: TokenSource) => readonly Field[];

@@ -15,7 +15,7 @@ import { type Case, wireCallOf, wiresOf } from "./cases.ts";
 import { CREDENTIALS, type Credential } from "./credentials.ts";
 import type { Handled, ScriptedVault } from "./scripted-vault.ts";
 
-/** What came of a call, without what tells two calls apart: who called, when, and by which protocol. */
+/** The outcome of a call, without the values that differ between protocols: caller id, time and protocol. */
 export interface Observed {
   /** `served`, or the code of the error. */
   readonly reported: string;
@@ -25,7 +25,7 @@ export interface Observed {
   readonly audited: readonly object[];
 }
 
-/** By the names of all protocols: each reads its own. */
+/** The names in all protocols; each reads its own. */
 const GARBLED: readonly Field[] = [
   ["Connect-Timeout-Ms", "soon"],
   ["Grpc-Timeout", "soon"],
@@ -33,7 +33,7 @@ const GARBLED: readonly Field[] = [
 
 let calls = 0;
 
-/** Makes a call by every protocol that can carry it, each by a caller of its own. */
+/** Makes a call over every protocol that can carry it, with a separate caller for each. */
 export async function observeAll(
   vault: ScriptedVault,
   tokens: TokenSource,
@@ -94,7 +94,7 @@ async function callBy(
   const { from, fields }: Credential = CREDENTIALS[one.credential];
   const request = requestOf(wire, call);
   const number = Number(id.slice(1, -1));
-  // Refusals of nobody are counted by address.
+  // Refusals of unidentified callers are counted by address.
   const address = `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
   const all: Field[] = [
     ...request.fields,
@@ -109,12 +109,12 @@ async function callBy(
   return readResponse(wire, call, response);
 }
 
-/** An error stands in the form of its protocol. */
+/** Expects that an error has the form of its protocol. */
 function expectForm(wire: Wire, call: WireCall, one: Case, answer: WireAnswer): void {
   const { code, httpStatus, reason, answers } = answer;
   expect(code).toBeDefined();
   if (reason === undefined) return expect(httpStatus).toBe(200);
-  // After messages a route has only the last line.
+  // After messages, a route can report an error only in the last line.
   if (wire.form === "route" && answers.length > 0) return expect(httpStatus).toBe(200);
   const { error } = one.behaviour;
   const statuses =
@@ -142,7 +142,7 @@ const TRANSPORTS = {
   grpc_web_text: "grpc_web",
 } as const;
 
-/** What an event says of its call, but for when, by what and from where it came. */
+/** The content of an event, without time, protocol and source. */
 function factsOf({ type, source, subject, data }: AuditEvent, { form }: Wire, one: Case): object[] {
   expect(data.transport).toBe(TRANSPORTS[form]);
   const {
@@ -154,7 +154,7 @@ function factsOf({ type, source, subject, data }: AuditEvent, { form }: Wire, on
     transport: _transport,
     ...facts
   } = data;
-  // Refusals of nobody, all from one address, are counted together.
+  // Refusals of unidentified callers, all from one address, are counted together.
   if (data.principal === undefined && CREDENTIALS[one.credential].from === "stranger") return [];
   return [{ type, source, subject, ...facts }];
 }

@@ -1,6 +1,6 @@
 /**
- * The same call has the same outcome by every protocol: the decision, what the handler gets and
- * answers, what is audited, and the error, which each protocol has in its own form.
+ * The same call has the same outcome over every protocol: the decision, the request and response of
+ * the handler, the audit event, and the error, in the form of each protocol.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -30,10 +30,10 @@ afterAll(async () => {
 
 const REFUSALS = ["UNAUTHORIZED", "FORBIDDEN", "INVALID_ARGUMENT"];
 
-/** Each is as many calls as there are ways to make it. */
+/** Each case is one call per protocol. */
 const RUNS = runs(200, 40);
 
-it("a call has the same outcome whichever protocol it comes by [CHAIN-3, TRANS-2]", {
+it("a call has the same outcome over every protocol [CHAIN-3, TRANS-2]", {
   timeout: 600_000,
 }, async () => {
   const seen = new Map<string, number>();
@@ -54,10 +54,10 @@ it("a call has the same outcome whichever protocol it comes by [CHAIN-3, TRANS-2
     }
   });
   await fc.assert(property, { numRuns: RUNS });
-  // The cases are neither all served nor all refused.
+  // Some cases are served, and some are refused.
   expect(seen.get("served") ?? 0).toBeGreaterThan(0);
   expect(REFUSALS.some((code) => seen.has(code))).toBe(true);
-  // Of few, chance may leave out a kind.
+  // Few random cases may lack a kind.
   if (!IS_THOROUGH) return;
   for (const what of ["served", "handled", "audited", ...REFUSALS, "INTERNAL"]) {
     expect(seen.get(what) ?? 0, what).toBeGreaterThan(0);

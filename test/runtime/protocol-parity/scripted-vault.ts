@@ -12,19 +12,19 @@ import { sendRequest } from "../support/wire/send-request.ts";
 import { requestOf } from "../support/wire/wire-request.ts";
 import { type Behaviour, methodOf, type RpcName } from "./cases.ts";
 
-/** What a handler was called with. */
+/** The arguments of a handler call. */
 export interface Handled {
   readonly rpc: string;
   readonly principal: unknown;
   readonly requests: readonly JsonValue[];
 }
 
-/** A vault whose handlers do what they are asked for a call, by its request id. */
+/** A vault whose handlers follow the instructions for a call, by its request id. */
 export interface ScriptedVault {
   readonly world: World;
   readonly behaviours: Map<string, Behaviour>;
   readonly handled: Map<string, Handled[]>;
-  /** The audit events of calls, by their request ids, once all are stored. */
+  /** The audit events of calls, by request id, once all are stored. */
   events(requestIds: readonly string[]): Promise<Map<string, AuditEvent[]>>;
 }
 
@@ -53,7 +53,7 @@ export async function startScriptedVault(mode: Mode, issuer: string): Promise<Sc
     behaviours,
     handled,
     async events(requestIds) {
-      // Events are stored in their order: when a later one is there, so are these.
+      // Events are stored in order: once a later one is stored, so are these.
       const last = `barrier-${barriers++}`;
       await reset(world.port("http", "stranger"), last);
       const isStored = async () =>

@@ -8,7 +8,7 @@ import {
 
 const SECOND = 1_000_000;
 
-test("gives each caller what a bucket of its own would, whenever the table turns", () => {
+test("gives each caller the same as a separate bucket, whenever the table turns", () => {
   const step = fc.record({
     key: fc.constantFrom("a", "b", "c"),
     elapsed: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5 * SECOND })),
@@ -31,7 +31,7 @@ test("gives each caller what a bucket of its own would, whenever the table turns
   );
 });
 
-test("a flood of names refills nobody", () => {
+test("a flood of names refills no bucket", () => {
   const rate = { qps: 1, burst: 2 };
   const table = new BucketTable(rate, new BucketBudget(1000), 0);
   const take = (key: string, now: number) => table.of(key, now).take(now);
@@ -42,7 +42,7 @@ test("a flood of names refills nobody", () => {
   expect(take("alice", SECOND)).toBe(false);
 });
 
-test("floods that come again and again while there is no room refill nobody either", () => {
+test("repeated floods of a full table refill no bucket either", () => {
   const table = new BucketTable({ qps: 1, burst: 10 }, new BucketBudget(50), 0);
   const take = (key: string, now: number) => table.of(key, now).take(now);
   for (let count = 0; count < 10; count++) expect(take("alice", 0)).toBe(true);
@@ -53,29 +53,29 @@ test("floods that come again and again while there is no room refill nobody eith
   expect([1, 2, 3].map(() => take("alice", 2_200_000))).toEqual([true, true, false]);
 });
 
-test("who comes while there is no room is limited no less, also once there is", () => {
+test("a caller that comes while there is no room is limited as well, even once there is room", () => {
   const table = new BucketTable({ qps: 1, burst: 2 }, new BucketBudget(10), 0);
   const take = (key: string, now: number) => table.of(key, now).take(now);
   for (let count = 0; count < 10; count++) take(`early ${count}`, 0);
   expect([take("late", 0), take("late", 0), take("late", 0)]).toEqual([true, true, false]);
-  // The table turns twice within four seconds, so that there is room; a token has come meanwhile, not a full bucket.
+  // The table turns twice within four seconds, so that there is room; one token was added since, not a full bucket.
   let taken = 0;
   for (let now = 0; now <= 9 * SECOND; now += 100_000) if (take("late", now)) taken++;
   expect(taken).toBe(9);
 });
 
-test("gives back what it took, no more and no less, however it turns", () => {
+test("frees exactly the memory that it took, however it turns", () => {
   const budget = new BucketBudget(100);
   const tables = [1, 2].map((burst) => new BucketTable({ qps: 1, burst }, budget, 0)) as [
     BucketTable,
     BucketTable,
   ];
   let now = 0;
-  // Half a fill time, one, more than one, two, and far more.
+  // Half of the fill time, one, more than one, two, and far more.
   for (const elapsed of [500_000, SECOND, 1_300_000, 2 * SECOND, 700_000, 9 * SECOND, 1, SECOND]) {
     now += elapsed;
     for (const table of tables) {
-      // Some are asked again after the table has turned, some once.
+      // Some are used again after the table has turned, some once.
       for (const key of ["a", "b", "c", `${now}`, `${now} more`]) table.of(key, now).take(now);
     }
   }
@@ -86,20 +86,20 @@ test("gives back what it took, no more and no less, however it turns", () => {
   expect(room).toBe(100);
 });
 
-test("holds no more than its budget, and gives back what is full", () => {
+test("uses at most its budget, and frees full buckets", () => {
   const budget = new BucketBudget(100);
   const first = new BucketTable({ qps: 1, burst: 1 }, budget, 0);
   const second = new BucketTable({ qps: 1, burst: 1 }, budget, 0);
   const own = new Set<TokenBucket>();
   for (let count = 0; count < 100; count++) own.add(first.of(`${count}`, 0));
   expect(own.size).toBe(100);
-  // There is no room in either: newcomers share.
+  // There is no room in either: new callers share buckets.
   const shared = new Set<TokenBucket>();
   for (let count = 0; count < 100_000; count++) shared.add(second.of(`${count}`, 0));
   expect(shared.size).toBeLessThanOrEqual(1024);
-  // And by all names alike, so that few of them meet in one.
+  // And they are spread evenly, so that few names share one.
   expect(shared.size).toBeGreaterThan(1000);
-  // The first table is asked by nobody any more, and yet its room is found.
+  // The first table is no longer used, and yet its memory is freed.
   const later = 3 * SECOND;
   const bucket = second.of("new", later);
   expect(second.of("new", later)).toBe(bucket);

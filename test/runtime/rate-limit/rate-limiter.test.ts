@@ -17,14 +17,14 @@ function limiter() {
 const headersOf = (call: Call) => Object.fromEntries(call.beginResponse() ?? []);
 const limited = methodOf({ rateLimit: { qps: 2, burst: 3 } }, { rpc: "a.v1.S/Limited" });
 
-test("an RPC without a limit has none, and says nothing of it", () => {
+test("an RPC without a limit is not limited, and has no headers of a limit", () => {
   const { limit } = limiter();
   const call = callOf(methodOf({}));
   limit(call);
   expect(headersOf(call)).toEqual({});
 });
 
-test("responses tell what is left, and refusals when to come again", () => {
+test("responses have the remaining calls, and refusals the time to wait", () => {
   const { limit, clock, refused } = limiter();
   const seen: [unknown, unknown][] = [];
   for (let count = 0; count < 3; count++) {
@@ -80,7 +80,7 @@ test.each([
   else again();
 });
 
-test("each RPC has buckets of its own", () => {
+test("each RPC has its own buckets", () => {
   const { limit } = limiter();
   const rate = { rateLimit: { qps: 1, burst: 1 } };
   limit(callOf(methodOf(rate, { rpc: "a.v1.S/One", index: 0 })));
@@ -88,7 +88,7 @@ test("each RPC has buckets of its own", () => {
 });
 
 test.each(["user", "service_account"])(
-  "a flood of addresses takes no room from callers of the type %s, nor refills them",
+  "a flood of addresses neither takes buckets from callers of the type %s nor refills them",
   (type) => {
     const limit = createRateLimiter({ now: () => 0, events: NO_EVENTS, maxBuckets: 1000 });
     const one = methodOf({ rateLimit: { qps: 1, burst: 1 } });
@@ -99,16 +99,16 @@ test.each(["user", "service_account"])(
           callOf(one, { clientAddress: `2001:db8:${(count >> 8).toString(16)}:${count & 255}::1` }),
         );
       } catch {
-        // The later ones share buckets.
+        // Later callers share buckets.
       }
     }
-    // Each has a bucket of its own, though the flood came before.
+    // Each has its own bucket, though the flood came first.
     for (let count = 0; count < 999; count++) limit(callOf(one, by(type, `late ${count}`)));
     expect(() => limit(callOf(one, by(type, "early")))).toThrow("rate limited");
   },
 );
 
-test("what callers call themselves never makes two of them one, or one of them two [RATE-2]", () => {
+test("no choice of names makes two callers share a bucket, or gives one caller two [RATE-2]", () => {
   const limit = createRateLimiter({ now: () => 0, events: NO_EVENTS });
   const one = methodOf({ rateLimit: { qps: 1, burst: 1 } });
   const callers = [

@@ -6,7 +6,7 @@ import {
   TokenBucket,
 } from "../../../src/runtime/rate-limit/bucket-table.ts";
 
-/** A bucket in rational numbers: tokens are millionths, of any size. */
+/** A bucket in rational numbers: tokens in millionths, of any size. */
 class Oracle {
   readonly #qps: bigint;
   readonly #full: bigint;
@@ -49,7 +49,7 @@ class Oracle {
 const MAX_INT32 = 2_147_483_647;
 const DECADE = 10 * 365 * 24 * 3600 * 1_000_000;
 
-test("is exact, whatever the rate, the idle times and the clock's jumps [RATE-1]", () => {
+test("is exact for any rate, idle times and jumps of the clock [RATE-1]", () => {
   const step = fc.oneof(
     fc.constant(0),
     fc.integer({ min: 0, max: 3_000_000 }),
@@ -79,15 +79,15 @@ test("is exact, whatever the rate, the idle times and the clock's jumps [RATE-1]
   );
 });
 
-test("lets the burst through, then as many as flow in, for a long time [RATE-1]", () => {
+test("allows the burst, then exactly the rate, for a long time [RATE-1]", () => {
   const bucket = new TokenBucket({ qps: 3, burst: 5 }, 0);
   let taken = 0;
-  // A thousand seconds in steps that no token comes evenly in.
+  // A thousand seconds in steps that do not divide the interval of tokens.
   for (let now = 0; now <= 1_000_000_000; now += 7_777) if (bucket.take(now)) taken++;
   expect(taken).toBe(5 + 3 * 1000 - 1);
 });
 
-test("tells exactly when the next token comes", () => {
+test("returns the exact time of the next token", () => {
   const bucket = new TokenBucket({ qps: 7, burst: 7 }, 0);
   for (let count = 0; count < 7; count++) expect(bucket.take(0)).toBe(true);
   expect(bucket.take(0)).toBe(false);
@@ -96,7 +96,7 @@ test("tells exactly when the next token comes", () => {
   expect(bucket.take(wait)).toBe(true);
 });
 
-test("a clock that goes back gives nothing twice", () => {
+test("a clock that is set back gives no token twice", () => {
   const bucket = new TokenBucket({ qps: 1, burst: 1 }, 0);
   expect(bucket.take(0)).toBe(true);
   expect(bucket.take(1_000_000)).toBe(true);
@@ -105,7 +105,7 @@ test("a clock that goes back gives nothing twice", () => {
   expect(bucket.take(2_000_000)).toBe(true);
 });
 
-test("is asked at whole microseconds of the process", () => {
+test("uses whole microseconds of the process", () => {
   const before = performance.now();
   const now = microseconds();
   const after = performance.now();
@@ -114,7 +114,7 @@ test("is asked at whole microseconds of the process", () => {
   expect(now).toBeLessThanOrEqual(after * 1000);
 });
 
-test("goes on with what another one has left now", () => {
+test("continues with the current tokens of another bucket", () => {
   const rate = { qps: 1, burst: 3 };
   const other = new TokenBucket(rate, 0);
   for (let count = 0; count < 3; count++) other.take(0);

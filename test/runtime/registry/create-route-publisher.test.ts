@@ -11,7 +11,7 @@ test("without a registry in the configuration nothing is published [REG-4]", () 
   expect(createRoutePublisher(config, [documentOf(entryOf("Get"))])).toBeUndefined();
 });
 
-test("etcd is reached as the configuration says", () => {
+test("etcd is called with the settings of the configuration", () => {
   const connection = etcdConnectionOf({
     endpoints: ["https://etcd:2379"],
     lease_ttl_seconds: 10,

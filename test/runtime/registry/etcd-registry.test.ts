@@ -88,7 +88,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     expect(events).toEqual(["published"]);
   });
 
-  test("a watcher sees the union of instances, and what changes [REG-2]", async () => {
+  test("a watcher sees the union of instances, and changes [REG-2]", async () => {
     const { watcher, notified } = watch();
     await until("the watcher has said what there is", () => notified.length > 0);
     expect(notified[0]).toEqual([]);
@@ -121,7 +121,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     ]);
   });
 
-  test("junk is passed over and reported", async () => {
+  test("malformed entries are ignored and reported", async () => {
     const { watcher, notified, bad } = watch();
     await until("the watcher has said what there is", () => notified.length > 0);
     const at = (rpc: string) => `${PREFIX}hub/${rpc}/x`;
@@ -148,12 +148,12 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     ];
     expect(bad).toHaveLength(why.length);
     for (const [index, part] of why.entries()) expect(bad[index]).toContain(part);
-    // A good entry that becomes junk is not a route any longer.
+    // A valid entry that becomes malformed is no longer a route.
     await put(at("hub.v1.HubService/Good"), "junk");
     await until("the watcher has no route", () => watcher.routes.length === 0);
   });
 
-  test("a process that is killed loses its entries when its lease expires", async () => {
+  test("the entries of a killed process are removed when its lease expires", async () => {
     const { watcher, notified } = watch();
     await until("the watcher has said what there is", () => notified.length > 0);
     const script = join(import.meta.dirname, "child-publisher.ts");
@@ -162,7 +162,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     });
     await once(child.stdout, "data");
     await until("the watcher has 2 routes", () => watcher.routes.length === 2);
-    // It is kept alive for longer than its lease.
+    // The lease is renewed for longer than its duration.
     await sleep(3000);
     expect(watcher.routes).toHaveLength(2);
     child.kill("SIGKILL");
@@ -176,14 +176,14 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     await client.leaseClient.leaseRevoke({ ID: pair?.lease ?? "0" });
     expect(await keys()).toEqual([]);
     await until("etcd has the key", async () => (await keys()).length === 1);
-    // Called once etcd has answered, which is after the key is there.
+    // Called once etcd has responded, after the key exists.
     await until("three events were reported", () => events.length === 3);
     expect(events).toEqual(["published", "lost", "published"]);
     expect(publisher.readiness()).toBeUndefined();
   });
 
   test.each(["kept", "lost"] as const)(
-    "after a restart of etcd with its data %s all is as before",
+    "after a restart of etcd with its data %s the routes are complete",
     async (data) => {
       const { publisher, events } = publish("one", ["Get", "List"]);
       const { watcher, notified } = watch();
@@ -191,7 +191,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
       const before = notified.length;
       await server.stop();
       await sleep(1500);
-      // Losing etcd stops neither.
+      // Neither ends when etcd is lost.
       expect(publisher.readiness()).toBeUndefined();
       expect(watcher.routes).toHaveLength(2);
       await server.start(data);
@@ -200,7 +200,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
         "the routes are lost and published again",
         () => events.at(-1) === "published" && events.includes("lost"),
       );
-      // What changes from now on is seen: the watcher is on the new etcd.
+      // Later changes are seen: the watcher uses the new etcd.
       publish("two", ["Get"]);
       await until(
         "the watcher sees Get one,two,List one",
@@ -211,7 +211,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     },
   );
 
-  test("what is gone after a restart is forgotten after the time of grace", async () => {
+  test("routes that are missing after a restart are removed after the grace period", async () => {
     const { publisher } = publish("one", ["Get"]);
     const { watcher } = watch(1500);
     await until("the watcher has a route", () => watcher.routes.length === 1);
@@ -221,7 +221,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     await until("the watcher has no route", () => watcher.routes.length === 0);
   });
 
-  test("a publisher that starts without etcd is not ready until etcd is there", async () => {
+  test("a publisher that starts without etcd is not ready until etcd is available", async () => {
     await server.stop();
     const { publisher, events } = publish("one", ["Get"]);
     await until("a failure is reported", () => events.includes("failed"));
@@ -238,7 +238,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     expect(await keys()).toEqual([]);
   });
 
-  test("a thousand routes are published in transactions that etcd takes, and read back", async () => {
+  test("a thousand routes are published in transactions within etcd's limits, and read back", async () => {
     const methods = Array.from({ length: 1000 }, (_, index) => `Method${index}`);
     const started = performance.now();
     const { publisher } = publish("one", methods, 10);
@@ -252,7 +252,7 @@ describe.skipIf(etcdIsAbsent())("the route registry on a real etcd", () => {
     await until("the watcher has 1000 routes", () => watcher.routes.length === 1000);
   });
 
-  test("history that was compacted away is read again", async () => {
+  test("after a compaction of the history, all routes are read again", async () => {
     const { watcher } = watch();
     const { publisher } = publish("one", ["Get"]);
     await until(
@@ -303,7 +303,7 @@ describe.skipIf(etcdIsAbsent())("the route registry with user and password", () 
       },
     });
 
-  test("is written with the right ones, also after etcd forgot the token", async () => {
+  test("is written with valid credentials, even after etcd forgot the token", async () => {
     const publisher = publisherOf("topsecret");
     await until("the routes are published", () => publisher.readiness() === undefined);
     await server.stop();
@@ -317,7 +317,7 @@ describe.skipIf(etcdIsAbsent())("the route registry with user and password", () 
     expect(await admin.getAll().prefix(PREFIX).keys()).toEqual([]);
   });
 
-  test("is not written with a wrong one, and says so without it", async () => {
+  test("is not written with a wrong password, and the error does not contain it", async () => {
     const logged: string[] = [];
     const publisher = publisherOf("wrongpassword", logged);
     await until("a line is logged", () => logged.length > 0);

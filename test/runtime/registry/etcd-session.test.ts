@@ -13,9 +13,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A session whose every try fails, and the pauses between the tries, in milliseconds. */
+/** A session whose attempts all fail, and the pauses between them, in milliseconds. */
 async function failing(tries: number, establishes: boolean) {
-  // The middle of what chance may choose.
+  // The mean of the random pauses.
   vi.spyOn(Math, "random").mockReturnValue(0.5);
   const abort = new AbortController();
   const begun: number[] = [];
@@ -43,25 +43,25 @@ async function failing(tries: number, establishes: boolean) {
 }
 
 describe("work on etcd that fails", () => {
-  test("is tried again after pauses that grow, each time with a client of its own", async () => {
+  test("is retried after growing pauses, each time with a new client", async () => {
     const { pauses, lost, opened, closed } = await failing(4, false);
     for (const [index, least] of [195, 395, 795].entries()) {
       expect(pauses[index]).toBeGreaterThanOrEqual(least);
     }
-    // What ends because it was asked to is not lost.
+    // Work that ends on request is not reported as lost.
     expect(lost).toEqual([false, false, false]);
     expect([opened, closed]).toEqual([4, 4]);
   });
 
-  test("is tried again soon where etcd had answered", async () => {
+  test("is retried soon if etcd had responded", async () => {
     const { pauses, lost } = await failing(6, true);
     for (const pause of pauses) expect(pause).toBeGreaterThanOrEqual(195);
-    // Doubled each time, they would be more than six seconds together.
+    // Doubled each time, they would be more than six seconds in total.
     expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBeLessThan(5000);
     expect(lost).toEqual([true, true, true, true, true]);
   });
 
-  test("is tried again where there is not even a client", async () => {
+  test("is retried if the client cannot be created", async () => {
     const abort = new AbortController();
     const said: string[] = [];
     await keepSession(
@@ -80,7 +80,7 @@ describe("work on etcd that fails", () => {
     expect(said).toEqual(["no such file", "no such file"]);
   });
 
-  test("is not begun once it was asked to end", async () => {
+  test("does not start after a request to end", async () => {
     let opened = 0;
     const connect = () => {
       opened++;
@@ -92,7 +92,7 @@ describe("work on etcd that fails", () => {
   });
 });
 
-test("whoever closes waits a moment, and no longer for an etcd that does not answer", async () => {
+test("close waits only briefly for an etcd that does not respond", async () => {
   const started = performance.now();
   await settledSoon(new Promise(() => undefined));
   expect(performance.now() - started).toBeGreaterThanOrEqual(1990);
@@ -106,7 +106,7 @@ test("whoever closes waits a moment, and no longer for an etcd that does not ans
 });
 
 describe("a lease is renewed", () => {
-  /** A stream of answers to renewals, and what was written to it. */
+  /** A stream of renewals, and what was written to it. */
   function etcdOf() {
     const written: unknown[] = [];
     let ended = 0;
@@ -122,10 +122,10 @@ describe("a lease is renewed", () => {
   }
 
   test.each<[string, unknown[], string | undefined]>([
-    ["where etcd says for how long", ["data", { TTL: "10" }], undefined],
-    ["not where it has expired", ["data", { TTL: "0" }], "the lease has expired"],
-    ["not where the stream fails", ["error", new Error("gone")], "gone"],
-    ["not where the stream ends", ["end"], "etcd has ended the stream"],
+    ["if etcd returns a duration", ["data", { TTL: "10" }], undefined],
+    ["not if it has expired", ["data", { TTL: "0" }], "the lease has expired"],
+    ["not if the stream fails", ["error", new Error("gone")], "gone"],
+    ["not if the stream ends", ["end"], "etcd has ended the stream"],
   ])("%s", async (_, [name, value], problem) => {
     const { stream, client, written, ended } = etcdOf();
     const asked = once(stream, "written");
@@ -140,7 +140,7 @@ describe("a lease is renewed", () => {
     expect(ended()).toBe(1);
   });
 
-  test("not where etcd does not answer in time", async () => {
+  test("not if etcd does not respond in time", async () => {
     vi.useFakeTimers();
     const { client, ended } = etcdOf();
     const renewed = keepLeaseAlive(client, "7").catch((error: Error) => error.message);

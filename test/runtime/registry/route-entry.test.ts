@@ -14,7 +14,7 @@ import {
 import { documentOf, entryOf } from "./documents.ts";
 
 const entry = entryOf("Get");
-/** An entry with everything that one may have. */
+/** An entry with every member. */
 const whole = entryOf("List", {
   stream: "server_streaming",
   deprecated: true,
@@ -73,11 +73,11 @@ test.each([
   expect(() => parseRouteEntry(text)).toThrow(why);
 });
 
-test("an entry is read, with what a later writer has added left out", () => {
+test("an entry is read without members that a later version added", () => {
   expect(parseRouteEntry(JSON.stringify({ ...entry, later: 1 }))).toEqual(entry);
 });
 
-test("an entry with all that one may have is read as it is", () => {
+test("an entry with every member is read unchanged", () => {
   expect(parseRouteEntry(JSON.stringify(whole))).toEqual(whole);
 });
 
@@ -90,7 +90,7 @@ test.each([
   expect(parseRouteEntry(JSON.stringify({ ...entry, ...change }))).toEqual({ ...entry, ...change });
 });
 
-test("a document is read as it is", () => {
+test("a document is read unchanged", () => {
   const path = { path: "/pages", match: "prefix", methods: ["GET"], exposure: "PUBLIC" } as const;
   const other = { ...path, match: "exact", exposure: "AUTHENTICATED" } as const;
   const { $schema: _, ...document } = { ...documentOf(entry, whole), paths: [path, other] };
@@ -125,7 +125,7 @@ test("the generated document of the example is read", () => {
   expect(document.routes.length).toBeGreaterThan(20);
 });
 
-test("a document without paths is one of before they were in it", () => {
+test("a document without paths is of an earlier version", () => {
   const { paths: _, ...old } = documentOf(entry);
   expect(parseRouteDocument(JSON.stringify(old)).paths).toEqual([]);
 });
@@ -149,7 +149,7 @@ test.each([
   expect((error as StartUpError).problems[0]).toContain(`the routes ${file} `);
 });
 
-test("a key is read as it is written", () => {
+test("keys are read as they are written", () => {
   const key = routeKey("prod", "hub/hub.v1.HubService/Get", "host-1");
   expect(key).toBe("/svc/kernel/routes/prod/hub/hub.v1.HubService/Get/host-1");
   expect(parseRouteKey("prod", key)).toEqual({
@@ -173,10 +173,10 @@ test.each([
   expect(parseRouteKey("prod", key)).toBeUndefined();
 });
 
-test("no two processes have the same name", () => {
+test("names of processes are unique", () => {
   expect(newInstanceId()).not.toBe(newInstanceId());
   expect(newInstanceId()).toMatch(/^[A-Za-z0-9.-]{1,63}-[0-9a-f]{12}$/);
-  // Whoever reads keys at night finds the host.
+  // An operator finds the host in the keys.
   expect(newInstanceId().slice(0, -13)).toBe(
     hostname()
       .replaceAll(/[^A-Za-z0-9.-]/g, "-")
@@ -184,7 +184,7 @@ test("no two processes have the same name", () => {
   );
 });
 
-test("a document says which other origins may call the service, and none where it does not", () => {
+test("a document has the allowed origins of the service, by default none", () => {
   const allowedOrigins = ["https://admin.example.com", "http://localhost:3000"];
   const read = parseRouteDocument(JSON.stringify({ ...documentOf(entry), allowedOrigins }));
   expect(read.allowedOrigins).toEqual(allowedOrigins);

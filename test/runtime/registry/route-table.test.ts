@@ -23,7 +23,7 @@ function tableOf(): RouteTable {
 const reported = (table: RouteTable) =>
   table.routes().map(({ entry, instances }) => `${entry.rpc.split("/")[1]} ${instances.join()}`);
 
-test("routes are the union over the instances, in an order of their own", () => {
+test("routes are the union over the instances, sorted", () => {
   expect(tableOf().routes()).toEqual([
     { entry: get, instances: ["a", "b"] },
     { entry: list, instances: ["b"] },
@@ -31,7 +31,7 @@ test("routes are the union over the instances, in an order of their own", () => 
   expect(new RouteTable().routes()).toEqual([]);
 });
 
-test("routes are in one order, however they came", () => {
+test("routes have the same order, however they arrived", () => {
   for (const order of ["abc", "acb", "bac", "bca", "cab", "cba"]) {
     const table = new RouteTable();
     for (const method of order) table.put(method, published("x", entryOf(method)));
@@ -39,7 +39,7 @@ test("routes are in one order, however they came", () => {
   }
 });
 
-test("entries of an RPC that differ are routes of their own", () => {
+test("different entries of an RPC are separate routes", () => {
   const table = tableOf();
   table.put("get/c", published("c", entryOf("Get", { exposure: "PUBLIC" })));
   table.put("get/d", published("d", entryOf("Get", { service: "other" })));
@@ -51,21 +51,21 @@ describe("whether the union may have changed", () => {
     ["a new key", (table) => table.put("new", published("c", get)), true],
     ["the same again", (table) => table.put("get/a", published("a", get)), false],
     ["another entry", (table) => table.put("get/a", published("a", list)), true],
-    ["a key less", (table) => table.delete("get/a"), true],
-    ["a key that was not there", (table) => table.delete("get/z"), false],
+    ["a removed key", (table) => table.delete("get/a"), true],
+    ["removal of an unknown key", (table) => table.delete("get/z"), false],
   ])("%s: %#", (_, change, expected) => {
     expect(change(tableOf())).toBe(expected);
   });
 });
 
-describe("what a reading does not show", () => {
+describe("an entry that is missing in a reading", () => {
   const reread = () => {
     const table = tableOf();
     table.keepOnly(new Set(["get/a", "other"]));
     return table;
   };
 
-  test("stays until it is believed to be gone", () => {
+  test("stays until it is confirmed to be removed", () => {
     const table = reread();
     expect(table.hasMissing).toBe(true);
     expect(reported(table)).toEqual(["Get a,b", "List b"]);
@@ -74,7 +74,7 @@ describe("what a reading does not show", () => {
     expect(reported(table)).toEqual(["Get a"]);
   });
 
-  test("and comes back meanwhile is not gone", () => {
+  test("and returns in the meantime is not removed", () => {
     const table = reread();
     table.put("get/b", published("b", get));
     expect(table.hasMissing).toBe(true);
@@ -82,7 +82,7 @@ describe("what a reading does not show", () => {
     expect(reported(table)).toEqual(["Get a,b"]);
   });
 
-  test("and is removed meanwhile is no longer missing", () => {
+  test("and is deleted in the meantime is no longer missing", () => {
     const table = reread();
     table.delete("get/b");
     table.delete("list/b");
@@ -90,7 +90,7 @@ describe("what a reading does not show", () => {
     expect(reported(table)).toEqual(["Get a"]);
   });
 
-  test("is nothing where all is shown", () => {
+  test("does not exist if all are in the reading", () => {
     const table = tableOf();
     table.keepOnly(new Set(["get/a", "get/b", "list/b"]));
     expect(table.hasMissing).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * A segment of a resource name is checked as one object, and as the same one
- * whichever way the call came in.
+ * A segment of a resource name is checked as one object, which is the same
+ * over every protocol.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -26,13 +26,13 @@ const PATTERNS = ["projects/*/locations/*"];
 const part = (segment: string, patterns: readonly string[] = PATTERNS) =>
   ({ kind: "segment", path: "name", segment, patterns }) satisfies AccessResourcePart;
 
-/** What `resource` makes of a name. */
+/** The object that `resource` makes of a name. */
 function idOf(name: string, ...parts: AccessResourcePart[]): string | undefined {
   const render = resourceId({ type: "location", id: parts }, PathRequestSchema);
   return render?.({ name }, principalOf());
 }
 
-describe("a name that matches gives the segment", () => {
+describe("a matching name has the segment", () => {
   test.each([
     ["projects/p1/locations/l1", part("projects"), "p1"],
     ["projects/p1/locations/l1", part("locations"), "l1"],
@@ -78,20 +78,20 @@ describe("a name that does not match is INVALID_ARGUMENT", () => {
     );
   });
 
-  test("with what it must be", () => {
+  test("with the expected form", () => {
     expect(() => idOf("p1", part("projects"))).toThrow(
       "the field name must be a name of the form projects/*/locations/*",
     );
   });
 
-  test("also where two patterns would take two segments of it", () => {
+  test("even if two patterns match two segments of it", () => {
     const overlapping = ["b/*/**", "*/b/*"];
     expect(() => idOf("b/b/c", part("b", overlapping))).toThrow("must be a name of the form");
     expect(idOf("b/c", part("b", overlapping))).toBe("c");
   });
 });
 
-test("a segment that can never be read keeps the server from starting", () => {
+test("a segment that can never be read prevents the server from starting", () => {
   expect(() => idOf("x", part("merchants"))).toThrow("has no segment merchants");
   expect(() => idOf("x", part("projects", []))).toThrow("has no pattern");
   expect(() => idOf("x", { kind: "later" } as never)).toThrow('a part "later"');
@@ -177,7 +177,7 @@ describe("over HTTP and gRPC", () => {
       .map(([a, rest]) => ({ name: ["organizations", a, ...rest].join("/"), id: a })),
   );
 
-  test("a name is checked as the same one object", async () => {
+  test("a name is checked as the same object", async () => {
     await fc.assert(
       fc.asyncProperty(path, async ({ name, id }) => {
         checked = [];
@@ -189,7 +189,7 @@ describe("over HTTP and gRPC", () => {
     );
   });
 
-  test("whatever a gRPC client sends as a name, at most one whole segment of it is checked", async () => {
+  test("of any name that a gRPC client sends, at most one whole segment is checked", async () => {
     const piece = fc.constantFrom(
       "projects",
       "folders",

@@ -96,12 +96,12 @@ test.each<[string, string, object, string | undefined]>([
   const request = create(schema, init as Init);
   const read = requestField(schema, path);
   expect(read(request)).toBe(expected);
-  // The same as it comes from the wire.
+  // The same from the wire.
   expect(read(fromBinary(schema, toBinary(schema, request)))).toBe(expected);
 });
 
 test.each(["01", "-0", "+1", "1e3", " 1", "1.0", "0x1", ""])(
-  "a number that JSON wrote as %j is the caller's mistake",
+  "a number that is %j in JSON is INVALID_ARGUMENT",
   (textBig) => {
     const schema = messageOf(REQUEST);
     const request = create(schema, { textBig } as Init);
@@ -114,7 +114,7 @@ test.each(["01", "-0", "+1", "1e3", " 1", "1.0", "0x1", ""])(
   },
 );
 
-test("an enum number that has no name is the caller's mistake", () => {
+test("an enum number without a name is INVALID_ARGUMENT", () => {
   const schema = messageOf(REQUEST);
   const request = create(schema, { kind: 99 } as Init);
   expect(() => requestField(schema, "kind")(request)).toThrow(

@@ -24,7 +24,7 @@ afterEach(async () => {
   expect(escaped.splice(0)).toEqual([]);
 });
 
-/** Has the adapter get what no handler can set: two values of a name that Node sends with one. */
+/** Gives the adapter what no handler can set: two values of a name that Node allows only once. */
 async function setUnsendable(kind: Kind, handlers: EchoHandlers): Promise<WebServer> {
   return startWebServer({
     handlers,
@@ -41,7 +41,7 @@ async function setUnsendable(kind: Kind, handlers: EchoHandlers): Promise<WebSer
 
 interface Answer {
   readonly headers: IncomingHttpHeaders;
-  /** Those of HTTP/2, or what stands for them in the body. */
+  /** The trailers of HTTP/2, or their form in the body. */
   readonly end: string;
 }
 
@@ -82,7 +82,7 @@ const PROTOCOLS = [
 ] as const;
 
 describe.each(PROTOCOLS)("metadata that Node does not send, over %s", (type, body) => {
-  test("in the headers of a good answer is INTERNAL", async () => {
+  test("in the headers of a successful response is INTERNAL", async () => {
     server = await setUnsendable("header", { echo: async (request) => request });
     const { headers, end } = await call(server.port, "Echo", type, body);
     expect(headers.etag).toBeUndefined();
@@ -90,7 +90,7 @@ describe.each(PROTOCOLS)("metadata that Node does not send, over %s", (type, bod
   });
 
   test.each<Kind>(["header", "trailer"])(
-    "in the %ss of an error leaves the error",
+    "in the %ss of an error does not replace the error",
     async (kind) => {
       server = await setUnsendable(kind, {
         echo: async () => {
@@ -104,7 +104,7 @@ describe.each(PROTOCOLS)("metadata that Node does not send, over %s", (type, bod
     },
   );
 
-  test("in the trailers of a good answer ends nothing else", async () => {
+  test("in the trailers of a successful response ends no other call", async () => {
     server = await setUnsendable("trailer", { echo: async (request) => request });
     const { headers } = await call(server.port, "Echo", type, body);
     expect(headers[":status"]).toBeDefined();
@@ -128,7 +128,7 @@ describe.each(PROTOCOLS)("metadata that Node does not send, over %s", (type, bod
     },
   );
 
-  test("that is too large is INTERNAL, and the connection goes on", async () => {
+  test("that is too large is INTERNAL, and the connection stays open", async () => {
     server = await startWebServer({
       handlers: {
         echo: async (request, context) => {

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Follows the file; `settle` is what happens between the two readings of a new content. */
+/** Follows the file; `settle` runs between the two readings of a new content. */
 function follow(settle: () => void = () => undefined) {
   const changes: string[] = [];
   const secret = new FollowedSecret({
@@ -39,7 +39,7 @@ function follow(settle: () => void = () => undefined) {
 }
 
 describe("a file that is written in parts", () => {
-  test("never has its beginning count", async () => {
+  test("is never accepted in part", async () => {
     writeFileSync(path, OLD);
     const rests = [NEW.slice(0, 20), NEW];
     const { secret, changes } = follow(() => writeFileSync(path, rests.shift() ?? NEW));
@@ -52,7 +52,7 @@ describe("a file that is written in parts", () => {
     expect(changes).toEqual([NEW]);
   });
 
-  test("and then emptied, removed or put back keeps the former secret", async () => {
+  test("and then emptied, removed or restored keeps the former secret", async () => {
     writeFileSync(path, OLD);
     const ends = [
       () => writeFileSync(path, ""),
@@ -69,7 +69,7 @@ describe("a file that is written in parts", () => {
     expect(changes).toEqual([]);
   });
 
-  test("is not read twice while it is the same", async () => {
+  test("is not read twice while it is unchanged", async () => {
     writeFileSync(path, OLD);
     const { secret } = follow(() => expect.unreachable());
     await secret.look();
@@ -77,7 +77,7 @@ describe("a file that is written in parts", () => {
   });
 });
 
-/** What a path may lead to that is not a file with a secret; none of them may be waited for. */
+/** Paths that are not files with a secret; none of them may block. */
 const STRANGE: [string, () => unknown, RegExp][] = [
   ["a pipe that nobody writes into", () => execFileSync("mkfifo", [path]), /is not a file/],
   ["a folder", () => mkdirSync(path), /is not a file/],
@@ -100,7 +100,7 @@ const STRANGE: [string, () => unknown, RegExp][] = [
 ];
 
 test.each(STRANGE)(
-  "%s keeps the former secret, and at the start is refused",
+  "%s keeps the former secret, and is refused at the start",
   async (_, make, why) => {
     writeFileSync(path, OLD);
     const { secret } = follow();
@@ -113,7 +113,7 @@ test.each(STRANGE)(
   },
 );
 
-test("a path that no file can have is refused", () => {
+test("an impossible path is refused", () => {
   path = join(folder, "a\0b");
   expect(() => follow()).toThrow("cannot be read");
 });

@@ -6,9 +6,9 @@ const PASSWORD = { minLength: 1, inHeader: false };
 const GOOD = "0123456789abcdef";
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe("what a token file must not hold", () => {
+describe("a token file must not contain", () => {
   test.each([
-    ["nothing", "", "is empty"],
+    ["no text", "", "is empty"],
     ["a line end", "\n", "is empty"],
     ["a line end of Windows", "\r\n", "is empty"],
     ["15 characters", GOOD.slice(1), "has 15 characters; a secret needs at least 16"],
@@ -21,7 +21,7 @@ describe("what a token file must not hold", () => {
     ["a tab", `${GOOD}\t${GOOD}`, "has characters"],
     ["NUL", `${GOOD}\0`, "has characters"],
     ["a byte order mark", `\ufeff${GOOD}`, "has characters"],
-    ["letters of others", `${GOOD}ä`, "has characters"],
+    ["characters that are not ASCII", `${GOOD}ä`, "has characters"],
     ["too many characters", "x".repeat(4097), "is too long"],
     ["very many", "x".repeat(1_000_000), "is too long"],
   ])("%s", (_name, text, problem) => {
@@ -31,7 +31,7 @@ describe("what a token file must not hold", () => {
     expect(reading.problem).not.toContain(GOOD);
   });
 
-  test("what is not UTF-8", () => {
+  test("bytes that are not UTF-8", () => {
     expect(readSecretText(Buffer.alloc(32, 0xff), TOKEN).problem).toMatch(/^is not UTF-8/);
   });
 });
@@ -40,7 +40,7 @@ test.each([
   ["alone", GOOD, GOOD],
   ["with a line end", `${GOOD}\n`, GOOD],
   ["with a line end of Windows", `${GOOD}\r\n`, GOOD],
-  ["as long as it may be", `${"x".repeat(4096)}\n`, "x".repeat(4096)],
+  ["of the maximum length", `${"x".repeat(4096)}\n`, "x".repeat(4096)],
 ])("a token %s is taken", (_name, text, token) => {
   expect(readSecretText(bytes(text), TOKEN)).toEqual({ text: token });
 });
@@ -52,6 +52,9 @@ test.each([
   expect(readSecretText(bytes(text), PASSWORD)).toEqual({ text: password });
 });
 
-test.each(["a\nb", "a\tb", "a\u2028b", "\ufeffa", "a\u0085"])("a password is not %j", (text) => {
-  expect(readSecretText(bytes(text), PASSWORD).problem).toMatch(/^has control characters/);
-});
+test.each(["a\nb", "a\tb", "a\u2028b", "\ufeffa", "a\u0085"])(
+  "a password must not be %j",
+  (text) => {
+    expect(readSecretText(bytes(text), PASSWORD).problem).toMatch(/^has control characters/);
+  },
+);

@@ -1,4 +1,4 @@
-/** Backups of a service that runs, taken and restored as docs/database.md says. */
+/** Backups of a running service, made and restored as in docs/database.md. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ function runFromPage(command: string, cwd: string, env: NodeJS.ProcessEnv): void
   execFileSync("sh", ["-ec", script], { cwd, env: { ...process.env, PATH: path, ...env } });
 }
 
-test("a backup of SQLite files that are written to restores decisions and audit", async () => {
+test("a backup of SQLite files during writes restores decisions and audit", async () => {
   const [data, cwd] = [newFolder(), newFolder()];
   const database = { driver: "sqlite", file: join(data, "vault.db") };
   mkdirSync(join(cwd, "backup"));
@@ -42,7 +42,7 @@ test("a backup of SQLite files that are written to restores decisions and audit"
   await expectRestored(await start(database), written);
 });
 
-test("with a new id a restored store refuses every revision of before", async () => {
+test("with a new id a restored store refuses every earlier revision", async () => {
   const [data, kept] = [newFolder(), newFolder()];
   const vault = await start({ driver: "sqlite", file: join(data, "vault.db") });
   const known = await grant(vault, "alice");
@@ -57,7 +57,7 @@ test("with a new id a restored store refuses every revision of before", async ()
   await expect(checkAt(restored, known)).resolves.toMatchObject({ allowed: true });
   await expect(checkAt(restored, lost)).rejects.toThrow("was it restored from a backup?");
   await grant(restored, "carol");
-  // By its number it is another write now.
+  // Its number now belongs to another write.
   await expect(checkAt(restored, lost)).resolves.toMatchObject({ allowed: true });
   await stop(restored);
 
@@ -74,9 +74,9 @@ test("with a new id a restored store refuses every revision of before", async ()
 });
 
 await onPostgres("backups of PostgreSQL", ({ url, stop: ownServer, query }) => {
-  // One that is not our own may be of another version than the programs here.
-  describe.skipIf(ownServer === undefined)("where the server is our own", () => {
-    test("a dump of a database that is written to restores decisions and audit", async () => {
+  // Another server may have another version than the programs here.
+  describe.skipIf(ownServer === undefined)("a temporary server", () => {
+    test("a dump of a database during writes restores decisions and audit", async () => {
       await query("create database vault");
       const address = Object.assign(new URL(url), { pathname: "/vault" }).href;
       const cwd = newFolder();
@@ -89,7 +89,7 @@ await onPostgres("backups of PostgreSQL", ({ url, stop: ownServer, query }) => {
       await expectRestored(await start(database), written);
     });
 
-    test("a dump that is restored beneath a service that runs ends its decisions until it is started again", async () => {
+    test("after a restore under a running service it makes no decisions until it is restarted", async () => {
       await query("create database vault_beneath");
       const address = Object.assign(new URL(url), { pathname: "/vault_beneath" }).href;
       const cwd = newFolder();
@@ -141,7 +141,7 @@ async function expectRestored(vault: RunningVault, { before, after }: Written): 
   const requests = known?.events.map(({ data }) => data.request_id);
   expect(requests).toEqual(expect.arrayContaining([...before]));
   for (const id of after) expect(requests).not.toContain(id);
-  // Whom the backup names may still write, and whoever came later may not.
+  // Users in the backup may still write, and later ones may not.
   await writeDocument(vault, "alice");
   await expect(writeDocument(vault, "bob")).rejects.toThrow("403");
   await grant(vault, "bob");

@@ -9,7 +9,7 @@ const declared = (...paths: [method: string, exposure: string][]) =>
     return { ...path, exposure: exposure as "PUBLIC" };
   });
 
-test("a path that is declared for each of its methods is served by one handler, each by its exposure", () => {
+test("one handler serves all declared methods of a path, each with its exposure", () => {
   const paths = declared(["GET", "PUBLIC"], ["POST", "AUTHENTICATED"]);
   const { methods, problems } = bindRawHandlers([{ path: HOOK, handle }], paths, 4);
   expect(problems).toEqual([]);
@@ -24,7 +24,7 @@ test("a path that is declared for each of its methods is served by one handler, 
 
 test.each([
   [
-    "of no declared path",
+    "of an undeclared path",
     [{ path: "/v1/other", handle }],
     /^the raw handler of \/v1\/other has no/,
   ],
@@ -34,7 +34,7 @@ test.each([
   expect(problems).toEqual([expect.stringMatching(problem)]);
 });
 
-test("a raw handler is a problem where one declaration of its path is not for handlers", () => {
+test("a raw handler is a problem if a declaration of its path has an exposure that handlers cannot have", () => {
   const paths = declared(["GET", "PUBLIC"], ["POST", "INTERNAL"]);
   const { methods, problems } = bindRawHandlers([{ path: HOOK, handle }], paths, 0);
   expect(problems).toEqual([

@@ -1,4 +1,4 @@
-/** A caller that hangs up does not change what the audit says its call did. */
+/** A caller that hangs up does not change the audited outcome of its call. */
 import { once } from "node:events";
 import { request } from "node:http";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const vault of open.splice(0)) await vault.stop();
 });
 
-/** A vault whose audited handlers go on, whatever their signal says, until the gate opens. */
+/** A vault whose audited handlers ignore their signal, and wait until the gate opens. */
 async function startGated(shutdownSeconds = 20) {
   let openGate: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (openGate = resolve));
@@ -68,7 +68,7 @@ async function startGated(shutdownSeconds = 20) {
   return { vault, seen, openGate };
 }
 
-/** Begins a call; gives what hangs up. */
+/** Begins a call; returns a function that hangs up. */
 type Caller = (vault: RunningVault) => () => void;
 
 const overHttp: Caller = ({ http: port }) => {
@@ -135,7 +135,7 @@ const loggedEvents = ({ lines }: RunningVault): AuditEvent[] =>
     .flatMap(({ audit }) => (audit === undefined ? [] : [audit]));
 
 test.each(CALLERS)(
-  "a write that took effect is completed as that, though its caller hung up %s [AUDIT-2]",
+  "a write that took effect is audited as completed, though its caller hung up %s [AUDIT-2]",
   async (_, caller) => {
     const { vault, seen, openGate } = await startGated();
     const hangUp = caller(vault);
@@ -151,7 +151,7 @@ test.each(CALLERS)(
 );
 
 test.each(CALLERS)(
-  "a server that ends waits for the handler of a caller that hung up %s",
+  "a closing server waits for the handler of a caller that hung up %s",
   async (_, caller) => {
     const { vault, seen, openGate } = await startGated();
     const hangUp = caller(vault);
@@ -162,7 +162,7 @@ test.each(CALLERS)(
     const stopped = vault.server.stop().then(() => {
       hasStopped = true;
     });
-    // Connections are gone by then.
+    // The connections are closed by then.
     const refused = once(request({ port: vault.http, host: "127.0.0.1" }).end(), "error");
     await refused;
     expect(hasStopped).toBe(false);
@@ -174,7 +174,7 @@ test.each(CALLERS)(
   },
 );
 
-test("a server that ends does not wait for ever", async () => {
+test("a closing server does not wait forever", async () => {
   const { vault, seen } = await startGated(0.2);
   const hangUp = overHttp(vault);
   await expect.poll(() => seen.begun).toBe(1);

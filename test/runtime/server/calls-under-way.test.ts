@@ -5,7 +5,7 @@ import type { Call } from "../../../src/runtime/call/call.ts";
 import { CallsUnderWay } from "../../../src/runtime/server/calls-under-way.ts";
 import { callOf, methodOf } from "../support/sample-call.ts";
 
-/** Calls of these kinds, under way. */
+/** Running calls of these kinds. */
 function underWay(...kinds: BoundMethod["kind"][]) {
   const calls = new CallsUnderWay();
   const begun = kinds.map((kind) => callOf({ method: methodOf({ kind }) }));
@@ -15,19 +15,19 @@ function underWay(...kinds: BoundMethod["kind"][]) {
 
 const reasons = (begun: readonly Call[]) => begun.map(({ abortReason }) => abortReason?.message);
 const SAID = "the server is shutting down";
-/** As if it had begun so long ago, in milliseconds. */
+/** The age of the call, in milliseconds. */
 const aged = (call: Call, ageMs: number) =>
   Object.defineProperty(call, "startedAt", { value: performance.now() - ageMs });
 
 test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 0, 2]], [[0, 2, 1]], [[1, 2, 0]]])(
-  "calls that end in the order %j are under way until then, and the others still are",
+  "calls that end in the order %j are running until then, and the others still are",
   (order) => {
     const { calls, begun } = underWay("unary", "unary", "unary");
     const open = new Set(begun);
     for (const index of order) {
       const call = begun[index] as Call;
       calls.end(call);
-      // Also where it is reported twice.
+      // Even if it is reported twice.
       calls.end(call);
       open.delete(call);
       expect(calls.count).toBe(open.size);
@@ -35,7 +35,7 @@ test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 0, 2]], [[0, 2, 1]], [[1, 2, 0]]])(
   },
 );
 
-test("only what is still under way is ended", () => {
+test("only calls that are still running are ended", () => {
   const { calls, begun } = underWay("unary", "server_streaming", "raw", "unary");
   calls.end(begun[1] as Call);
   calls.abort();
@@ -43,7 +43,7 @@ test("only what is still under way is ended", () => {
   expect(begun[0]?.abortReason).toMatchObject({ code: "UNAVAILABLE" });
 });
 
-test("a server that drains ends old streams at once, and no other calls", () => {
+test("a draining server ends old streams at once, and no other calls", () => {
   const { calls, begun } = underWay(
     ...(["unary", "raw", "server_streaming", "client_streaming", "bidi_streaming"] as const),
     "server_streaming",
@@ -53,7 +53,7 @@ test("a server that drains ends old streams at once, and no other calls", () => 
   expect(reasons(begun)).toEqual([undefined, undefined, SAID, SAID, SAID, undefined]);
 });
 
-test("a young stream is ended once it is old, but not where it has ended by itself", async () => {
+test("a young stream is ended once it is old, unless it has ended by itself", async () => {
   const { calls, begun } = underWay("server_streaming", "server_streaming");
   for (const call of begun) aged(call, 59_960);
   calls.drain(60_000);

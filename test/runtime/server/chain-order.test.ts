@@ -1,4 +1,4 @@
-/** The custom places of the chain, admission, raw handlers and further credentials, over real sockets. */
+/** The custom stages of the chain, admission, raw handlers and further credentials, over real sockets. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -14,7 +14,7 @@ const routes = readRouteDocument(join(FIXTURE, "gen/routes/vault.json"));
 const seen: string[] = [];
 let vault: RunningVault;
 
-/** Notes what is known of a call at a place of the chain. */
+/** Records what is known of a call at a place of the chain. */
 const note =
   (place: string): Interceptor =>
   async (call, next) => {
@@ -27,7 +27,7 @@ const note =
     return response;
   };
 
-/** A credential that comes later than those of the configured mode. */
+/** A credential that is checked after those of the configured mode. */
 const badge: Authenticator = {
   name: "badge",
   authenticate({ headers }) {
@@ -85,7 +85,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = "GET")
   fetch(`http://127.0.0.1:${vault.http}${path}`, { headers, method, redirect: "manual" });
 
 describe("the order of the chain [CHAIN-1]", () => {
-  test("of a call that is let in", async () => {
+  test("of an allowed call", async () => {
     seen.length = 0;
     const response = await get("/v1/documents/open", alice);
     expect(response.status).toBe(200);
@@ -121,7 +121,7 @@ describe("the order of the chain [CHAIN-1]", () => {
 });
 
 describe("raw handlers", () => {
-  test("serve a declared prefix, and all below it", async () => {
+  test("serve a declared prefix, and all paths below it", async () => {
     for (const path of ["/pages", "/pages/deep/er"]) {
       const response = await get(`${path}?a=b`);
       expect([response.status, await response.text()]).toEqual([203, `${path}?b`]);
@@ -140,7 +140,7 @@ describe("raw handlers", () => {
     expect((await get("/account", alice, "POST")).status).toBe(200);
   });
 
-  test("are logged with the status that they chose", async () => {
+  test("are logged with their own status", async () => {
     await get("/pages/logged");
     const lines = () => vault.lines.filter((line) => line.includes("/pages/logged"));
     await expect.poll(() => lines().length).toBe(1);
@@ -164,14 +164,14 @@ describe("a further authenticator", () => {
     expect((await get("/v1/profile", { "x-badge": "mallory" })).status).toBe(401);
   });
 
-  test("by a cookie may not be used from another site", async () => {
+  test("with a cookie cannot be used from another site", async () => {
     const headers = { "x-badge": "carol", "sec-fetch-site": "cross-site" };
     expect((await get("/account", headers, "POST")).status).toBe(403);
     expect((await get("/account", headers)).status).toBe(200);
   });
 });
 
-test("whoever calls too often learns when to come again, and what the limit is [RATE-2]", async () => {
+test("a caller that exceeds the rate gets the time to wait and the limit [RATE-2]", async () => {
   const poll = () => get("/v1/documents/open:poll", alice);
   const answers = await Promise.all([poll(), poll(), poll(), poll()]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);

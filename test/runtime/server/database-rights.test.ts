@@ -26,7 +26,7 @@ const RIGHTS = [...PAGE.matchAll(/^\| ((?:`\w+`(?:, )?)+) \| (.*(?:select|insert
   }),
 );
 
-test("without a database there are no tables to make, and it is said", async () => {
+test("without a database there are no tables to create, which is reported", async () => {
   const { config } = vaultConfiguration("/nowhere", {}, {});
   const without = { ...config, database: undefined };
   await expect(migrateDatabase(without)).rejects.toThrow("database is missing: name the database");
@@ -92,7 +92,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     return { owner, user, at, asOwner, start, open, migrate, grantUse };
   }
 
-  test("a role that may only use the tables serves, once their owner has made them", async () => {
+  test("a service with a role that may only use the tables serves once their owner has created them", async () => {
     const { owner, user, start, migrate, grantUse } = await prepare();
     await grantUse();
     await migrate(owner);
@@ -103,7 +103,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     expect(page?.events.map(({ data }) => data.code)).toEqual(["OK"]);
   });
 
-  test("a role that may only use the tables makes none, and learns who does", async () => {
+  test("a role that may only use the tables creates none, and the error names the command for their owner", async () => {
     const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
     const denied = { code: "FAILED_PRECONDITION" };
     const noSchema = start(user);
@@ -118,7 +118,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       /has no relationship tables, this program needs version \d, and its user may not create them .*: run svc-access database migrate as their owner first$/,
     );
     await migrate(owner);
-    // As if the program were newer than the tables.
+    // This simulates a program that is newer than the tables.
     await asOwner("delete from svc_access.component_migrations where component = 'audit'");
     await expect(start(user)).rejects.toThrow(
       /has no audit tables, .* its user may not create them \(permission denied for schema svc_access\): run svc-access database migrate/,
@@ -126,7 +126,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     await expect(migrate(user)).rejects.toMatchObject(denied);
   });
 
-  test("the rights that the page lists are enough, also where events are kept for a time only", async () => {
+  test("the rights on the page are sufficient, even with retention", async () => {
     const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
     await grantUse();
     await migrate(owner);
@@ -143,7 +143,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     ]);
   });
 
-  test("who only reads the audit needs no more than the page says", async () => {
+  test("reading the audit requires only the rights on the page", async () => {
     const { owner, user, start, asOwner, at, grantUse } = await prepare();
     await grantUse();
     const vault = await start(owner);
@@ -209,7 +209,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
   });
 
   test.each(["a server", "an engine by itself"])(
-    "%s names all missing rights at once",
+    "%s reports all missing rights at once",
     async (what) => {
       const { owner, user, start, open, asOwner, migrate, grantUse } = await prepare();
       await grantUse();
@@ -226,13 +226,13 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       for (const table of ["component_migrations", "audit_events", "audit_clock", "audit_marks"]) {
         expect(message).toMatch(new RegExp(`grant [a-z, ]+ on svc_access\\.${table} to `));
       }
-      // What it names is enough.
+      // The reported rights are sufficient.
       for (const [statement] of message.matchAll(/grant [^;]+;/g)) await asOwner(statement);
       await start(user);
     },
   );
 
-  test("to delete events is needed where they are kept for a time only", async () => {
+  test("the right to delete events is required with retention", async () => {
     const { owner, user, start, asOwner, migrate, grantUse } = await prepare();
     await grantUse();
     await migrate(owner);
@@ -246,8 +246,8 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
     expect(await write(vault)).toBe(200);
   });
 
-  describe("the migration beside a running service", () => {
-    test("does nothing where the tables are those of this version", async () => {
+  describe("a migration during a running service", () => {
+    test("does nothing if the tables have this version", async () => {
       const { owner, start, migrate, asOwner } = await prepare();
       const vault = await start(owner);
       const [before] = await asOwner("select epoch from svc_access.meta");
@@ -257,7 +257,7 @@ await onPostgres("roles of PostgreSQL", ({ url, query }) => {
       expect(await write(vault)).toBe(200);
     });
 
-    test("is refused where the tables of relationships change: one process holds them", async () => {
+    test("is refused if the tables of relationships change, since one process locks them", async () => {
       const { owner, start, migrate, asOwner } = await prepare();
       await start(owner);
       await asOwner("delete from svc_access.migrations where version > 1");

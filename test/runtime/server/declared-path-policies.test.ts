@@ -1,4 +1,4 @@
-/** Declared paths are audited and limited by the one chain, as RPCs are. */
+/** Declared paths are audited and limited by the same chain as RPCs. */
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -61,12 +61,12 @@ test.each<[string, object]>([
   });
 });
 
-test("a path without audit is none", async () => {
+test("a path without audit has no event", async () => {
   const response = await fetch(url("/plain"));
   expect(await eventOf(response.headers.get("x-request-id") ?? "")).toBeUndefined();
 });
 
-test("the event of a raw handler whose caller hung up says what it did", async () => {
+test("the event of a raw handler whose caller hung up has its outcome", async () => {
   const before = begun;
   const id = "hook-of-nobody";
   const outgoing = request(url("/hook?wait"), {
@@ -83,7 +83,7 @@ test("the event of a raw handler whose caller hung up says what it did", async (
   expect((await eventOf(id))?.data).toMatchObject({ code: "OK", status: 202, caller_gone: true });
 });
 
-test("a path is limited by its rate [PLCF-3]", async () => {
+test("the rate limit of a path applies [PLCF-3]", async () => {
   const statuses: number[] = [];
   for (let count = 0; count < 12; count++) statuses.push((await fetch(url("/limited"))).status);
   expect(statuses.slice(0, 2)).toEqual([200, 200]);

@@ -27,7 +27,7 @@ interface Volume {
   readonly persistentVolumeClaim: { readonly claimName: string };
 }
 
-/** An object of the page, with what the tests look at. */
+/** An object of the page, with the fields that the tests read. */
 interface Resource {
   readonly kind: string;
   readonly metadata: { readonly name: string };
@@ -80,7 +80,7 @@ const changed = (): unknown => {
   return document;
 };
 
-test("the starter starts with the environment of the Deployment, once it knows its gateway", () => {
+test("the starter starts with the environment of the Deployment, once its gateway is configured", () => {
   expect(() => load(parse(starter))).toThrow("trusted_peers is missing");
   const { config, warnings } = load(changed());
   expect(config.environment).toBe("production");
@@ -88,11 +88,11 @@ test("the starter starts with the environment of the Deployment, once it knows i
   expect(warnings).toEqual([]);
 });
 
-test("each variable of the Deployment is one that the configuration reads", () => {
+test("the configuration reads each variable of the Deployment", () => {
   for (const name of Object.keys(variables)) expect(starter + security).toContain(`\${${name}`);
 });
 
-test("the pod listens where probes, Service and NetworkPolicy look", () => {
+test("the pod listens on the ports of probes, Service and NetworkPolicy", () => {
   const { server } = load(changed()).config;
   const listening = new Map(
     Object.entries({ http: server.http, grpc: server.grpc, metrics: server.metrics }).map(
@@ -114,7 +114,7 @@ test("the pod listens where probes, Service and NetworkPolicy look", () => {
   }
 });
 
-test("selectors and the claim find what they are for", () => {
+test("selectors and the volume claim match their objects", () => {
   const { labels } = pod.metadata;
   expect(deployment.spec.selector).toEqual({ matchLabels: labels });
   expect(ofKind("Service").spec.selector).toEqual(labels);
@@ -124,7 +124,7 @@ test("selectors and the claim find what they are for", () => {
   expect(container.volumeMounts).toEqual([{ name, mountPath: variables["DATA"] }]);
 });
 
-test("the pod has time to end", () => {
+test("the pod has enough time to end", () => {
   const { server } = load(changed()).config;
   const needed = container.lifecycle.preStop.sleep.seconds + server.shutdown_timeout_ns / 1e9;
   expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThan(needed);

@@ -1,4 +1,4 @@
-/** How a server lets go of the calls under way when it is asked to end, over both transports. */
+/** How a closing server ends its running calls, over both transports. */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
@@ -31,10 +31,10 @@ afterEach(async () => {
   for (const vault of open.splice(0)) await vault.stop();
 });
 
-/** A vault whose handlers wait: watches for ever, the notice `gate` for the test. */
+/** A vault whose handlers wait: watches forever, and the notice `gate` for the test. */
 async function startWaiting(shutdownSeconds: number, refusesUploads = false) {
   const begun = new Set<string>();
-  /** What handlers heard by their signals. */
+  /** The reasons of the handlers' signals. */
   const heard: string[] = [];
   let openGate: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (openGate = resolve));
@@ -61,7 +61,7 @@ async function startWaiting(shutdownSeconds: number, refusesUploads = false) {
           begun.add("upload");
           if (!refusesUploads) return usual.uploadDocument(requests, context);
           for await (const _ of requests) {
-            // Meanwhile the rest comes in.
+            // In the meantime the rest arrives.
             await sleep(200);
             throw new ServiceError("FAILED_PRECONDITION", "no more");
           }
@@ -82,9 +82,9 @@ async function startWaiting(shutdownSeconds: number, refusesUploads = false) {
   return { vault, begun, heard, openGate };
 }
 
-/** A call under way. */
+/** A running call. */
 interface Underway {
-  /** Whether the test knows that the handler has it. */
+  /** Whether the test knows that the handler has started. */
   readonly begun: Promise<unknown>;
   /** `OK`, or the code and the message. */
   readonly ended: Promise<string>;
@@ -131,8 +131,8 @@ function noticeOverHttp(port: number, id: string, agent: Agent | false = false) 
 }
 
 test.each([
-  ["that have gone on for long are ended at once", 2100],
-  ["that do not end are ended in half of the time", 0],
+  ["that are old are ended at once", 2100],
+  ["that do not end are ended after half of the time", 0],
 ])("streams %s, and the client learns it; a call under way is finished", async (_, age) => {
   const { vault, begun, heard, openGate } = await startWaiting(4);
   const streams: Underway[] = [0, 1].flatMap((count) => [
@@ -160,7 +160,7 @@ test.each([
   expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual(
     streams.map(() => SHUT_DOWN),
   );
-  // Only now: were the streams not ended before, this call would be cut off.
+  // If the streams were not ended before, this call would be cut off.
   openGate();
   const answer = await notice;
   expect(answer.statusCode).toBe(200);
@@ -174,7 +174,7 @@ test.each([
   expect(lines.some(({ message }) => /still under way/.test(message))).toBe(false);
 });
 
-test("a stream that began lately goes on when an old one is ended", async () => {
+test("a young stream continues when an old one is ended", async () => {
   const { vault } = await startWaiting(4);
   const old = watchOverHttp(vault.http, 0);
   await old.begun;
@@ -188,7 +188,7 @@ test("a stream that began lately goes on when an old one is ended", async () => 
   await stopped;
 });
 
-test("a call that is not done in time is notified that the server ends, and its connection is closed", async () => {
+test("a call that does not end in time gets the error of the shutdown, and its connection is closed", async () => {
   const { vault, begun } = await startWaiting(0.3);
   const notice = noticeOverHttp(vault.http, "never");
   await expect.poll(() => begun.size).toBe(1);
@@ -206,7 +206,7 @@ test("a call that is not done in time is notified that the server ends, and its 
   expect(JSON.parse(said ?? "{}")).toMatchObject({ level: "warn", limit_ms: 300, calls: 1 });
 });
 
-test("a connection that is kept is closed when it has nothing under way", async () => {
+test("an idle connection is closed", async () => {
   const { vault } = await startWaiting(60);
   const agent = new Agent({ keepAlive: true });
   const answer = await noticeOverHttp(vault.http, "n", agent);
@@ -219,7 +219,7 @@ test("a connection that is kept is closed when it has nothing under way", async 
   agent.destroy();
 });
 
-test("no stream begins on a connection that is left, while calls are still answered", async () => {
+test("no stream begins on a draining connection, while its calls are still answered", async () => {
   const { vault, begun, openGate } = await startWaiting(60);
   const socket = connect(vault.http, "127.0.0.1");
   socket.on("error", () => undefined).resume();
@@ -235,7 +235,7 @@ test("no stream begins on a connection that is left, while calls are still answe
   await stopped;
 });
 
-test("what nobody has read of a refused upload keeps no connection", async () => {
+test("the unread rest of a refused upload does not keep the connection open", async () => {
   const { vault } = await startWaiting(60, true);
   const client = new Client(`127.0.0.1:${vault.grpc}`, credentials.createInsecure());
   const metadata = new Metadata();
@@ -253,6 +253,6 @@ test("what nobody has read of a refused upload keeps no connection", async () =>
   });
   expect(await refused).toBe("no more");
   await vault.server.stop();
-  // Else the server waits for its connection: the client keeps it.
+  // Otherwise the server would wait for the connection, which the client keeps open.
   client.close();
 });

@@ -6,7 +6,7 @@ import {
   watchFileDescriptors,
 } from "../../../src/runtime/server/file-descriptors.ts";
 
-/** What is logged while so many are open, of 100, each until it was read several times. */
+/** The log while these numbers of 100 descriptors are open, each for several readings. */
 async function loggedOf(states: readonly (number | undefined)[], repeatMs = 60_000) {
   const logged: string[] = [];
   let found: FileDescriptors | undefined;
@@ -34,22 +34,29 @@ const NONE =
   'error {"open":100,"limit":100} no file descriptor is free, and new connections are closed';
 
 test.each([
-  ["enough of them are not mentioned", [20, 80], []],
-  ["few of them are logged once, not at each reading", [81, 20, 81], [FEW]],
-  ["none is logged at once, though few were logged already", [81, 100, 81, 100], [FEW, NONE]],
-  ["a system that does not say is left alone", [undefined], []],
+  ["many free ones are not logged", [20, 80], []],
+  ["few free ones are logged once, not at each reading", [81, 20, 81], [FEW]],
+  [
+    "no free one is logged at once, even if few were logged before",
+    [81, 100, 81, 100],
+    [FEW, NONE],
+  ],
+  ["a system without this information is ignored", [undefined], []],
 ])("%s", async (_, states, expected) => {
   expect(await loggedOf(states)).toEqual(expected);
 });
 
-test("they are logged again after a time", async () => {
+test("few free ones are logged again after a time", async () => {
   const logged = await loggedOf([81, 81, 81, 81], 50);
   expect(logged.length).toBeGreaterThan(1);
   expect(new Set(logged)).toEqual(new Set([FEW]));
 });
 
-test.runIf(process.platform === "linux")("those of this process are read", async () => {
-  const { open = 0, limit = 0 } = (await readFileDescriptors()) ?? {};
-  expect(open).toBeGreaterThan(2);
-  expect(limit).toBeGreaterThan(open);
-});
+test.runIf(process.platform === "linux")(
+  "the descriptors of this process are counted",
+  async () => {
+    const { open = 0, limit = 0 } = (await readFileDescriptors()) ?? {};
+    expect(open).toBeGreaterThan(2);
+    expect(limit).toBeGreaterThan(open);
+  },
+);

@@ -1,4 +1,4 @@
-/** A process has one name, whoever writes it down. */
+/** A process has the same name everywhere. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readRouteDocument } from "../../../src/runtime/index.ts";
@@ -10,7 +10,7 @@ import { untilReady } from "../faults/support/until.ts";
 import { FIXTURE, shareDocument, startVault } from "../support/vault-server.ts";
 
 describe.skipIf(etcdIsAbsent())("a server with audit and registry", () => {
-  test("is the same instance in its audit events and in the keys of its routes", async () => {
+  test("has the same instance name in its audit events and in the keys of its routes", async () => {
     const etcd = await startEtcd();
     const endpoints = [etcd.endpoint];
     const vault = await startVault({

@@ -1,4 +1,4 @@
-/** Starting and stopping a server in all the wrong orders, and what it says where it cannot start. */
+/** Starts and stops of a server in wrong orders, and its errors if it cannot start. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ function vault(server: object = {}, options: Partial<ServerOptions> = {}) {
   return createServer({ configuration, bindings: [binding], logger, ...options });
 }
 
-/** Whether somebody listens. */
+/** Whether a server listens. */
 function isOpen(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => resolve(true));
@@ -52,7 +52,7 @@ async function problemsOf(work: Promise<unknown>): Promise<readonly string[]> {
 }
 
 describe("a server that cannot start", () => {
-  test("tells all addresses that are taken, and closes what it opened", async () => {
+  test("reports all addresses in use, and closes what it opened", async () => {
     const taken: Server[] = [];
     for (let index = 0; index < 3; index++) {
       const server = createTcpServer().listen(0, "127.0.0.1");
@@ -72,7 +72,7 @@ describe("a server that cannot start", () => {
       expect.stringMatching(`gRPC.*${grpc}.*in use`),
       expect.stringMatching(`metrics.*${metrics}.*in use`),
     ]);
-    // Those between two that are taken had been opened.
+    // The addresses between two that are in use had been opened.
     const some = { http: { address: http }, metrics: { address: metrics } };
     const server = await vault(some);
     expect(await problemsOf(server.start())).toHaveLength(2);
@@ -82,7 +82,7 @@ describe("a server that cannot start", () => {
     await again.stop();
   });
 
-  test("says who holds its store, also where that is itself", async () => {
+  test("names the process with the lock of its store, even if that is itself", async () => {
     const first = await vault();
     await expect(vault()).rejects.toThrow(
       new RegExp(`vault.relationships.db is held by process ${process.pid}`),
@@ -93,7 +93,7 @@ describe("a server that cannot start", () => {
   test.each<[string, () => readonly ServiceBinding[], RegExp]>([
     ["a service is bound twice", () => [binding, binding], /VaultService is bound twice/],
     [
-      "the generated code is of another version",
+      "the generated code has another version",
       () => [{ ...binding, formatVersion: 7 as never }],
       /generated in format 7, and this runtime knows 1: run buf generate/,
     ],
@@ -105,20 +105,20 @@ describe("a server that cannot start", () => {
       },
       /VaultService\/Reset has no handler: write reset/,
     ],
-    ["the services have routes that meet", () => [binding, meeting()], /serve the same requests/],
+    ["the services have conflicting routes", () => [binding, meeting()], /serve the same requests/],
   ])("tells that %s", async (_, bindings, problem) => {
     const problems = await problemsOf(vault({}, { bindings: bindings() }));
     expect(problems).toEqual([expect.stringMatching(problem)]);
   });
 
-  test("a handler may have helpers beside the methods", async () => {
+  test("handlers may have further methods", async () => {
     const handlers = { ...vaultHandlers(), helper: () => 1 };
     const server = await vault({}, { bindings: [bindVaultService(handlers)] });
     await server.stop();
   });
 });
 
-/** Another service that takes the path of a notice. */
+/** Another service with the path of a notice. */
 function meeting(): ServiceBinding {
   const names = EchoService.methods.map(({ name }) => `${EchoService.typeName}/${name}`);
   const [notice] = binding.routes;
@@ -140,12 +140,12 @@ describe("a server is", () => {
     const server = await vault();
     const { http } = await server.start();
     expect(await problemsOf(server.start())).toEqual([expect.stringMatching(/already started/)]);
-    // The first start stands.
+    // The first start is still valid.
     expect(await isOpen(http?.port ?? 0)).toBe(true);
     await server.stop();
   });
 
-  test("not started again once it was stopped", async () => {
+  test("not started again after it was stopped", async () => {
     const server = await vault();
     const { http } = await server.start();
     await server.stop();
@@ -153,7 +153,7 @@ describe("a server is", () => {
     expect(await isOpen(http?.port ?? 0)).toBe(false);
   });
 
-  test("stopped before it was started, and not started then", async () => {
+  test("stopped before its start, and then not started", async () => {
     let closed = 0;
     const server = await vault({}, { onClose: () => void closed++ });
     await server.stop();
@@ -161,7 +161,7 @@ describe("a server is", () => {
     expect(closed).toBe(1);
   });
 
-  test("stopped twice, at once and later, and closed once", async () => {
+  test("stopped twice, concurrently and later, and closed once", async () => {
     let closed = 0;
     const server = await vault({}, { onClose: () => void closed++ });
     await server.start();
@@ -171,7 +171,7 @@ describe("a server is", () => {
   });
 
   test.each([[["http", "grpc"]], [["grpc"]]])(
-    "stopped while it starts, and listens nowhere then: %s",
+    "stopped while it starts, and then listens nowhere: %s",
     async (names) => {
       const ports = await Promise.all(names.map(freePort));
       const addresses = names.map((name, index) => {
@@ -190,7 +190,7 @@ describe("a server is", () => {
   );
 });
 
-describe("what is closed last", () => {
+describe("a part that is closed last", () => {
   test.each<[string, () => void | Promise<void>, RegExp]>([
     ["fails", () => Promise.reject(new Error("password=hunter2")), /could not be closed/],
     [
@@ -202,7 +202,7 @@ describe("what is closed last", () => {
     ],
     ["hangs", () => new Promise(() => undefined), /not closed in time/],
   ])(
-    "and %s is logged, and keeps nothing else open",
+    "and %s is logged, and keeps no other part open",
     async (_, onClose, said) => {
       lines.length = 0;
       const server = await vault({}, { onClose });

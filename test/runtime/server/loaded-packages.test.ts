@@ -1,4 +1,4 @@
-/** What is large is loaded when it is needed: a process that starts often waits for it each time. */
+/** Large packages are loaded when they are needed, since each start waits for them. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,12 +10,12 @@ const folder = mkdtempSync(join(tmpdir(), "svc-access-loaded-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const LARGE = ["@authzed/authzed-node", "@grpc/grpc-js", "etcd3", "pg"];
-/** What is bundled, or loaded only where it is registered: prom-client loads both from its source. */
+/** Modules that are bundled, or loaded only if they are registered: prom-client loads both from its source. */
 const NOT_BUILT = ["@opentelemetry/api", "prom-client"];
 
 const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
 
-/** Prints those of the large packages that the process has loaded, a line each time. */
+/** Prints the large packages that the process has loaded, as a line. */
 const PRINT_LOADED = `
     import { registerHooks } from "node:module";
     const urls = [];
@@ -34,7 +34,7 @@ const BUILT = stringify({
   database: { driver: "sqlite", file: "built.db" },
 });
 
-/** What a script prints, a value for each line. */
+/** The output of a script, one value per line. */
 function run(script: string): unknown[] {
   const options = { encoding: "utf8", timeout: 60_000 } as const;
   const child = spawnSync(process.execPath, ["--input-type=module", "-e", script], options);
@@ -45,7 +45,7 @@ function run(script: string): unknown[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Those of the large packages that a process has loaded which made a server. */
+/** The large packages that a process with a server has loaded. */
 function loadedBy(config: object): unknown {
   const [loaded] = run(`${PRINT_LOADED}
     const { bindVaultService } = await import(${url("../fixture/gen/acme/vault/v1/vault_server.ts")});
@@ -66,7 +66,7 @@ test("a server over SQLite loads no client of gRPC, PostgreSQL, SpiceDB or etcd"
   expect(loadedBy({})).toEqual([]);
 });
 
-test("a client of gRPC loads its library with its first call", () => {
+test("a gRPC client loads its library at its first call", () => {
   const printed = run(`${PRINT_LOADED}
     const { VaultService } = await import(${url("../fixture/gen/acme/vault/v1/vault_pb.ts")});
     const { createGrpcClient } = await import(${url("../../../src/runtime/index.ts")});
@@ -82,12 +82,12 @@ test("a client of gRPC loads its library with its first call", () => {
   expect(after).toContain("@grpc/grpc-js");
 });
 
-test("one over PostgreSQL loads that one", () => {
+test("a server over PostgreSQL loads that client", () => {
   const database = { driver: "postgres", url: "postgres://u:p@127.0.0.1:1/db" };
   expect(loadedBy({ database })).toContain("pg");
 });
 
-test("what is built loads no large package at its start, nor fetch and WebSocket, which Node has in one [COMP-9]", () => {
+test("the bundles load no large package at their start, nor Node's fetch and WebSocket [COMP-9]", () => {
   const fetch = '"NativeModule internal/deps/undici/undici"';
   const loaded = run(`${PRINT_LOADED}
     import { writeFileSync } from "node:fs";

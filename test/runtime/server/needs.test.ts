@@ -1,4 +1,4 @@
-/** What a service must configure by the exposures that it has, and what is reported where something lacks. */
+/** The configuration that a service needs for its exposures, and the errors if some is missing. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const policy = (exposure: "PUBLIC" | "INTERNAL" | "SYSTEM"): AccessPolicy => {
   return { exposure, publish: false };
 };
 
-/** A service whose RPCs have policies in turn. */
+/** A service whose RPCs have these policies in order. */
 function echoWith(...policies: readonly AccessPolicy[]): ServiceBinding {
   const { methods, typeName } = EchoService;
   return {
@@ -45,7 +45,7 @@ function echoWith(...policies: readonly AccessPolicy[]): ServiceBinding {
   };
 }
 
-/** Starts a service in production that has neither model nor database, and gives what it logged. */
+/** Starts a service in production without model and database, and returns its log. */
 async function start(binding: ServiceBinding, internalCall: object | undefined, authz = {}) {
   const authn = { ...PEERS, internal_call: internalCall };
   const config = { environment: "production", server: { grpc: { address: "127.0.0.1:0" } } };
@@ -81,7 +81,7 @@ describe("without AUTHORIZED RPCs a service starts without model, engine and dat
   });
 });
 
-describe("RPCs that nobody can call are warned of", () => {
+describe("a start warns about RPCs that no caller can call", () => {
   const all = echoWith(policy("INTERNAL"), policy("SYSTEM"));
   const { system_token: _, ...withoutSystem } = TOKENS;
   test.each([
@@ -106,7 +106,7 @@ describe("RPCs that nobody can call are warned of", () => {
   });
 });
 
-test("with an AUTHORIZED RPC all that its engine lacks is reported at once, with the RPC", async () => {
+test("with an AUTHORIZED RPC, everything that its engine lacks is reported at once, with the RPC", async () => {
   const error = await start(echoWith(policy("PUBLIC"), AUTHORIZED), undefined).catch(
     (error) => error,
   );

@@ -23,12 +23,12 @@ test.each<[string, ServiceConfig, RegExp]>([
     /^security\.authz\.model is missing: name the file/,
   ],
   [
-    "a model that is not there",
+    "a missing model",
     withAuthz({ model: join(folder, "none.zed") }),
     /^security\.authz\.model: the model .*none\.zed does not exist; create it, or name another/,
   ],
   [
-    "SpiceDB and not where it is",
+    "SpiceDB without its address",
     withAuthz({ provider: "spicedb", spicedb: undefined }),
     /^security\.authz\.spicedb is missing: the provider is spicedb$/,
   ],
@@ -39,7 +39,7 @@ test.each<[string, ServiceConfig, RegExp]>([
   expect((error as StartUpError).problems).toEqual([expect.stringMatching(problem)]);
 });
 
-test("all that an engine lacks is reported at once", async () => {
+test("everything that an engine lacks is reported at once", async () => {
   const bare = { ...withAuthz({ model: undefined }), database: undefined };
   const error = await createAuthorizationEngine(bare).catch((thrown: unknown) => thrown);
   expect((error as StartUpError).problems).toEqual([
@@ -48,7 +48,7 @@ test("all that an engine lacks is reported at once", async () => {
   ]);
 });
 
-test("an embedded engine is opened, and its store is free again once it is closed", async () => {
+test("an embedded engine is opened, and its store is unlocked once it is closed", async () => {
   for (let count = 0; count < 2; count++) {
     const engine = await createAuthorizationEngine(config);
     expect((await engine.ready()).reason).toBeUndefined();

@@ -18,7 +18,7 @@ test("a process is healthy from its start to its end", async () => {
   expect(await ask(readiness, "/healthz")).toEqual(healthy);
 });
 
-test("a process is ready from the end of its start to the beginning of its end [OBS-1]", async () => {
+test("a process is ready from the end of its start to the beginning of its shutdown [OBS-1]", async () => {
   const readiness = new Readiness();
   expect(await ask(readiness, "/readyz")).toEqual({
     status: 503,
@@ -26,7 +26,7 @@ test("a process is ready from the end of its start to the beginning of its end [
   });
   expect(readiness.state).toBe("starting");
   readiness.started();
-  // The health service of gRPC goes by this.
+  // The health service of gRPC uses this.
   expect(readiness.state).toBe("ready");
   expect(await ask(readiness, "/readyz")).toEqual({ status: 200, body: { status: "ready" } });
   readiness.draining();
@@ -36,13 +36,13 @@ test("a process is ready from the end of its start to the beginning of its end [
   expect(readiness.state).toBe("draining");
 });
 
-test("a process that starts says what it still lacks", async () => {
+test("a starting process reports what it waits for", async () => {
   const readiness = new Readiness();
   readiness.add("database", () => "not there");
   expect(await readiness.reasons()).toEqual(["starting", "database: not there"]);
 });
 
-test("a check that is added late is asked at once", async () => {
+test("a check that is added later runs at once", async () => {
   const readiness = new Readiness({ cacheMs: 60_000 });
   readiness.started();
   expect(await readiness.reasons()).toEqual([]);
@@ -50,7 +50,7 @@ test("a check that is added late is asked at once", async () => {
   expect(await readiness.reasons()).toEqual(["registry: not there"]);
 });
 
-test("unless configured otherwise a check has a moment, and what it said stands for one", async () => {
+test("by default a check has a short timeout, and its result is reused for a short time", async () => {
   const readiness = new Readiness();
   let asked = 0;
   readiness.add("database", async () => {
@@ -64,7 +64,7 @@ test("unless configured otherwise a check has a moment, and what it said stands 
   expect(asked).toBe(1);
 });
 
-test("why a check failed is for the log, without secrets", async () => {
+test("the reason of a failed check is logged without secrets", async () => {
   const { destination, lines, parsed } = linesOf();
   const readiness = new Readiness({ logger: createLogger({ level: "debug", destination }) });
   readiness.add("engine", () => Promise.reject(new Error("no route, password=SECRET")));
@@ -75,7 +75,7 @@ test("why a check failed is for the log, without secrets", async () => {
   expect(lines.join("")).not.toContain("SECRET");
 });
 
-test("all that is missing is named, and what failed in detail is not told [OBS-1]", async () => {
+test("all missing parts are named, without details of the failure [OBS-1]", async () => {
   const readiness = new Readiness({ timeoutMs: 50 });
   let signal: AbortSignal | undefined;
   readiness.add("database", () => "token=SECRET is not there");
@@ -104,7 +104,7 @@ test("all that is missing is named, and what failed in detail is not told [OBS-1
   expect(signal?.aborted).toBe(true);
 });
 
-test("checks are made once for many probes, and again after a while", async () => {
+test("many probes share one run of the checks, which run again after a while", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const readiness = new Readiness({ cacheMs: 60 });

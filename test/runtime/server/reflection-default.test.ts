@@ -1,4 +1,4 @@
-/** Whether a service tells what there is to call, where its configuration does not say. */
+/** The default of server reflection. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ test.each([
     const session = rawSession(addresses["grpc"]?.port ?? 0);
     for (const version of ["v1", "v1alpha"]) {
       const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
-      // What services there are.
+      // The list of services.
       const answer = await rawCall(session, path, {}, frame(Uint8Array.of(0x3a, 0)));
       expect(answer.grpcStatus).toBe(status);
     }

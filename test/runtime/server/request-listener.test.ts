@@ -1,4 +1,4 @@
-/** Requests of a server of one's own: the same chain serves them, while the server is started. */
+/** Requests of another Node.js server: the same chain serves them while the server runs. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { type Agent, createServer, type IncomingMessage, request } from "node:http";
@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-/** A vault without a port of its own. */
+/** A vault without its own port. */
 async function startUnlistened(options: VaultOptions = {}): Promise<RunningVault> {
   const vault = await startVault({ listenHttp: false, ...options });
   opened.push(() => vault.stop());
@@ -53,7 +53,7 @@ async function serve(listener: Listener): Promise<string> {
   return `http://127.0.0.1:${(own.address() as AddressInfo).port}`;
 }
 
-/** Something that happens once. */
+/** A promise that the test resolves. */
 function signal() {
   let resolve: () => void = () => undefined;
   const promise = new Promise<void>((done) => {
@@ -86,15 +86,15 @@ function send(
   });
 }
 
-describe("a request of a server of one's own", () => {
+describe("a request of another server", () => {
   test.each([
     ["PUBLIC", "/v1/notices/n1", {}, 200],
     ["a caller", "/v1/documents/open", ALICE, 200],
-    ["nobody", "/v1/documents/open", {}, 401],
-    ["a caller who may not", "/v1/documents/closed", ALICE, 403],
+    ["no caller", "/v1/documents/open", {}, 401],
+    ["a caller without access", "/v1/documents/closed", ALICE, 403],
     ["a probe", "/readyz", {}, 200],
-    ["no route", "/nowhere", {}, 404],
-    ["a path that is none", "/v1/%zz", {}, 400],
+    ["an unknown path", "/nowhere", {}, 404],
+    ["an invalid path", "/v1/%zz", {}, 400],
   ])("%s: as on the port", async (_, path, headers, status) => {
     const vault = await startUnlistened();
     const answer = await send((await serve(listenerOf(vault))) + path, { headers });
@@ -102,7 +102,7 @@ describe("a request of a server of one's own", () => {
     expect(vault.http).toBe(0);
   });
 
-  test("is believed no identity by a peer that is not trusted", async () => {
+  test("has no identity from an untrusted peer", async () => {
     const security = { authn: { gateway: { trusted_peers: ["192.0.2.1"] } } };
     const vault = await startUnlistened({ security });
     const url = `${await serve(listenerOf(vault))}/v1/documents/open`;
@@ -125,7 +125,7 @@ describe("a request of a server of one's own", () => {
     }
   });
 
-  test("has its client told to go on once", async () => {
+  test("sends 100 Continue to its client once", async () => {
     const url = await serve(listenerOf(await startUnlistened()));
     const answer = await send(`${url}/v1/documents/open`, {
       method: "PUT",
@@ -135,7 +135,7 @@ describe("a request of a server of one's own", () => {
     expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('"echo":"new"') });
   });
 
-  test("whose body was read before is an error that names the mistake", async () => {
+  test("whose body was already read is an error that names the mistake", async () => {
     const listener = listenerOf(await startUnlistened());
     const url = await serve((incoming, response) => {
       incoming.resume().on("end", () => listener(incoming, response));
@@ -149,7 +149,7 @@ describe("a request of a server of one's own", () => {
     expect(answer.body).toContain("do not run a body parser before it");
   });
 
-  test("that somebody else has answered is left alone", async () => {
+  test("that already has a response is ignored", async () => {
     const listener = listenerOf(await startUnlistened());
     const url = await serve((incoming, response) => {
       response.writeHead(202).end("mine");
@@ -174,8 +174,8 @@ describe("a request of a server of one's own", () => {
   });
 });
 
-describe("a server of one's own", () => {
-  test("is refused before the start and after the end, also what is public", async () => {
+describe("another server", () => {
+  test("gets refusals before the start and after the end, even of PUBLIC calls", async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-access-vault-"));
     opened.push(() => rmSync(folder, { recursive: true }));
     const server = await createRuntime({
@@ -193,7 +193,7 @@ describe("a server of one's own", () => {
     expect(answer).toMatchObject({ status: 503, headers: { connection: "close" } });
   });
 
-  test("has its calls finish when the other one ends, and their connections close", async () => {
+  test("has its calls completed at shutdown, and their connections closed", async () => {
     const begun = signal();
     const gate = signal();
     const usual = vaultHandlers();
@@ -223,7 +223,7 @@ describe("a server of one's own", () => {
     await stopped;
   });
 
-  test("has its calls cut off when the time to end is over", async () => {
+  test("has its calls cut off when the shutdown timeout has passed", async () => {
     const begun = signal();
     const vault = await startUnlistened({
       config: {
@@ -247,7 +247,7 @@ describe("a server of one's own", () => {
     await answered;
   });
 
-  test("serves beside the port", async () => {
+  test("may serve beside the port", async () => {
     const vault = await startUnlistened({ listenHttp: true });
     const own = await serve(listenerOf(vault));
     for (const origin of [own, `http://127.0.0.1:${vault.http}`]) {

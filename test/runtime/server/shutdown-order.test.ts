@@ -1,4 +1,4 @@
-/** What happens in which order as a server starts and ends: seen by transports that only take notes. */
+/** The order of the start and the end of a server, with transports that only record it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { ServiceConfig } from "../../../src/runtime/configuration/service-config.ts";
@@ -13,7 +13,7 @@ import { Readiness } from "../../../src/runtime/server/readiness.ts";
 import { RunningServer } from "../../../src/runtime/server/running-server.ts";
 import { callOf } from "../support/sample-call.ts";
 
-/** A server whose parts note what they are asked for. */
+/** A server whose parts record their calls. */
 function serverOf(more: Record<string, Partial<TransportServer>> = {}, shutdownMs = 60_000) {
   const notes: string[] = [];
   const readiness = new Readiness();
@@ -90,7 +90,7 @@ test("all listen before the server is ready", async () => {
   ]);
 });
 
-test("it is not ready, then calls end, then connections, then what calls need, the last opened first", async () => {
+test("it is not ready first, then calls end, then connections, then the parts that calls need, the last opened first", async () => {
   const { server, notes, accessLog, readiness } = serverOf();
   await server.start();
   notes.length = 0;
@@ -104,7 +104,7 @@ test("it is not ready, then calls end, then connections, then what calls need, t
     "log call",
     "http drained",
     "grpc drained",
-    // Metrics are served meanwhile.
+    // Metrics are served in the meantime.
     ...["http", "grpc", "metrics"].flatMap((name) => [`${name} closes`, `${name} closed`]),
     ...["opened last", "opened first"].flatMap((part) => [`${part} closes`, `${part} closed`]),
     "log stopped",
@@ -112,7 +112,7 @@ test("it is not ready, then calls end, then connections, then what calls need, t
   ]);
 });
 
-test("the last lines of calls are written before what calls need is closed", async () => {
+test("the last lines of calls are written before the parts that calls need are closed", async () => {
   const { server, notes, accessLog } = serverOf({
     metrics: { close: async () => accessLog.end(callOf(), undefined) },
   });
@@ -122,7 +122,7 @@ test("the last lines of calls are written before what calls need is closed", asy
   expect(notes.indexOf("log call")).toBeLessThan(notes.indexOf("opened last closes"));
 });
 
-test("calls that do not end in time are reported, and what hangs does not keep the server", async () => {
+test("calls that do not end in time are reported, and a hanging call does not prevent the end", async () => {
   const hangs = { drain: () => new Promise<void>(() => undefined) };
   const { server, notes, calls } = serverOf({ grpc: hangs }, 30);
   await server.start();
@@ -156,7 +156,7 @@ test("a transport that cannot be closed is reported, and the others are closed",
   expect(notes).toContain("opened first closed");
 });
 
-test("one that cannot listen ends the server, and all of them are reported", async () => {
+test("a transport that cannot listen ends the server, and all such are reported", async () => {
   const http = new StartUpError(["http is taken", "http is odd"]);
   const { server, notes, readiness } = serverOf({
     http: { listen: () => Promise.reject(http) },
@@ -173,7 +173,7 @@ test("one that cannot listen ends the server, and all of them are reported", asy
   expect(notes.at(-1)).toBe("log flushed");
 });
 
-test("what fails to close keeps nothing else open, and is closed once", async () => {
+test("a part that fails to close keeps no other part open, and is closed once", async () => {
   const { notes, cleanup, logger } = serverOf();
   cleanup.add(() => {
     throw new Error("password=hunter2");

@@ -1,4 +1,4 @@
-/** What a server refuses to start with, and what it leaves behind then. */
+/** Configurations with which a server refuses to start, leaving nothing behind. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer as createTcpServer } from "node:net";
@@ -41,7 +41,7 @@ async function problemsOf(
   return (error as StartUpError).problems;
 }
 
-describe("a server does not start where", () => {
+describe("a server does not start if", () => {
   test("the routes are of another service", async () => {
     const problems = await problemsOf({ routes: { ...routes, service: "hub" } });
     expect(problems.join("\n")).toMatch(
@@ -54,10 +54,10 @@ describe("a server does not start where", () => {
     ["is a list", [], "schema version none"],
     ["is text", "routes.json", "schema version none"],
     ["is of another version", { ...routes, schemaVersion: 2 }, "schema version 2"],
-    ["lets in the opaque origin", { ...routes, allowedOrigins: ["null"] }, "allowedOrigins.0"],
-    ["lets in all origins", { ...routes, allowedOrigins: ["*"] }, "allowedOrigins.0"],
+    ["allows the opaque origin", { ...routes, allowedOrigins: ["null"] }, "allowedOrigins.0"],
+    ["allows all origins", { ...routes, allowedOrigins: ["*"] }, "allowedOrigins.0"],
     [
-      "lets in a pattern",
+      "allows a pattern",
       { ...routes, allowedOrigins: ["https://*.a.example"] },
       "allowedOrigins.0",
     ],
@@ -67,7 +67,7 @@ describe("a server does not start where", () => {
       { ...routes, allowedOrigins: "https://a.example" },
       "allowedOrigins",
     ],
-    ["has paths that are none", { ...routes, paths: [{ path: "x" }] }, "paths.0"],
+    ["has invalid paths", { ...routes, paths: [{ path: "x" }] }, "paths.0"],
     ["has no routes", { ...routes, routes: undefined }, "routes"],
   ])("the route document %s, and what is open is closed", async (_, given, place) => {
     let closed = 0;
@@ -80,7 +80,7 @@ describe("a server does not start where", () => {
     expect(closed).toBe(1);
   });
 
-  test("the routes name an RPC that is not bound, and miss one that is [EXP-6]", async () => {
+  test("the routes name an RPC that is not bound, and lack one that is [EXP-6]", async () => {
     const [first, ...others] = routes.routes;
     if (first === undefined) throw new Error("the fixture has no routes");
     const stray = { ...first, entry: { ...first.entry, rpc: "acme.vault.v1.VaultService/Other" } };
@@ -91,7 +91,7 @@ describe("a server does not start where", () => {
     ]);
   });
 
-  test("the routes have nothing of a package: the configuration that lacks it is named", async () => {
+  test("the routes have no RPC of a package: the configuration that lacks it is named", async () => {
     const problems = await problemsOf({ routes: { ...routes, routes: [] } });
     expect(problems).toEqual([
       expect.stringMatching(
@@ -113,7 +113,7 @@ describe("a server does not start where", () => {
     expect(problems).toEqual([expect.stringContaining(`${NOTICE} has no ${what}: ${fix}`)]);
   });
 
-  test("a service of the routes was generated in another format: its RPCs are not told", async () => {
+  test("a service of the routes was generated in another format: its RPCs are not listed", async () => {
     const bindings = [{ ...binding, formatVersion: 2 }] as never;
     const problems = await problemsOf({ routes, bindings });
     expect(problems).toEqual([expect.stringContaining("was generated in format 2")]);
@@ -140,7 +140,7 @@ describe("a server does not start where", () => {
   });
 
   test.each(["AUTHORIZED", "INTERNAL", "SYSTEM"])(
-    "a raw handler has a path that is %s, which nothing would enforce",
+    "a raw handler has a path that is %s, which would not be enforced",
     async (exposure) => {
       const paths = [{ path: "/pages", match: "exact", methods: ["GET"], exposure }] as never;
       const handler = { path: "/pages", handle: () => ({ status: 200 }) };
@@ -149,7 +149,7 @@ describe("a server does not start where", () => {
     },
   );
 
-  test("a raw handler is there and nothing is declared", async () => {
+  test("there is a raw handler without any declared path", async () => {
     const handler = { path: "/pages", handle: () => ({ status: 200 }) };
     const problems = await problemsOf({ rawHandlers: [handler] });
     expect(problems).toEqual([
@@ -157,7 +157,7 @@ describe("a server does not start where", () => {
     ]);
   });
 
-  test("a path is declared that no router can hold, or a raw handler serves what an RPC does", async () => {
+  test("a declared path has an invalid pattern, or a raw handler serves the path of an RPC", async () => {
     const handle = () => ({ status: 200 });
     const route = binding.routes.find(
       ({ method, path }) => method === "GET" && !path.includes("{"),
@@ -173,7 +173,7 @@ describe("a server does not start where", () => {
     }
   });
 
-  test("a raw handler is there twice", async () => {
+  test("there are two raw handlers of a path", async () => {
     const handler = { path: "/pages", handle: () => ({ status: 200 }) };
     const problems = await problemsOf({ routes, rawHandlers: [handler, handler] });
     expect(problems).toEqual(["there are two raw handlers of /pages"]);
@@ -202,7 +202,7 @@ describe("a server does not start where", () => {
       /^there are raw handlers, but no server\.http to serve them$/,
     ],
     [
-      "its engine is SpiceDB, and nothing says where that is",
+      "its engine is SpiceDB without an address",
       ({ security, ...config }) => {
         const { spicedb: _, ...authz } = security.authz;
         return { ...config, security: { ...security, authz: { ...authz, provider: "spicedb" } } };
@@ -220,7 +220,7 @@ describe("a server does not start where", () => {
     expect(problems).toEqual([expect.stringMatching(problem)]);
   });
 
-  test("the model is missing, or wrong", async () => {
+  test("the model is missing or invalid", async () => {
     const file = join(folder, "wrong.zed");
     writeFileSync(file, "definition user {}\ndefinition document { permission view = viewer }\n");
     for (const model of [file, join(folder, "none.zed")]) {
@@ -229,7 +229,7 @@ describe("a server does not start where", () => {
     }
   });
 
-  test("the model lacks what policies ask for", async () => {
+  test("the model lacks permissions of policies", async () => {
     const file = join(folder, "small.zed");
     writeFileSync(
       file,
@@ -239,7 +239,7 @@ describe("a server does not start where", () => {
     expect(problems).toEqual([expect.stringMatching(/UpdateDocument could never be authorized/)]);
   });
 
-  test("several things are wrong: all are reported", async () => {
+  test("there are several problems: all are reported", async () => {
     const problems = await problemsOf({
       bindings: [{ ...binding, policies: {} }],
       routes: { ...routes, service: "hub" },
@@ -271,7 +271,7 @@ test("a port in use is reported, and nothing is left open", async () => {
   await expect(server.start()).rejects.toThrow(new RegExp(`${port}.*(in use|taken)`));
   expect(isClosed).toBe(true);
   taken.close();
-  // The store's lock is free again.
+  // The lock of the store is released.
   const again = await createServer({
     configuration: vaultConfiguration(folder, {}, {}),
     bindings: [binding],
@@ -279,13 +279,13 @@ test("a port in use is reported, and nothing is left open", async () => {
   await again.stop();
 });
 
-test("dangerous settings are warned of at every start [AUTHN-12]", async () => {
+test("every start warns about dangerous settings [AUTHN-12]", async () => {
   const vault = await startVault({ security: { authn: { mode: "disabled" } } });
   await vault.stop();
   expect(vault.lines.join("")).toMatch(/"level":"warn".*security\.authn\.mode is disabled/);
 });
 
-test("a declared path that nothing serves is warned of; probes and handlers serve theirs", async () => {
+test("a start warns about a declared path without a handler, but not about probes", async () => {
   const path = (name: string) => {
     return { path: name, match: "exact", methods: ["GET"], exposure: "PUBLIC" } as const;
   };

@@ -1,4 +1,4 @@
-/** docs/upgrade.md quotes what keeps a server from starting after an upgrade. */
+/** docs/upgrade.md quotes the errors that prevent a start after an upgrade. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ writeFileSync(
 const routes = readRouteDocument(join(FIXTURE, "gen/routes/vault.json"));
 const binding = bindVaultService(vaultHandlers());
 
-/** Without the names, which are of another service on the page. */
+/** Replaces the names, since the page uses another service. */
 function general(text: string): string {
   return text
     .replace(/the routes \S+\.json/, "the routes ….json")
@@ -33,7 +33,7 @@ function general(text: string): string {
     .replace(/"[^"]*"/g, '"…"');
 }
 
-/** What keeps a server from starting with these options, which are made at its start. */
+/** The problems of a start with these options. */
 async function problemsOf(options: () => Partial<ServerOptions>, security = {}): Promise<string[]> {
   const start = async () => {
     const configuration = vaultConfiguration(folder, security, {});

@@ -2,10 +2,10 @@ import type { BoundMethod } from "../../../src/runtime/binding/bound-method.ts";
 import { Call, type CallStart } from "../../../src/runtime/call/call.ts";
 import type { CallHeaders } from "../../../src/runtime/call/call-headers.ts";
 
-/** Headers as they were sent: a name may occur several times. */
+/** Headers as sent: a name may occur several times. */
 export type SentHeaders = Iterable<readonly [name: string, value: string]>;
 
-/** What adapters make of headers. */
+/** The form of headers in adapters. */
 export function sentHeaders(sent: SentHeaders): CallHeaders {
   const values = new Map<string, string[]>();
   for (const [name, value] of sent) {
@@ -15,7 +15,7 @@ export function sentHeaders(sent: SentHeaders): CallHeaders {
   return { all: (name) => values.get(name) ?? [], names: () => values.keys() };
 }
 
-/** A public method whose handler answers nothing, but for what is given. */
+/** A PUBLIC method whose handler returns nothing, with changes. */
 export function boundMethod(more: Partial<BoundMethod> = {}): BoundMethod {
   return {
     index: 0,
@@ -30,7 +30,7 @@ export function boundMethod(more: Partial<BoundMethod> = {}): BoundMethod {
   };
 }
 
-/** A call that has begun just now, but for what is given. */
+/** A call that has just begun, with changes. */
 export function newCall(more: Partial<CallStart> = {}): Call {
   return new Call({
     method: boundMethod(),

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer } from "node:net";
 
-/** A way to a port by another address of this machine, so that it comes from another peer. */
+/** Connects to a port from another address of this machine, so that the peer differs. */
 export interface LocalPeer {
   readonly port: number;
   close(): void;

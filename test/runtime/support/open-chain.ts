@@ -1,6 +1,6 @@
 import { ServerChain, type ServerChainParts } from "../../../src/runtime/chain/server-chain.ts";
 
-/** A chain whose stages let everybody in. */
+/** A chain whose stages allow every call. */
 export function openChain(parts: Partial<ServerChainParts> = {}): ServerChain {
   const nothing = () => undefined;
   return new ServerChain({

@@ -13,7 +13,7 @@ export function methodOf(more: Partial<BoundMethod> = {}): BoundMethod {
   return boundMethod({ rpc: "hub.v1.HubService/Get", ...more });
 }
 
-/** A call that has begun just now. */
+/** A call that has just begun. */
 export function callOf(more: Partial<CallStart> = {}): Call {
   return newCall({
     method: methodOf(),
@@ -24,7 +24,7 @@ export function callOf(more: Partial<CallStart> = {}): Call {
   });
 }
 
-/** A destination that keeps the lines. */
+/** A destination that records the lines. */
 export function linesOf() {
   const lines: string[] = [];
   return {

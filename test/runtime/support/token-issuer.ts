@@ -3,16 +3,16 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { freePort } from "../../support/free-port.ts";
 
-/** An OpenID provider as far as a service sees one: discovery, keys, and tokens signed by them. */
+/** The parts of an OpenID provider that a service uses: discovery, keys, and tokens signed by them. */
 export interface TokenIssuer {
   readonly url: string;
-  /** A token; claims replace those that it would have. */
+  /** A token; the given claims replace the default ones. */
   token(claims?: JWTPayload): Promise<string>;
-  /** A token of the same claims, signed by a key that nobody published. */
+  /** A token with the same claims, signed by an unpublished key. */
   forged(claims?: JWTPayload): Promise<string>;
-  /** How often keys were asked for. */
+  /** The number of requests of the key set. */
   readonly requests: number;
-  /** Stops and starts answering, on the same port. */
+  /** Stop and start the server, on the same port. */
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function startTokenIssuer(): Promise<TokenIssuer> {
   };
 }
 
-/** The claims of a token that was valid once. */
+/** The claims of an expired token. */
 export function expiredClaims(): JWTPayload {
   const now = Math.floor(Date.now() / 1000);
   return { iat: now - 7200, exp: now - 3600 };

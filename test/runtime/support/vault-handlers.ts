@@ -1,7 +1,7 @@
 import type { CallContext } from "../../../src/runtime/index.ts";
 import type { VaultServiceHandlers } from "../fixture/gen/acme/vault/v1/vault_server.ts";
 
-/** Handlers that say whom they saw as the caller, and what they were sent. */
+/** Handlers that return the caller that they saw, and their request. */
 export function vaultHandlers(): VaultServiceHandlers {
   const answer = (context: CallContext, echo: string) => {
     const { subjectId = "", subjectType = "", source = "" } = context.principal ?? {};

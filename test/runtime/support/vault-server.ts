@@ -18,33 +18,33 @@ export const FIXTURE = new URL("../fixture/", import.meta.url).pathname;
 export const INTERNAL_TOKEN = "internal-token-of-the-hub";
 export const SYSTEM_TOKEN = "system-token-of-the-platform";
 
-/** A vault that serves. */
+/** A running vault. */
 export interface RunningVault {
   readonly server: Server;
   readonly engine: AuthorizationEngine;
   readonly http: number;
   readonly grpc: number;
   readonly metrics: number;
-  /** The lines that it logged. */
+  /** The lines of its log. */
   readonly lines: string[];
   stop(): Promise<void>;
 }
 
-/** What is unlike the usual vault. */
+/** Differences from the usual vault. */
 export interface VaultOptions extends Partial<ServerOptions> {
-  /** The part `security` of its configuration. */
+  /** The section `security` of its configuration. */
   readonly security?: object;
-  /** Other parts of its configuration. */
+  /** Other sections of its configuration. */
   readonly config?: object;
 }
 
-/** Of servers that did not start, or were not stopped. */
+/** The folders of servers that did not start, or were not stopped. */
 const folders = new Set<string>();
 process.once("exit", () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts the test service on free ports, with a store of its own. */
+/** Starts the test service on free ports, with its own store. */
 export async function startVault(options: VaultOptions = {}): Promise<RunningVault> {
   const { security = {}, config = {}, ...rest } = options;
   const folder = mkdtempSync(join(tmpdir(), "svc-access-vault-"));
@@ -102,7 +102,7 @@ export function vaultConfiguration(folder: string, security: object, config: obj
       authz: { model: join(FIXTURE, "model.zed"), ...authz },
     },
     ...config,
-    // A slow machine logs no slow queries that a test does not ask for.
+    // On a slow machine, slow queries are logged only if a test needs them.
     database: { slow_query_threshold_ns: HOUR, ...database },
   };
   return parseServiceConfig(stringify(document), join(folder, "vault.yaml"), {
@@ -111,7 +111,7 @@ export function vaultConfiguration(folder: string, security: object, config: obj
   });
 }
 
-/** Lets alice see and edit the document `open`. */
+/** Allows alice to view and edit the document `open`. */
 export async function shareDocument(engine: AuthorizationEngine): Promise<void> {
   const subject = { type: "user", id: "alice" };
   const resource = { type: "document", id: "open" };

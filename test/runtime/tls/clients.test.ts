@@ -1,4 +1,4 @@
-/** The typed clients over TLS: to servers as they should be, and to those that they must refuse. */
+/** The typed clients over TLS, with valid servers, and with servers that they must refuse. */
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createGrpcClient, createHttpClient } from "../../../src/runtime/index.ts";
@@ -62,7 +62,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
           ...options,
         });
   };
-  /** What comes of a call: the error, or what the server answered. */
+  /** The outcome of a call: the error or the response. */
   const called = async (
     transport: Transport,
     port: number,
@@ -83,7 +83,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
       expect(await made.reconcile({ reason: "r" }, { metadata })).toMatchObject({ echo: "r" });
     });
 
-    test("shows its certificate, and is known by it", async () => {
+    test("presents its certificate, which identifies it", async () => {
       const vault = await start(tlsOf(server, ca));
       const { certificate, key } = client;
       await using made = clientOf(transport, vault[transport], {
@@ -97,7 +97,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
 
     test.each<[string, () => [object, ClientTls | undefined], string]>([
       ["of another CA", () => [tlsOf(server), { ca: other.certificate }], UNTRUSTED],
-      ["that no public CA has signed", () => [tlsOf(server), {}], UNTRUSTED],
+      ["without a signature of a public CA", () => [tlsOf(server), {}], UNTRUSTED],
       [
         "that only its own key has signed",
         () => {
@@ -133,7 +133,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
         },
         UNTRUSTED,
       ],
-      ["and wants one", () => [tlsOf(server, ca), { ca: ca.certificate }], WANTED],
+      ["and requests one", () => [tlsOf(server, ca), { ca: ca.certificate }], WANTED],
     ])("says what to do about a server with a certificate %s", async (_what, make, message) => {
       const [serving, tls] = make();
       const vault = await start(serving);
@@ -141,7 +141,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
       expect(error).toMatchObject({ code: "UNAVAILABLE", message });
     });
 
-    test("says what to do about a server in plain text", async () => {
+    test("reports the fix for a server in plain text", async () => {
       const vault = await start({ http: undefined });
       expect(await called(transport, vault[transport], { ca: ca.certificate })).toMatchObject({
         code: "UNAVAILABLE",
@@ -150,7 +150,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
       });
     });
 
-    test("is unavailable, and does not hang, where the server refuses it", async () => {
+    test("fails as UNAVAILABLE without hanging if the server refuses it", async () => {
       const vault = await start(tlsOf(server, ca));
       const { certificate, key } = other.issue(`${transport}-stranger`, {
         names: "DNS:client.internal",
@@ -162,7 +162,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
       }
     });
 
-    test("waits for a handshake no longer than for an answer", async () => {
+    test("limits the time of a handshake like that of a response", async () => {
       const silent = createServer(() => undefined);
       await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
       const { port } = silent.address() as AddressInfo;
@@ -189,7 +189,7 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
         "tls.ca is empty; put the certificates into it, as PEM",
       ],
       [
-        "certificate and key interchanged",
+        "certificate and key swapped",
         () => ({ certificate: client.key, key: client.certificate }),
         "tls.certificate contains a private key, but no certificate; put the certificate there\ntls.key contains a certificate, but no private key; put the key there",
       ],
@@ -203,14 +203,14 @@ describe.skipIf(opensslIsAbsent())("a typed client over TLS", () => {
     });
   });
 
-  test("is not made for plain HTTP: nobody would look at the certificates", () => {
+  test("cannot be created for plain HTTP, where no certificates are checked", () => {
     const options = { baseUrl: "http://localhost:1", tls: { ca: ca.certificate } };
     expect(() => createHttpClient(VaultService, VaultServiceRoutes, options)).toThrow(
       new TypeError("tls is set, but the base URL is not https: http://localhost:1"),
     );
   });
 
-  test("by grpc may know the server by another name than that of its address", async () => {
+  test("over grpc may expect another server name than that of its address", async () => {
     const named = ca.issue("named", { names: "DNS:vault.internal" });
     const vault = await start(tlsOf(named));
     const target = `localhost:${vault.grpc}`;

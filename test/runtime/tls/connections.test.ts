@@ -1,4 +1,4 @@
-/** What comes of connections that are not what a TLS server expects, over real sockets. */
+/** Unexpected connections to a TLS server, over real sockets. */
 import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from "node:tls";
@@ -18,7 +18,7 @@ import { startSecured, TRANSPORTS, type Transport, tlsOf, whoCalls } from "./sup
 const FLOOD = 200;
 const TRUSTED = ["client.internal"];
 const REQUEST = "GET /healthz HTTP/1.1\r\nHost: vault\r\nConnection: close\r\n\r\n";
-/** The beginning of a ClientHello of 512 bytes, the rest of which never comes. */
+/** The beginning of a ClientHello of 512 bytes, whose rest is never sent. */
 const HALF_HELLO = Buffer.from("16030102000100", "hex");
 
 describe.skipIf(opensslIsAbsent())("a TLS port", () => {
@@ -42,7 +42,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
   const good = () => ({ ca: ca.certificate, cert: client.certificate, key: client.key });
 
   describe.each(TRANSPORTS)("of %s", (transport) => {
-    /** Every test ends with this: what was done to the server has not harmed it. */
+    /** After every test, the server must still work. */
     const stillServes = async (running = vault) => {
       expect(await whoCalls(transport, running, good())).toBe("200 alice");
     };
@@ -60,7 +60,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
       ["TLSv1", "TLSv1"],
       ["TLSv1", "TLSv1.1"],
     ] as const)("takes no %s to %s", async (minVersion, maxVersion) => {
-      // What OpenSSL itself has turned off for old versions is turned on, so that the server must refuse.
+      // Enables what OpenSSL itself disables for old versions, so that the server must refuse.
       const old = { minVersion, maxVersion, ciphers: "DEFAULT@SECLEVEL=0" };
       expect(await whoCalls(transport, vault, { ...good(), ...old })).toMatch(
         /^refused: .*alert protocol version/,
@@ -72,7 +72,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
       expect(await whoCalls(transport, vault, { ...good(), maxVersion })).toBe("200 alice");
     });
 
-    test("ends a connection in plain text without a word", async () => {
+    test("ends a connection in plain text without a response", async () => {
       const said = await saidUntilClosed(vault[transport], REQUEST);
       expect(said.toString("latin1")).not.toContain("HTTP");
       const session = rawSession(vault[transport]);
@@ -82,7 +82,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
       await stillServes();
     });
 
-    test("ends what is not a TLS at all", async () => {
+    test("ends a connection that is not TLS at all", async () => {
       for (const bytes of [Buffer.alloc(5000, 0x16), Buffer.alloc(1), Buffer.from("\r\n\r\n")]) {
         const socket = connect(vault[transport], "127.0.0.1");
         socket.on("error", () => undefined).resume();
@@ -93,7 +93,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
       await stillServes();
     });
 
-    test("ends connections whose handshake does not come to its end", async () => {
+    test("ends connections with an unfinished handshake", async () => {
       const sockets = [Buffer.alloc(0), HALF_HELLO].map((bytes) => {
         const socket = connect(vault[transport], "127.0.0.1");
         socket.on("error", () => undefined).resume();
@@ -104,7 +104,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
       await stillServes();
     });
 
-    test(`serves others while ${FLOOD} connections say nothing, and ends with them`, async () => {
+    test(`serves others while ${FLOOD} connections are silent, and can be closed with them`, async () => {
       const own = await startSecured({ tls: tlsOf(server, ca), trustedPeers: TRUSTED });
       const sockets = await flood(own, transport);
       await stillServes(own);
@@ -137,7 +137,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
     });
   });
 
-  test("gRPC is not spoken where no protocol was agreed on", async () => {
+  test("gRPC is not served without a negotiated protocol", async () => {
     const socket = await secured("grpc", good());
     const pieces: Buffer[] = [];
     socket.on("data", (piece: Buffer) => pieces.push(piece));
@@ -147,7 +147,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
   });
 
   test("gRPC does not wait for handshakes to end", async () => {
-    // No call is under way: the time for those must not be needed, whatever it is.
+    // No call is running, so the shutdown timeout must not matter.
     const own = await startSecured({
       tls: tlsOf(server, ca),
       trustedPeers: TRUSTED,
@@ -160,7 +160,7 @@ describe.skipIf(opensslIsAbsent())("a TLS port", () => {
     expect(own.lines.filter((line) => line.includes("still under way"))).toEqual([]);
   });
 
-  test("whose handshakes are under way closes with them, whatever time they have", async () => {
+  test("with unfinished handshakes closes at once, whatever their timeout", async () => {
     const port = new Port({
       tls: { certificate_file: server.certificateFile, key_file: server.keyFile },
       tlsKey: "server.http.tls",
@@ -201,14 +201,14 @@ function saidUntilClosed(port: number, text: string): Promise<Buffer> {
   });
 }
 
-/** Resolves when a connection is closed, also by a reset. */
+/** Resolves when a connection is closed, including by a reset. */
 function closing(socket: Socket): Promise<unknown> {
   return socket.closed
     ? Promise.resolve()
     : new Promise((resolve) => socket.once("close", resolve));
 }
 
-/** Connections that say nothing, and some that begin and go no further. */
+/** Silent connections, some of which begin a handshake. */
 async function flood(vault: RunningVault, transport: Transport): Promise<Socket[]> {
   const sockets = Array.from({ length: FLOOD }, () => connect(vault[transport], "127.0.0.1"));
   await Promise.all(sockets.map((socket) => once(socket, "connect")));

@@ -1,4 +1,4 @@
-/** Whose identity headers count by the name of a client certificate, on both transports. */
+/** Trust in identity headers by the name of a client certificate, on both transports. */
 import { request } from "node:http";
 import { connect } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ import { ALICE, startSecured, TRANSPORTS, tlsOf, whoCalls } from "./support/secu
 const GATEWAY = "gateway.internal";
 const URI = "spiffe://cluster/ns/edge/sa/envoy";
 const TRUSTED = [GATEWAY, "*.edge.internal", URI];
-/** What a proxy in front would write of the certificate that it has seen. */
+/** The header in which a proxy describes a client certificate. */
 const FORWARDED = {
   "x-forwarded-client-cert": `Hash=00;Subject="CN=${GATEWAY}";URI=${URI};DNS=${GATEWAY}`,
   "x-client-cert": GATEWAY,
@@ -25,7 +25,7 @@ const FORWARDED = {
   "x-ssl-client-s-dn": `CN=${GATEWAY}`,
 };
 
-/** Certificates that the client CA has signed, which is not a reason to believe the caller. */
+/** Certificates that the client CA has signed, but whose names are not trusted. */
 const OTHER_NAMES: Readonly<Record<string, CertificateText>> = {
   "of another name": { names: "DNS:client.internal" },
   "without a name": {},
@@ -44,8 +44,8 @@ const OTHER_NAMES: Readonly<Record<string, CertificateText>> = {
   "of a name with a final dot": { names: `DNS:${GATEWAY}.` },
   "of a name with one label more than the pattern": { names: "DNS:a.b.edge.internal" },
   "of the pattern's own domain": { names: "DNS:edge.internal" },
-  "of a pattern that would hold the name": { names: "DNS:*.internal,DNS:*.edge.internal" },
-  "of a URI in other letters": { names: `URI:${URI.replace("envoy", "Envoy")}` },
+  "of a pattern that matches the name": { names: "DNS:*.internal,DNS:*.edge.internal" },
+  "of a URI in another case": { names: `URI:${URI.replace("envoy", "Envoy")}` },
   "of a longer URI": { names: `URI:${URI}/x` },
   "with the name as e-mail address": { names: `email:${GATEWAY}` },
   "with the name as URI": { names: `URI:${GATEWAY}` },
@@ -96,7 +96,7 @@ describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
 
   describe.each(TRANSPORTS)("over %s", (transport) => {
     test.each<[string, (name: string) => Identity | undefined]>([
-      ["that is none", () => undefined],
+      ["that is missing", () => undefined],
       [
         "that only its own key has signed",
         (name) => certificates.selfSigned(name, { names: `DNS:${GATEWAY}` }),
@@ -125,13 +125,13 @@ describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
       }
     });
 
-    test.each(Object.entries(OTHER_NAMES))("%s names nobody", async (what, text) => {
+    test.each(Object.entries(OTHER_NAMES))("%s identifies no caller", async (what, text) => {
       const own = issue(what, text);
       expect(await whoCalls(transport, mutual, as(own))).toBe("401");
       expect(await whoCalls(transport, mutual, as(own), { ...ALICE, ...FORWARDED })).toBe("401");
     });
 
-    test("with a NUL in its names names nobody", async () => {
+    test("with a NUL in its names identifies no caller", async () => {
       const inName = ca.issueWithNul(`${transport}-nul`, { names: `DNS:${GATEWAY}!nul!.evil` });
       expect(await whoCalls(transport, mutual, as(inName))).toBe("401");
       const inCommonName = { commonName: `${GATEWAY}!nul!.evil` };
@@ -141,8 +141,8 @@ describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
 
     test.each<[string, CertificateText]>([
       ["the name", { names: `DNS:${GATEWAY}` }],
-      ["the name in other letters", { names: "DNS:Gateway.INTERNAL" }],
-      ["a name that the pattern holds", { names: "DNS:a.edge.internal" }],
+      ["the name in another case", { names: "DNS:Gateway.INTERNAL" }],
+      ["a name that the pattern matches", { names: "DNS:a.edge.internal" }],
       ["the URI", { names: `URI:${URI}` }],
       ["the name among others", { names: `DNS:x,URI:http://a/,DNS:${GATEWAY}` }],
       ["the name as common name, and no others", { commonName: GATEWAY }],
@@ -153,7 +153,7 @@ describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
       }
     });
 
-    test("is not asked for where there is no client CA, and names nobody there", async () => {
+    test("is not requested without a client CA, and identifies no caller", async () => {
       const vault = await startSecured({ tls: tlsOf(server), trustedPeers: TRUSTED });
       try {
         expect(await whoCalls(transport, vault, as(gateway))).toBe("401");
@@ -164,7 +164,7 @@ describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
     });
   });
 
-  test("is believed only by the server that asks for it", async () => {
+  test("is trusted only by the server that requests it", async () => {
     const tls = { http: tlsOf(server, ca), grpc: tlsOf(server) };
     const vault = await startSecured({ tls, trustedPeers: TRUSTED });
     try {
@@ -175,7 +175,7 @@ describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
     }
   });
 
-  test("in headers over plain TCP names nobody", async () => {
+  test("in headers over plain TCP identifies no caller", async () => {
     const vault = await startSecured({ tls: { http: undefined }, trustedPeers: TRUSTED });
     try {
       const headers = { ...ALICE, ...FORWARDED };
@@ -195,7 +195,7 @@ describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
   });
 
   test.each(["TLSv1.2", "TLSv1.3"] as const)(
-    "is that of a resumed session too (%s)",
+    "also applies to a resumed session (%s)",
     async (maxVersion) => {
       const session = await new Promise<Buffer>((resolve, reject) => {
         const options = { ...as(gateway), host: "localhost", port: mutual.http, maxVersion };
@@ -210,7 +210,7 @@ describe.skipIf(opensslIsAbsent())("a client certificate [TRANS-7]", () => {
         socket.on("close", () => (ticket ? resolve(ticket) : reject(new Error("no session"))));
       });
       expect(await whoCalls("http", mutual, { ...as(), maxVersion, session })).toBe("200 alice");
-      // A session of the one server is none of the other.
+      // A session of one server is not valid for the other.
       expect(await whoCalls("grpc", mutual, { ...as(), maxVersion, session })).toMatch(
         /^refused: /,
       );

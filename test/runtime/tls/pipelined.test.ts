@@ -1,4 +1,4 @@
-/** Requests over TLS that arrive while an earlier response of their connection waits for its client. */
+/** Requests over TLS that arrive while an earlier response of their connection is not read. */
 import { connect } from "node:net";
 import { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
@@ -11,7 +11,7 @@ import {
   opensslIsAbsent,
 } from "./support/certificates.ts";
 
-/** More than the buffers of sockets hold. */
+/** More than the buffers of sockets. */
 const LARGE = "x".repeat(32 * 1024 * 1024);
 
 describe.skipIf(opensslIsAbsent())("a request in several TLS records", () => {
@@ -26,7 +26,7 @@ describe.skipIf(opensslIsAbsent())("a request in several TLS records", () => {
     certificates?.remove();
   });
 
-  test.each(["http/1.1", undefined])("is read as a whole, with ALPN %s", async (protocol) => {
+  test.each(["http/1.1", undefined])("is read completely, with ALPN %s", async (protocol) => {
     const bodies: string[] = [];
     const path = { path: "/raw", match: "exact", methods: ["*"], exposure: "PUBLIC" } as const;
     const raw = rawMethod(path, async (request) => {
@@ -39,7 +39,7 @@ describe.skipIf(opensslIsAbsent())("a request in several TLS records", () => {
     const { secured, together } = await open(port, protocol);
     secured.write("GET /raw HTTP/1.1\r\nHost: x\r\n\r\n");
     await expect.poll(() => bodies).toEqual([""]);
-    // Nobody reads the first response, so that it waits.
+    // The first response is not read, so it blocks.
     await together(
       "POST /raw HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
       ...["3\r\none\r\n", "4\r\n two\r\n", "0\r\n\r\n"],

@@ -1,4 +1,4 @@
-/** The route registry in a real etcd that is called over TLS. */
+/** The route registry in a real etcd over TLS. */
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -102,7 +102,7 @@ describe.skipIf(etcdIsAbsent() || opensslIsAbsent())("the route registry over TL
       /unable to verify the first certificate/,
     ],
     [
-      "without a client certificate that is asked for",
+      "without a required client certificate",
       () => ({ endpoints: [mutual.endpoint], caFile: ca.certificateFile }),
       /alert (certificate required|bad certificate)|Failed to connect/,
     ],
@@ -158,7 +158,7 @@ describe.skipIf(etcdIsAbsent() || opensslIsAbsent())("the route registry over TL
     }
   });
 
-  test("waits for the right CA while the service serves, and takes it without a restart", async () => {
+  test("waits for the right CA while the service serves, and uses it without a restart", async () => {
     const caFile = certificates.path("etcd-ca.pem");
     copyFileSync(other.certificateFile, caFile);
     const vault = await startVault({

@@ -59,7 +59,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
     vault = undefined;
   });
 
-  /** Puts files where the server reads them. */
+  /** Replaces the files of the server. */
   const install = (identity: Identity, clientCa: Identity) => {
     copyFileSync(identity.certificateFile, path("tls.crt"));
     copyFileSync(identity.keyFile, path("tls.key"));
@@ -69,13 +69,13 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
     vault = await startSecured({ tls: files(), trustedPeers: TRUSTED });
     return vault;
   };
-  /** Lets the server look at its files, and waits until it has. */
+  /** Lets the server check its files, and waits until it has. */
   const look = async () => {
     await vi.advanceTimersByTimeAsync(RENEWAL_MS);
     // The files are really read.
     await new Promise((resolve) => setTimeout(resolve, 100));
   };
-  /** Lets the server look until something has come of it. */
+  /** Lets the server check its files until a condition holds. */
   const looked = async (isDone: () => boolean) => {
     await expect
       .poll(async () => {
@@ -110,13 +110,13 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
   };
 
   describe.each(TRANSPORTS)("over %s", (transport) => {
-    test("are served to new connections, and those that are open stay", async () => {
+    test("are used for new connections, and open ones stay", async () => {
       const { http } = await start();
       const socket = await open("http");
       install(second, ca);
       expect(await servedBy(transport)).toBe("first");
       await untilServedBy(transport, "second");
-      // Nothing else has changed with them.
+      // Nothing else has changed.
       const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" };
       await expect(open(transport, old)).rejects.toThrow(/alert protocol version/);
       const refused = await whoCalls(transport, vault as RunningVault, { ca: ca.certificate });
@@ -130,7 +130,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
       expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
     });
 
-    test("are seen behind a link that is changed, as Kubernetes does", async () => {
+    test("are found behind a changed link, as in Kubernetes", async () => {
       for (const [name, identity] of [
         ["one", first],
         ["two", second],
@@ -153,7 +153,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
       rmSync(path("tls.key"));
     });
 
-    test("decide again who may connect, also by a session of before", async () => {
+    test("decide who may connect, even with an earlier session", async () => {
       const running = await start();
       expect(await whoCalls(transport, running, as(otherClient))).toMatch(/^refused: /);
       const session = await sessionOf(transport);
@@ -169,10 +169,10 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
     });
 
     test.each<[string, () => void]>([
-      ["are gone", () => rmSync(path("tls.crt"))],
-      ["are not written to their end", () => writeFileSync(path("tls.crt"), "-----BEGIN CERT")],
+      ["are removed", () => rmSync(path("tls.crt"))],
+      ["are incomplete", () => writeFileSync(path("tls.crt"), "-----BEGIN CERT")],
       ["have another key", () => copyFileSync(second.certificateFile, path("tls.crt"))],
-      ["have no client CA any more", () => writeFileSync(path("clients.crt"), "")],
+      ["no longer have a client CA", () => writeFileSync(path("clients.crt"), "")],
     ])("and %s are not taken over", async (_what, spoil) => {
       const running = await start();
       spoil();
@@ -186,7 +186,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
     });
   });
 
-  test("are looked after until the server ends", async () => {
+  test("are checked until the server ends", async () => {
     const timersOf = async (tls: object) => {
       const running = await startSecured({ tls });
       const during = vi.getTimerCount();
@@ -197,7 +197,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
     expect(await timersOf(files())).toEqual([during + 2, afterwards]);
   });
 
-  test("are in the log of the service, as are those that have expired", async () => {
+  test("are logged, as are expired ones", async () => {
     const old = ca.issue("logged-old", { names: "DNS:localhost", days: -1 });
     install(old, ca);
     const running = await start();
@@ -213,7 +213,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
     await looked(() => renewed().length === 2);
   });
 
-  describe("are notified of", () => {
+  describe("are reported", () => {
     let lines: [string, object, string][];
     const logger = {} as Record<keyof Logger, Logger["info"]>;
     for (const level of ["debug", "info", "warn", "error"] as const) {
@@ -223,7 +223,7 @@ describe.skipIf(opensslIsAbsent())("certificates that are renewed [TRANS-7]", ()
       lines = [];
     });
 
-    test("when they are taken over, and once when they cannot be", async () => {
+    test("when they are used, and once if they cannot be used", async () => {
       const tls = new ServerTls("server.http.tls", files(), logger);
       const applied: unknown[] = [];
       const end = tls.follow((context) => void applied.push(context.cert));

@@ -1,4 +1,4 @@
-/** Certificates that a server cannot serve with: it does not start, and says all that is wrong. */
+/** Unusable certificates: the server does not start, and reports all problems. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -118,12 +118,12 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
         ],
       ],
       [
-        "that are nothing at all",
+        "that are special files",
         { certificate_file: "random", key_file: "random" },
         [`AT.certificate_file (random) ${NO_CERTIFICATE}`, `AT.key_file (random) ${NO_KEY}`],
       ],
       [
-        "that are interchanged",
+        "that are swapped",
         { certificate_file: "server.key", key_file: "server.pem", client_ca_file: "ca.key" },
         [
           "AT.certificate_file (server.key) contains a private key, but no certificate; put the certificate there",
@@ -211,7 +211,7 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
       }
     });
 
-    test("that have expired are served, for a renewal may come", async () => {
+    test("that have expired are used, since a renewal may follow", async () => {
       const old = ca.issue(`${transport}-old`, { names: "DNS:localhost", days: -1 });
       const vault = await startSecured({ tls: { [transport]: tlsOf(old) } });
       try {
@@ -222,7 +222,7 @@ describe.skipIf(opensslIsAbsent())("files of certificates", () => {
       }
     });
 
-    test("may hold more than certificates: text, a chain, and several client CAs", async () => {
+    test("may contain more than one certificate: text, a chain, and several client CAs", async () => {
       const { path } = certificates;
       const second = certificates.authority(`${transport}-second`);
       const client = second.issue(`${transport}-client`, { names: "DNS:client.internal" });

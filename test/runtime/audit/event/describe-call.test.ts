@@ -14,7 +14,7 @@ const bareCall = () => {
   call.clientAddress = call.peer.address;
   return call;
 };
-/** What is known of every call. */
+/** The members that every event has. */
 const bare = {
   risk_level: "CRITICAL",
   rpc: method.rpc,
@@ -33,7 +33,7 @@ const envelope = {
   datacontenttype: "application/json",
 };
 
-test("an event has no member for what is not known", () => {
+test("an event has no member for an unknown value", () => {
   expect(describeCall(source, bareCall(), "id-1", TIME, undefined)).toStrictEqual({
     ...envelope,
     data: { state: "pending", ...bare },
@@ -55,7 +55,7 @@ test.each([
   });
 });
 
-test("an event has who called, on what, and from where [AUDIT-1]", () => {
+test("an event has the caller, the object and the source address [AUDIT-1]", () => {
   const call = callOf(method, { principal: principalOf({ organizationId: "" }), requestId: "r-1" });
   call.resource = "doc:d1";
   call.decision = "denied";
@@ -91,12 +91,12 @@ test.each([
   },
 );
 
-test("a call without audit is not an event", () => {
+test("a call without audit has no event", () => {
   const call = callOf(methodOf({}));
   expect(() => describeCall(source, call, "id-1", TIME, undefined)).toThrow("has no audit");
 });
 
-test("ids are UUIDs of version 7, which sort by their time", () => {
+test("ids are UUIDs of version 7, which sort by time", () => {
   expect(eventId(TIME)).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   );

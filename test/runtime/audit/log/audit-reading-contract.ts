@@ -19,7 +19,7 @@ const write = methodOf(
 );
 const POLL = 5;
 
-/** What holds for reading the audit of a service in any database, beside the service. */
+/** Tests for reading the audit of a running service in any database. */
 export function auditReadingContract(
   fresh: () => Promise<{ first: Database<unknown>; again: () => Promise<Database<unknown>> }>,
 ): void {
@@ -34,7 +34,7 @@ export function auditReadingContract(
   const complete = (audit: Awaited<ReturnType<typeof opened>>["audit"], requestId: string) =>
     audit.trail.complete(callOf(write, { principal: principalOf(), requestId }), undefined);
 
-  /** The next so many changes, and the position after them. */
+  /** A number of next changes, and the position after them. */
   async function take(log: AuditLog, count: number, options: AuditFollowOptions, filter = {}) {
     const changes: AuditChange[] = [];
     const end = new AbortController();
@@ -49,7 +49,7 @@ export function auditReadingContract(
   }
   const textOf = ({ data }: AuditEvent) => `${data.request_id} ${data.state}`;
 
-  test("a follower is given each event as it is stored and as it is completed, and goes on after a position", async () => {
+  test("a follower gets each event when it is stored and when it is completed, and continues after a position", async () => {
     const { audit, log } = await opened();
     await complete(audit, "before");
     const begin = await log.position();
@@ -60,7 +60,7 @@ export function auditReadingContract(
     expect(first.texts).toEqual(["a pending"]);
     await audit.trail.begin(b);
     await audit.trail.complete(b, undefined);
-    // It began first, and its time is earlier than that of what is completed already.
+    // It began first, so its time is earlier than that of the completed one.
     await audit.trail.complete(a, undefined);
     const second = await take(log, 2, { after: first.after });
     expect(second.texts).toEqual(["b completed", "a completed"]);
@@ -75,14 +75,14 @@ export function auditReadingContract(
     await audit.close();
   });
 
-  test("a follower that ends among events that were stored together is given the others without a further change", async () => {
+  test("a follower that stops among events that were stored together gets the others without a further change", async () => {
     const { audit, logAt } = await opened();
     const log = logAt();
     let after = await log.position();
     const ids = Array.from({ length: 5 }, (_, index) => `t${index}`);
-    // In one turn of the event loop: one statement, one change.
+    // In one turn of the event loop, so they are one statement and one change.
     await Promise.all(ids.map((id) => complete(audit, id)));
-    // A log that is closed waits for nothing: a follower ends where it has given what is stored.
+    // A closed log does not wait: a follower ends after the stored events.
     log.close();
     const seen: string[] = [];
     for (const _ of ids) {
@@ -94,10 +94,10 @@ export function auditReadingContract(
     await audit.close();
   });
 
-  test("a follower waits for what is to come, and several share one question", async () => {
+  test("followers wait for new events, and several share one query", async () => {
     const { audit, log } = await opened();
     const ends = Array.from({ length: 5 }, () => take(log, 2, {}));
-    // Each has begun at the end when its first question was answered.
+    // Each is at the end once its first query is answered.
     await log.position();
     await turn();
     const filtered = take(log, 1, { after: await log.position() }, { requestId: "late" });
@@ -111,7 +111,7 @@ export function auditReadingContract(
     await audit.close();
   });
 
-  test("a write without an outcome is pending, then unknown once, then what it came to", async () => {
+  test("a write without an outcome is reported as pending, then once as unknown, then with its outcome", async () => {
     const { audit, logAt } = await opened();
     let now = Date.now();
     const log = logAt(() => now);
@@ -125,7 +125,7 @@ export function auditReadingContract(
     const pending = await take(log, 2, { after: position });
     expect(pending.texts).toHaveLength(2);
     now += 70_000;
-    // The third is new and unknown at once.
+    // The third is new and unknown at the same time.
     const rest = await take(log, 3, { after: pending.after });
     const all = [...pending.texts, ...rest.texts].sort();
     const expected = ["a", "b", "c"].map((id) => `${id} unknown`);
@@ -141,7 +141,7 @@ export function auditReadingContract(
     await audit.close();
   });
 
-  test("however calls of several replicas end, a follower that is restarted misses nothing and repeats nothing", async () => {
+  test("a restarted follower misses and repeats nothing, in whatever order calls of several replicas end", async () => {
     const { audit, again, logAt } = await opened();
     const others = await Promise.all([again(), again()]);
     const replicas = [audit];
@@ -153,7 +153,7 @@ export function auditReadingContract(
           fc.record({
             replica: fc.nat({ max: 2 }),
             hasIntent: fc.boolean(),
-            /** After how many turns of the event loop it begins and ends. */
+            /** The turns of the event loop after which it begins and ends. */
             begin: fc.nat({ max: 20 }),
             end: fc.nat({ max: 20 }),
           }),
@@ -174,7 +174,7 @@ export function auditReadingContract(
               await trail.complete(call, undefined);
             }),
           );
-          // A log that is closed waits for nothing: what it does not give by then is missed.
+          // A closed log does not wait: events that it has not returned by then are missed.
           let isOver = false;
           const over = () => {
             isOver = true;
@@ -200,14 +200,14 @@ export function auditReadingContract(
     for (const replica of replicas) await replica.close();
   });
 
-  test("all pages are exported, oldest or newest first, though the service goes on", async () => {
+  test("all pages are exported, oldest or newest first, while the service runs", async () => {
     const { audit, log } = await opened();
     const ids = Array.from({ length: 1203 }, (_, index) => `r${index}`);
     await Promise.all(ids.map((id) => complete(audit, id)));
     for (const order of ["oldest", "newest"] as const) {
       const found: AuditEvent[] = [];
       for await (const event of log.export({}, { order })) {
-        // What comes meanwhile is not of this export, which else had no end.
+        // New events are not part of this export, which would not end otherwise.
         if (found.length % 100 === 0) await complete(audit, `meanwhile-${order}`);
         found.push(event);
       }
@@ -229,7 +229,7 @@ export function auditReadingContract(
     await audit.close();
   });
 
-  test("a position is refused after a restore whose changes have passed it, and not after old events were removed", async () => {
+  test("a position is refused after a restore that has more changes, but not after old events were removed", async () => {
     const { audit, logAt, tables } = await opened();
     const log = logAt();
     await complete(audit, "old");
@@ -246,7 +246,7 @@ export function auditReadingContract(
       closed.close();
       return closed;
     };
-    // Retention: from the oldest on.
+    // As retention does, from the oldest on.
     await remove("old");
     await complete(audit, "next");
     for (const after of [given, atEnd])
@@ -254,7 +254,7 @@ export function auditReadingContract(
     await remove("lost");
     for (const after of [given, atEnd])
       expect((await follow(after)).texts).toEqual(["next completed"]);
-    // An earlier state: what it never had is missing in the middle.
+    // An earlier state: the events that it never had are missing in the middle.
     await complete(audit, "late");
     const { after } = await take(logClosed(), 2, { after: given });
     await remove("late");
@@ -264,21 +264,21 @@ export function auditReadingContract(
     await audit.close();
   });
 
-  test("a position is refused where its last event is stored by an earlier change, or what came before it is a day later", async () => {
+  test("a position is refused if its last event has an earlier change, or an event before it is a day later", async () => {
     const { audit, logAt, tables } = await opened();
     const begin = await logAt().position();
     await complete(audit, "last");
     const { after } = await take(logAt(), 1, { after: begin });
-    // More changes than the position counts.
+    // There are more changes than the position has.
     for (const id of ["x", "y", "z"]) await complete(audit, id);
     const follow = () => take(logAt(), 3, { after });
     const change = (id: string, to: object) =>
       tables.kysely.updateTable("audit_events").set(to).where("request_id", "=", id).execute();
     expect((await follow()).texts).toHaveLength(3);
-    // As a backup has it that was made before it was completed.
+    // As in a backup that was made before its completion.
     await change("last", { change: 0 });
     await expect(follow()).rejects.toThrow(/was restored/);
-    // As in another database that counts from the beginning.
+    // As in another database, which counts from the beginning.
     await tables.kysely.deleteFrom("audit_events").where("request_id", "=", "last").execute();
     expect((await follow()).texts).toHaveLength(3);
     await change("x", { change: 0, time: Date.now() + 25 * 3_600_000 });
@@ -286,7 +286,7 @@ export function auditReadingContract(
     await audit.close();
   });
 
-  test("positions and options that are wrong are refused", async () => {
+  test("invalid positions and options are refused", async () => {
     const { audit, log, tables } = await opened();
     await complete(audit, "a");
     const position = await log.position();

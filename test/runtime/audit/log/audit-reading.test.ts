@@ -41,7 +41,7 @@ describe("reading the audit in SQLite", () => {
     return { first: await open(), again: open };
   });
 
-  test("a log that is read by another connection never keeps the service from writing [AUDIT-6]", async () => {
+  test("reading the log on another connection never blocks writes of the service [AUDIT-6]", async () => {
     const file = join(folder, `${++count}.db`);
     const database = await keep(openDatabase<unknown>(settingsOf({ file }), { logger: SILENT }));
     const { audit } = await auditOf(database, [write]);
@@ -51,12 +51,12 @@ describe("reading the audit in SQLite", () => {
     const log = await openAuditLog({ file }, { pollMs: 50 });
     let read = 0;
     for await (const _ of log.export()) {
-      // Writes are acknowledged while the export is between two pages and within one.
+      // Writes are acknowledged while the export is between two pages and within a page.
       if (read++ % 50 === 0) await audit.trail.begin(callOf(write));
     }
     expect(read).toBe(601);
     expect((await log.list({ state: "pending" })).events).not.toHaveLength(0);
-    // It writes nothing, not even by mistake.
+    // The reader's connection cannot write.
     const names = Object.keys(log).sort();
     expect(names).toEqual(["close", "export", "follow", "list", "position"]);
     await log.close();
@@ -64,7 +64,7 @@ describe("reading the audit in SQLite", () => {
   });
 
   test.each<[what: string, make: (file: string) => Promise<void>, message: RegExp]>([
-    ["a file that is not there", async () => undefined, /does not exist/],
+    ["a missing file", async () => undefined, /does not exist/],
     [
       "a database without audit",
       async (file) => {
@@ -109,7 +109,7 @@ describe("reading the audit in SQLite", () => {
   }
 
   test.each([8, 14])(
-    "a folder that cannot be written to is explained without asking to write: error %s",
+    "an unwritable folder is explained without a request to write to it: error %s",
     async (errcode) => {
       const file = join(folder, `${++count}.db`);
       await (await openDatabase(settingsOf({ file }), { logger: SILENT })).close();
@@ -142,7 +142,7 @@ await onPostgres("reading the audit in PostgreSQL", ({ url }) => {
     return { first: await open(schema), again: () => open(schema) };
   });
 
-  test("what commits later than what began after it is not missed", async () => {
+  test("an event that commits after a later one is not missed", async () => {
     const schema = `Audit ${randomUUID()}`;
     const database = (await open(schema)).as<AuditTables>();
     const { audit } = await auditOf(database.as<unknown>(), [write]);
@@ -154,7 +154,7 @@ await onPostgres("reading the audit in PostgreSQL", ({ url }) => {
     const stored = new Promise<void>((resolve) => {
       isStored = resolve;
     });
-    // A replica whose transaction takes long has the smaller number.
+    // A replica with a long transaction has the smaller number.
     const slow = database.kysely.transaction().execute(async (transaction) => {
       const texts = Object.fromEntries(AUDIT_COLUMNS.map((column) => [column, ""]));
       const event = JSON.stringify({ data: { request_id: "slow" } });
@@ -165,7 +165,7 @@ await onPostgres("reading the audit in PostgreSQL", ({ url }) => {
         .execute();
       await audit.trail.complete(callOf(write, { requestId: "fast" }), undefined);
       isStored?.();
-      // Followers look while it is under way.
+      // Followers read while it is open.
       for (let looks = 0; looks < 5; looks++) {
         await sql`select 1`.execute(transaction);
         await log.position();

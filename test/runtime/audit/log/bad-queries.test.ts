@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test.each<[string, object]>([
-  ["a time that is none", { from: Number.NaN }],
+  ["NaN as a time", { from: Number.NaN }],
   ["a time before the epoch", { to: -1 }],
   ["half a millisecond", { from: 0.5 }],
   ["a time in words", { from: "2026-11-21" }],
@@ -75,7 +75,7 @@ describe("a cursor", () => {
     ["that is empty", ""],
     ["that is garbage", "garbage"],
     ["with white space", ` ${cursor}`],
-    ["that was cut", cursor.slice(0, -3)],
+    ["that was truncated", cursor.slice(0, -3)],
     ["with another time", altered((parts) => parts.splice(2, 1, 5))],
     ["with another id", altered((parts) => parts.splice(3, 1, "x"))],
     ["with another filter", altered((parts) => parts.splice(1, 1, "x"))],
@@ -90,7 +90,7 @@ describe("a cursor", () => {
   });
 
   test.each(["", "x", "\0", "' or 1=1 --", "%", "\ud800", "0".repeat(10_000)])(
-    "that is whole but for the id %j is refused",
+    "that is valid except for the id %j is refused",
     async (id) => {
       const filter = { type: "doc.write" };
       const forged = formatCursor(filterHash(filter), { time: 1, id });
@@ -101,7 +101,7 @@ describe("a cursor", () => {
   );
 
   test.each(["5", 1.5, -0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, null, {}])(
-    "that is whole but for the time %j is refused",
+    "that is valid except for the time %j is refused",
     async (time) => {
       const filter = { type: "doc.write" };
       const forged = formatCursor(filterHash(filter), { time: time as number, id: ID });
@@ -127,7 +127,7 @@ describe("a cursor", () => {
     });
   });
 
-  test("goes on where its page ended, at any page size", async () => {
+  test("continues where its page ended, with any page size", async () => {
     const rest = await log.list({ type: "doc.write" }, { cursor, pageSize: 500 });
     expect(rest.events).toHaveLength(3);
     expect(rest.nextCursor).toBeUndefined();
@@ -150,7 +150,7 @@ test.each([
   }
 });
 
-test("what was done to an object with an odd id is found by that id, and by no other", async () => {
+test("events of an object with an unusual id are found by that id only", async () => {
   const ids = ["x\u202e", "x\u200e", "x\u2028", "x\u200b", "x\ufffd", "x", "漢字", "💥"];
   const resources = [...ids.map((id) => `odd:${id}`), `odd:${"\u202e".repeat(85)}`];
   for (const resource of resources) {

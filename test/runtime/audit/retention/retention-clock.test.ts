@@ -49,19 +49,19 @@ const auditOptions = (database: Database<AuditTables>) => ({
   service: "hub",
 });
 
-/** A service in a world whose time is known, with a clock that may not be right. */
+/** A service with a clock that may differ from the true time. */
 class World {
   readonly maxAge: number;
   readonly database: Database<AuditTables>;
   readonly warnings: string[] = [];
   ahead = 0;
   time = START;
-  /** How far the clock is from the time. */
+  /** The difference of the clock from the true time. */
   wrong = 0;
   #monotonic = 0;
   #retention: Retention | undefined;
   readonly #store: (id: string) => Promise<void>;
-  /** When each event really was stored. */
+  /** The true time at which each event was stored. */
   readonly #stored = new Map<string, number>();
 
   private constructor(
@@ -82,14 +82,14 @@ class World {
     });
   }
 
-  /** The process ends, and its machine is off for a time. */
+  /** Ends the process, and turns its machine off for a time. */
   off(duration: number): void {
     this.#retention = undefined;
     this.#monotonic = 0;
     this.time += duration;
   }
 
-  /** Looks every 5 minutes for a time. */
+  /** Runs retention every 5 minutes for a time. */
   async run(duration: number): Promise<void> {
     this.#retention ??= new Retention(
       this.maxAge,
@@ -112,7 +112,7 @@ class World {
 
   async store(id: string): Promise<void> {
     await this.#store(id);
-    // As a process with this clock stamps it.
+    // With the time of this clock.
     await this.database.kysely
       .updateTable("audit_events")
       .set({ time: this.time + this.wrong })
@@ -129,7 +129,7 @@ class World {
     return rows.map((row) => row.request_id).sort();
   }
 
-  /** The events that are younger than they are kept for and are gone. */
+  /** The events that were removed before their retention ended. */
   async removedEarly(): Promise<string[]> {
     const kept = new Set(await this.kept());
     return [...this.#stored]
@@ -156,12 +156,12 @@ test("one start with the clock 40 days ahead removes no audit event", async () =
     .select((eb) => eb.fn.countAll().as("count"))
     .executeTakeFirstOrThrow();
   expect(Number(count)).toBe(2);
-  // What the operator asks for by hand is done.
+  // An explicit request of the operator is carried out.
   expect(await removeBefore(database, START + DAY)).toBe(2);
 });
 
 describe("retention", () => {
-  test("removes what is older than it is kept for, once it is, and nothing younger", async () => {
+  test("removes each event when its retention ends, and not earlier", async () => {
     const world = await World.create(2 * DAY);
     await world.run(25 * HOUR);
     await world.store("first");
@@ -176,7 +176,7 @@ describe("retention", () => {
     expect(world.warnings).toEqual([]);
   });
 
-  test("a service that was off for 40 days removes after a day of running, and says what it waits for", async () => {
+  test("a service that was off for 40 days removes events after a day of running, and logs what it waits for", async () => {
     const world = await World.create(30 * DAY);
     await world.store("old");
     await world.run(30 * HOUR);
@@ -193,7 +193,7 @@ describe("retention", () => {
     expect(await world.removedEarly()).toEqual([]);
   });
 
-  test("warnings of the clock count whole days, say that a correction was right, and reach the log whole", async () => {
+  test("warnings about the clock have whole days, confirm a correction, and are logged completely", async () => {
     const world = await World.create(30 * DAY);
     await world.run(30 * HOUR);
     world.wrong = 40 * DAY - MINUTE;
@@ -209,7 +209,7 @@ describe("retention", () => {
     for (const warning of world.warnings) expect(redactText(warning)).toBe(warning);
   });
 
-  test("a service that starts every few minutes removes in time", async () => {
+  test("a service that restarts every few minutes removes events in time", async () => {
     const world = await World.create(2 * DAY);
     await world.store("old");
     for (let start = 0; start < 360; start++) {
@@ -221,7 +221,7 @@ describe("retention", () => {
     expect(world.warnings).toEqual([]);
   });
 
-  test("a service that is off each night removes in time", async () => {
+  test("a service that is off each night removes events in time", async () => {
     const world = await World.create(5 * DAY);
     for (let day = 0; day < 14; day++) {
       await world.store(`day ${10 + day}`);
@@ -234,7 +234,7 @@ describe("retention", () => {
     expect(await world.removedEarly()).toEqual([]);
   });
 
-  test("a device that begins in 1970 loses nothing when its clock is set", async () => {
+  test("a device whose clock starts in 1970 loses nothing when the clock is set", async () => {
     const world = await World.create(2 * DAY);
     world.wrong = -START;
     await world.run(HOUR);
@@ -246,7 +246,7 @@ describe("retention", () => {
     expect(await world.kept()).toEqual([]);
   });
 
-  test("events that were stored with a clock far behind or ahead live as long as others", async () => {
+  test("events stored with a clock far behind or ahead are kept as long as others", async () => {
     const world = await World.create(2 * DAY);
     await world.run(30 * HOUR);
     for (const wrong of [-400 * DAY, 400 * DAY]) {
@@ -259,12 +259,12 @@ describe("retention", () => {
     }
     await world.run(30 * HOUR);
     expect(await world.kept()).toEqual(["-400 days", "400 days"]);
-    // How late it was when they were stored is certain a day of running later.
+    // After a day of running, the time at which they were stored is certain.
     await world.run(46 * HOUR);
     expect(await world.kept()).toEqual([]);
   });
 
-  test("replicas do not add up the time that they run", async () => {
+  test("the running times of replicas are not added up", async () => {
     const world = await World.create(2 * DAY);
     await world.run(25 * HOUR);
     await world.store("first");
@@ -282,14 +282,14 @@ describe("retention", () => {
     expect(world.warnings).toEqual([]);
   });
 
-  test("nothing is removed early, however the clock jumps, unless it is wrong for a day of running at a stretch [AUDIT-7]", async () => {
+  test("nothing is removed early, however the clock jumps, unless it is wrong for a whole day of running [AUDIT-7]", async () => {
     const error = fc.oneof(
       fc.integer({ min: -500, max: 500 }).map((days) => days * DAY),
       fc.integer({ min: -90, max: 90 }).map((minutes) => minutes * MINUTE),
     );
     const stretch = fc.record({
       wrong: error,
-      /** Steps of the clock while it is wrong, and how long each of them lasts. */
+      /** The errors of the clock, and the duration of each. */
       steps: fc.array(
         fc.record({ by: error, looks: fc.integer({ min: 0, max: 60 }), off: off() }),
         { maxLength: 4 },
@@ -315,14 +315,14 @@ describe("retention", () => {
               if (step.off > 0) world.off(step.off);
               world.wrong += step.by;
             }
-            // Fewer than 24 hours in all: then it is right for a moment at least.
+            // Less than 24 hours in total, so that it is right for at least a moment.
             world.wrong = 0;
             await world.run(right * LOOK);
             await store();
             expect(await world.removedEarly()).toEqual([]);
             if (off > 0) world.off(off);
           }
-          // And it goes on: what is old is gone after the clock was right for long enough.
+          // Removal continues: old events are removed after the clock was right for long enough.
           world.off(days * DAY + HOUR);
           await world.run(53 * HOUR);
           expect(await world.removedEarly()).toEqual([]);

@@ -11,7 +11,7 @@ import { until } from "../../../support/until.ts";
 const row = (id: string, state: "pending" | "completed" = "completed") =>
   ({ id, state, type: "a.b" }) as NewAuditRow;
 
-/** A queue over a database that can be down, or hang. */
+/** A queue over a database that can be down or hang. */
 function queueOf(options: Partial<EventQueueOptions> = {}) {
   const database = { isDown: false, hangs: false, batches: [] as string[][] };
   const outcomes: string[] = [];
@@ -35,7 +35,7 @@ function queueOf(options: Partial<EventQueueOptions> = {}) {
 }
 
 describe("while the database is down", () => {
-  test("an intent is refused as unavailable", async () => {
+  test("an intent is refused as UNAVAILABLE", async () => {
     const { queue, database, outcomes } = queueOf();
     database.isDown = true;
     await expect(queue.intent(row("a", "pending"))).rejects.toMatchObject({
@@ -48,7 +48,7 @@ describe("while the database is down", () => {
     expect(database.batches).toEqual([["b pending"]]);
   });
 
-  test("outcomes wait, callers do not, and all are stored once it is back", async () => {
+  test("outcomes wait, callers do not, and all outcomes are stored once it is back", async () => {
     const { queue, database, outcomes, errors } = queueOf();
     database.isDown = true;
     await queue.outcome(row("a"));
@@ -61,11 +61,11 @@ describe("while the database is down", () => {
     expect(database.batches.flat().sort()).toEqual(["a completed", "b completed", "c completed"]);
     expect(outcomes.filter((outcome) => outcome === "delayed")).toHaveLength(3);
     expect(outcomes.filter((outcome) => outcome === "stored")).toHaveLength(3);
-    // Said once, however many attempts there were.
+    // Logged once, however many attempts there were.
     expect(errors).toEqual(["audit events cannot be stored"]);
   });
 
-  test("one that hangs is given up, for intents and outcomes", async () => {
+  test("a hanging statement is abandoned, for intents and outcomes", async () => {
     const { queue, database } = queueOf({ attemptTimeoutMs: 50 });
     database.hangs = true;
     const intent = queue.intent(row("a", "pending"));
@@ -76,7 +76,7 @@ describe("while the database is down", () => {
     expect(database.batches).toEqual([["a completed"]]);
   });
 
-  test("one that hangs is waited for once by all who wait, with one statement", async () => {
+  test("callers of a hanging database share one statement and its timeout", async () => {
     let saves = 0;
     const hang = () => {
       saves++;
@@ -98,7 +98,7 @@ describe("while the database is down", () => {
     expect(queue.delayed).toBe(1);
   });
 
-  test("who would wait after thousands of others is refused at once", async () => {
+  test("a caller behind thousands of others is refused at once", async () => {
     const { queue, database } = queueOf({ attemptTimeoutMs: 500 });
     database.hangs = true;
     const intents = Array.from({ length: 10_500 }, (_, index) =>
@@ -114,7 +114,7 @@ describe("while the database is down", () => {
     );
   });
 
-  test("what waits is bounded: the oldest is dropped, and reported", async () => {
+  test("the number of waiting events is limited: the oldest is dropped and reported", async () => {
     const { queue, database, outcomes, errors } = queueOf({ maxBacklog: 3 });
     database.isDown = true;
     for (const id of ["a", "b", "c", "d", "e"]) await queue.outcome(row(id));
@@ -126,7 +126,7 @@ describe("while the database is down", () => {
     expect(errors.filter((message) => message.includes("one was dropped"))).toHaveLength(2);
   });
 
-  test("what was done is bounded, too", async () => {
+  test("so is the number of waiting outcomes of handlers", async () => {
     const { queue, database, outcomes } = queueOf({ maxBacklog: 2 });
     database.isDown = true;
     for (const id of ["a", "b", "c"]) await queue.outcome({ ...row(id), code: "OK" });
@@ -137,7 +137,7 @@ describe("while the database is down", () => {
     expect(database.batches.flat()).toEqual(["b completed", "c completed"]);
   });
 
-  test("what waited is stored in batches that a statement can hold", async () => {
+  test("waiting events are stored in batches within the limit of a statement", async () => {
     const { queue, database } = queueOf();
     database.isDown = true;
     await queue.outcome(row("0"));
@@ -147,7 +147,7 @@ describe("while the database is down", () => {
     expect(database.batches.map(({ length }) => length)).toEqual([128, 128, 44]);
   });
 
-  test("a flood of refusals does not drive out what was done", async () => {
+  test("a flood of refusals does not displace outcomes of handlers", async () => {
     const { queue, database } = queueOf({ maxBacklog: 3 });
     database.isDown = true;
     await queue.outcome({ ...row("written"), code: "OK" });
@@ -157,7 +157,7 @@ describe("while the database is down", () => {
     expect(database.batches.flat()).toEqual(["written completed", "c completed", "d completed"]);
   });
 
-  test("closing gives up after one attempt, and tells what is lost", async () => {
+  test("closing gives up after one attempt, and reports what is lost", async () => {
     const { queue, database, errors } = queueOf();
     database.isDown = true;
     await queue.outcome(row("a"));
@@ -166,7 +166,7 @@ describe("while the database is down", () => {
   });
 });
 
-test("calls that come together share a batch, in their order", async () => {
+test("concurrent calls share a batch, in order", async () => {
   const { queue, database } = queueOf();
   const first = queue.intent(row("a", "pending"));
   const second = queue.outcome(row("b"));
@@ -179,13 +179,13 @@ test("calls that come together share a batch, in their order", async () => {
   expect(database.batches.flat()).toHaveLength(4);
 });
 
-test("an event that is in a batch twice is written as it ended", async () => {
+test("an event that is twice in a batch is written with its last state", async () => {
   const { queue, database } = queueOf();
   await Promise.all([queue.intent(row("a", "pending")), queue.outcome(row("a"))]);
   expect(database.batches).toEqual([["a completed"]]);
 });
 
-test("a thousand at once are stored in batches that a statement can hold", async () => {
+test("a thousand concurrent events are stored in batches within the limit of a statement", async () => {
   const { queue, database } = queueOf();
   const rows = Array.from({ length: 1000 }, (_, index) => row(`${index}`));
   await Promise.all(rows.map((each) => queue.outcome(each)));
@@ -193,7 +193,7 @@ test("a thousand at once are stored in batches that a statement can hold", async
   expect(Math.max(...database.batches.map(({ length }) => length))).toBeLessThanOrEqual(128);
 });
 
-test("another reason of the same outage is logged, but not each time that reasons alternate", async () => {
+test("a different reason of the same outage is logged, but not each time that reasons alternate", async () => {
   let reason = "no server";
   const reported: string[] = [];
   const error = (fields: object) => void reported.push((fields as { err: Error }).err.message);
@@ -218,7 +218,7 @@ test("another reason of the same outage is logged, but not each time that reason
   expect(reported).toEqual(["no server", "no password"]);
 });
 
-test("unless configured otherwise an attempt has seconds", async () => {
+test("the default timeout of an attempt is seconds", async () => {
   const saved: string[] = [];
   const queue = new EventQueue({
     save: async (rows) => {
@@ -234,7 +234,7 @@ test("unless configured otherwise an attempt has seconds", async () => {
   await queue.close();
 });
 
-test("closing stores what waits, once the database is back", async () => {
+test("closing stores waiting events once the database is back", async () => {
   const { queue, database, errors } = queueOf({ backoffMs: { first: 60_000, most: 60_000 } });
   database.isDown = true;
   await queue.outcome(row("a"));
@@ -245,7 +245,7 @@ test("closing stores what waits, once the database is back", async () => {
   expect(errors).toEqual(["audit events cannot be stored"]);
 });
 
-test("closing while the database is down counts each event that is lost", async () => {
+test("closing while the database is down counts each lost event", async () => {
   const { queue, database, outcomes, errors } = queueOf({
     backoffMs: { first: 60_000, most: 60_000 },
   });
@@ -257,7 +257,7 @@ test("closing while the database is down counts each event that is lost", async 
   expect(errors).toEqual(["audit events cannot be stored", "audit events could not be stored"]);
 });
 
-test("closing stores what is under way", async () => {
+test("closing stores pending events", async () => {
   const { queue, database } = queueOf();
   const stored = queue.outcome(row("a"));
   await queue.close();

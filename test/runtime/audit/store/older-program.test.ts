@@ -1,4 +1,4 @@
-/** Replicas of an older version, which go on while a newer one has changed the tables. */
+/** Replicas of an older version, which run on after a newer one has changed the tables. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -3,7 +3,7 @@ import { RefusalBudget } from "../../../../src/runtime/audit/trail/repeated-refu
 
 const MINUTE = 60_000;
 
-test("one caller uses up its own part, and that of others is left", () => {
+test("a caller can use up its own share, but not that of others", () => {
   const budget = new RefusalBudget({ open: 9, perCaller: 2, perMinute: 9 });
   expect(["a", "a", "a", "b", "a", "b"].map((caller) => budget.take(caller, 0))).toEqual([
     true,
@@ -15,7 +15,7 @@ test("one caller uses up its own part, and that of others is left", () => {
   ]);
 });
 
-test("all callers together have a part too", () => {
+test("all callers together have a limit, too", () => {
   const budget = new RefusalBudget({ open: 9, perCaller: 2, perMinute: 3 });
   expect(["a", "b", "c", "d"].map((caller) => budget.take(caller, 0))).toEqual([
     true,
@@ -25,7 +25,7 @@ test("all callers together have a part too", () => {
   ]);
 });
 
-test("what was used counts for a minute, also where it is asked for again", () => {
+test("a use counts for a minute, even if more is requested", () => {
   const budget = new RefusalBudget({ open: 9, perCaller: 1, perMinute: 2 });
   expect(budget.take("a", 0)).toBe(true);
   expect(budget.take("b", MINUTE / 2)).toBe(true);

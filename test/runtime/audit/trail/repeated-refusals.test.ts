@@ -1,4 +1,4 @@
-/** Callers without any permission cannot fill the audit store, and nothing that they tried is lost. */
+/** Callers without any permission cannot fill the audit store, and each of their attempts is counted. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ const policyOf = (more: Partial<AccessPolicy> = {}): Partial<AccessPolicy> => ({
 });
 
 interface Denied {
-  /** Empty for a caller that is nobody. */
+  /** Empty for an unidentified caller. */
   readonly user?: string;
   readonly type?: string;
   readonly rpc?: string;
@@ -75,7 +75,7 @@ interface Denied {
     | "INTERNAL";
 }
 
-/** A call that is refused before its handler. */
+/** Makes a call that is refused before its handler. */
 async function refuse(of: Denied = {}) {
   const principal =
     of.user === ""
@@ -91,10 +91,10 @@ async function refuse(of: Denied = {}) {
 }
 
 async function stored(): Promise<readonly AuditEvent[]> {
-  // What was only begun is stored with the next event.
+  // A series that has only begun is stored with the next event.
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   const { events } = await log.list({}, { pageSize: 500 });
-  // Of one millisecond the order is by chance.
+  // Within one millisecond the order is random.
   const key = ({ time, data }: AuditEvent) => `${time} ${data.repeats === undefined ? 0 : 1}`;
   return [...events].sort((left, right) => (key(left) < key(right) ? -1 : 1));
 }
@@ -131,7 +131,7 @@ test("ten thousand denials of one caller are two events [AUDIT-3]", async () => 
   expect((await stored()).length).toBe(2);
 });
 
-test("a series says when, from where and how much; the next one begins with an event of its own", async () => {
+test("a series has its times, sources and count; the next one begins with its own event", async () => {
   const begin = Date.now();
   await refuse();
   vi.setSystemTime(begin + 1000);
@@ -155,7 +155,7 @@ test("a series says when, from where and how much; the next one begins with an e
   expect(await counts()).toEqual(["completed one", "completed 3", "completed one"]);
 });
 
-test("repeats of one object name it", async () => {
+test("repeated calls of one object name it", async () => {
   for (let count = 0; count < 3; count++) await refuse();
   await vi.advanceTimersByTimeAsync(60_000);
   const events = (await stored()).filter(({ subject }) => subject === "doc:d1");
@@ -163,7 +163,7 @@ test("repeats of one object name it", async () => {
   expect(events[1]?.data.authz).toMatchObject({ subject: "user:eve", resource: "doc:d1" });
 });
 
-describe("whatever ends a call before its handler is counted:", () => {
+describe("all refusals before the handler are counted:", () => {
   test.each([
     "INVALID_ARGUMENT",
     "CANCELLED",
@@ -180,7 +180,7 @@ describe("whatever ends a call before its handler is counted:", () => {
     ]);
   });
 
-  test("a request that never comes, of a caller that nobody knows", async () => {
+  test("an unidentified caller whose request never arrives", async () => {
     const method = boundMethod({
       policy: { exposure: "PUBLIC", publish: true, audit: { event: "a.b", riskLevel: "LOW" } },
     });
@@ -196,7 +196,7 @@ describe("whatever ends a call before its handler is counted:", () => {
   });
 });
 
-test("one denial alone makes no series", async () => {
+test("a single denial makes no series", async () => {
   await refuse();
   await vi.advanceTimersByTimeAsync(120_000);
   expect(await counts()).toEqual(["completed one"]);
@@ -209,7 +209,7 @@ test("a series is closed with the server", async () => {
   expect(await counts()).toEqual(["completed one", "completed 4"]);
 });
 
-describe("events of their own have [AUDIT-3]", () => {
+describe("separate events are stored for [AUDIT-3]", () => {
   test.each<[string, Denied]>([
     [
       "denials of CRITICAL RPCs",
@@ -221,7 +221,7 @@ describe("events of their own have [AUDIT-3]", () => {
     expect(await counts()).toEqual(["completed one", "completed one", "completed one"]);
   });
 
-  test("calls that were allowed, whatever became of them", async () => {
+  test("allowed calls with any outcome", async () => {
     for (const error of [undefined, new ServiceError("FORBIDDEN"), new ServiceError("FORBIDDEN")]) {
       const call = callOf(methodOf(policyOf()), { principal: principalOf() });
       call.decision = "allowed";
@@ -231,7 +231,7 @@ describe("events of their own have [AUDIT-3]", () => {
     expect(await counts()).toEqual(["completed one", "completed one", "completed one"]);
   });
 
-  test("calls of an RPC without authorization that came to their handler", async () => {
+  test("calls of an RPC without authorization that reached their handler", async () => {
     for (let count = 0; count < 3; count++) {
       const policy = { audit: { event: "a.b", riskLevel: "LOW" } } as const;
       const call = callOf(methodOf(policy), { principal: principalOf() });
@@ -242,7 +242,7 @@ describe("events of their own have [AUDIT-3]", () => {
   });
 });
 
-describe("counted apart are", () => {
+describe("counted separately are", () => {
   test.each<[string, Denied, Denied]>([
     ["callers", { user: "eve" }, { user: "mallory" }],
     ["subjects of the same id and another type", { type: "user" }, { type: "service_account" }],
@@ -274,11 +274,11 @@ async function all(): Promise<readonly AuditEvent[]> {
   return events;
 }
 
-/** How many calls they stand for. */
+/** The number of calls that they represent. */
 const callsOf = (events: readonly AuditEvent[]) =>
   events.reduce((sum, { data }) => sum + (data.repeats?.count ?? 1), 0);
 
-describe("nobody's first denial vanishes among those of others:", () => {
+describe("the first denial of a caller is not lost among those", () => {
   const ofVictim = async (): Promise<readonly AuditEvent[]> =>
     (await all()).filter(({ data }) => data.principal?.id === "victim");
 
@@ -286,11 +286,11 @@ describe("nobody's first denial vanishes among those of others:", () => {
     ["of three thousand accounts", (index) => ({ user: `u${index}` })],
     ["of one account on three thousand RPCs", (index) => ({ rpc: `a.v1.S/M${index}` })],
     [
-      "of three thousand sites of nobody",
+      "of unidentified callers at three thousand sites",
       (index) => ({ user: "", address: `2001:db8:${index.toString(16)}::1` }),
     ],
     [
-      "of one site of nobody on three thousand networks and RPCs",
+      "of unidentified callers at one site, on three thousand networks and RPCs",
       (index) => ({
         user: "",
         address: `2001:db8:1:${index.toString(16)}::1`,
@@ -304,18 +304,18 @@ describe("nobody's first denial vanishes among those of others:", () => {
     await refuse({ user: "victim" });
     await vi.advanceTimersByTimeAsync(60_000);
     expect((await ofVictim()).map(({ data }) => data.state)).toEqual(["completed", "completed"]);
-    // None of the others is lost.
+    // None of the other calls is lost.
     expect(callsOf(await all())).toBe(3002);
   });
 
-  test("a series that gives way to others is closed with its count", async () => {
+  test("a series that is displaced by others is closed with its count", async () => {
     for (let count = 0; count < 4; count++) await refuse({ user: "victim" });
     await Promise.all(Array.from({ length: 2000 }, (_, index) => refuse({ user: `u${index}` })));
     const [counting] = (await ofVictim()).filter(({ data }) => data.repeats !== undefined);
     expect(counting?.data).toMatchObject({ state: "completed", repeats: { count: 3 } });
   });
 
-  test("one account has at most 200 first events a minute, and the rest are counted by RPC", async () => {
+  test("one account has at most 200 first events a minute; the others are counted by RPC", async () => {
     for (let index = 0; index < 3000; index++) await refuse({ rpc: `a.v1.S/M${index % 300}` });
     await vi.advanceTimersByTimeAsync(60_000);
     const events = await all();
@@ -326,7 +326,7 @@ describe("nobody's first denial vanishes among those of others:", () => {
   });
 });
 
-test("nobody has 500 series, those beyond are counted by RPC, and none is lost", async () => {
+test("unidentified callers have at most 500 series; further calls are counted by RPC, and none is lost", async () => {
   const callers = 2000;
   for (let round = 0; round < 2; round++) {
     for (let index = 0; index < callers; index++) {
@@ -344,7 +344,7 @@ test("nobody has 500 series, those beyond are counted by RPC, and none is lost",
 });
 
 test.each(["x", '"', "\u0000", "💥"])(
-  "no series is larger than an event may be, with %j",
+  "no series exceeds the size limit of an event, with %j",
   async (unit) => {
     for (let index = 0; index < 30; index++) {
       const resource = `doc:${index}${unit.repeat(3000)}`;
@@ -359,7 +359,7 @@ test.each(["x", '"', "\u0000", "💥"])(
   },
 );
 
-test.each([0, 1, 10, 100, 1000, 100_000])("of %i texts the estimate is near", (count) => {
+test.each([0, 1, 10, 100, 1000, 100_000])("the estimate for %i texts is accurate", (count) => {
   const distinct = new DistinctCount();
   for (let index = 0; index < count; index++) {
     distinct.add(`doc:${index}`);

@@ -8,7 +8,7 @@ import { callOf, methodOf, principalOf } from "../../authorization/calls.ts";
 
 const EVILS = ["x", '"', "\\", "\u0000", "\u202e", "\u00e9", "💥", "\ud800", "…"];
 
-test.each(EVILS)("no caller makes an event of more than 4 KiB with %j", (unit) => {
+test.each(EVILS)("no caller can make an event of more than 4 KiB with %j", (unit) => {
   const long = unit.repeat(20_000);
   const method = methodOf(
     {
@@ -58,13 +58,13 @@ test.each(EVILS)("no caller makes an event of more than 4 KiB with %j", (unit) =
   for (const { event, row } of events) {
     expect(Buffer.byteLength(row.event)).toBeLessThanOrEqual(MAX_EVENT_BYTES);
     expect(JSON.parse(row.event)).toEqual(event);
-    // Found by what it was, as any other event.
+    // It is found by its full values, like any other event.
     expect(row.principal_id).toBe(safeText(long));
     expect(event.data.principal?.id).toMatch(/…[0-9a-f]{12}$/);
   }
 });
 
-test("what was cut says so, and differs where the whole does", () => {
+test("truncated values are marked, and differ if the full values do", () => {
   const [one, other] = [`${"x".repeat(600)}1`, `${"x".repeat(600)}2`];
   expect(safeText(one)).toHaveLength(MAX_TEXT);
   expect(safeText(one)).toMatch(/^x{499}…[0-9a-f]{12}$/);

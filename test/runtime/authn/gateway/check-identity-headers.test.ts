@@ -7,7 +7,7 @@ import { stagesOf } from "../stages.ts";
 const stages = stagesOf({ mode: "gateway_trusted" });
 const PEERS = { gateway: GATEWAY, stranger: STRANGER };
 
-/** Headers that are refused whoever sends them, and why. */
+/** Headers that are refused from any peer, and the reasons. */
 const REFUSED: Record<string, [SentHeaders, string]> = {
   "4 an identity header twice": [
     [
@@ -106,7 +106,7 @@ const REFUSED: Record<string, [SentHeaders, string]> = {
     [["x-svc-external-name", "\u00c0\u00af"]],
     "the header x-svc-external-name must be printable UTF-8",
   ],
-  "a name that turns the writing": [
+  "a name that changes the direction of the text": [
     [["x-svc-external-name", Buffer.from("a\u202eb").toString("latin1")]],
     "the header x-svc-external-name must be printable UTF-8",
   ],
@@ -132,7 +132,7 @@ const REFUSED: Record<string, [SentHeaders, string]> = {
   "more than 8 KiB": [[["x-svc-groups", "g".repeat(8193)]], "the header x-svc-groups is too long"],
 };
 
-/** The list of the platform, to the letter, with the subject type after the subject. */
+/** The exact list of the platform, with the subject type after the subject. */
 const SPEC_5_5 =
   "x-svc-auth-verified, x-svc-subject, x-svc-subject-type, x-svc-external-sub, x-svc-external-id, x-svc-external-issuer, x-svc-external-email, x-svc-external-name, x-svc-external-display-name, x-svc-external-username, x-svc-external-phone, x-svc-external-owner, x-svc-external-scope, x-svc-principal, x-svc-user-id, x-svc-org-id, x-svc-project-id, x-svc-roles, x-svc-groups, x-svc-scopes, x-svc-authz-decision-id, x-svc-internal-token, x-svc-internal-jwt, x-internal-jwt";
 
@@ -140,7 +140,7 @@ test("the identity headers are those of the platform [HDR-1]", () => {
   expect([...IDENTITY_HEADERS]).toEqual(SPEC_5_5.split(", "));
 });
 
-describe("identity headers that are refused, whoever sends them [HDR-6]", () => {
+describe("identity headers that are refused from any peer [HDR-6]", () => {
   for (const [who, peer] of Object.entries(PEERS)) {
     for (const exposure of ["PUBLIC", "AUTHENTICATED"] as const) {
       test.each(Object.entries(REFUSED))(
@@ -177,7 +177,7 @@ describe("the header that is configured for internal tokens", () => {
   });
 
   test.each(["ab_secret", "ab.secret", "AB_SECRET", "ab-secret-bin", "ab_secret_bin"])(
-    "5, 6, 11 has no other spelling: %s",
+    "5, 6, 11 is refused in another spelling: %s",
     async (name) => {
       expect(await own.outcome({ headers: [[name, "x"]], exposure: "PUBLIC" })).toBe(
         `400 INVALID_ARGUMENT: the header ${name.toLowerCase()} is another spelling of an identity header`,
@@ -185,7 +185,7 @@ describe("the header that is configured for internal tokens", () => {
     },
   );
 
-  test("7 is named by no Connection header", async () => {
+  test("7 must not be named by a Connection header", async () => {
     for (const connection of ["Ab-Secret", "ab_secret"]) {
       const headers: SentHeaders = [["connection", connection]];
       expect(await own.outcome({ headers, exposure: "PUBLIC" })).toContain("400");
@@ -193,10 +193,10 @@ describe("the header that is configured for internal tokens", () => {
   });
 });
 
-describe("headers that are let through", () => {
+describe("headers that are allowed", () => {
   test.each<[string, SentHeaders]>([
     [
-      "names alike",
+      "similar names",
       [
         ["x-svc-user", "a"],
         ["x-svc-user-ids", "b"],
@@ -213,7 +213,7 @@ describe("headers that are let through", () => {
       ],
     ],
     [
-      "names alike, twice",
+      "similar names, twice",
       [
         ["x-svc", "a"],
         ["x-svc", "b"],
@@ -225,7 +225,7 @@ describe("headers that are let through", () => {
     ],
     ["Connection with its usual options", [["connection", "keep-alive, Upgrade"]]],
     [
-      "Connection with names alike",
+      "Connection with similar names",
       [["connection", "x-svc, x-svc-user-ids, x-svc-external-display-name-binary"]],
     ],
     ["8 KiB", [["x-svc-groups", "g".repeat(8192)]]],
@@ -241,7 +241,7 @@ describe("headers that are let through", () => {
 
 describe("1, 8 identity headers of a peer that is not trusted [HDR-2]", () => {
   test.each(["PUBLIC", "AUTHENTICATED", "AUTHORIZED", "INTERNAL", "SYSTEM"] as const)(
-    "are seen by nobody: %s",
+    "are dropped: %s",
     async (exposure) => {
       const own = stagesOf({ mode: "gateway_trusted" });
       const headers: SentHeaders = [
@@ -276,7 +276,7 @@ describe("1, 8 identity headers of a peer that is not trusted [HDR-2]", () => {
     );
   });
 
-  test("beside a token that is accepted from any peer, whichever comes first", async () => {
+  test("beside a token, which is accepted from any peer, in any order", async () => {
     const token = "0123456789abcdef";
     const own = stagesOf({ internal_call: { enabled: true, token } });
     const pair: SentHeaders = [
@@ -290,7 +290,7 @@ describe("1, 8 identity headers of a peer that is not trusted [HDR-2]", () => {
     }
   });
 
-  test("are not counted where there are none, nor from a trusted peer", async () => {
+  test("are not counted if there are none, nor from a trusted peer", async () => {
     const own = stagesOf({ mode: "gateway_trusted" });
     await own.outcome({ headers: [["accept", "a"]], peer: STRANGER });
     await own.outcome({ headers: [["x-svc-user-id", "a"]], peer: GATEWAY });
@@ -318,7 +318,7 @@ describe("random header names", () => {
     })
     .filter((name) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name));
 
-  test("are not identity unless they are one to the letter", async () => {
+  test("are identity headers only if they match exactly", async () => {
     await fc.assert(
       fc.asyncProperty(near, fc.constantFrom(GATEWAY, STRANGER), async (name, peer) => {
         const outcome = await stages.outcome({

@@ -21,18 +21,18 @@ const post = (headers: SentHeaders, more: TestCall = {}) =>
     headers: [...ALICE, ["host", "api.example.com"], ...headers],
   });
 
-describe("unsafe methods in the name of the gateway's session [HDR-9]", () => {
+describe("unsafe methods with the gateway's session [HDR-9]", () => {
   test.each<[string, SentHeaders]>([
     ["another site", [["sec-fetch-site", "cross-site"]]],
     [
-      "another site, from an origin of ours",
+      "another site, from an allowed origin",
       [
         ["sec-fetch-site", "cross-site"],
         ["origin", "https://app.example.org"],
       ],
     ],
     [
-      "one of two says another site",
+      "one of two values is another site",
       [
         ["sec-fetch-site", "same-origin"],
         ["sec-fetch-site", "cross-site"],
@@ -48,8 +48,11 @@ describe("unsafe methods in the name of the gateway's session [HDR-9]", () => {
       ],
     ],
     ["41 origin null", [["origin", "null"]]],
-    ["41 an origin with our host before", [["origin", "https://api.example.com.evil.example"]]],
-    ["41 an origin with our host after", [["origin", "https://evilapi.example.com"]]],
+    [
+      "41 an origin that starts with our host",
+      [["origin", "https://api.example.com.evil.example"]],
+    ],
+    ["41 an origin that ends with our host", [["origin", "https://evilapi.example.com"]]],
     ["an origin with userinfo", [["origin", "https://api.example.com@evil.example"]]],
     ["text in front of our origin", [["origin", "xhttps://api.example.com"]]],
     ["a path after our origin", [["origin", "https://api.example.com/"]]],
@@ -65,14 +68,14 @@ describe("unsafe methods in the name of the gateway's session [HDR-9]", () => {
     ],
     ["two origins joined", [["origin", "https://api.example.com, https://evil.example"]]],
     [
-      "13 X-Forwarded-Host names it",
+      "13 an origin that X-Forwarded-Host names",
       [
         ["origin", "https://evil.example"],
         ["x-forwarded-host", "evil.example"],
       ],
     ],
     [
-      "14 plain HTTP where the gateway has TLS",
+      "14 plain HTTP if the gateway uses TLS",
       [
         ["origin", "http://api.example.com"],
         ["x-forwarded-proto", "https"],
@@ -115,7 +118,7 @@ describe("unsafe methods in the name of the gateway's session [HDR-9]", () => {
         ["origin", "https://app.example.org"],
       ],
     ],
-    ["one with its default port", [["origin", "http://dev.example.org"]]],
+    ["an origin of the list with its default port", [["origin", "http://dev.example.org"]]],
     [
       "the scheme of the gateway",
       [
@@ -130,7 +133,7 @@ describe("unsafe methods in the name of the gateway's session [HDR-9]", () => {
         ["x-forwarded-proto", "HTTPS"],
       ],
     ],
-    ["plain HTTP, where nobody says that it was another", [["origin", "http://api.example.com"]]],
+    ["plain HTTP, without X-Forwarded-Proto", [["origin", "http://api.example.com"]]],
     ["plain HTTP with its port", [["origin", "http://api.example.com:80"]]],
     ["typed by the user", [["sec-fetch-site", "none"]]],
   ])("%s passes", async (_name, headers) => {
@@ -138,18 +141,18 @@ describe("unsafe methods in the name of the gateway's session [HDR-9]", () => {
   });
 });
 
-describe("a request that says no host of its own", () => {
+describe("a request without a Host header", () => {
   const outcome = (headers: SentHeaders) =>
     stages.outcome({ httpMethod: "POST", headers: [...ALICE, ...headers] });
 
-  test("has no origin of its own", async () => {
+  test("has no own origin", async () => {
     for (const origin of ["https://evil.example", "https://undefined", "https://null"]) {
       expect(await outcome([["origin", origin]])).toBe(REFUSED);
     }
     expect(await outcome([["origin", "https://app.example.org"]])).toBe("passed");
   });
 
-  test("says it by HTTP/2 in its authority", async () => {
+  test("has its host in the authority of HTTP/2", async () => {
     const authority = [":authority", "api.example.com"] as const;
     expect(await outcome([authority, ["origin", "https://api.example.com"]])).toBe("passed");
     expect(await outcome([authority, ["origin", "https://evil.example"]])).toBe(REFUSED);
@@ -170,7 +173,7 @@ describe("a session cookie", () => {
       headers: [["host", "api.example.com"], ...headers],
     });
 
-  test("counts for nothing where another site sends it along", async () => {
+  test("is ignored if another site causes the request", async () => {
     expect(await outcome([["sec-fetch-site", "cross-site"]])).toBe(REFUSED);
     expect(await outcome([["origin", "https://evil.example"]])).toBe(REFUSED);
     expect(await outcome([["origin", "null"]])).toBe(REFUSED);
@@ -178,7 +181,7 @@ describe("a session cookie", () => {
     expect(await outcome([["origin", "https://app.example.org"]])).toBe("passed");
   });
 
-  test("14 is not judged by X-Forwarded-Proto of a peer that is not trusted", async () => {
+  test("14 is checked without X-Forwarded-Proto of an untrusted peer", async () => {
     const headers: SentHeaders = [
       ["origin", "https://api.example.com"],
       ["x-forwarded-proto", "http"],
@@ -189,7 +192,7 @@ describe("a session cookie", () => {
 });
 
 describe("access tokens", () => {
-  test("that the gateway may have made of its session are looked at, too", async () => {
+  test("that the gateway may have derived from its session are checked, too", async () => {
     const world = await JwtWorld.create({});
     const call = (headers: SentHeaders, more: TestCall = {}) =>
       world.outcome(world.token(), {
@@ -211,7 +214,7 @@ describe("access tokens", () => {
   });
 });
 
-test("a write that is bound to GET as well is not a safer by that", async () => {
+test("a write with an additional GET binding is still checked as a write", async () => {
   const crossSite: SentHeaders = [["sec-fetch-site", "cross-site"]];
   for (const httpMethod of ["GET", "HEAD"]) {
     expect(await post(crossSite, { httpMethod, isWrite: true })).toBe(REFUSED);

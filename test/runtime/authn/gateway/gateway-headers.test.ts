@@ -7,22 +7,18 @@ const stages = stagesOf({ mode: "gateway_trusted" });
 const VERIFIED: SentHeaders = [["x-svc-auth-verified", "TRUE"]];
 const BAD_SUBJECT = "400 INVALID_ARGUMENT: the subject id in the identity headers is not valid";
 
-describe("headers that name nobody, or not clearly", () => {
+describe("headers that name no caller, or name one ambiguously", () => {
   test.each<[string, SentHeaders, string]>([
     ["none", [], "401 UNAUTHORIZED: missing principal"],
-    ["verified, but nobody", VERIFIED, "401 UNAUTHORIZED: missing principal"],
+    ["verified, but without a user", VERIFIED, "401 UNAUTHORIZED: missing principal"],
     [
       "9 an empty user id",
       [...VERIFIED, ["x-svc-user-id", ""]],
       "401 UNAUTHORIZED: missing principal",
     ],
+    ["an unverified user id", [["x-svc-user-id", "alice"]], "401 UNAUTHORIZED: missing principal"],
     [
-      "a user id that nobody verified",
-      [["x-svc-user-id", "alice"]],
-      "401 UNAUTHORIZED: missing principal",
-    ],
-    [
-      "a principal that was verified falsely",
+      "a principal with a failed verification",
       [
         ["x-svc-auth-verified", "false"],
         ["x-svc-principal", "alice"],
@@ -42,12 +38,12 @@ describe("headers that name nobody, or not clearly", () => {
     ["9 a member set", [["x-svc-external-sub", "dev#member"]], BAD_SUBJECT],
     ["9 too long", [["x-svc-external-sub", "a".repeat(257)]], BAD_SUBJECT],
     [
-      "9 a bad one before a good one",
+      "9 an invalid one before a valid one",
       [...VERIFIED, ["x-svc-principal", "#"], ["x-svc-user-id", "alice"]],
       BAD_SUBJECT,
     ],
     [
-      "a JSON list that is none",
+      "a malformed JSON list",
       [...VERIFIED, ["x-svc-user-id", "alice"], ["x-svc-roles", '["a"']],
       "400 INVALID_ARGUMENT: the header x-svc-roles must be a list with commas, or a JSON array of strings",
     ],
@@ -62,12 +58,12 @@ describe("headers that name nobody, or not clearly", () => {
       "400 INVALID_ARGUMENT: the header x-svc-groups must be a list with commas, or a JSON array of strings",
     ],
     [
-      "a JSON list of which one is a number",
+      "a JSON list with a number",
       [...VERIFIED, ["x-svc-user-id", "alice"], ["x-svc-groups", '["dev", 1]']],
       "400 INVALID_ARGUMENT: the header x-svc-groups must be a list with commas, or a JSON array of strings",
     ],
     [
-      "a JSON list with half a character",
+      "a JSON list with a lone surrogate",
       [...VERIFIED, ["x-svc-user-id", "alice"], ["x-svc-groups", '["\\ud800"]']],
       "400 INVALID_ARGUMENT: the header x-svc-groups must be a list with commas, or a JSON array of strings",
     ],
@@ -86,7 +82,7 @@ describe("headers that name nobody, or not clearly", () => {
   });
 });
 
-describe("the subject id is the first that is not empty [HDR-5]", () => {
+describe("the subject id is the first non-empty header [HDR-5]", () => {
   const all: SentHeaders = [
     ["x-svc-principal", "p"],
     ["x-svc-user-id", "u"],
@@ -122,7 +118,7 @@ describe("the subject id is the first that is not empty [HDR-5]", () => {
 });
 
 describe("the principal", () => {
-  test("of verified headers; what is missing comes from the claims [AUTHN-9]", async () => {
+  test("of verified headers; missing values come from the claims [AUTHN-9]", async () => {
     const call = await stages.passed({
       headers: [
         ...VERIFIED,
@@ -152,7 +148,7 @@ describe("the principal", () => {
     expect(call.credential).toBe("gateway");
   });
 
-  test("of claim headers: explicit ones count for nothing [HDR-4]", async () => {
+  test("of claim headers: explicit ones are ignored [HDR-4]", async () => {
     const call = await stages.passed({
       headers: [
         ["x-svc-external-sub", "alice"],
@@ -176,7 +172,7 @@ describe("the principal", () => {
     });
   });
 
-  test("a JSON array means its items to the letter, and scopes are parted by spaces or commas [HDR-7]", async () => {
+  test("the items of a JSON array are taken literally, and scopes are separated by spaces or commas [HDR-7]", async () => {
     const call = await stages.passed({
       headers: [
         ...VERIFIED,
@@ -193,7 +189,7 @@ describe("the principal", () => {
     });
   });
 
-  test("of verified headers: the explicit scopes count, and those of the claim only without them [HDR-4]", async () => {
+  test("of verified headers: the explicit scopes are used, and those of the claim only without them [HDR-4]", async () => {
     const scopesOf = async (explicit: string, claim: string) => {
       const headers: SentHeaders = [
         ...VERIFIED,
@@ -210,7 +206,7 @@ describe("the principal", () => {
     expect(await scopesOf("", "")).toEqual([]);
   });
 
-  test("keeps a mark that cannot be seen, for without it the name is another's", async () => {
+  test("keeps an invisible character, since without it the name could be another user's", async () => {
     const name = Buffer.from("\ufeffalice").toString("latin1");
     const headers: SentHeaders = [
       ["x-svc-external-sub", "mallory"],
@@ -219,7 +215,7 @@ describe("the principal", () => {
     expect((await stages.passed({ headers })).principal?.username).toBe("\ufeffalice");
   });
 
-  test("shares no list that a handler could add to", async () => {
+  test("has lists that handlers cannot modify", async () => {
     for (const headers of [
       [["x-svc-external-sub", "alice"]],
       [...VERIFIED, ["x-svc-user-id", "a"]],
@@ -232,7 +228,7 @@ describe("the principal", () => {
     }
   });
 
-  test("has as many items, and as long ones, as a list may have", async () => {
+  test("has the maximum number and length of list items", async () => {
     const longest = "g".repeat(256);
     const headers: SentHeaders = [
       ...VERIFIED,
@@ -256,7 +252,7 @@ describe("the principal", () => {
     );
   });
 
-  test("1 is none where the peer is not trusted, even if its headers came this far", () => {
+  test("1 is absent if the peer is not trusted, even if its headers were not dropped", () => {
     const call = callOf({ headers: [["x-svc-external-sub", "alice"]], peer: STRANGER });
     const gateway = new GatewayHeadersAuthenticator();
     expect(gateway.authenticate(call)).toBeUndefined();

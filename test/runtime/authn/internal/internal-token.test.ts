@@ -63,7 +63,7 @@ describe("2, 43 tokens that are refused [AUTHN-8]", () => {
     expect(await stages.outcome({ exposure: "SYSTEM" })).toBe(MISSING);
   });
 
-  test("any, where internal calls are not enabled, from any peer", async () => {
+  test("any, if internal calls are not enabled, from any peer", async () => {
     const off = stagesOf({ internal_call: { ...one, enabled: false } });
     for (const peer of [STRANGER, GATEWAY]) {
       expect(await off.outcome({ ...call(INTERNAL_TOKEN), peer })).toBe(MISSING);
@@ -73,14 +73,14 @@ describe("2, 43 tokens that are refused [AUTHN-8]", () => {
     expect(open.headers.all("x-svc-internal-token")).toEqual([]);
   });
 
-  test("any, in the default header where another is configured", async () => {
+  test("any, in the default header if another is configured", async () => {
     const other = stagesOf({ internal_call: { ...one, header: "X-Hub-Secret" } });
     expect(await other.outcome(call(INTERNAL_TOKEN))).toBe(MISSING);
     expect(await other.outcome(call(INTERNAL_TOKEN, "x_hub_secret"))).toContain("400");
     expect(await other.outcome(call(INTERNAL_TOKEN, "X-Hub-Secret"))).toBe("passed");
   });
 
-  test("a second value, were it ever let through, is not passed over", () => {
+  test("a second value is not ignored, even if it was not refused earlier", () => {
     const authenticator = new InternalTokenAuthenticator(
       HEADER,
       new TokenTable([{ ...UNNAMED, token: INTERNAL_TOKEN }]),
@@ -92,7 +92,7 @@ describe("2, 43 tokens that are refused [AUTHN-8]", () => {
     expect(() => authenticator.authenticate(callOf({ headers }))).toThrow("wrong internal token");
   });
 
-  test("2 an empty one, were it ever configured", () => {
+  test("2 an empty one, even if it was configured", () => {
     const authenticator = new InternalTokenAuthenticator(
       HEADER,
       new TokenTable([
@@ -133,7 +133,7 @@ describe("tokens that are accepted", () => {
     });
   });
 
-  test("several of a service while they rotate, and others beside it [AUTHN-8]", async () => {
+  test("several of a service during a rotation, and those of other services [AUTHN-8]", async () => {
     const rotating = stagesOf({ internal_call: several });
     for (const [token, service] of [
       [OLD, "hub"],
@@ -145,7 +145,7 @@ describe("tokens that are accepted", () => {
     expect(await rotating.outcome(call(SYSTEM_TOKEN))).toBe(WRONG);
   });
 
-  test("win over other credentials", async () => {
+  test("take precedence over other credentials", async () => {
     const found = await stages.passed({
       headers: [
         [HEADER, INTERNAL_TOKEN],
@@ -156,7 +156,7 @@ describe("tokens that are accepted", () => {
     expect(found.principal?.subjectId).toBe("internal");
   });
 
-  test("leave it to authorization where another credential calls an INTERNAL method", async () => {
+  test("authorization decides about INTERNAL calls with other credentials", async () => {
     const headers: SentHeaders = [["x-svc-external-sub", "alice"]];
     for (const exposure of ["INTERNAL", "SYSTEM"] as const) {
       expect((await stages.passed({ headers, exposure })).credential).toBe("gateway");
@@ -164,7 +164,7 @@ describe("tokens that are accepted", () => {
   });
 });
 
-test("43 digests are compared with all that are accepted [AUTHN-8]", () => {
+test("43 digests are compared with all accepted ones [AUTHN-8]", () => {
   const accepted = ["a", "b", "a"].map(digestOf);
   expect(findDigest(digestOf("a"), accepted)).toBe(2);
   expect(findDigest(digestOf("b"), accepted)).toBe(1);

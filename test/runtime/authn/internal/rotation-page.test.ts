@@ -1,4 +1,4 @@
-/** docs/rotation.md: what it configures starts outside development, and its steps refuse no call. */
+/** docs/rotation.md: its configurations are valid outside development, and its steps refuse no call. */
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Starts with what a block of the page says; tells what becomes of a call with a token. */
+/** Starts with the configuration of a block of the page; returns the outcome of a call with a token. */
 function start(block: string, variables: Readonly<Record<string, string>> = {}) {
   const { config } = parseServiceConfig(SERVICE + block, "/etc/notes.yaml", { variables });
   const { internal_call } = config.security.authn;
@@ -34,7 +34,7 @@ function start(block: string, variables: Readonly<Record<string, string>> = {}) 
   };
 }
 
-test("the page has one configuration by variables, and one by files", () => {
+test("the page has one configuration with variables and one with files", () => {
   expect(BY_VARIABLES).toContain("HUB_TOKEN_NEXT");
   expect(BY_FILES).toContain("token_file");
   expect(OTHERS).toEqual([]);
@@ -44,12 +44,12 @@ test.each([
   ["before", { HUB_TOKEN: OLD }, ["passed", WRONG]],
   ["both are accepted", { HUB_TOKEN: OLD, HUB_TOKEN_NEXT: NEW }, ["passed", "passed"]],
   ["the next one only", { HUB_TOKEN: NEW, HUB_TOKEN_NEXT: "" }, [WRONG, "passed"]],
-])("by variables, each step a start: %s", async (_, variables, expected) => {
+])("with variables and a restart for each step: %s", async (_, variables, expected) => {
   const outcome = start(BY_VARIABLES, variables);
   expect([await outcome(OLD), await outcome(NEW)]).toEqual(expected);
 });
 
-test("by files, without a start: both are accepted once the second file has the next one", async () => {
+test("with files and no restart: both are accepted once the second file has the next one", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-access-rotation-"));
   ends.push(() => rmSync(folder, { recursive: true, force: true }));
   const write = (name: string, token: string) => {

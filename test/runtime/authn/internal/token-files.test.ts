@@ -20,7 +20,7 @@ const OLD = "hub-token-old-0123456789";
 const NEW = "hub-token-new-0123456789";
 const GIT = "git-token-of-a-variable";
 const SYSTEM = "system-token-in-a-file-1";
-/** When a token that was replaced must no longer count, in milliseconds. */
+/** The time, in milliseconds, after which a replaced token is no longer accepted. */
 const REMOVED_WITHIN = 60_000;
 
 const call = (token: string, exposure: "INTERNAL" | "SYSTEM" = "INTERNAL") => ({
@@ -54,7 +54,7 @@ function open(internal: object) {
   return stagesOf({ internal_call: { enabled: true, ...internal } }, {}, { logger, onClose });
 }
 
-/** Time passes, until something came of it: a look that is still under way is not begun again. */
+/** Advances the time until a condition holds; a read that is still running is not started again. */
 async function pass(ms: number, done: () => boolean): Promise<void> {
   for (let turn = 0; !done(); turn++) {
     if (turn % 100 === 0) vi.advanceTimersByTime(ms);
@@ -63,7 +63,7 @@ async function pass(ms: number, done: () => boolean): Promise<void> {
 }
 
 describe("a token in a file", () => {
-  test("is that of its service, and another is wrong", async () => {
+  test("identifies its service, and another token is wrong", async () => {
     writeFileSync(at("hub"), `${OLD}\n`);
     writeFileSync(at("system"), SYSTEM);
     const stages = open({
@@ -102,27 +102,27 @@ describe("a token in a file", () => {
     expect(await stages.outcome(call(OLD, "SYSTEM"))).toBe(WRONG);
   });
 
-  test("of the system that cannot be used is named by its place in the list", () => {
+  test("of the system that is invalid is named by its position in the list", () => {
     writeFileSync(at("system"), SYSTEM);
     expect(() => open({ system_token_file: [at("system"), at("next")] })).toThrow(
       /next.* does not exist/,
     );
   });
 
-  test("that changes counts for the first call that brings it, and the former one less than a minute longer", async () => {
+  test("that changes is accepted from its first call, and the former one for less than a minute longer", async () => {
     writeFileSync(at("hub"), OLD);
     const stages = open({ token_file: at("hub") });
     vi.advanceTimersByTime(2000);
     writeFileSync(at("hub"), NEW);
     expect(await stages.outcome(call(NEW))).toBe("passed");
-    // Callers read their files at other moments.
+    // Callers read their files at different times.
     expect(await stages.outcome(call(OLD))).toBe("passed");
     vi.advanceTimersByTime(REMOVED_WITHIN);
     expect(await stages.outcome(call(OLD))).toBe(WRONG);
     expect(await stages.outcome(call(NEW))).toBe("passed");
   });
 
-  test("that is removed stops counting within a minute, though nobody calls with the new one", async () => {
+  test("that is replaced is refused within a minute, even without a call with the new one", async () => {
     writeFileSync(at("hub"), OLD);
     const stages = open({ token_file: at("hub") });
     writeFileSync(at("hub"), NEW);
@@ -138,7 +138,7 @@ describe("a token in a file", () => {
     expect(await stages.outcome(call(NEW))).toBe("passed");
   });
 
-  test("is followed through the links of a mounted Kubernetes secret", async () => {
+  test("is reread through the links of a mounted Kubernetes secret", async () => {
     mkdirSync(at("..1"));
     writeFileSync(at("..1", "hub"), OLD);
     symlinkSync("..1", at("..data"));
@@ -153,7 +153,7 @@ describe("a token in a file", () => {
     expect(await stages.outcome(call(NEW))).toBe("passed");
   });
 
-  describe("that cannot be used keeps the former one, with an error and a metric", () => {
+  describe("that becomes invalid keeps the former one, with an error and a metric", () => {
     test.each<[string, () => void, RegExp]>([
       ["empty", () => writeFileSync(at("hub"), ""), /is empty; write the secret into it/],
       ["a line end", () => writeFileSync(at("hub"), "\n"), /is empty/],
@@ -187,18 +187,18 @@ describe("a token in a file", () => {
       expect(log[0]?.message).toContain(at("hub"));
       expect(log[0]?.message).toMatch(/; the previous one stays valid$/);
       expect(log[0]?.message).not.toContain(NEW);
-      // One look, whose end is waited for: the next one is to see another file.
+      // Waits for the end of one read, so that the next one sees another file.
       await pass(10 * REMOVED_WITHIN, () => failures() === 3);
       expect((await stages.passed(call(OLD))).principal?.subjectId).toBe("hub");
       expect((await stages.passed(call(GIT))).principal?.subjectId).toBe("git");
-      // And what is right again counts.
+      // A valid file is accepted again.
       rmSync(at("hub"), { recursive: true, force: true });
       writeFileSync(at("hub"), NEW);
       await pass(5000, () => stages.reported.includes("secretFile changed"));
       expect((await stages.passed(call(NEW))).principal?.subjectId).toBe("hub");
     });
 
-    test.skipIf(process.getuid?.() === 0)("without the right to read it", async () => {
+    test.skipIf(process.getuid?.() === 0)("without permission to read it", async () => {
       writeFileSync(at("hub"), OLD);
       const stages = open({ token_file: at("hub") });
       chmodSync(at("hub"), 0);
@@ -208,7 +208,7 @@ describe("a token in a file", () => {
     });
   });
 
-  test("wrong tokens have the file read at most once a second", async () => {
+  test("wrong tokens cause at most one read of the file per second", async () => {
     writeFileSync(at("hub"), OLD);
     const stages = open({ token_file: at("hub") });
     expect(await stages.outcome(call("wrong"))).toBe(WRONG);
@@ -220,7 +220,7 @@ describe("a token in a file", () => {
     expect(await stages.outcome(call(NEW))).toBe("passed");
   });
 
-  test("that two callers share, or that cannot be read, is refused at the start", () => {
+  test("that two callers share, or that is unreadable, prevents the start", () => {
     writeFileSync(at("hub"), OLD);
     const credential = "internal" as const;
     const hub = { path: ["token_file"], caller: "hub", credential, file: at("hub") };
@@ -234,7 +234,7 @@ describe("a token in a file", () => {
 });
 
 describe("the secret file of a client", () => {
-  test("gives the secret that counts now, until it is closed", async () => {
+  test("returns the current secret, until it is closed", async () => {
     writeFileSync(at("hub"), `${OLD}\n`);
     const token = secretFile(at("hub"));
     expect(token()).toBe(OLD);
@@ -247,7 +247,7 @@ describe("the secret file of a client", () => {
     expect(token()).toBe(NEW);
   });
 
-  test("must be usable at the start", () => {
+  test("must be valid at the start", () => {
     writeFileSync(at("hub"), "short");
     expect(() => secretFile(at("hub"))).toThrow(`the secret file ${at("hub")} has 5 characters`);
     expect(secretFile(at("hub"), { minLength: 5 })()).toBe("short");

@@ -42,7 +42,7 @@ function mutate(token: string, next: (below: number) => number): string {
       return parts.join(".");
     }
     case 5: {
-      // Changes a byte after the encoding, so that the form stays right.
+      // Changes a byte after the encoding, so that the form stays valid.
       const parts = token.split(".");
       const which = next(parts.length);
       const bytes = Buffer.from(parts[which] as string, "base64url");
@@ -59,7 +59,7 @@ function mutate(token: string, next: (below: number) => number): string {
 
 const ROUNDS = runs(20_000, 4_000);
 
-test(`of ${ROUNDS} mutated tokens none is accepted, and nothing but a ServiceError is thrown`, async () => {
+test(`none of ${ROUNDS} mutated tokens is accepted, and only ServiceErrors are thrown`, async () => {
   const token = world.token({ jti: "fuzz", owner: "acme", scope: "openid" });
   expect(await world.outcome(token)).toBe("passed");
   const next = numbers(20_260_101);

@@ -39,7 +39,7 @@ const REFUSED: Record<string, () => string> = {
   "17 HS256 with the client secret": () =>
     signWithSecret("a shared secret of the client", world.claims(), { kid: "oct-1" }),
   "18 HS256 for a key without alg": () => signWithSecret(pem(), world.claims(), { kid: "bare" }),
-  "18 RS512 where the key says RS256": () =>
+  "18 RS512 for a key with alg RS256": () =>
     signToken({ ...SHARED_KEY, algorithm: "RS512" }, world.claims()),
   "18 ES256 named for an RSA key": () => world.token({}, { alg: "ES256" }),
   "18 PS256, which is not accepted": () => world.token({}, { alg: "PS256" }),
@@ -111,11 +111,12 @@ const REFUSED: Record<string, () => string> = {
   "24 an ID token by at_hash": () => world.token({ at_hash: "x" }),
   "24 an ID token by c_hash": () => world.token({ c_hash: "x" }),
   "24 an ID token by s_hash": () => world.token({ s_hash: "x" }),
-  "24 tokenType is not told and a nonce is": () => world.token({ tokenType: "", nonce: "x" }),
+  "24 an empty tokenType and a nonce": () => world.token({ tokenType: "", nonce: "x" }),
   "24 tokenType null": () => world.token({ tokenType: null }),
-  "24 says both": () => world.token({ tokenType: "access-token", token_use: "id" }),
-  "24 at+jwt that says Refresh": () => world.token({ typ: "Refresh" }, { typ: "at+jwt" }),
-  "24 a logout token that says it is an access token": () =>
+  "24 both an access token and an ID token": () =>
+    world.token({ tokenType: "access-token", token_use: "id" }),
+  "24 at+jwt with the typ claim Refresh": () => world.token({ typ: "Refresh" }, { typ: "at+jwt" }),
+  "24 a logout token that claims to be an access token": () =>
     world.token({ events: {}, tokenType: "access-token" }, { typ: "at+jwt" }),
   "24 typ with text in front": () => world.token({}, { typ: "x-application/at+jwt" }),
   "24 typ with application/ within": () => world.token({}, { typ: "atapplication/+jwt" }),
@@ -125,7 +126,7 @@ const REFUSED: Record<string, () => string> = {
   "24 a logout token": () => world.token({ events: {} }),
   "24 typ logout+jwt": () => world.token({}, { typ: "logout+jwt" }),
   "24 typ a number": () => world.token({}, { typ: 1 }),
-  "25 another's signature": () => signToken(rsaKey(SHARED_KEY.id), world.claims()),
+  "25 a signature of another key": () => signToken(rsaKey(SHARED_KEY.id), world.claims()),
   "25 claims changed": () => {
     const [header, , signature] = world.token().split(".");
     return `${header}.${encode(world.claims({ sub: "admin" }))}.${signature}`;
@@ -151,7 +152,7 @@ const REFUSED: Record<string, () => string> = {
   "27 standard base64": () => world.token({ name: "???>>>" }).replaceAll("_", "/").concat("+"),
   "27 four parts": () => `${world.token()}.x`,
   "27 two parts": () => world.token().split(".").slice(0, 2).join("."),
-  "27 as long as one may be": () => "x".repeat(16 * 1024),
+  "27 of the maximum length": () => "x".repeat(16 * 1024),
   "27 empty": () => "",
   "27 dots": () => "..",
   "27 the JSON form": () => JSON.stringify({ payload: encode(world.claims()) }),
@@ -181,7 +182,7 @@ const REFUSED: Record<string, () => string> = {
   "27 claims null": () => signToken(SHARED_KEY, "null"),
   "27 claims a text": () => signToken(SHARED_KEY, '"sub"'),
   "27 claims an array": () => signToken(SHARED_KEY, "[]"),
-  "27 claims no JSON": () => signToken(SHARED_KEY, "{"),
+  "27 claims that are not JSON": () => signToken(SHARED_KEY, "{"),
   "27 claims with a byte order mark": () =>
     signToken(SHARED_KEY, `\ufeff${JSON.stringify(world.claims())}`),
   "28 1 MB": () => world.token({ x: "x".repeat(1_000_000) }),
@@ -202,17 +203,17 @@ const REFUSED: Record<string, () => string> = {
   "sid a list": () => world.token({ sid: ["s"] }),
   "sid null": () => world.token({ sid: null }),
   "roles a string": () => world.token({ roles: "admin" }),
-  "roles of nothing": () => world.token({ roles: [null] }),
+  "roles with null": () => world.token({ roles: [null] }),
   "roles without a name": () => world.token({ roles: [{ displayName: "admin" }] }),
   "roles too long": () => world.token({ roles: ["r".repeat(257)] }),
-  "groups with half a character": () => world.token({ groups: ["\ud800"] }),
+  "groups with a lone surrogate": () => world.token({ groups: ["\ud800"] }),
   "groups an object": () => world.token({ groups: { 0: "dev", length: 1 } }),
   "roles of numbers": () => world.token({ roles: [1] }),
   "groups with control characters": () => world.token({ groups: ["a\nb"] }),
   "too many groups": () => world.token({ groups: new Array(1001).fill("g") }),
 };
 
-/** Each is refused for what it is, and not for something that it also happens to be. */
+/** The expected reason of each refusal. */
 const REASONS: Record<string, RegExp> = {
   "16": /(its algorithm is not accepted|it is not a JWT)/,
   "17": /its algorithm is not accepted/,
@@ -254,7 +255,7 @@ describe("tokens that are refused [AUTHN-5]", () => {
   });
 
   test.each([1, null, true, {}, "k".repeat(257)])(
-    "20 for a key id that is none, the provider is not asked: %j",
+    "20 the provider is not asked for an invalid key id: %j",
     async (kid) => {
       const own = await JwtWorld.create();
       expect(await own.outcome(own.token({}, { kid }))).toContain("its key id is not valid");
@@ -263,14 +264,14 @@ describe("tokens that are refused [AUTHN-5]", () => {
     },
   );
 
-  test("25 nothing is said of claims before the signature was verified", async () => {
+  test("25 errors about claims are reported only after the signature is verified", async () => {
     const forged = signToken(rsaKey(SHARED_KEY.id), world.claims({ exp: now() - 999, iss: "x" }));
     expect(await world.outcome(forged)).toBe(
       "401 UNAUTHORIZED: invalid token: its signature is wrong",
     );
   });
 
-  test("owners are looked at where the configuration names them", async () => {
+  test("owners are checked if the configuration names them", async () => {
     const strict = await JwtWorld.create({ oidc: { allowed_owners: ["acme"] } });
     expect(await strict.outcome(strict.token({ owner: "acme" }))).toBe("passed");
     for (const owner of ["evil", "ACME", "", ["acme"], ABSENT]) {
@@ -302,8 +303,8 @@ describe("the Authorization header [AUTHN-5]", () => {
     none: () => [],
     "28 a token in the query or another header": (token) => [["x-access-token", token]],
     "28 Basic": (token) => [["authorization", `Basic ${token}`]],
-    "28 a scheme that begins alike": (token) => [["authorization", `BearerX ${token}`]],
-    "28 a scheme that ends alike": (token) => [["authorization", `XBearer ${token}`]],
+    "28 a scheme that starts with Bearer": (token) => [["authorization", `BearerX ${token}`]],
+    "28 a scheme that ends with Bearer": (token) => [["authorization", `XBearer ${token}`]],
     "28 the bare token": (token) => [["authorization", token]],
   };
   test.each(Object.entries(others))("%s is not a credential", async (_name, headers) => {
@@ -314,9 +315,9 @@ describe("the Authorization header [AUTHN-5]", () => {
 
 describe("tokens that are accepted", () => {
   const accepted: Record<string, () => string> = {
-    "as they come": () => world.token(),
+    "a usual one": () => world.token(),
     "22 just before the end of the skew": () => world.token({ exp: now() - 59, iat: now() - 100 }),
-    "22 issued just ahead of our clock": () => world.token({ iat: now() + 60 }),
+    "22 issued slightly ahead of our clock": () => world.token({ iat: now() + 60 }),
     "23 aud a list": () => world.token({ aud: ["other", "client"] }),
     ES256: () => signToken(ec, world.claims()),
     "18 RS512 with a key without alg": () =>
@@ -334,24 +335,24 @@ describe("tokens that are accepted", () => {
         nonce: "x",
       }),
     "24 names of other objects": () => world.token({ toString: "x", constructor: {} }),
-    "20 kid as long as one may be": () => signToken(longest, world.claims()),
-    "22 nbf just ahead of our clock": () => world.token({ nbf: now() + 60 }),
-    "22 exp at the end of time": () => world.token({ exp: 253_402_300_799 }),
-    "23 aud as many as there may be": () =>
+    "20 kid of the maximum length": () => signToken(longest, world.claims()),
+    "22 nbf slightly ahead of our clock": () => world.token({ nbf: now() + 60 }),
+    "22 the latest exp": () => world.token({ exp: 253_402_300_799 }),
+    "23 the maximum number of audiences": () =>
       world.token({ aud: [...Array(99).fill("other"), "client"] }),
     "27 keys that occur in two objects": () =>
       signToken(
         SHARED_KEY,
         `{"a":[{"b":1},{"b":2}],"c":{"sub":{"sub":"\\\\"}},${JSON.stringify(world.claims()).slice(1)}`,
       ),
-    "27 texts that are keys elsewhere": () => world.token({ x: ["sub", "sub"], y: 'sub":' }),
+    "27 strings that equal keys": () => world.token({ x: ["sub", "sub"], y: 'sub":' }),
     ES512: () => signToken(ec512, world.claims()),
-    "jti as long as one may be": () => world.token({ jti: "x".repeat(512) }),
-    "as many groups as there may be, as long as they may be": () =>
+    "jti of the maximum length": () => world.token({ jti: "x".repeat(512) }),
+    "the maximum number and length of groups": () =>
       world.token({ groups: [...Array(10).fill("g".repeat(256)), ...Array(990).fill("g")] }),
     "24 without typ": () => world.token({}, { typ: ABSENT }),
     "24 an access token of Casdoor": () => world.token({ tokenType: "access-token", nonce: "x" }),
-    "without kid, where one key fits": () => signToken(ec512, world.claims(), { kid: ABSENT }),
+    "without kid, if one key matches": () => signToken(ec512, world.claims(), { kid: ABSENT }),
   };
   test.each(Object.entries(accepted))("%s", async (_name, token) => {
     const call = world.call(token());
@@ -368,11 +369,11 @@ describe("tokens that are accepted", () => {
     });
   });
 
-  test("a token without kid, where several keys fit, is refused", async () => {
+  test("a token without kid is refused if several keys match", async () => {
     expect(await world.outcome(world.token({}, { kid: ABSENT }))).toContain("key is unknown");
   });
 
-  test("the principal has what the claims say [AUTHN-9]", async () => {
+  test("the principal has the values of the claims [AUTHN-9]", async () => {
     const call = world.call(
       world.token({
         id: "another",
@@ -404,7 +405,7 @@ describe("tokens that are accepted", () => {
 
   const marks = "\u2028 \u2029 \u202a \u202e \u2066 \u2069 \u0085 \u007f \ud800 \udfff".split(" ");
   test.each(["al\0ice", "alice\n", ...marks.map((mark) => `al${mark}ice`)])(
-    "a name that would be alice's without a character of it is not: %j",
+    "a name that equals alice's without one of its characters stays different: %j",
     async (name) => {
       const call = world.call(world.token({ name, preferred_username: name, email: name }));
       await world.run(call);
@@ -416,7 +417,7 @@ describe("tokens that are accepted", () => {
     },
   );
 
-  test("names are cut where they are very long, and what is not text is none", async () => {
+  test("very long names are truncated, and names that are not text are ignored", async () => {
     const call = world.call(
       world.token({
         name: "n".repeat(1025),

@@ -18,7 +18,7 @@ import {
 import { KeyServer } from "./key-server.ts";
 import { rsaKey, type SigningKey, signToken } from "./tokens.ts";
 
-/** A provider, a service that verifies its tokens, and a clock that stands still. */
+/** A provider, a service that verifies its tokens, and a fixed clock. */
 export class JwtWorld {
   readonly server: KeyServer;
   readonly key: SigningKey;
@@ -80,7 +80,7 @@ export class JwtWorld {
     return this.time / 1000;
   }
 
-  /** Claims that are accepted, but for what is changed. */
+  /** Valid claims, with changes. */
   claims(changes: Record<string, unknown> = {}): Record<string, unknown> {
     return {
       iss: this.issuer,
@@ -108,7 +108,7 @@ export class JwtWorld {
     return this.#stages.authentication(call);
   }
 
-  /** What becomes of a call with a token. */
+  /** The outcome of a call with a token. */
   outcome(token: string | undefined, test: TestCall = {}): Promise<string> {
     const call = this.call(token, test);
     return outcomeOf(() => this.run(call));
@@ -119,5 +119,5 @@ export class JwtWorld {
   }
 }
 
-/** Making one takes long. */
+/** Generating one is slow. */
 export const SHARED_KEY = rsaKey("key-1");

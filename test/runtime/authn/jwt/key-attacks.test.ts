@@ -1,4 +1,4 @@
-/** Keys and key sets that would let somebody sign for the provider, or keep the service busy. */
+/** Keys and key sets that would let an attacker sign for the provider, or overload the service. */
 import { createServer } from "node:http";
 import { createServer as createSecureServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -22,12 +22,12 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe("a key of the key set that verifies nothing", () => {
+describe("a key of the key set that is not used", () => {
   const { jwk } = SHARED_KEY;
   const secret = SHARED_KEY.privateKey.export({ format: "jwk" }) as Record<string, unknown>;
   const curve = ecKey("ec").jwk;
   test.each<[string, object]>([
-    ["an exponent of 1, by which every text is its own signature", { ...jwk, e: "AQ" }],
+    ["an exponent of 1, with which every text is its own signature", { ...jwk, e: "AQ" }],
     ["an even exponent", { ...jwk, e: "Ag" }],
     ["an exponent as long as the key", { ...jwk, e: jwk["n"] }],
     ...["d", "p", "q", "dp", "dq", "qi"].map((name): [string, object] => [
@@ -51,7 +51,7 @@ describe("a key of the key set that verifies nothing", () => {
     ["the algorithm of another type", { ...jwk, alg: "ES256" }],
     ["the algorithm of another curve", { ...curve, alg: "ES512" }],
     ["a list of algorithms", { ...jwk, alg: ["RS256"] }],
-    ["another curve than its point is on", { ...curve, crv: "P-521" }],
+    ["a curve that its point is not on", { ...curve, crv: "P-521" }],
     ["a point on no curve", { ...curve, y: curve["x"] }],
     ["a curve that is not accepted", { ...curve, crv: "secp256k1" }],
     ["a key id that is a number", { ...jwk, kid: 1 }],
@@ -79,20 +79,20 @@ describe("a key of the key set that verifies nothing", () => {
     expect(readVerificationKey(key as never, new Set(["HS256"]))).toBeUndefined();
   });
 
-  test("of two keys with one id neither is taken for the other", async () => {
+  test("two keys with one id are not confused", async () => {
     world.server.keys = [rsaKey(SHARED_KEY.id).jwk, jwk];
     expect(await world.outcome(world.token())).toBe(UNKNOWN);
   });
 
-  test("a key of another type with the same id does not get in the way", async () => {
+  test("a key of another type with the same id is not in the way", async () => {
     world.server.keys = [{ ...curve, kid: SHARED_KEY.id }, jwk];
     expect(await world.outcome(world.token())).toBe("passed");
     expect(await world.outcome(world.token({}, { alg: "ES256" }))).toContain("signature is wrong");
   });
 });
 
-describe("a provider that leads somewhere else", () => {
-  test.each([301, 302, 303, 307, 308])("by %i is not followed", async (status) => {
+describe("a provider that redirects", () => {
+  test.each([301, 302, 303, 307, 308])("with %i is not followed", async (status) => {
     let asked = 0;
     const inside = createServer((_request, response) => {
       asked++;
@@ -122,7 +122,7 @@ describe("a provider that leads somewhere else", () => {
     expect(world.server.keyReads).toBe(0);
   });
 
-  test("by two addresses is not read", async () => {
+  test("with two Location headers is not read", async () => {
     world.server.document = { jwks_uri: [`${world.server.url}/keys`] };
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
   });
@@ -155,12 +155,12 @@ describe.skipIf(opensslIsAbsent())("a provider over TLS", () => {
     certificates.remove();
   });
 
-  test("leads to keys over TLS", async () => {
+  test("may have keys over TLS", async () => {
     keySet = `${origin}/keys`;
     expect(await fetchKeys({ issuer: origin, algorithms })).toHaveLength(1);
   });
 
-  test("leads to none that anybody on the way may write", async () => {
+  test("must not have keys over plain HTTP", async () => {
     world.server.keys = [SHARED_KEY.jwk];
     keySet = `${world.server.url}/keys`;
     await expect(fetchKeys({ issuer: origin, algorithms })).rejects.toThrow(
@@ -170,21 +170,21 @@ describe.skipIf(opensslIsAbsent())("a provider over TLS", () => {
   });
 });
 
-describe("a key set that is a bomb", () => {
+describe("a key set that exhausts resources", () => {
   const compressed = (body: Buffer | string) => {
     world.server.answer = (response) =>
       void response.setHeader("content-encoding", "gzip").end(gzipSync(body));
   };
 
-  test("of 50 MB in 50 kB is given up at 1 MiB", async () => {
+  test("of 50 MB in 50 kB is abandoned at 1 MiB", async () => {
     compressed(Buffer.alloc(50_000_000, " "));
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
-    // A slow machine answers the call before it has read so much.
+    // A slow machine answers the call before it has read this much.
     await expect.poll(() => world.warnings.length).toBe(1);
     expect(String((world.warnings[0] as { err: Error }).err)).toContain("more than 1048576 bytes");
   });
 
-  test("nested beyond measure is not a key set, and no end of the process", async () => {
+  test("that is nested too deeply is refused, and does not end the process", async () => {
     compressed(`{"keys":${"[".repeat(500_000)}${"]".repeat(500_000)}}`);
     expect(await world.outcome(world.token())).toBe(UNKNOWN);
   });
@@ -197,10 +197,10 @@ describe("a key set that is a bomb", () => {
   });
 });
 
-describe("a clock that was put back", () => {
+describe("a clock that is set back", () => {
   const next = ecKey("key-2");
 
-  test("does not keep a withdrawn key for as long as it went back", async () => {
+  test("does not keep a withdrawn key longer", async () => {
     world.time += YEAR;
     expect(await world.outcome(world.token())).toBe("passed");
     world.time -= YEAR;
@@ -212,7 +212,7 @@ describe("a clock that was put back", () => {
     expect(await world.outcome(signToken(next, world.claims()))).toBe("passed");
   });
 
-  test("does not let a remembered token in before its time", async () => {
+  test("does not accept a cached token before its time", async () => {
     world.time += YEAR;
     const token = world.token();
     expect(await world.outcome(token)).toBe("passed");
@@ -220,7 +220,7 @@ describe("a clock that was put back", () => {
     expect(await world.outcome(token)).toContain("it is not valid yet");
   });
 
-  test("does not keep the provider from being asked again after it had failed", async () => {
+  test("does not delay the next request to a failed provider", async () => {
     world.time += YEAR;
     await world.server.stop();
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
@@ -231,7 +231,7 @@ describe("a clock that was put back", () => {
     expect(await world.outcome(world.token())).toBe("passed");
   });
 
-  test("does not keep a new key from being found", async () => {
+  test("does not delay the discovery of a new key", async () => {
     world.time += YEAR;
     expect(await world.outcome(signToken(next, world.claims()))).toBe(UNKNOWN);
     expect(await world.outcome(signToken(next, world.claims()))).toBe(UNKNOWN);

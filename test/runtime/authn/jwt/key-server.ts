@@ -5,13 +5,13 @@ type Answer = (response: ServerResponse) => void;
 
 /** A provider's discovery document and key set, over real HTTP. It can be stopped and started again at the same address. */
 export class KeyServer extends RestartableServer {
-  /** The keys that it answers with. */
+  /** The keys of its key set. */
   keys: readonly object[] = [];
-  /** What the discovery document says beside the default. */
+  /** Additional members of the discovery document. */
   document: Record<string, unknown> = {};
-  /** Answers instead of the key set. */
+  /** Responds instead of the key set. */
   answer: Answer | undefined;
-  /** The paths that were asked for. */
+  /** The requested paths. */
   readonly asked: string[] = [];
 
   get keyReads(): number {

@@ -16,7 +16,7 @@ const UNAVAILABLE = "503 UNAVAILABLE: unavailable";
 const UNKNOWN = "401 UNAUTHORIZED: invalid token: its key is unknown";
 
 describe("the provider's keys", () => {
-  test("are read once, when the first token comes, for all calls that wait", async () => {
+  test("are read once, for the first token, for all waiting calls", async () => {
     expect(world.server.asked).toEqual([]);
     const calls = Array.from({ length: 50 }, (_, index) =>
       world.outcome(world.token({ sub: `user-${index}` })),
@@ -25,7 +25,7 @@ describe("the provider's keys", () => {
     expect(world.server.asked).toEqual(["/.well-known/openid-configuration", "/keys"]);
   });
 
-  test("21 a provider that is down is 503, never 401, and let in for PUBLIC without identity [AUTHN-7]", async () => {
+  test("21 are unavailable: calls get 503, never 401, and PUBLIC calls pass without identity [AUTHN-7]", async () => {
     await world.server.stop();
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
     expect(await world.outcome(world.token(), { exposure: "AUTHORIZED" })).toBe(UNAVAILABLE);
@@ -33,7 +33,7 @@ describe("the provider's keys", () => {
     await world.run(open);
     expect(open.principal).toBeUndefined();
     expect(world.reported).toContain("authentication jwt unavailable");
-    // What is not a JWT needs no provider.
+    // A token that is not a JWT needs no provider.
     expect(await world.outcome("x.y.z")).toContain("401");
     await world.server.start();
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
@@ -41,7 +41,7 @@ describe("the provider's keys", () => {
     expect(await world.outcome(world.token())).toBe("passed");
   });
 
-  test("21 a flood of unknown key ids asks the provider once in 30 seconds [AUTHN-7]", async () => {
+  test("21 a flood of unknown key ids causes one request in 30 seconds [AUTHN-7]", async () => {
     expect(await world.outcome(world.token())).toBe("passed");
     expect(world.server.keyReads).toBe(1);
     for (let index = 0; index < 200; index++) {
@@ -74,8 +74,8 @@ describe("the provider's keys", () => {
     expect(world.server.keyReads).toBe(2);
   });
 
-  test("26 a withdrawn key counts no longer once the keys' time has passed, also for known tokens [AUTHN-6]", async () => {
-    // Remembered for longer than the keys are.
+  test("26 a withdrawn key is refused once the keys have expired, even for cached tokens [AUTHN-6]", async () => {
+    // Cached for longer than the keys.
     const own = await JwtWorld.create({ cache_ttl_ns: 7200e9 });
     const known = own.token({ exp: own.seconds + 7200 });
     expect(await own.outcome(known)).toBe("passed");
@@ -85,7 +85,7 @@ describe("the provider's keys", () => {
     await own.close();
   });
 
-  test("26 a withdrawn key counts no longer once the keys were read again for another token", async () => {
+  test("26 a withdrawn key is refused once the keys were reread for another token", async () => {
     const token = world.token();
     expect(await world.outcome(token)).toBe("passed");
     world.server.keys = [next.jwk];
@@ -93,7 +93,7 @@ describe("the provider's keys", () => {
     expect(await world.outcome(token)).toBe(UNKNOWN);
   });
 
-  test("26 a withdrawn key verifies no token once the keys' time has passed", async () => {
+  test("26 a withdrawn key verifies no token once the keys have expired", async () => {
     const token = world.token({ exp: world.seconds + 7200 });
     expect(await world.outcome(token)).toBe("passed");
     world.server.keys = [next.jwk];
@@ -110,7 +110,7 @@ describe("the provider's keys", () => {
     expect(await world.outcome(token)).toContain("its signature is wrong");
   });
 
-  test("known tokens need no new verification where the keys stay", async () => {
+  test("cached tokens need no new verification if the keys are unchanged", async () => {
     const token = world.token();
     await world.outcome(token);
     world.time += 200 * SECOND;
@@ -121,7 +121,7 @@ describe("the provider's keys", () => {
     expect(world.reported).toContain("cache jwt hit");
   });
 
-  test("are read again meanwhile before their time has passed", async () => {
+  test("are reread in the background before they expire", async () => {
     await world.outcome(world.token());
     world.time += TTL * 0.9;
     expect(await world.outcome(world.token())).toBe("passed");
@@ -131,7 +131,7 @@ describe("the provider's keys", () => {
     expect(world.server.keyReads).toBe(2);
   });
 
-  test("serve for as long again while the provider is down, then nobody passes", async () => {
+  test("are used for twice their lifetime while the provider is down, then all tokens are refused", async () => {
     const token = world.token();
     await world.outcome(token);
     await world.server.stop();
@@ -146,7 +146,7 @@ describe("the provider's keys", () => {
     expect(await world.outcome(token)).toBe("passed");
   });
 
-  test("21 one that hangs does not hold up calls for long while the keys serve", async () => {
+  test("21 a hanging provider delays calls only briefly while there are keys", async () => {
     await world.outcome(world.token());
     let isGivenUp = false;
     world.server.answer = (response) => {
@@ -162,17 +162,17 @@ describe("the provider's keys", () => {
   const keys = JSON.stringify({ keys: [SHARED_KEY.jwk] });
   test.each<[string, (world: JwtWorld) => void, string]>([
     [
-      "comes with 500",
+      "has the status 500",
       (own) => (own.server.answer = (response) => response.writeHead(500).end(keys)),
       "it returned the status 500",
     ],
     [
-      "comes with 404",
+      "has the status 404",
       (own) => (own.server.answer = (response) => response.writeHead(404).end(keys)),
       "it returned the status 404",
     ],
     [
-      "comes with 206",
+      "has the status 206",
       (own) => (own.server.answer = (response) => response.writeHead(206).end(keys)),
       "it returned the status 206",
     ],
@@ -240,29 +240,29 @@ describe("the provider's keys", () => {
       'has the issuer "https://evil.example", not ',
     ],
     [
-      "is of nearly the issuer",
+      "is of a similar issuer",
       (own) => (own.server.document = { issuer: `${own.server.url}/` }),
       "has the issuer ",
     ],
     [
-      "leads to a file",
+      "has the URL of a file",
       (own) => (own.server.document = { jwks_uri: "file:///etc/passwd" }),
       "has no jwks_uri with https: or http:",
     ],
     [
-      "leads nowhere",
+      "has no URL",
       (own) => (own.server.document = { jwks_uri: 7 }),
       "has no jwks_uri with https: or http:",
     ],
   ])("21 a key set that %s is 503, and the log says why", async (_name, change, why) => {
     change(world);
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
-    // A slow machine answers the call before it has read so much.
+    // A slow machine answers the call before it has read this much.
     await expect.poll(() => world.warnings.length).toBe(1);
     expect(String((world.warnings[0] as { err: Error }).err)).toContain(why);
   });
 
-  test("21 the log says where a provider that is down was looked for, and what became of it", async () => {
+  test("21 the log has the URL of an unavailable provider, and the error", async () => {
     await world.server.stop();
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
     await expect.poll(() => world.warnings.length).toBe(1);
@@ -277,12 +277,12 @@ describe("the provider's keys", () => {
     expect(await world.outcome(world.token())).toBe("passed");
   });
 
-  test("21 one that is slow is given up", { timeout: 20_000 }, async () => {
+  test("21 a slow provider is abandoned", { timeout: 20_000 }, async () => {
     world.server.answer = () => undefined;
     expect(await world.outcome(world.token())).toBe(UNAVAILABLE);
   });
 
-  test("junk beside the right key does no harm", async () => {
+  test("invalid keys beside the right one are ignored", async () => {
     world.server.keys = [
       null,
       7,
@@ -305,7 +305,7 @@ describe("the provider's keys", () => {
     expect(await world.outcome(world.token({}, { kid: "weak" }))).toBe(UNKNOWN);
   });
 
-  test("are where the configuration says", async () => {
+  test("are read from the configured URL", async () => {
     const own = await JwtWorld.create({ oidc: { jwks_url: `${world.server.url}/keys` } });
     expect(await own.outcome(own.token())).toBe("passed");
     expect(own.server.asked).toEqual([]);

@@ -17,7 +17,7 @@ describe("a token that was verified before", () => {
   });
   afterEach(() => world.close());
 
-  test("is recognised without waiting", async () => {
+  test("is accepted without waiting", async () => {
     const token = world.token();
     const first = world.run(world.call(token));
     expect(first).toBeInstanceOf(Promise);
@@ -31,7 +31,7 @@ describe("a token that was verified before", () => {
     ]);
   });
 
-  test("26 does not pass after it has expired [AUTHN-6]", async () => {
+  test("26 is refused after it has expired [AUTHN-6]", async () => {
     const token = world.token({ exp: world.seconds + 30 });
     expect(await world.outcome(token)).toBe("passed");
     world.time += 89 * SECOND;
@@ -40,14 +40,14 @@ describe("a token that was verified before", () => {
     expect(await world.outcome(token)).toContain("it has expired");
   });
 
-  test("is verified again after the cache's time [AUTHN-6]", async () => {
+  test("is verified again after its cache time [AUTHN-6]", async () => {
     const token = world.token();
     await world.outcome(token);
     world.time += 300 * SECOND;
     expect(world.run(world.call(token))).toBeInstanceOf(Promise);
   });
 
-  test("26 does not pass after it was revoked by its id", async () => {
+  test("26 is refused after it was revoked by its id", async () => {
     const token = world.token({ jti: "t1" });
     expect(await world.outcome(token)).toBe("passed");
     list.revokeToken("t1", world.time + 3600 * SECOND);
@@ -55,7 +55,7 @@ describe("a token that was verified before", () => {
     expect(await world.outcome(world.token({ jti: "t2" }))).toBe("passed");
   });
 
-  test("26 does not pass after its subject was revoked; a later one does", async () => {
+  test("26 is refused after its subject was revoked; a later token is accepted", async () => {
     const token = world.token();
     expect(await world.outcome(token)).toBe("passed");
     list.revokeSubject("alice", world.time + 3600 * SECOND);
@@ -66,14 +66,14 @@ describe("a token that was verified before", () => {
   });
 
   test.each([
-    // A provider whose clock is ahead stamps a later time on what it issued before the revocation.
+    // A provider whose clock is ahead puts a later time into tokens that it issued before the revocation.
     ["60 s ahead, seen before the revocation", 60, "revoked"],
     ["59.5 s ahead", 59.5, "revoked"],
     ["at the same time", 0, "revoked"],
     ["60 s behind", -60, "revoked"],
-    ["later than any token of before", 60.5, "passed"],
+    ["later than any earlier token", 60.5, "passed"],
   ])(
-    "a revoked subject's token does not pass by the skew of the provider's clock: %s",
+    "the clock skew of the provider does not make a revoked subject's token valid: %s",
     async (_, ahead, outcome) => {
       const revoked = world.seconds;
       const token = world.token({ iat: revoked + ahead });
@@ -89,7 +89,7 @@ describe("a token that was verified before", () => {
     },
   );
 
-  test("a subject that is revoked again by a clock that was put back stays revoked", async () => {
+  test("a subject that is revoked again after the clock is set back stays revoked", async () => {
     const token = world.token({ iat: world.seconds });
     list.revokeSubject("alice", world.time + 3600 * SECOND);
     world.time -= 3000 * SECOND;
@@ -98,7 +98,7 @@ describe("a token that was verified before", () => {
     expect(await world.outcome(token)).toContain("it was revoked");
   });
 
-  test("26 is unknown to a service of another issuer with the same keys", async () => {
+  test("26 is not accepted by a service of another issuer with the same keys", async () => {
     const token = world.token();
     expect(await world.outcome(token)).toBe("passed");
     const other = await JwtWorld.create();
@@ -108,7 +108,7 @@ describe("a token that was verified before", () => {
 });
 
 describe("the revocation list", () => {
-  test("refuses more than it can keep, rather than to forget", () => {
+  test("refuses entries beyond its capacity instead of forgetting others", () => {
     time = 1000;
     const list = revocations();
     list.revokeToken("a", 2000);
@@ -124,7 +124,7 @@ describe("the revocation list", () => {
     expect(list.isRevoked({ id: undefined, subject: "alice", issuedAt: 1001 })).toBe(false);
   });
 
-  test("refuses subjects as well, and makes room of those that expired", () => {
+  test("refuses subjects as well, and reuses the room of expired entries", () => {
     time = 1000;
     const list = revocations();
     list.revokeSubject("alice", 2000);
@@ -140,7 +140,7 @@ describe("the revocation list", () => {
     expect(list.isRevoked({ id: undefined, subject: "bob", issuedAt: 1 })).toBe(true);
   });
 
-  test("forgets none before the longest time that was asked for", () => {
+  test("keeps each entry until the latest requested time", () => {
     time = 1000;
     const list = revocations();
     list.revokeToken("a", 3000);
@@ -157,7 +157,7 @@ describe("the revocation list", () => {
 });
 
 describe("the cache", () => {
-  test("forgets what was longest not asked for", () => {
+  test("evicts the least recently used entry", () => {
     const cache = new TokenCache<number>(2);
     cache.set("a", 1);
     cache.set("b", 2);

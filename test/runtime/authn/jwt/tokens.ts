@@ -6,11 +6,11 @@ export interface SigningKey {
   readonly algorithm: string;
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
-  /** The public key as a key set has it. */
+  /** The public key in the form of a key set. */
   readonly jwk: Record<string, unknown>;
 }
 
-/** A claim or a header that is left out. */
+/** Marks a claim or a header that is left out. */
 export const ABSENT = undefined;
 
 export function rsaKey(id: string, algorithm = "RS256", modulusLength = 2048): SigningKey {
@@ -35,7 +35,7 @@ function keyOf(
 export const encode = (value: unknown): string =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 
-/** Signs a token by hand, so that it may say what no library would write. */
+/** Signs a token by hand, so that it may contain what no library would write. */
 export function signToken(
   key: SigningKey,
   claims: Record<string, unknown> | string,
@@ -57,7 +57,7 @@ function signatureOf(key: SigningKey, text: string): string {
   return sign(digest, Buffer.from(text), options).toString("base64url");
 }
 
-/** Signs with a shared secret, as one who has only public things would. */
+/** Signs with a shared secret, as an attacker who knows only public values would. */
 export function signWithSecret(
   secret: string | Buffer,
   claims: Record<string, unknown>,

@@ -11,7 +11,7 @@ import {
 import { ClientChain } from "../../../../src/runtime/client/chain/client-chain.ts";
 import { EchoService } from "../../grpc/fixture/gen/fixture/v1/fixture_pb.ts";
 
-/** A client whose calls go nowhere: each is answered by `send`, which sees it and how many came before. */
+/** A client without a network: `send` answers each call, given the call and the number of earlier ones. */
 export function fakeClient(
   send: (call: ClientCall, attempt: number) => unknown,
   options: ClientOptions = {},

@@ -24,15 +24,14 @@ export async function storedEvents({ audit }: Server): Promise<Map<string, Audit
 }
 
 /**
- * The events once what waited in memory for the database is stored: no event is pending, and
- * every audited call that was answered has one. What still lacks after a while is left to
- * `expectAudited`.
+ * The events once all waiting ones are stored: no event is pending, and every answered
+ * audited call has one. If some are still missing after a while, `expectAudited` fails.
  */
 export async function eventsOfAll(
   load: Load,
   server: Server,
 ): Promise<ReadonlyMap<string, AuditEvent[]>> {
-  // Denials of one caller that repeat have one event together.
+  // Repeated denials of one caller share one event.
   const audited = load.answers.filter((one) => isAcknowledged(one) && one.status === 200);
   let events = new Map<string, AuditEvent[]>();
   await until("the audit events are stored", async () => {
@@ -44,7 +43,7 @@ export async function eventsOfAll(
   return events;
 }
 
-/** Every audited call that was answered has its one event, and the event says what the caller was sent. */
+/** Every answered audited call has exactly one event, with the response that the caller got. */
 export function expectAudited(load: Load, events: ReadonlyMap<string, AuditEvent[]>): void {
   let acknowledged = 0;
   for (const { kind, requestId, status } of load.answers) {

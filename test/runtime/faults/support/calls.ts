@@ -11,7 +11,7 @@ import {
 } from "../../fixture/gen/acme/vault/v1/vault_pb.ts";
 import { INTERNAL_TOKEN } from "../../support/vault-server.ts";
 
-/** The kinds of calls of a load, and the status of each where nothing is amiss. */
+/** The kinds of calls of a load, and the status of each without faults. */
 export const HEALTHY = {
   public: 200,
   profile: 200,
@@ -24,7 +24,7 @@ export const HEALTHY = {
 export type Kind = keyof typeof HEALTHY;
 export const KINDS = Object.keys(HEALTHY) as Kind[];
 
-/** How the caller shows itself. */
+/** The credentials of the caller. */
 export type Credentials = Readonly<Record<string, string>>;
 /** The headers of a gateway. */
 export const ALICE: Credentials = { "x-svc-external-sub": "alice" };
@@ -39,12 +39,12 @@ export interface Request {
   readonly headers: Credentials;
 }
 
-/** Makes a call and gives the HTTP status of its outcome; 0 where there was no answer at all. */
+/** Makes a call and returns the HTTP status of its outcome; 0 without a response. */
 export type Caller = (request: Request, requestId: string) => Promise<number>;
 
 export const SERVICE = "/acme.vault.v1.VaultService";
 
-/** The request of a kind; `text` is what a write says. */
+/** The request of a kind; `text` is the content of a write. */
 export function requestOf(kind: Kind, text: string, caller: Credentials = ALICE): Request {
   const get = (path: string, rpc: string, message: Uint8Array, headers = caller): Request => {
     return { method: "GET", path, body: undefined, rpc: `${SERVICE}/${rpc}`, message, headers };
@@ -88,7 +88,7 @@ export function requestOf(kind: Kind, text: string, caller: Credentials = ALICE)
   }
 }
 
-/** The public notice; its id tells the handler what to do. */
+/** The public notice; its id is an instruction to the handler. */
 export function noticeOf(noticeId: string): Request {
   return {
     method: "GET",
@@ -107,7 +107,7 @@ export function bytes<Schema extends DescMessage>(
   return toBinary(schema, create(schema, init));
 }
 
-/** Calls over HTTP, on connections that are kept. */
+/** Calls over HTTP, on kept connections. */
 export function httpCaller(port: number): { call: Caller; close(): void } {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const call: Caller = ({ method, path, body, headers }, requestId) =>
@@ -137,7 +137,7 @@ export function httpCaller(port: number): { call: Caller; close(): void } {
   return { call, close: () => agent.destroy() };
 }
 
-/** Calls over gRPC, by a client that nobody here wrote. */
+/** Calls over gRPC, by a third-party client. */
 export function grpcCaller(port: number): { call: Caller; close(): void } {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
     "grpc.enable_retries": 0,
@@ -171,7 +171,7 @@ const NAMES = [
   "DEADLINE_EXCEEDED",
 ] as const;
 
-/** What the server has not answered, the client has made up itself. */
+/** Statuses that the client itself created, without a response of the server. */
 function httpStatusOf({ code, metadata }: GrpcError): number {
   if (metadata.get("x-request-id").length === 0) return 0;
   const name = NAMES.find((one) => ERROR_CODES[one].grpc === code);

@@ -1,6 +1,6 @@
 /**
- * A vault in a process of its own whose code goes wrong outside of its calls:
- * `node child-mishap.ts JSON`. The notice says what the handler does.
+ * A vault in a separate process whose code fails outside of its calls:
+ * `node child-mishap.ts JSON`. The notice is an instruction to the handler.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,11 +10,11 @@ import { vaultHandlers } from "../../support/vault-handlers.ts";
 import { FIXTURE, vaultConfiguration } from "../../support/vault-server.ts";
 import type { ChildOptions } from "./child.ts";
 
-/** What a vault with mishaps is given. */
+/** The options of a vault with faults. */
 export interface MishapOptions extends ChildOptions {
-  /** What goes wrong before there is a server. */
+  /** The fault before the server exists. */
   readonly atStart?: "hangs" | "rejects" | "lacks a secret";
-  /** What goes wrong when all is closed. */
+  /** The fault when everything is closed. */
   readonly atEnd?: "hangs";
 }
 
@@ -46,7 +46,7 @@ await runServer(async () => {
               throw new Error(`thrown in a timer, ${SECRET}`);
             });
           }
-          // The whole process stands still.
+          // This blocks the whole process.
           if (what === "block") {
             Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(milliseconds));
           }

@@ -1,7 +1,7 @@
 /**
- * A vault in a process of its own, as a user runs one: `node child-server.ts JSON`. It sends
- * where it listens, and answers whatever it is sent with the memory that it has after a collection,
- * and with how many notices take their time.
+ * A vault in a separate process, as a user runs one: `node child-server.ts JSON`. It sends
+ * its ports, and answers each message with its memory after a garbage collection
+ * and the number of slow notices.
  */
 import {
   createAuthorizationEngine,
@@ -24,10 +24,10 @@ await runServer({
   configuration,
   bindings: [bindVaultService(handlers)],
   engine,
-  logger: createLogger({ destination: { write: tell } }),
+  logger: createLogger({ destination: { write: sendPorts } }),
 });
 
-function tell(line: string): void {
+function sendPorts(line: string): void {
   const { message, addresses } = JSON.parse(line) as {
     message: string;
     addresses?: ServerAddresses;
@@ -40,5 +40,5 @@ process.on("message", () => {
   globalThis.gc?.();
   process.send?.({ rss: process.memoryUsage().rss, sleeping: seen.sleeping });
 });
-// The channel to the test must not keep the process.
+// The channel to the test must not keep the process alive.
 process.channel?.unref();

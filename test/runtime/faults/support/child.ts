@@ -2,30 +2,30 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-/** What a vault in a process of its own is given. */
+/** The options of a vault in a separate process. */
 export interface ChildOptions {
-  /** Where its databases are. */
+  /** The folder of its databases. */
   readonly folder: string;
   readonly security?: object;
   readonly config?: object;
 }
 
-/** A process, and how it ended. */
+/** A process and its end. */
 export interface Child {
   readonly process: ChildProcess;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
-  /** Sends a message and gives the answer. */
+  /** Sends a message and returns the answer. */
   ask<Answer>(question: unknown): Promise<Answer>;
 }
 
-/** A vault in a process of its own. */
+/** A vault in a separate process. */
 export interface ChildVault extends Child {
   readonly http: number;
   readonly grpc: number;
 }
 
-/** The most files that a process here may open. */
+/** The maximum number of files that a process may open here. */
 export function fileLimit(): number {
   const text = execFileSync("sh", ["-c", "ulimit -Hn"]).toString().trim();
   return text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);

@@ -3,32 +3,32 @@ import type { AuthorizationEngine } from "../../../../src/authz/engine/engine.ts
 import type { VaultServiceHandlers } from "../../fixture/gen/acme/vault/v1/vault_server.ts";
 import { vaultHandlers } from "../../support/vault-handlers.ts";
 
-/** From so many on, a watched document says as much as it can, as fast as it can. */
+/** From this number on, a watched document sends messages as large and as fast as possible. */
 export const FLOOD = 1_000_000;
 const LARGE = "x".repeat(16 * 1024);
 const PAUSE = 10;
 
-/** What handlers saw of calls that were ended early. */
+/** What handlers observed of calls that were ended early. */
 export interface Seen {
-  /** How many messages streams gave. */
+  /** The number of messages of streams. */
   messages: number;
   streamsBegun: number;
-  /** How many calls began to wait for their signal. */
+  /** The number of calls that began to wait for their signal. */
   waiting: number;
-  /** Notices that take their time. */
+  /** Running slow notices. */
   sleeping: number;
-  /** How many streams ended: at the end of them, or before. */
+  /** The number of ended streams. */
   streamsEnded: number;
-  /** The reasons of the signals that handlers heard. */
+  /** The reasons of the signals that handlers received. */
   readonly aborts: string[];
-  /** The notices whose handlers came to their end, heard or not. */
+  /** The notices whose handlers completed, with or without a reader. */
   readonly finished: string[];
 }
 
 /**
- * The handlers of the vault, which also do what they are asked: the notice `sleep-MS` takes
- * so long and hears no signal, `wait` ends with its signal only; a document's update that says
- * `grant ID` lets alice view the document ID, and `sleep MS` is as slow as the notice.
+ * The handlers of the vault, which also follow instructions: the notice `sleep-MS` takes that
+ * long and ignores its signal, `wait` ends only with its signal; an update of a document with the
+ * text `grant ID` lets alice view the document ID, and `sleep MS` is as slow as the notice.
  */
 export function faultHandlers(engine?: () => AuthorizationEngine): {
   handlers: VaultServiceHandlers;

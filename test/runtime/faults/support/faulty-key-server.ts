@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RestartableServer } from "../../../support/restartable-server.ts";
 
-/** What may be amiss with a provider. */
+/** The faults of a provider. */
 export const FAULTS = ["stopped", "silent", "error 500", "junk", "huge"] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 
 /** A provider's discovery document and key set, which may be faulty. */
 export class FaultyKeyServer extends RestartableServer {
-  /** How often anything was asked for. */
+  /** The number of requests. */
   asked = 0;
   readonly #keys: readonly object[];
   #fault: Fault | undefined;
@@ -36,7 +36,7 @@ export class FaultyKeyServer extends RestartableServer {
     if (fault === "error 500") return void response.writeHead(500).end("{}");
     if (fault === "junk") return void response.end("<html>");
     if (fault === "huge" && !isDiscovery) {
-      // Without a length, and without an end.
+      // Without a length and an end.
       const more = (): void => {
         while (!response.destroyed && response.write(" ".repeat(MIB))) {}
       };

@@ -1,13 +1,13 @@
 /**
- * Connections that do nothing, in a process of their own: `node idle-clients.ts HTTP GRPC COUNT`
- * opens so many to each port. Over HTTP each makes one call first; over HTTP/2 each is set up.
+ * Idle connections in a separate process: `node idle-clients.ts HTTP GRPC COUNT`
+ * opens COUNT to each port. Over HTTP each makes one call first; over HTTP/2 each exchanges settings.
  */
 import { connect } from "node:net";
 
 const [http = 0, grpc = 0, count = 0] = process.argv.slice(2).map(Number);
 const AT_ONCE = 100;
 const REQUEST = "GET /v1/notices/n HTTP/1.1\r\nHost: vault\r\n\r\n";
-/** The preface, no settings, and the acknowledgement of the server's. */
+/** The preface, empty settings, and the acknowledgement of the server's settings. */
 const PREFACE = Buffer.concat([
   Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),

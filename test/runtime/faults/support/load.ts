@@ -14,7 +14,7 @@ import {
   requestOf,
 } from "./calls.ts";
 
-/** What came of a call, and in which phase it began and ended: an independent record. */
+/** The outcome of a call, and the phases in which it began and ended: an independent record. */
 export interface Answer {
   readonly kind: Kind;
   readonly transport: string;
@@ -24,23 +24,23 @@ export interface Answer {
   readonly ended: string;
 }
 
-/** What is unlike the usual load. */
+/** Differences from the usual load. */
 export interface LoadOptions {
   readonly kinds?: readonly Kind[];
-  /** The callers of each kind over each transport. */
+  /** The number of callers of each kind over each transport. */
   readonly width?: number;
   readonly credentials?: Credentials;
-  /** What a write says. */
+  /** The content of a write. */
   readonly textOf?: (requestId: string) => string;
 }
 
-/** How many answers of each kind over each transport make a phase. */
+/** The number of responses of each kind over each transport in a phase. */
 const PER_PHASE = runs(15, 5);
-/** Refusals come at once: without a pause they would be all that the machine does; a developer's does more. */
+/** Refusals are immediate: without a pause they would use the whole machine, and a developer's has other work. */
 const PAUSE = IS_THOROUGH ? 10 : 40;
 let loads = 0;
 
-/** Calls of all kinds, without end, over HTTP and gRPC at once. */
+/** Endless calls of all kinds, over HTTP and gRPC concurrently. */
 export class Load {
   readonly answers: Answer[] = [];
   readonly #kinds: readonly Kind[];
@@ -67,7 +67,7 @@ export class Load {
     }
   }
 
-  /** Begins a phase, and ends when all kinds of calls have been answered often enough in it. */
+  /** Begins a phase, and resolves when it has enough responses of all kinds of calls. */
   async phase(name: string, count = PER_PHASE): Promise<void> {
     this.#phase = name;
     const wanted = ["http", "grpc"].flatMap((transport) =>
@@ -87,7 +87,7 @@ export class Load {
     for (const close of this.#close) close();
   }
 
-  /** The statuses of a kind in a phase, without the calls that came from another or led into one. */
+  /** The statuses of a kind in a phase, without calls that began before it or ended after it. */
   statuses(phase: string, kind: Kind): number[] {
     const within = this.answers.filter(
       (one) => one.kind === kind && one.began === phase && one.ended === phase,
@@ -95,7 +95,7 @@ export class Load {
     return [...new Set(within.map(({ status }) => status))].sort();
   }
 
-  /** Every answer of a phase is the one of a service without faults, but for those named. */
+  /** Expects that every response of a phase is that of a service without faults, except for the given ones. */
   expectPhase(phase: string, others: Partial<Record<Kind, readonly number[]>> = {}): void {
     for (const kind of this.#kinds) {
       const allowed = others[kind] ?? [HEALTHY[kind]];
@@ -105,14 +105,14 @@ export class Load {
     }
   }
 
-  /** Whatever happened, nobody was sent anything but what is right, or that there is no answer now. */
+  /** Expects that every response of the whole load was correct or reported unavailability. */
   expectNoWrongAnswer(others: readonly number[] = [503, 504]): void {
     for (const { kind, status, requestId } of this.answers) {
       if (status !== HEALTHY[kind]) expect(others, `${kind} ${requestId}`).toContain(status);
     }
   }
 
-  /** The request ids of the audited calls that were answered so. */
+  /** The request ids of the audited calls with this status. */
   audited(status: (status: number) => boolean = () => true): string[] {
     return this.answers
       .filter((one) => one.kind.endsWith("write") && status(one.status))

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { ServerAddresses } from "../../../../src/runtime/index.ts";
 import { until } from "./until.ts";
 
-/** A process of a script of this folder, with what it says. */
+/** A process of a script of this folder, with its output. */
 export class Spawned {
   readonly process: ChildProcess;
   /** Its exit code, or the signal that ended it. */
@@ -11,7 +11,7 @@ export class Spawned {
   output = "";
   errors = "";
 
-  /** @param descriptors how many file descriptors it may have; as many as this process where absent */
+  /** @param descriptors the limit of file descriptors; by default that of this process */
   constructor(script: string, options: object, descriptors?: number) {
     const file = fileURLToPath(new URL(script, import.meta.url));
     const limited = descriptors === undefined ? "" : `ulimit -n ${descriptors};`;
@@ -27,13 +27,13 @@ export class Spawned {
     });
   }
 
-  /** The whole lines of its log. */
+  /** The complete lines of its log. */
   get lines(): Record<string, unknown>[] {
     const whole = this.output.slice(0, this.output.lastIndexOf("\n") + 1);
     return whole.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
   }
 
-  /** The line of its log that has a message, now or when it comes. */
+  /** The line of its log with a message, once it is written. */
   async line(message: string): Promise<Record<string, unknown>> {
     const find = () => this.lines.find((line) => line["message"] === message);
     await until(

@@ -2,7 +2,7 @@ import { until } from "../../../support/until.ts";
 
 export { until };
 
-/** What `/readyz` says. */
+/** The response of `/readyz`. */
 export interface ReadyAnswer {
   readonly status: number;
   readonly reasons: string;
@@ -14,7 +14,7 @@ export async function readyz(port: number): Promise<ReadyAnswer> {
   return { status: response.status, reasons: reasons.join("; ") };
 }
 
-/** Waits for the server to be ready, or not. */
+/** Waits until the server is ready, or not ready. */
 export function untilReady(port: number, ready = true): Promise<void> {
   const wanted = ready ? 200 : 503;
   return until(`/readyz is ${wanted}`, async () => (await readyz(port)).status === wanted);

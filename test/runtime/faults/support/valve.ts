@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A way to a server that can be made to swallow everything, as a network does that broke. */
+/** A proxy to a server that can drop everything, as a broken network does. */
 export interface Valve {
   readonly port: number;
-  /** Nothing passes either way, and nothing is closed. */
+  /** Drops everything in both directions, and closes nothing. */
   silence(): void;
-  /** What was silenced is cut off; new connections pass. */
+  /** Ends the silent connections; new ones are forwarded. */
   open(): void;
   close(): Promise<void>;
 }

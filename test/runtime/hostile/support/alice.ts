@@ -1,6 +1,6 @@
 import type { Field } from "./raw-http.ts";
 
-/** Alice, as the gateway says it. */
+/** The headers of the gateway for alice. */
 export const ALICE: readonly Field[] = [
   ["X-Svc-Auth-Verified", "true"],
   ["X-Svc-User-Id", "alice"],

@@ -6,7 +6,7 @@ import {
 } from "node:http2";
 import type { Field } from "./raw-http.ts";
 
-/** A connection of a client that sends twice what Node's own sends once. */
+/** A client connection that may send fields twice, which Node's client refuses. */
 export function laxSession(port: number): ClientHttp2Session {
   const options = { strictSingleValueFields: false } as ClientSessionOptions;
   const session = connect(`http://127.0.0.1:${port}`, options);

@@ -1,19 +1,19 @@
 import { connect } from "node:net";
 
-/** One response, as it came over the wire. */
+/** One response, as received. */
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case; what occurs twice is two entries. */
+  /** Names in lower case; duplicates are separate entries. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
   /** The same as bytes. */
   readonly bytes: Buffer;
 }
 
-/** A name and a value, as they are to be sent. */
+/** A name and a value, sent unchanged. */
 export type Field = readonly [name: string, value: string];
 
-/** The text of a request: fields to the letter, one character a byte. */
+/** The text of a request: fields unchanged, one character per byte. */
 export function requestText(
   line: string,
   fields: readonly Field[],
@@ -30,12 +30,12 @@ export function requestText(
   return [`${line} HTTP/1.1`, ...lines, "", body].join("\r\n");
 }
 
-/** How long the first byte may take on a machine that has much else to do. */
+/** The time limit for the first byte on a busy machine. */
 const FIRST_BYTE_MS = 15_000;
 
 /**
- * Sends bytes over one connection and reads until the server ends it; what it does not end,
- * is given up after a while of silence after the first byte.
+ * Sends bytes over one connection and reads until the server ends it, or until it is silent for
+ * a while after the first byte.
  */
 export function sendText(port: number, text: string, silenceMs = 2_000): Promise<RawResponse[]> {
   return new Promise((resolve) => {
@@ -56,7 +56,7 @@ export function sendText(port: number, text: string, silenceMs = 2_000): Promise
   });
 }
 
-/** Takes the responses apart that stand one after another; the last one may be cut off. */
+/** Splits consecutive responses; the last one may be incomplete. */
 export function parseResponses(text: string): RawResponse[] {
   const responses: RawResponse[] = [];
   let rest = text;

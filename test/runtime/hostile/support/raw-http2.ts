@@ -34,14 +34,14 @@ export function rawFrame(
   return Buffer.concat([head, payload]);
 }
 
-/** A number of 32 bits, as most frames have one. */
+/** A number of 32 bits, as in most frames. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value >>> 0);
   return bytes;
 }
 
-/** A header block of literals that no table remembers: to the letter, one character a byte. */
+/** A header block of literals without indexing: unchanged, one character per byte. */
 export function headerBlock(list: HeaderList): Buffer {
   return Buffer.concat(list.flatMap(([name, value]) => [Buffer.of(0x10), text(name), text(value)]));
 }
@@ -69,7 +69,7 @@ export interface ReceivedFrame {
   readonly payload: Buffer;
 }
 
-/** A client of HTTP/2 that sends any frames, and keeps to nothing. */
+/** An HTTP/2 client that sends any frames, and follows no rules. */
 export class RawHttp2 {
   readonly socket: Socket;
   readonly received: ReceivedFrame[] = [];
@@ -93,7 +93,7 @@ export class RawHttp2 {
     this.socket.write(Buffer.concat([PREFACE, rawFrame(FRAME.SETTINGS, 0, 0)]));
   }
 
-  /** Sends bytes; resolves when the connection takes more, or is over. */
+  /** Sends bytes; resolves when the connection accepts more, or has ended. */
   async send(...parts: readonly Uint8Array[]): Promise<void> {
     if (this.isClosed || this.socket.write(Buffer.concat(parts))) return;
     await Promise.race([
@@ -102,7 +102,7 @@ export class RawHttp2 {
     ]);
   }
 
-  /** The first frame that fits, come or to come; undefined where the connection ends without. */
+  /** The first frame that matches, received or future; undefined if the connection ends without one. */
   async frame(fits: (frame: ReceivedFrame) => boolean): Promise<ReceivedFrame | undefined> {
     for (;;) {
       const found = this.received.find(fits);
@@ -113,7 +113,7 @@ export class RawHttp2 {
     }
   }
 
-  /** How a stream ended: `RST 1`, `GOAWAY 1`, or `answered`. */
+  /** The end of a stream: `RST 1`, `GOAWAY 1`, or `answered`. */
   async outcome(stream: number): Promise<string> {
     const last = await this.frame(
       ({ type, flags, stream: of }) =>

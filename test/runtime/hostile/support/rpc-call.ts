@@ -8,26 +8,26 @@ import { requestOf, type WireCall } from "../../support/wire/wire-request.ts";
 import type { Field } from "./raw-http.ts";
 import type { World } from "./world.ts";
 
-/** What gRPC has for a wrong number of messages (12), and for compression without a word (13). */
+/** The gRPC statuses of a wrong number of messages (12), and of compression without an encoding (13). */
 const SPECIAL: readonly number[] = [12, 13];
 
-/** What is unlike the call that a client would make. */
+/** Differences from the call of a client. */
 export interface Change {
   readonly method?: string;
   readonly path?: string;
-  /** Instead of the headers of the protocol itself that have these names, and beside all others. */
+  /** Fields that replace the protocol's own headers of these names, and are added to the others. */
   readonly fields?: readonly Field[];
   readonly body?: Buffer;
   readonly from?: "trusted" | "stranger";
 }
 
-/** Who calls, where nothing else is said: a call that is served by every protocol as it stands. */
+/** The default caller, whose unchanged call every protocol serves. */
 export const BY_ALICE: readonly Field[] = [["X-Svc-External-Sub", "alice"]];
 
 /**
- * Makes a call with something wrong. Says `served`, our code of an error in the form of the
- * protocol (with the number of gRPC where that is a special one), or the status of what no protocol
- * has taken; and looks whether a handler ran.
+ * Makes a call with an error. Returns `served`, our code of an error in the form of the protocol
+ * (with the gRPC status if that differs), or the HTTP status if no protocol accepted it; and
+ * checks whether a handler ran.
  */
 export async function callWith(
   world: World,
@@ -65,7 +65,7 @@ export async function callWith(
   return reason as string;
 }
 
-/** What each of some protocols makes of the same fields beside those of alice. */
+/** The outcome of the same fields beside those of alice, in some protocols. */
 export async function reported(
   world: World,
   names: readonly WireName[],
@@ -79,7 +79,7 @@ export async function reported(
   return Object.fromEntries(answers);
 }
 
-/** The same answer of each. */
+/** Expects the same outcome in each. */
 export function every(names: readonly WireName[], answer: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, answer]));
 }

@@ -33,9 +33,9 @@ let calls = 0;
 let rowsBefore = 0;
 
 /**
- * Calls an RPC and says what came of it: `200 alice`, `200 -` for nobody, the status and code of
- * a refusal, or the status alone of what no protocol has taken. On the way it looks whether the
- * handler saw the same, and nothing where the call was refused.
+ * Calls an RPC and returns the outcome: `200 alice`, `200 -` without a caller, the status and code
+ * of a refusal, or only the status if no protocol accepted the call. It also checks that the
+ * handler saw the same caller, or did not run if the call was refused.
  */
 export async function outcome(
   world: World,
@@ -101,7 +101,7 @@ const CODES: Readonly<Record<string, string>> = {
   "503": "503 UNAVAILABLE",
 };
 
-/** What is for other services is not available by GET, whoever asks (docs/requirements.md, TRANS-3). */
+/** RPCs for other services are not available by GET to any caller (docs/requirements.md, TRANS-3). */
 const NOT_BY_GET: ReadonlySet<Exposure> = new Set(["INTERNAL", "SYSTEM"]);
 
 /** A row such as `- 401 alice 403 403`, in the order of the exposures, as outcomes. */
@@ -118,7 +118,7 @@ function expectedRow(row: string, transport: WireName): Record<Exposure, string>
   return Object.fromEntries(entries) as Record<Exposure, string>;
 }
 
-/** Expects a row such as `- 401 alice 403 403` of calls by every protocol, in CI; else by those whose turn it is. */
+/** Expects a row such as `- 401 alice 403 403` of calls over every protocol in CI, otherwise over some of them in turn. */
 export async function expectRows(
   world: World,
   row: string,
@@ -132,7 +132,7 @@ export async function expectRows(
   await Promise.all(rows);
 }
 
-/** What came of a call of each exposure. */
+/** The outcome of a call of each exposure. */
 async function outcomeRow(
   world: World,
   transport: WireName,

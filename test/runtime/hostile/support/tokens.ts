@@ -2,7 +2,7 @@ import { type SigningKey, signToken } from "../../authn/jwt/tokens.ts";
 import type { Field } from "./raw-http.ts";
 import { AUDIENCE } from "./world.ts";
 
-/** Makes tokens of an issuer by the real clock. */
+/** Makes tokens of an issuer with the real clock. */
 export interface TokenSource {
   claims(changes?: Record<string, unknown>): Record<string, unknown>;
   token(changes?: Record<string, unknown>, header?: Record<string, unknown>): string;

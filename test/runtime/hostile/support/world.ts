@@ -15,12 +15,12 @@ import {
 export const MODES = ["gateway_trusted", "idp_jwt", "hybrid"] as const;
 export type Mode = (typeof MODES)[number];
 
-/** Where trusted calls come from; the others come from 127.0.0.1. */
+/** The address of trusted callers; the others call from 127.0.0.1. */
 export const TRUSTED = "127.0.0.2";
-/** What tokens of the worlds are for. */
+/** The audience of the tokens. */
 export const AUDIENCE = "vault-client";
 
-/** What a handler was called with. */
+/** The arguments of a handler call. */
 export interface Handled {
   readonly rpc: string;
   readonly principal: Principal | undefined;
@@ -28,7 +28,7 @@ export interface Handled {
   readonly context: CallContext;
 }
 
-/** A vault in one mode, its doors for trusted peers and for others, and what its handlers saw. */
+/** A vault in one mode, its ports for trusted and other peers, and what its handlers saw. */
 export interface World {
   readonly vault: RunningVault;
   readonly handled: Handled[];
@@ -41,11 +41,11 @@ export interface WorldOptions extends VaultOptions {
   readonly mode: Mode;
   /** The issuer of tokens; needed in `idp_jwt` and `hybrid`. */
   readonly issuer?: string;
-  /** More of `security.authn.oidc`. */
+  /** Additional keys of `security.authn.oidc`. */
   readonly oidc?: object;
-  /** More of `security.authn`. */
+  /** Additional keys of `security.authn`. */
   readonly authn?: object;
-  /** More of `security.authz`. */
+  /** Additional keys of `security.authz`. */
   readonly authz?: object;
 }
 
@@ -68,7 +68,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   };
   const bindings = [bindVaultService(recording(handled))];
   const vault = await startVault({ security, bindings, ...rest });
-  // Where nothing is checked there is no engine.
+  // Without checks there is no engine.
   if ((vault.engine as object | undefined) !== undefined) await shareDocument(vault.engine);
   const doors: Record<"http" | "grpc", LocalPeer> = {
     http: await forwardFrom(TRUSTED, vault.http),
@@ -85,7 +85,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-/** A world whose messages may have so many bytes, whichever protocol they come by. */
+/** A world with a limit of message bytes, over every protocol. */
 export function startSmallWorld(maxBytes: number): Promise<World> {
   const address = "127.0.0.1:0";
   const http = { address, max_body_bytes: maxBytes };
@@ -93,7 +93,7 @@ export function startSmallWorld(maxBytes: number): Promise<World> {
   return startWorld({ mode: "gateway_trusted", config: { server: { http, grpc } } });
 }
 
-/** The usual handlers, and a note of each call before them. */
+/** The usual handlers, which also record each call. */
 function recording(handled: Handled[]): ReturnType<typeof vaultHandlers> {
   const handlers = vaultHandlers();
   const noted = Object.entries(handlers).map(([name, handler]) => [

@@ -7,13 +7,13 @@ import type { Identity } from "../../tls/support/certificates.ts";
 
 const VERSION = "1.85.0";
 
-/** How long a program may take before it is ended. */
+/** The time limit of a program. */
 const LIMIT_MS = 30_000;
 
-/** A server that the client is to call. */
+/** A server for the client to call. */
 export interface Target {
   readonly port: number;
-  /** The file of the CA that has signed its certificate; absent, it speaks plain text. */
+  /** The file of the CA of its certificate; absent for plain text. */
   readonly caFile?: string;
 }
 
@@ -23,7 +23,7 @@ export interface GoServer {
   stop(): Promise<void>;
 }
 
-/** Where the programs are: `GRPC_INTEROP`, or as scripts/build-grpc-interop.sh built them. */
+/** The folder of the programs: `GRPC_INTEROP`, or where scripts/build-grpc-interop.sh builds them. */
 function folderOfPrograms(): string | undefined {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
   const built = join(cache, "svc-access", `grpc-interop-${VERSION}`);
@@ -32,7 +32,7 @@ function folderOfPrograms(): string | undefined {
   );
 }
 
-/** Whether the tests with the programs of grpc-go are skipped: loudly, and never in CI. */
+/** Whether the tests with the programs of grpc-go are skipped, with a warning; never in CI. */
 export function grpcGoIsAbsent(): boolean {
   if (folderOfPrograms() !== undefined) return false;
   const message =
@@ -43,9 +43,9 @@ export function grpcGoIsAbsent(): boolean {
 }
 
 /**
- * Has the client run a case against a server; resolves to what it found wrong, empty where nothing is.
+ * Has the client run a case with a server; resolves to its errors, empty if there are none.
  *
- * @param serviceConfig how it is to call, by gRPC's service_config
+ * @param serviceConfig gRPC's service_config of the client
  */
 export function runGoClient(
   testCase: string,
@@ -54,7 +54,7 @@ export function runGoClient(
 ): Promise<string> {
   const tls = ["-use_tls", "-use_test_ca", `-ca_file=${caFile}`];
   const args = [
-    // How fast a machine is says nothing of what is right.
+    // The speed of the machine does not matter here.
     "--soak_per_iteration_max_acceptable_latency_ms=60000",
     "--soak_overall_timeout_seconds=100",
     `-test_case=${testCase}`,
@@ -84,7 +84,7 @@ export async function startGoServer(identity?: Identity): Promise<GoServer> {
         ];
   const child = spawn(programOf("server"), ["-port=0", ...tls], {
     stdio: ["ignore", "ignore", "pipe"],
-    // It tells its port at this level only.
+    // It logs its port only at this level.
     env: { ...process.env, GRPC_GO_LOG_SEVERITY_LEVEL: "info" },
   });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));

@@ -8,12 +8,12 @@ import type {
 } from "../gen/grpc/testing/messages_pb.ts";
 import type { TestServiceHandlers } from "../gen/grpc/testing/test_server.ts";
 
-/** What the cases send to have it back in the initial metadata. */
+/** The metadata that the cases expect back in the initial metadata. */
 export const INITIAL_METADATA = "x-grpc-test-echo-initial";
-/** Likewise in the trailing metadata. */
+/** The same for the trailing metadata. */
 export const TRAILING_METADATA = "x-grpc-test-echo-trailing-bin";
 
-/** The handlers of the service that gRPC's interoperability tests call, as these describe it. */
+/** The handlers of the service of gRPC's interoperability tests. */
 export function interopHandlers(serverId: string): TestServiceHandlers {
   const simple = async (request: SimpleRequest) => {
     const { responseStatus, responseSize, fillServerId } = request;
@@ -46,7 +46,7 @@ export function interopHandlers(serverId: string): TestServiceHandlers {
   };
 }
 
-/** Sends back what the caller said in its metadata. */
+/** Sends the caller's metadata back. */
 export const echoMetadata: Interceptor = (call, next) => {
   for (const value of call.headers.all(INITIAL_METADATA)) {
     call.setResponseHeader(INITIAL_METADATA, value);
@@ -69,7 +69,7 @@ function payload(size: number) {
   return { body: new Uint8Array(size) };
 }
 
-/** Ends the call where the caller asks for it. */
+/** Ends the call with an error if the caller requests it. */
 function endWith(status: EchoStatus | undefined): void {
   if (status !== undefined && status.code !== 0) {
     const { code, message } = status;

@@ -12,15 +12,15 @@ export interface InteropServer {
   stop(): Promise<void>;
 }
 
-/** Both take gRPC. */
+/** Both ports serve gRPC. */
 export type InteropPort = "grpc" | "http";
 
 /**
  * Serves it on a free port.
  *
- * @param port which one it has
- * @param settings parts of that port's configuration that are unlike the usual
- * @param after what stands between the chain and the handlers
+ * @param port the port to open
+ * @param settings changes of that port's configuration
+ * @param after interceptors between the chain and the handlers
  */
 export async function startInteropServer(
   port: InteropPort = "grpc",

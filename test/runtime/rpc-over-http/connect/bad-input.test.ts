@@ -1,4 +1,4 @@
-/** What no client of ours would send, to Connect and gRPC-Web. */
+/** Invalid requests of Connect and gRPC-Web. */
 import { request } from "node:http";
 import { gzipSync } from "node:zlib";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -18,7 +18,7 @@ const budget = requestBudget();
 beforeAll(async () => {
   server = await startWebServer({ maxBytes: MAX_BYTES, budget });
 });
-// Whatever came of a call, it holds nothing any more.
+// Whatever the outcome of a call, it holds no memory any more.
 afterEach(() => expect.poll(() => budget.process.taken).toBe(0));
 afterAll(() => server.close());
 
@@ -83,10 +83,10 @@ describe("unary Connect refuses", () => {
       400,
       "invalid_argument",
     ],
-    ["no JSON", json, "{", 400, "invalid_argument"],
+    ["invalid JSON", json, "{", 400, "invalid_argument"],
     ["an empty body for JSON", json, "", 400, "invalid_argument"],
     ["an unknown field in JSON", json, '{"no":1}', 400, "invalid_argument"],
-    ["no protobuf", proto, Buffer.from([0xff, 0xff]), 400, "invalid_argument"],
+    ["invalid protobuf", proto, Buffer.from([0xff, 0xff]), 400, "invalid_argument"],
     ["half a message", proto, bytesOf("hello").subarray(0, 4), 400, "invalid_argument"],
     ["a negative timeout", { ...proto, "connect-timeout-ms": "-1" }, "", 400, "invalid_argument"],
     [
@@ -97,11 +97,11 @@ describe("unary Connect refuses", () => {
       "invalid_argument",
     ],
     ["two timeouts", { ...proto, "connect-timeout-ms": ["1", "2"] }, "", 400, "invalid_argument"],
-    ["no time at all", { ...proto, "connect-timeout-ms": "0" }, "", 504, "deadline_exceeded"],
+    ["a timeout of 0", { ...proto, "connect-timeout-ms": "0" }, "", 504, "deadline_exceeded"],
     ["an unknown compression", { ...proto, "content-encoding": "br" }, "x", 501, "unimplemented"],
     ["two compressions", { ...proto, "content-encoding": "gzip, gzip" }, "x", 501, "unimplemented"],
     [
-      "what is not compressed",
+      "an uncompressed message",
       { ...proto, "content-encoding": "gzip" },
       "plain",
       400,
@@ -140,7 +140,7 @@ describe("unary Connect refuses", () => {
     ["a form", "POST", ECHO, { "content-type": "application/x-www-form-urlencoded" }, 415],
     ["text", "POST", ECHO, { "content-type": "text/plain" }, 415],
     [
-      "text that says it is JSON",
+      "text that declares itself JSON",
       "POST",
       ECHO,
       { "content-type": "text/plain; application/json" },
@@ -155,7 +155,7 @@ describe("unary Connect refuses", () => {
       415,
     ],
     [
-      "JSON without the header, which no route takes",
+      "JSON without the header, which no route accepts",
       "POST",
       ECHO,
       { "content-type": "application/json" },
@@ -166,20 +166,20 @@ describe("unary Connect refuses", () => {
     ["the type of one message, for a stream", "POST", EXPAND, json, 415],
     ["PUT", "PUT", ECHO, json, 405],
     [
-      "GET, where the RPC may change something",
+      "GET, for an RPC that may change something",
       "GET",
       `${ECHO}?connect=v1&encoding=json&message={}`,
       {},
       405,
     ],
     ["another RPC", "POST", "/fixture.v1.EchoService/None", json, 404],
-    ["a path in other letters", "POST", ECHO.toLowerCase(), json, 404],
+    ["a path in another case", "POST", ECHO.toLowerCase(), json, 404],
     ["a path after the RPC's", "POST", `${ECHO}/x`, json, 404],
   ])("%s", async (_name, method, path, headers, status) => {
     server.unrouted.length = 0;
     const answer = await send(path, headers, "", method);
     expect(answer.status).toBe(status);
-    // Not JSON, which Connect has for errors of its own.
+    // Not JSON, which Connect uses for its own errors.
 
     expect(answer.headers["content-type"]).toMatch(/^text\/plain/);
     if (status === 405) expect(answer.headers["allow"]).toBe("POST, OPTIONS");
@@ -187,7 +187,7 @@ describe("unary Connect refuses", () => {
   });
 });
 
-/** The last envelope of a body: what it says of the end. */
+/** The content of the last envelope of a body. */
 function endOf(body: Buffer, flags: number): string {
   let last = "";
   for (let at = 0; at < body.length; ) {
@@ -209,17 +209,17 @@ const BAD_STREAMS: [name: string, headers: Headers, body: Uint8Array, code: numb
   ["no message in an envelope", {}, frame(Buffer.from([0xff, 0xff])), 3],
   ["a message that is too large", {}, frame(ZEROS.subarray(0, MAX_BYTES + 1)), 8],
   ["a length that is too large", {}, frame(bytesOf("a"), 0, 0xffffffff), 8],
-  ["what is compressed without a word", {}, frame(gzipSync(bytesOf("a")), 1), 13],
+  ["a compressed message without an encoding", {}, frame(gzipSync(bytesOf("a")), 1), 13],
   ["a bomb", { encoding: "gzip" }, frame(gzipSync(ZEROS), 1), 8],
-  ["what is not compressed", { encoding: "gzip" }, frame(bytesOf("hello"), 1), 3],
+  ["an uncompressed message", { encoding: "gzip" }, frame(bytesOf("hello"), 1), 3],
   ["an unknown compression", { encoding: "br" }, frame(bytesOf("a"), 1), 12],
 ];
 
-/** Bodies that say that they are compressed as a whole. */
+/** Bodies that declare compression of the whole. */
 const CODED: [name: string, coding: string, body: Uint8Array][] = [
   ["a body that is compressed as a whole", "gzip", gzipSync(frame(bytesOf("a")))],
-  ["a body that only says so", "gzip", frame(bytesOf("a"))],
-  ["a body that says so twice", "identity, gzip", frame(bytesOf("a"))],
+  ["an uncompressed body that declares it", "gzip", frame(bytesOf("a"))],
+  ["a body that declares it twice", "identity, gzip", frame(bytesOf("a"))],
 ];
 
 const NAMES: Readonly<Record<number, string>> = {
@@ -240,8 +240,8 @@ describe("streams of Connect refuse", () => {
 
   it.each<[name: string, headers: Headers, body: Uint8Array]>([
     ["another version", { ...stream, "connect-protocol-version": "2" }, frame(bytesOf("a"))],
-    ["a timeout that is none", { ...stream, "connect-timeout-ms": "1s" }, frame(bytesOf("a"))],
-    ["no JSON", jsonStream, frame(Buffer.from("{"))],
+    ["an invalid timeout", { ...stream, "connect-timeout-ms": "1s" }, frame(bytesOf("a"))],
+    ["invalid JSON", jsonStream, frame(Buffer.from("{"))],
   ])("%s", async (_name, headers, body) => {
     const answer = await send(EXPAND, headers, body);
     expect(answer.status).toBe(200);
@@ -261,7 +261,7 @@ describe("streams of Connect refuse", () => {
     });
   });
 
-  it("but take a body that says that it is not compressed", async () => {
+  it("but accept a body with the encoding identity", async () => {
     const headers = { ...stream, "content-encoding": "Identity" };
     const answer = await send(EXPAND, headers, frame(bytesOf("a")));
     expect(JSON.parse(endOf(answer.body, 2))).toEqual({ metadata: {} });
@@ -284,7 +284,7 @@ describe("gRPC-Web refuses", () => {
   });
 
   it.each<[name: string, headers: Headers, body: string]>([
-    ["a timeout that is none", { ...text, "grpc-timeout": "1" }, ""],
+    ["an invalid timeout", { ...text, "grpc-timeout": "1" }, ""],
     ["a character that is not base64", text, "AAAA*AAA"],
     ["half a group", text, `${frame(bytesOf("a")).toString("base64").slice(0, -4)}AA`],
     ["padding within a group", text, "A=AAAAAA"],
@@ -298,8 +298,8 @@ describe("gRPC-Web refuses", () => {
   });
 });
 
-describe("what is valid", () => {
-  it("comes in base64 in pieces, each with its padding", async () => {
+describe("a valid request", () => {
+  it("may have base64 in parts, each with padding", async () => {
     const whole = frame(bytesOf("hello"));
     const body = [whole.subarray(0, 4), whole.subarray(4, 9), whole.subarray(9)]
       .map((part) => part.toString("base64"))
@@ -311,7 +311,7 @@ describe("what is valid", () => {
     expect(bytes.toString("latin1")).toContain("hello");
   });
 
-  it("has a charset, other letters and a deadline", async () => {
+  it("may have a charset, another case and a deadline", async () => {
     const headers = {
       "content-type": "Application/JSON; charset=UTF-8",
       "connect-protocol-version": "1",
@@ -322,7 +322,7 @@ describe("what is valid", () => {
     expect(JSON.parse(answer.body.toString())).toMatchObject({ text: "hi" });
   });
 
-  it("comes by all protocols over one connection", async () => {
+  it("may use all protocols over one connection", async () => {
     const body = frame(bytesOf("hi"));
     const head = (type: string, length: number, more = "") =>
       `POST ${ECHO} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n${more}\r\n`;

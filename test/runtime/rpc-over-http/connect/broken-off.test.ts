@@ -1,4 +1,4 @@
-/** Streams that are broken off: nobody takes what has come for the whole. */
+/** Interrupted streams: no handler mistakes the received part for the whole. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, test } from "vitest";
 import { envelopeOf } from "../../../../src/runtime/wire/envelope.ts";
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-/** A server that collects the messages of a stream, and what its handler was notified of their end. */
+/** A server that records the messages of a stream, and the end that its handler sees. */
 async function startCollecting(options: WebServerOptions = {}) {
   const reported: string[] = [];
   const server = await startWebServer({
@@ -87,7 +87,7 @@ describe.each(TYPES)("%s", (type) => {
     expect(reported).toEqual(["message", "message", "CANCELLED"]);
   });
 
-  test("a handler that waits is notified of the deadline", async () => {
+  test("a waiting handler is notified of the deadline", async () => {
     const chain = { timeoutMs: { unary: 100, stream: 100 } };
     const { port, reported } = await startCollecting({ chain });
     const { send } = await callCollect(port, type);
@@ -95,7 +95,7 @@ describe.each(TYPES)("%s", (type) => {
     await expect.poll(() => reported.at(-1)).toBe("DEADLINE_EXCEEDED");
   });
 
-  test("a message that does not come to its end counts, and gives way to others", async () => {
+  test("an incomplete message counts for the memory limit, and is dropped for others", async () => {
     const budget = budgetOf(400 * KIB);
     const { port, reported } = await startCollecting({ budget });
     const partial = Buffer.concat([Buffer.of(0, 0, 4, 0, 0), Buffer.alloc(60 * KIB)]);
@@ -110,7 +110,7 @@ describe.each(TYPES)("%s", (type) => {
   });
 });
 
-/** A client that says so takes no byte of any response. */
+/** With this setting, the client accepts no byte of any response. */
 const NO_WINDOW = rawFrame(FRAME.SETTINGS, 0, 0, Buffer.of(0, 4, 0, 0, 0, 0));
 const ECHO = "/fixture.v1.EchoService/Echo";
 
@@ -130,15 +130,15 @@ function echoCall(stream: number, type: string, body: Buffer): Buffer {
   return Buffer.concat(frames);
 }
 
-/** An EchoRequest of so many bytes; so large is its answer. */
+/** An EchoRequest of a size; its response has the same size. */
 function large(bytes: number): Buffer {
   const message = create(EchoRequestSchema, { text: "x".repeat(bytes) });
   return Buffer.from(toBinary(EchoRequestSchema, message));
 }
 
-describe("a client that takes no answer", () => {
+describe("a client that reads no response", () => {
   test.each([...TYPES.slice(0, 2), "application/proto"])(
-    "holds no memory of its requests, and loses the oldest answers where they are many: %s",
+    "holds no memory of its requests, and loses the oldest of many responses: %s",
     async (type) => {
       const budget = budgetOf(400 * KIB);
       const { port } = await startCollecting({ budget });
@@ -164,7 +164,7 @@ describe("a client that takes no answer", () => {
   );
 });
 
-test("health takes no message that is large", async () => {
+test("health accepts no large message", async () => {
   const budget = budgetOf(400 * KIB);
   const { port } = await startCollecting({ budget });
   const { client, send } = await callCollect(

@@ -17,7 +17,7 @@ import { startWebServer, type WebServer } from "./support/web-server.ts";
 
 const LARGE = new Uint8Array(100_000).fill(7);
 
-/** What a handler saw of its call's end, and what it is to do. */
+/** What a handler saw of the end of its call, and its behaviour. */
 let aborted: unknown[];
 let waiting: number;
 const handlers: EchoHandlers = {
@@ -129,7 +129,7 @@ async function* of<Item>(...items: Item[]): AsyncIterable<Item> {
 describe.each(clients)("$name [TRANS-2]", ({ transport, isDuplex, streamsRequests }) => {
   const client = () => createClient(EchoService, transport(server.origin));
 
-  it("is notified of an error, with its details", async () => {
+  it("gets an error with its details", async () => {
     const error = await rejection(client().echo({ text: "refuse" }));
     expect(error).toMatchObject({ code: Code.ResourceExhausted, rawMessage: "too much" });
     const types = error.details.map((detail) => ("type" in detail ? detail.type : ""));
@@ -137,19 +137,19 @@ describe.each(clients)("$name [TRANS-2]", ({ transport, isDuplex, streamsRequest
     expect(error.metadata.get("retry-after")).toBe("2");
   });
 
-  it("is sent nothing of a defect", async () => {
+  it("gets no details of a defect", async () => {
     const error = await rejection(client().echo({ text: "defect" }));
     expect(error).toMatchObject({ code: Code.Internal, rawMessage: "internal error" });
     expect(JSON.stringify(error.details)).not.toContain("secret");
   });
 
-  it("is notified of an error after the messages of a stream", async () => {
+  it("gets an error after the messages of a stream", async () => {
     const error = await rejection(all(client().expand({ text: "refuse", count: 2 })));
     expect(error).toMatchObject({ code: Code.FailedPrecondition, rawMessage: "no more" });
   });
 
-  it("has its deadline kept", async () => {
-    // Until one has the time to come to its handler, however slow the machine is.
+  it("has its deadline enforced", async () => {
+    // Until one reaches its handler in time, however slow the machine is.
     for (let timeoutMs = 100; waiting === 0; timeoutMs *= 2) {
       const error = await rejection(client().echo({ text: "wait" }, { timeoutMs }));
       expect(error.code).toBe(Code.DeadlineExceeded);
@@ -157,7 +157,7 @@ describe.each(clients)("$name [TRANS-2]", ({ transport, isDuplex, streamsRequest
     await expect.poll(() => aborted.length).toBe(1);
   });
 
-  it("ends a call by going", async () => {
+  it("ends a call by disconnecting", async () => {
     const gone = new AbortController();
     const call = rejection(client().echo({ text: "wait" }, { signal: gone.signal }));
     await expect.poll(() => waiting).toBe(1);
@@ -166,7 +166,7 @@ describe.each(clients)("$name [TRANS-2]", ({ transport, isDuplex, streamsRequest
     await expect.poll(() => aborted).toMatchObject([{ code: "CANCELLED" }]);
   });
 
-  it("ends a stream by going", async () => {
+  it("ends a stream by disconnecting", async () => {
     const gone = new AbortController();
     const read = async () => {
       const answers = client().expand({ text: "wait", count: 1 }, { signal: gone.signal });
@@ -234,12 +234,12 @@ describe.each(clients)("$name [TRANS-2]", ({ transport, isDuplex, streamsRequest
     expect(await client().collect(of())).toMatchObject({ text: "", count: 0 });
   });
 
-  it.runIf(streamsRequests)("talks half-duplex", async () => {
+  it.runIf(streamsRequests)("has half-duplex streams", async () => {
     const answers = await all(client().chat(of({ text: "a" }, { text: "b" })));
     expect(answers.map(({ text }) => text)).toEqual(["a", "b"]);
   });
 
-  it.runIf(isDuplex)("talks full-duplex", async () => {
+  it.runIf(isDuplex)("has full-duplex streams", async () => {
     let answered: (() => void) | undefined;
     async function* questions() {
       for (const text of ["a", "b", "c"]) {

@@ -1,4 +1,4 @@
-/** Pages of other origins, by Connect and gRPC-Web. */
+/** Pages of other origins that use Connect and gRPC-Web. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CallContext } from "../../../../src/runtime/call/call-context.ts";
 import { startWebServer, type WebServer } from "./support/web-server.ts";
@@ -26,7 +26,7 @@ function call(type: string, origin: string, body: string | Uint8Array<ArrayBuffe
   return fetch(`${server.origin}${ECHO}`, { method: "POST", headers, body });
 }
 
-it("another origin is sent nothing", async () => {
+it("another origin gets no CORS headers", async () => {
   const response = await call("application/json", `${APP}.evil.com`, "{}");
   expect(response.headers.get("access-control-allow-origin")).toBeNull();
   expect(response.headers.get("access-control-expose-headers")).toBeNull();
@@ -63,7 +63,7 @@ it.each<[type: string, body: string | Uint8Array<ArrayBuffer>, names: string[]]>
   expect(exposed).toEqual(expect.arrayContaining(["X-Request-ID", "Grpc-Status", ...names]));
 });
 
-it("what a limit tells can be read by name", async () => {
+it("pages may read the headers of a rate limit", async () => {
   const response = await call("application/json", APP, "{}");
   const exposed = response.headers.get("access-control-expose-headers")?.split(", ");
   const names = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy"];

@@ -1,4 +1,4 @@
-/** Connect by GET: where it may be, and what its query may be. */
+/** Connect GET: the RPCs that allow it, and its query. */
 import { gzipSync } from "node:zlib";
 import { create, createFileRegistry } from "@bufbuild/protobuf";
 import {
@@ -18,7 +18,7 @@ import { startWebServer, type WebServer } from "./support/web-server.ts";
 const GET = httpRoute("GET /v1/echo");
 const NO_SIDE_EFFECTS = 1;
 
-/** Echo as it would be with an option, a route and a policy. */
+/** Echo with an option, a route and a policy. */
 function readable(change: Partial<BoundMethod> = {}, idempotency = NO_SIDE_EFFECTS): BoundMethod {
   const [echo] = boundMethods() as [BoundMethod];
   const descriptor = Object.assign(Object.create(echo.descriptor as object), { idempotency });
@@ -39,7 +39,7 @@ interface Field {
 
 interface Declared {
   readonly field?: readonly Field[];
-  /** The numbers of its extensions. */
+  /** The extension range. */
   readonly range?: { readonly start: number; readonly end: number };
 }
 
@@ -55,7 +55,7 @@ const extending = (extendee: string, field: Field): Field => ({
 });
 const EXTENDABLE: Declared = { range: { start: 100, end: 200 } };
 
-/** Echo with another request: the message `Request`, beside which a file declares others, and extensions. */
+/** Echo with another request: the message `Request`, in a file with further messages and extensions. */
 function asking(messages: Record<string, Declared>, extension: Field[] = []): BoundMethod {
   const messageType = Object.entries(messages).map(([name, { field, range }]) => ({
     name,
@@ -88,7 +88,7 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
     ["with a stream", readable({ kind: "server_streaming" })],
     ["that is INTERNAL", readable(policy("INTERNAL"))],
     ["that is SYSTEM", readable(policy("SYSTEM"))],
-    ["with a field to be redacted", asking({ Request: { field: [SECRET] } })],
+    ["with a debug_redact field", asking({ Request: { field: [SECRET] } })],
     [
       "with such a field within another message",
       asking({
@@ -98,7 +98,7 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
       }),
     ],
     [
-      "with an Any, which may hold such a field",
+      "with an Any, which may contain such a field",
       asking({
         Request: { field: [INNER] },
         Inner: { field: [ANY] },
@@ -106,7 +106,7 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
       }),
     ],
     [
-      "with an Any, which may hold such an extension",
+      "with an Any, which may contain such an extension",
       asking({ Request: { field: [ANY] }, Other: EXTENDABLE }, [extending("Other", SECRET)]),
     ],
     [
@@ -121,7 +121,7 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
     expect(may(method)).toBe(false);
   });
 
-  it("but may otherwise", () => {
+  it("and may be otherwise", () => {
     expect(may(readable())).toBe(true);
     expect(may(readable(policy("AUTHENTICATED")))).toBe(true);
   });
@@ -136,7 +136,7 @@ describe("an RPC may not be called by GET [TRANS-3]", () => {
       ]),
     ],
     [
-      "a message that holds itself",
+      "a recursive message",
       asking({ Request: { field: [{ ...INNER, typeName: ".t.Request" }, PLAIN] } }),
     ],
   ])("also with %s, of which none is to be redacted", (_name, method) => {
@@ -197,11 +197,11 @@ describe("a query", () => {
     expect(Buffer.from(await response.arrayBuffer()).toString("latin1")).toContain("a b");
   });
 
-  it("is refused to HEAD as it is to GET", async () => {
+  it("is refused for HEAD as for GET", async () => {
     for (const method of ["GET", "HEAD"]) expect((await ask("", method)).status).toBe(415);
   });
 
-  it("is answered without a body to HEAD", async () => {
+  it("is answered without a body for HEAD", async () => {
     const response = await ask("connect=v1&encoding=json&message={}", "HEAD");
     expect(response.status).toBe(200);
     expect(await response.text()).toBe("");

@@ -1,4 +1,4 @@
-/** Health and reflection by Connect, gRPC-Web and gRPC on the HTTP port, in both encodings. */
+/** Health and reflection over Connect, gRPC-Web and gRPC on the HTTP port, in both encodings. */
 import { type ClientRequest, request } from "node:http";
 import { type DescService, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
@@ -23,7 +23,7 @@ const budget = requestBudget();
 let server: WebServer;
 let ready: boolean;
 
-/** A client of a service that is known at run time only. */
+/** A client of a service that is known only at run time. */
 function clientOf(name: string, transport: Transport): any {
   const service = builtInServices().find(({ typeName }) => typeName === name);
   return createClient(service as DescService, transport);
@@ -39,12 +39,12 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return list;
 }
 
-describe("JSON that is none of theirs", () => {
+describe("invalid JSON", () => {
   const MAX_BYTES = 4096;
   beforeAll(async () => {
     server = await startWebServer({ maxBytes: MAX_BYTES, budget });
   });
-  // Whatever came of a call, it holds nothing any more.
+  // Whatever the outcome of a call, it holds no memory any more.
   afterEach(() => expect.poll(() => budget.process.taken).toBe(0));
   afterAll(() => server.close());
 
@@ -68,7 +68,7 @@ describe("JSON that is none of theirs", () => {
     expect(await answer.json()).toMatchObject({ code: "invalid_argument" });
   });
 
-  it.each([CHECK, WATCH, REFLECT])("%s: one that is too large", async (path) => {
+  it.each([CHECK, WATCH, REFLECT])("%s: a message that is too large", async (path) => {
     const text = JSON.stringify({ [path === REFLECT ? "host" : "service"]: "x".repeat(MAX_BYTES) });
     const isUnary = path === CHECK;
     const answer = await fetch(server.origin + path, {
@@ -95,7 +95,7 @@ describe("JSON that is none of theirs", () => {
     expect(await answer.text()).toContain(`"code":"${code}"`);
   });
 
-  it("without Connect's header it is not a call of theirs", async () => {
+  it("without Connect's header it is not a call of Connect", async () => {
     const headers = { "content-type": "application/json" };
     const answer = await fetch(server.origin + CHECK, { method: "POST", headers, body: "{}" });
     expect(answer.status).toBe(415);
@@ -132,7 +132,7 @@ describe.each(clients)("%s", (_name, transportTo) => {
 
   const health = () => clientOf("grpc.health.v1.Health", transport);
 
-  it("is notified of what is not served", async () => {
+  it("gets an error for an unknown service", async () => {
     const error = await health()
       .check({ service: "no.such.Service" })
       .catch((thrown: unknown) => thrown);
@@ -144,14 +144,14 @@ describe.each(clients)("%s", (_name, transportTo) => {
     }
   });
 
-  it("is notified of health", async () => {
+  it("gets the health", async () => {
     expect((await health().check({})).status).toBe(SERVING);
     expect((await health().check({ service: "fixture.v1.EchoService" })).status).toBe(SERVING);
     ready = false;
     expect((await health().check({})).status).toBe(NOT_SERVING);
   });
 
-  it("watches health until it goes", async () => {
+  it("watches health until it disconnects", async () => {
     const gone = new AbortController();
     const statuses: number[] = [];
     const watch = async () => {
@@ -165,7 +165,7 @@ describe.each(clients)("%s", (_name, transportTo) => {
     expect(statuses).toEqual([SERVING, NOT_SERVING]);
   });
 
-  it.each(["v1", "v1alpha"])("asks reflection of %s", async (version) => {
+  it.each(["v1", "v1alpha"])("uses reflection %s", async (version) => {
     const name = `grpc.reflection.${version}.ServerReflection`;
     const questions = of(
       { host: "here", messageRequest: { case: "listServices", value: "" } },
@@ -191,13 +191,13 @@ describe.each(clients)("%s", (_name, transportTo) => {
   });
 });
 
-describe("their bounds hold", () => {
+describe("limits", () => {
   afterEach(() => server.close());
 
   const TYPES = ["application/connect+json", "application/connect+proto", "application/grpc-web"];
   const empty = (type: string) => frame(Buffer.from(type.endsWith("json") ? "{}" : ""));
 
-  /** A request whose body does not end, or does not come. */
+  /** A request whose body does not end, or does not arrive. */
   function open(path: string, headers: Readonly<Record<string, string>>): ClientRequest {
     const call = request(server.origin + path, { method: "POST", headers });
     call.flushHeaders();
@@ -238,7 +238,7 @@ describe("their bounds hold", () => {
     expect(await textOf(call)).toContain('"code":"deadline_exceeded"');
   });
 
-  it("so many watch, by whatever protocol", async () => {
+  it("the number of watches is limited over all protocols", async () => {
     server = await startWebServer({ builtIn: { watchers: TYPES.length } });
     const watching = await Promise.all(
       TYPES.map(

@@ -1,4 +1,4 @@
-/** Streams of requests over HTTP/1.1 that take longer than other requests may. */
+/** Streams of requests over HTTP/1.1 that exceed the time limit of other requests. */
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
@@ -10,7 +10,7 @@ const TIMEOUT = 400;
 const LIMITS = { requestTimeoutMs: TIMEOUT, headersTimeoutMs: TIMEOUT, checkingIntervalMs: 20 };
 const TYPES = ["application/connect+proto", "application/grpc-web+proto"];
 const MESSAGE = envelopeOf(Buffer.from("\n\u0001a"));
-/** Of a message of 64 KiB. */
+/** The prefix of a message of 64 KiB. */
 const PREFIX = Buffer.of(0, 0, 1, 0, 0);
 
 const opened: (() => unknown)[] = [];
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-/** A server that counts the messages of a stream, and what came of its handler. */
+/** A server that records the messages of a stream, and the outcome of its handler. */
 async function startCounting(given: WebServerOptions = {}, pauseMs = 0) {
   const reported: string[] = [];
   const server = await startWebServer({
@@ -45,7 +45,7 @@ async function startCounting(given: WebServerOptions = {}, pauseMs = 0) {
   return { ...server, reported };
 }
 
-/** Begins a request in chunks. */
+/** Begins a chunked request. */
 function begin(port: number, type: string, rpc = "Collect") {
   const socket = connect(port, "127.0.0.1").on("error", () => undefined);
   opened.push(() => socket.destroy());
@@ -62,7 +62,7 @@ function begin(port: number, type: string, rpc = "Collect") {
   return { send, end: () => socket.write("0\r\n\r\n"), answer: readAll(socket, 5 * TIMEOUT) };
 }
 
-test.each(TYPES)("%s goes on for as long as messages come", async (type) => {
+test.each(TYPES)("%s continues as long as messages arrive", async (type) => {
   const { port, reported } = await startCounting();
   const { send, end, answer } = begin(port, type);
   const until = performance.now() + 4 * TIMEOUT;
@@ -78,7 +78,7 @@ test.each(TYPES)("%s goes on for as long as messages come", async (type) => {
   expect(reported).toEqual([`end after ${sent}`]);
 });
 
-test.each(TYPES)("%s goes on while the handler takes its time for a message", async (type) => {
+test.each(TYPES)("%s continues while the handler is slow with a message", async (type) => {
   const { port, reported } = await startCounting({}, 3 * TIMEOUT);
   const { send, end, answer } = begin(port, type);
   send(MESSAGE);
@@ -104,7 +104,7 @@ test.each<[string, readonly Uint8Array[]]>([
   expect(reported).toEqual(["CANCELLED"]);
 });
 
-test("a client that stops to send gets 408, though it has sent messages", async () => {
+test("a client that stops sending gets 408, even after it has sent messages", async () => {
   const { port, reported, unrouted } = await startCounting();
   const { send, answer } = begin(port, "application/connect+proto");
   send(MESSAGE);
@@ -115,7 +115,7 @@ test("a client that stops to send gets 408, though it has sent messages", async 
   expect(unrouted.map(({ code }) => code)).toEqual(["REQUEST_TIMEOUT"]);
 });
 
-test("the one message of another request is given its time only", async () => {
+test("the single message of another request has only the usual time limit", async () => {
   const { port } = await startCounting();
   const { send, answer } = begin(port, "application/connect+proto", "Expand");
   send(PREFIX);

@@ -1,4 +1,4 @@
-/** Messages that are refused before all of them has come: the client gets the reason all the same. */
+/** Messages that are refused before they have arrived completely: the client still gets the reason. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { Worker } from "node:worker_threads";
@@ -14,11 +14,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A message that is larger than the limit by its announced length. */
+/** A message whose declared length exceeds the limit. */
 const message = Buffer.alloc(4 * MIB);
 message.writeUInt32BE(message.length - 5, 1);
 
-/** A client in a thread of its own, which writes while the server answers: the outcomes of its requests. */
+/** A client in another thread, which writes while the server responds: the outcomes of its requests. */
 const CLIENT = `
   const { Agent, request } = require("node:http");
   const { parentPort, workerData: { options, body, times } } = require("node:worker_threads");
@@ -36,7 +36,7 @@ const CLIENT = `
   })();
 `;
 
-/** The statuses of responses, and the codes of errors where none arrives as a whole. */
+/** The statuses of responses, and the codes of errors if none arrives completely. */
 async function send(type: string, agent: false | object, body: string | Uint8Array) {
   const options = {
     ...{ host: "127.0.0.1", port: server.port, method: "POST", agent },
@@ -57,7 +57,7 @@ test.each([
   }
 });
 
-test("a client that sends on and on is cut off in time", async () => {
+test("a client that keeps sending is cut off in time", async () => {
   const socket = connect(server.port, "127.0.0.1");
   const closed = new Promise((resolve) => socket.on("close", resolve));
   socket.on("error", () => undefined).resume();

@@ -1,7 +1,7 @@
 import type { Wire } from "./protocols.ts";
 import type { WireAnswer } from "./read-response.ts";
 
-/** The codes of gRPC by number, as Connect names them, and their statuses of HTTP (connectrpc.com/docs/protocol, "Error codes"). */
+/** The gRPC codes by number, with their names in Connect and their HTTP statuses (connectrpc.com/docs/protocol, "Error codes"). */
 const CONNECT: readonly (readonly [code: string, httpStatus: number])[] = [
   ["ok", 200],
   ["canceled", 499],
@@ -22,12 +22,12 @@ const CONNECT: readonly (readonly [code: string, httpStatus: number])[] = [
   ["unauthenticated", 401],
 ];
 
-/** Connect's name of a code of gRPC. */
+/** Connect's name of a gRPC code. */
 export function connectCode(grpcStatus: number): string {
   return (CONNECT[grpcStatus] as (typeof CONNECT)[number])[0];
 }
 
-/** How an error of ours, by its two statuses, stands in a protocol: its code there, and the status of HTTP. */
+/** The form of an error with two statuses in a protocol: its code there, and the HTTP status. */
 export function errorForm(
   { form }: Wire,
   isStreaming: boolean,

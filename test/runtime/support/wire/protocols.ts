@@ -1,14 +1,14 @@
-/** A way that a call of an RPC takes over the wire. */
+/** A protocol variant of a call. */
 export interface Wire {
   readonly port: "http" | "grpc";
-  /** How the messages stand in a request and its response. */
+  /** The form of messages in a request and its response. */
   readonly form: "route" | "grpc" | "connect" | "connect_get" | "grpc_web" | "grpc_web_text";
   readonly codec: "json" | "proto";
   /** The version of HTTP. */
   readonly version: "1.1" | "2";
 }
 
-/** The protocols by which RPCs are served, as the tables name them, each with the versions of HTTP that it has. */
+/** The protocols of RPCs, with their names in the tables, each with its versions of HTTP. */
 export const PROTOCOLS = {
   HTTP: both("route", "json"),
   gRPC: [{ port: "grpc", form: "grpc", codec: "proto", version: "2" }],
@@ -24,7 +24,7 @@ export type Protocol = keyof typeof PROTOCOLS;
 
 export const PROTOCOL_NAMES = Object.keys(PROTOCOLS) as Protocol[];
 
-/** All of them by name: `http` and `grpc` as ever, the others with what distinguishes them. */
+/** All variants by name: `http` and `grpc`, and the others with their differences. */
 export const WIRES = {
   http: PROTOCOLS.HTTP[0],
   "http over h2c": PROTOCOLS.HTTP[1],
@@ -46,7 +46,7 @@ export type WireName = keyof typeof WIRES;
 
 export const WIRE_NAMES = Object.keys(WIRES) as WireName[];
 
-/** One of each protocol, for what does not depend on the version of HTTP. */
+/** One variant of each protocol, for tests that do not depend on the version of HTTP. */
 export const ONE_OF_EACH: readonly WireName[] = [
   "http",
   "grpc",
@@ -61,7 +61,7 @@ export const ONE_OF_EACH: readonly WireName[] = [
 const withForm = (...forms: Wire["form"][]) =>
   WIRE_NAMES.filter((name) => forms.includes(WIRES[name].form));
 
-/** The ways by form; of Connect those by POST. */
+/** The variants by form; of Connect those with POST. */
 export const BY_FORM = {
   CONNECT: withForm("connect"),
   CONNECT_PROTO: withForm("connect").filter((name) => WIRES[name].codec === "proto"),

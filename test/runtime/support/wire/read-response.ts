@@ -3,22 +3,22 @@ import type { Wire } from "./protocols.ts";
 import type { WireResponse } from "./send-request.ts";
 import type { WireCall } from "./wire-request.ts";
 
-/** What a response says, in the words of its protocol. */
+/** The content of a response, in the terms of its protocol. */
 export interface WireAnswer {
   readonly httpStatus: number;
-  /** How the protocol names the outcome: Connect's code, the number of gRPC, the status of HTTP; undefined for an error before any protocol. */
+  /** The outcome in the protocol: Connect's code, the gRPC number or the HTTP status; undefined for an error before any protocol. */
   readonly code: string | undefined;
-  /** Our code of an error; undefined for none, and where nothing but the status is reported. */
+  /** Our code of an error; undefined without an error, and if only the status is reported. */
   readonly reason: string | undefined;
   readonly message: string | undefined;
-  /** Each as the protocol encodes it. */
+  /** The responses, in the encoding of the protocol. */
   readonly answers: readonly Buffer[];
   readonly requestId: string | undefined;
-  /** What our HTTP errors say beside, where it is one. */
+  /** Additional members of our HTTP errors. */
   readonly body: string | undefined;
 }
 
-/** Reads a response by the letter of its protocol, and throws where it is not a response of that. */
+/** Reads a response strictly by its protocol, and throws if it is not valid there. */
 export function readResponse(wire: Wire, call: WireCall, response: WireResponse): WireAnswer {
   const { status: httpStatus, headers } = response;
   const requestId = only(headers, "x-request-id");
@@ -55,7 +55,7 @@ type Part = Partial<WireAnswer>;
 type Headers = WireResponse["headers"];
 
 function only(headers: Headers, name: string): string | undefined {
-  // Headers and trailers may say the same.
+  // Headers and trailers may have the same field.
   const values = new Set(headers.filter(([one]) => one === name).map(([, value]) => value));
   if (values.size > 1) throw new Error(`${name} has ${values.size} values`);
   return [...values][0];
@@ -75,7 +75,7 @@ function routeAnswer({ status, body }: WireResponse, isStreaming: boolean): Part
   return { code: String(status), reason: code, message, body: text };
 }
 
-/** The error that ends a stream of lines, where one does. */
+/** The error that ends a stream of lines, if any. */
 function lastWords(line = "{}"): { status: number; code: string; message: string } | undefined {
   return (JSON.parse(line) as { error?: { status: number; code: string; message: string } }).error;
 }
@@ -165,7 +165,7 @@ function grpcAnswer(type: string, expected: string, trailers: Headers, all: Enve
   };
 }
 
-/** Parts of base64 one after another, each with its padding. */
+/** Consecutive parts of base64, each with its padding. */
 function fromText(body: Buffer): Buffer {
   const parts = body.toString("latin1").match(/[^=]+=*/g) ?? [];
   return Buffer.concat(parts.map((part) => Buffer.from(part, "base64")));

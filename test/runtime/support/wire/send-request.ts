@@ -4,15 +4,15 @@ import { type Field, requestText, sendText } from "../../hostile/support/raw-htt
 import type { Wire } from "./protocols.ts";
 import type { WireRequest } from "./wire-request.ts";
 
-/** A response, whichever version of HTTP it came by; the trailers of HTTP/2 are among its headers. */
+/** A response over either version of HTTP; the trailers of HTTP/2 are among its headers. */
 export interface WireResponse {
   readonly status: number;
-  /** Names in lower case; what occurs twice is two entries. */
+  /** Names in lower case; duplicates are separate entries. */
   readonly headers: readonly Field[];
   readonly body: Buffer;
 }
 
-/** Sends a request over a connection of its own; undefined where that ends without a response. */
+/** Sends a request over a new connection; undefined if that ends without a response. */
 export async function sendRequest(
   port: number,
   { version }: Pick<Wire, "version">,
@@ -40,9 +40,9 @@ async function overHttp1(
 }
 
 /**
- * Sends a request as a stream of a connection of HTTP/2.
+ * Sends a request as a stream of an HTTP/2 connection.
  *
- * @param watch is given the stream before anything comes
+ * @param watch gets the stream before any response
  */
 export function overSession(
   session: ClientHttp2Session,
@@ -60,7 +60,7 @@ export function overSession(
         headers.push([raw[index] as string, raw[index + 1] as string]);
       }
     };
-    // The types of Node leave out the raw header list, which its documentation has.
+    // Node's types lack the raw header list, which its documentation has.
     const onResponse = (
       some: OutgoingHttpHeaders,
       _flags: number,

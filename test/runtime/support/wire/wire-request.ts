@@ -2,11 +2,11 @@ import { frame } from "../../grpc/support/raw-call.ts";
 import type { Field } from "../../hostile/support/raw-http.ts";
 import type { Wire } from "./protocols.ts";
 
-/** A call of an RPC, whichever way it takes. */
+/** A call of an RPC, over any protocol. */
 export interface WireCall {
   /** `/<package>.<Service>/<Method>` */
   readonly rpc: string;
-  /** Its route; undefined where it has none. */
+  /** Its route; undefined if it has none. */
   readonly route:
     | { readonly method: string; readonly path: string; readonly body: string }
     | undefined;
@@ -16,7 +16,7 @@ export interface WireCall {
   readonly json: string;
 }
 
-/** A request of HTTP. */
+/** An HTTP request. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -26,13 +26,13 @@ export interface WireRequest {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The request that a call is, by the letter of its protocol. */
+/** The request of a call in the exact form of its protocol. */
 export function requestOf(wire: Wire, call: WireCall): WireRequest {
   const { rpc } = call;
   const data = wire.codec === "json" ? Buffer.from(call.json) : Buffer.from(call.message);
   switch (wire.form) {
     case "route": {
-      // An RPC without a route is asked for where the others are.
+      // An RPC without a route is requested like the others.
       const { method, path, body } = call.route ?? { method: "POST", path: rpc, body: "{}" };
       const fields: Field[] = body === "" ? [] : [["Content-Type", "application/json"]];
       return { method, path, fields, body: Buffer.from(body) };

@@ -12,39 +12,39 @@ export interface Identity {
   readonly key: Buffer;
 }
 
-/** What a certificate says. */
+/** The content of a certificate. */
 export interface CertificateText {
-  /** One, or several; absent, none. */
+  /** One or several common names; absent for none. */
   readonly commonName?: string | readonly string[];
-  /** As openssl writes alternative names: `DNS:a.example.com,URI:spiffe://x`. */
+  /** Alternative names in openssl's form: `DNS:a.example.com,URI:spiffe://x`. */
   readonly names?: string;
-  /** What it is for: `clientAuth`, `serverAuth`; absent, anything. */
+  /** The extended key usage: `clientAuth`, `serverAuth`; absent for any. */
   readonly usage?: string;
   /** Further lines of openssl's extension file. */
   readonly lines?: readonly string[];
-  /** For how many days; negative, it has expired. */
+  /** The number of days; negative for an expired one. */
   readonly days?: number;
 }
 
-/** One that signs certificates. */
+/** A CA. */
 export interface Authority extends Identity {
   issue(name: string, text: CertificateText): Identity;
-  /** One in whose names `!nul!` is a word between two NULs, which openssl does not write. */
+  /** A certificate in whose names `!nul!` is a word between two NULs, which openssl does not write. */
   issueWithNul(name: string, text: CertificateText): Identity;
 }
 
-/** Certificates of one test file, in a folder of their own. */
+/** The certificates of one test file, in a separate folder. */
 export interface Certificates {
   readonly folder: string;
   /** The path of a file in the folder. */
   path(name: string): string;
   authority(name: string, text?: CertificateText): Authority;
-  /** A certificate that only its own key has signed. */
+  /** A self-signed certificate. */
   selfSigned(name: string, text: CertificateText): Identity;
   remove(): void;
 }
 
-/** Whether the tests with certificates are skipped: loudly, and never in CI. */
+/** Whether the tests with certificates are skipped, with a warning; never in CI. */
 export function opensslIsAbsent(): boolean {
   if (spawnSync("openssl", ["version"]).status === 0) return false;
   const message = "there is no openssl on the PATH: install it";
@@ -54,7 +54,7 @@ export function opensslIsAbsent(): boolean {
 }
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-/** That of a CA: its signatures have one length, so that a certificate can be signed again in place. */
+/** The key of a CA: its signatures have a fixed length, so that a certificate can be signed again in place. */
 const NEW_CA_KEY = ["-newkey", "rsa:2048", "-nodes"];
 const SIGNATURE_BYTES = 256;
 /** The certificate's own header: a tag, and a length in three bytes. */
@@ -117,7 +117,7 @@ export function makeCertificates(): Certificates {
   };
 }
 
-/** The certificate with NULs for the marks of `!nul!`, signed again by its CA. */
+/** The certificate with NULs instead of the marks of `!nul!`, signed again by its CA. */
 function withNul(der: Buffer, caKey: Buffer): Buffer {
   const text = der.subarray(HEADER_BYTES);
   const length = HEADER_BYTES + text.readUInt16BE(2);

@@ -8,14 +8,14 @@ import { freePort } from "../../../support/free-port.ts";
 import { until } from "../../../support/until.ts";
 import type { Identity } from "./certificates.ts";
 
-/** A real etcd that is called over TLS. */
+/** A real etcd with TLS. */
 export interface SecuredEtcd {
   readonly endpoint: string;
   /** Stops it, and removes its data. */
   remove(): Promise<void>;
 }
 
-/** Starts an etcd on free ports; with a client CA, a client must show a certificate of it. */
+/** Starts an etcd on free ports; with a client CA, clients must present a certificate of it. */
 export async function startSecuredEtcd(
   server: Identity,
   ca: Identity,

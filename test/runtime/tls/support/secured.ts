@@ -10,13 +10,13 @@ import type { Identity } from "./certificates.ts";
 export const TRANSPORTS = ["http", "grpc"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 
-/** How a test connects: as Node's own options say. */
+/** The options of a test's connection, as in Node.js. */
 export type Connecting = Pick<
   ConnectionOptions,
   "ca" | "cert" | "key" | "minVersion" | "maxVersion" | "ciphers" | "ALPNProtocols" | "session"
 >;
 
-/** The identity that a gateway names. */
+/** The identity in the gateway's headers. */
 export const ALICE = { "x-svc-auth-verified": "true", "x-svc-user-id": "alice" };
 
 /** The `tls` of a server. */
@@ -28,9 +28,9 @@ export function tlsOf(server: Identity, clientCa?: Identity): Record<string, str
   };
 }
 
-/** What is unlike the usual vault with TLS. */
+/** Differences from the usual vault with TLS. */
 export interface SecuredOptions extends VaultOptions {
-  /** The `tls` of both its servers, or of each; none, in plain text. */
+  /** The `tls` of both servers, or of each; absent for plain text. */
   readonly tls: object | { readonly http?: object; readonly grpc?: object };
   readonly trustedPeers?: readonly string[];
   readonly shutdownTimeoutNs?: number;
@@ -58,8 +58,8 @@ export function startSecured(options: SecuredOptions): Promise<RunningVault> {
 }
 
 /**
- * Asks who calls: `200 alice`, a status without identity, or `refused: …` where there is no
- * connection at all.
+ * Calls and returns the seen caller: `200 alice`, a status without identity, or `refused: …`
+ * without a connection.
  */
 export function whoCalls(
   transport: Transport,

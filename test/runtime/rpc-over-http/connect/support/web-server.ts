@@ -34,7 +34,7 @@ export interface WebServerOptions {
   readonly builtIn?: Partial<BuiltInLimits>;
 }
 
-/** The fixture's service on a free HTTP port, by all protocols that this has. */
+/** The fixture's service on a free HTTP port, with all its protocols. */
 export async function startWebServer(given: WebServerOptions = {}): Promise<WebServer> {
   const unrouted: UnroutedRequest[] = [];
   const methods = given.methods ?? boundMethods(undefined, given.handlers);
