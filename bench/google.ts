@@ -117,7 +117,7 @@ function rpcsWithoutBinding(image: Uint8Array): Set<string> {
   const places = new Set<string>();
   const { api } = readApi([readImage(image, "the corpus")], undefined);
   for (const rule of [accessHttpRuleValid, accessRouteConflict]) {
-    for (const { position } of rule.check({ api, modelOf: () => undefined }))
+    for (const { position } of rule.check({ api, modelOf: () => undefined, placeOf }))
       places.add(placeOf(position));
   }
   for (const { rpc } of eachRpc(api.services)) {

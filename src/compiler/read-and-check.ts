@@ -18,16 +18,18 @@ export interface CheckedApi extends ReadApi {
  * Reads descriptors and checks them against the rules.
  *
  * @param rules - the rules to run; the default is all
+ * @param shownFile - how messages write the name of a file; the default is as the input names it
  * @throws UsageError if the descriptors cannot be read.
  */
 export function readAndCheck(
   inputs: readonly (readonly DescriptorFile[])[],
   platform: Platform,
   rules?: readonly Rule[],
+  shownFile?: (file: string) => string,
 ): CheckedApi {
   try {
     const read = readApi(inputs, platform.config);
-    const result = checkApi(read.api, read.locator, platform.modelOf, rules);
+    const result = checkApi(read.api, read.locator, platform.modelOf, rules, shownFile);
     const diagnostics = [...platform.modelDiagnostics, ...result.diagnostics];
     return {
       ...read,

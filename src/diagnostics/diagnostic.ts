@@ -39,10 +39,18 @@ export function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+/** A place as compilers print it: `file:line:column`, or the file alone without source positions. */
+export function placeText({
+  file,
+  line,
+  column,
+}: Pick<Diagnostic, "file" | "line" | "column">): string {
+  return line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+}
+
 /** A diagnostic as one line: `file:line:column: message (RULE)`, as compilers print it. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
-  const { file, line, column, severity, message, rule } = diagnostic;
-  const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+  const { severity, message, rule } = diagnostic;
   const warning = severity === "warning" ? "warning: " : "";
-  return printable(`${place}: ${warning}${message} (${rule})`);
+  return printable(`${placeText(diagnostic)}: ${warning}${message} (${rule})`);
 }

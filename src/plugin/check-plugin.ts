@@ -2,6 +2,7 @@ import { DescriptorError } from "../api/descriptors/file-outline.ts";
 import { printable } from "../common/printable.ts";
 import { readStandardInput, writeStandardOutput } from "../common/standard-streams.ts";
 import { checkBreaking } from "../compiler/check-breaking.ts";
+import { modulePaths } from "../compiler/module-paths.ts";
 import { loadPlatform } from "../compiler/platform.ts";
 import { readAndCheck } from "../compiler/read-and-check.ts";
 import { didYouMean } from "../diagnostics/nearest.ts";
@@ -57,7 +58,9 @@ export async function answerCheck(
     }
     const { lint, breaking } = rulesOf(check);
     const results = [
-      ...(lint.length > 0 ? [readAndCheck([check.files], platform, lint)] : []),
+      ...(lint.length > 0
+        ? [readAndCheck([check.files], platform, lint, modulePaths(folder))]
+        : []),
       ...(breaking.length > 0
         ? [checkBreaking(check.against, check.files, platform, breaking)]
         : []),

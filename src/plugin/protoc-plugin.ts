@@ -7,9 +7,10 @@ import { DescriptorError } from "../api/descriptors/file-outline.ts";
 import { printable } from "../common/printable.ts";
 import { checkTargets } from "../compiler/check-targets.ts";
 import { generate } from "../compiler/generate.ts";
+import { modulePaths } from "../compiler/module-paths.ts";
 import { loadPlatform } from "../compiler/platform.ts";
 import { readAndCheck } from "../compiler/read-and-check.ts";
-import { formatDiagnostic } from "../diagnostics/diagnostic.ts";
+import { compareDiagnostics, formatDiagnostic } from "../diagnostics/diagnostic.ts";
 import { UsageError } from "../diagnostics/usage-error.ts";
 import type { OutputFile } from "../emit/output-file.ts";
 import { RULES } from "../rules/index.ts";
@@ -51,7 +52,8 @@ async function run(request: GeneratorRequest, folder: string): Promise<PluginRes
   const platform = await loadPlatform({ ...options, folders: [folder] });
   // Warnings are for lint; a successful generation prints none.
   const rules = RULES.filter(({ category }) => category === "ACCESS");
-  const read = readAndCheck([request.files], platform, rules);
+  const shownFile = modulePaths(folder);
+  const read = readAndCheck([request.files], platform, rules, shownFile);
   // Clients have no outputs that span files.
   const { services, clients } = read.api;
   const isOfClients = clients.length > 0 && services.every((each) => each.services.length === 0);
@@ -63,7 +65,11 @@ async function run(request: GeneratorRequest, folder: string): Promise<PluginRes
   const errors = checked.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
     const count = errors.length === 1 ? "1 error" : `${errors.length} errors`;
-    const lines = [`${count}; nothing is generated`, ...errors.map(formatDiagnostic)];
+    const shown = errors.map((error) => ({ ...error, file: shownFile(error.file) }));
+    const lines = [
+      `${count}; nothing is generated`,
+      ...shown.sort(compareDiagnostics).map(formatDiagnostic),
+    ];
     return { response: encodeResponse({ error: lines.join("\n") }), notes: checked.notes };
   }
   const { files, notes } = await generate(checked, platform, { ...options, isWhole });

@@ -3,7 +3,7 @@ import type { PathTemplate } from "../api/path-template.ts";
 import { processOf, requestMethods } from "../api/published-routes.ts";
 import { reachingBindingsOf } from "../api/resolved-policy.ts";
 import { type Claim, RouteIndex } from "../api/route-index.ts";
-import { atRpc, type Rule } from "./rule.ts";
+import { atRpc, type Rule, type RuleContext } from "./rule.ts";
 
 /** A path that the edge forwards to a backend. */
 interface EdgePath {
@@ -17,8 +17,8 @@ export const accessPathUnpublished: Rule = {
   category: "ACCESS",
   purpose:
     "Checks that no declared path and no pages of a frontend cover an unpublished RPC of the same backend.",
-  *check({ api }) {
-    const indexes = indexPaths(api);
+  *check({ api, placeOf }) {
+    const indexes = indexPaths(api, placeOf);
     for (const deployed of api.services) {
       const index = indexes.get(processOf(deployed));
       if (index === undefined) continue;
@@ -39,7 +39,10 @@ export const accessPathUnpublished: Rule = {
 };
 
 /** The paths that the edge forwards to each process: those of its services, and of pages that it serves. */
-function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>> {
+function indexPaths(
+  { services, hosts }: Api,
+  placeOf: RuleContext["placeOf"],
+): Map<string, RouteIndex<EdgePath>> {
   const indexes = new Map<string, RouteIndex<EdgePath>>();
   const add = (process: string, method: string, template: PathTemplate, owner: EdgePath) => {
     let index = indexes.get(process);
@@ -53,7 +56,7 @@ function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>>
   for (const { name, paths } of services) {
     for (const { path, methods, template, position } of paths) {
       const owner = {
-        name: `the path ${path} of ${name} in ${position.file} covers`,
+        name: `the path ${path} of ${name} (${placeOf(position)}) covers`,
         fix: "declare a narrower path",
       };
       for (const method of methods) add(processes.get(name) ?? name, method, template, owner);
@@ -67,7 +70,7 @@ function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>>
     const reached = new Set(forwardedTo.map((service) => processes.get(service) ?? service));
     for (const { path, methods, template, position } of paths) {
       const owner = {
-        name: `the path ${path} of ${name} in ${position.file} covers`,
+        name: `the path ${path} of ${name} (${placeOf(position)}) covers`,
         fix: "declare a narrower path",
       };
       for (const process of reached) {
@@ -76,7 +79,7 @@ function indexPaths({ services, hosts }: Api): Map<string, RouteIndex<EdgePath>>
     }
     if (pages === undefined) continue;
     const owner = {
-      name: `the pages of ${name} below ${pages.prefix} in ${pages.position.file}, which its backend serves too, cover`,
+      name: `the pages of ${name} below ${pages.prefix} (${placeOf(pages.position)}), which its backend serves too, cover`,
       fix: "give the pages their own backend or prefix",
     };
     for (const process of reached) add(process, "*", pages.template, owner);

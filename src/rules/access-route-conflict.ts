@@ -1,13 +1,13 @@
 import { EqualRoutes } from "../api/route-index.ts";
 import { type RouteOwner, routeKey, routeScopes } from "../api/route-scopes.ts";
-import type { Finding, Rule } from "./rule.ts";
+import type { Rule } from "./rule.ts";
 
 export const accessRouteConflict: Rule = {
   id: "ACCESS_ROUTE_CONFLICT",
   category: "ACCESS",
   purpose:
     "Checks that no two RPCs or declared paths of a deployed service or host claim the same request.",
-  *check({ api }) {
+  *check({ api, placeOf }) {
     // Two routes that conflict in a service also conflict on its host.
     const reported = new Set<string>();
     for (const scope of routeScopes(api)) {
@@ -19,18 +19,15 @@ export const accessRouteConflict: Rule = {
         const key = `${routeKey(route.owner)} ${routeKey(claim.route.owner)}`;
         if (reported.has(key)) continue;
         reported.add(key);
-        yield conflict(scope.name, claim.request, route.owner, claim.route.owner);
+        const { owner: other } = claim.route;
+        yield {
+          message: `${route.owner.name} and ${other.name} (${placeOf(other.position)}) both claim ${claim.request} on ${scope.name}; change one path`,
+          position: route.owner.position,
+        };
       }
     }
   },
 };
-
-function conflict(scope: string, request: string, owner: RouteOwner, other: RouteOwner): Finding {
-  return {
-    message: `${owner.name} and ${other.name} both claim ${request} on ${scope}; change one path`,
-    position: owner.position,
-  };
-}
 
 function sameOwner(left: RouteOwner, right: RouteOwner): boolean {
   return left === right || (left.rpc !== undefined && left.rpc === right.rpc);

@@ -6,7 +6,7 @@ export const accessRouteShadowed: Rule = {
   id: "ACCESS_ROUTE_SHADOWED",
   category: "ACCESS",
   purpose: "Checks that no PUBLIC route captures a request of a protected one.",
-  *check({ api }) {
+  *check({ api, placeOf }) {
     const reported = new Set<string>();
     for (const scope of routeScopes(api)) {
       const protectedRoutes = new RouteIndex<RouteOwner>();
@@ -24,7 +24,7 @@ export const accessRouteShadowed: Rule = {
         if (reported.has(key)) continue;
         reported.add(key);
         yield {
-          message: `${route.owner.name} is PUBLIC and captures ${claim.request}, which ${owner.name} (${owner.exposure}) claims too; change one path`,
+          message: `${route.owner.name} is PUBLIC and captures ${claim.request}, which ${owner.name} (${owner.exposure}, ${placeOf(owner.position)}) claims too; change one path`,
           position: route.owner.position,
         };
       }

@@ -10,7 +10,7 @@ export const accessRouteUnpublished: Rule = {
   category: "ACCESS_RECOMMENDED",
   purpose:
     "Checks that no route of a published RPC lets requests through to an unpublished RPC of the same backend.",
-  *check({ api }) {
+  *check({ api, placeOf }) {
     const published = new PublishedRoutes(api);
     for (const { rpc, deployed } of eachRpc(api.services)) {
       if (CLOSED.has(rpc.policy?.exposure)) continue;
@@ -18,7 +18,7 @@ export const accessRouteUnpublished: Rule = {
       if (claim === undefined) continue;
       yield atRpc(
         rpc,
-        `${rpc.name} is not published, but the route of ${claim.route.owner.rpc.fullName} covers ${claim.request}, so the edge forwards it; publish it, make it INTERNAL, or change one of the two paths`,
+        `${rpc.name} is not published, but the route of ${claim.route.owner.rpc.fullName} (${placeOf(claim.route.owner.rpc.position)}) covers ${claim.request}, so the edge forwards it; publish it, make it INTERNAL, or change one of the two paths`,
       );
     }
   },

@@ -1,6 +1,12 @@
 import type { Api, DeployedService } from "../api/api.ts";
 import type { Location, Locator } from "../api/descriptors/locator.ts";
-import { compareDiagnostics, type Diagnostic, type Severity } from "../diagnostics/diagnostic.ts";
+import type { Position } from "../api/position.ts";
+import {
+  compareDiagnostics,
+  type Diagnostic,
+  placeText,
+  type Severity,
+} from "../diagnostics/diagnostic.ts";
 import type { Model } from "../model/index.ts";
 import { RULES } from "./index.ts";
 import type { ModelOf, Rule } from "./rule.ts";
@@ -26,13 +32,19 @@ export interface CheckResult {
  *
  * @param model - the model of all services, or a function that finds the model of each
  * @param rules - the rules to run; the default is all
+ * @param shownFile - how messages write the name of a file; the default is as the input names it
  */
 export function checkApi(
   api: Api,
   locator: Locator,
   model: Model | ModelOf | undefined,
   rules: readonly Rule[] = RULES,
+  shownFile: (file: string) => string = (file) => file,
 ): CheckResult {
+  const placeOf = (position: Position) => {
+    const location = locator.locate(position);
+    return placeText({ ...location, file: shownFile(location.file) });
+  };
   const modelOf = typeof model === "function" ? model : () => model;
   const none = api.services.length > 0 && api.services.every(({ name }) => !modelOf(name));
   const without = api.services.filter((service) => lacksModel(service, modelOf));
@@ -44,7 +56,7 @@ export function checkApi(
       if (without.length > 0) skipped.push(rule.id);
       if (none) continue;
     }
-    for (const { message, position } of rule.check({ api, modelOf })) {
+    for (const { message, position } of rule.check({ api, modelOf, placeOf })) {
       // Errors stop generation, so a comment cannot suppress them.
       if (rule.category === "ACCESS_RECOMMENDED" && locator.isIgnored(position, rule.id)) continue;
       diagnostics.push(locate(rule, message, locator.locate(position)));

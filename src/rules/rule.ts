@@ -18,6 +18,8 @@ export interface Finding {
 export interface RuleContext {
   readonly api: Api;
   readonly modelOf: ModelOf;
+  /** `file:line:column` of a position, for a message that names a second place. */
+  readonly placeOf: (position: Position) => string;
 }
 
 /** The authorization model that a deployed service is checked against; undefined if none is configured. */

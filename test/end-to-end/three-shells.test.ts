@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { IS_THOROUGH } from "../support/effort.ts";
 import { runProgram } from "../support/programs.ts";
 import { runSvcAccess } from "../support/svc-access.ts";
-import { ROOT } from "../support/workspace.ts";
+import { ROOT, Workspace } from "../support/workspace.ts";
 
 /** A way to break every RPC that it applies to. */
 interface Mutation {
@@ -165,6 +165,46 @@ test.each(TREES)("$name in all three, at the same places [COMP-1]", ({ mutations
   expect(bufGenerate()).toEqual(lint);
 });
 
+test("two routes that conflict: both places, in the same form in all three [COMP-1]", () => {
+  using workspace = new Workspace({
+    "a/v1/a.proto": `syntax = "proto3";
+package a.v1;
+import "google/api/annotations.proto";
+import "svc/access/v1/policy.proto";
+message Empty {}
+service S {
+  rpc One(Empty) returns (Empty) {
+    option (google.api.http) = {get: "/v1/a"};
+    option (svc.access.v1.policy) = {exposure: AUTHENTICATED};
+  }
+  rpc Two(Empty) returns (Empty) {
+    option (google.api.http) = {get: "/v1/a"};
+    option (svc.access.v1.policy) = {exposure: AUTHENTICATED};
+  }
+}
+`,
+  });
+  workspace.write(
+    "buf.yaml",
+    "version: v2\nmodules: [{path: proto}, {path: vendor}]\nplugins: [{plugin: buf-plugin-svc-access}]\nlint: {use: [ACCESS], ignore: [vendor]}\n",
+  );
+  workspace.write(
+    "buf.gen.yaml",
+    "version: v2\nplugins: [{local: protoc-gen-svc-access, out: gen, strategy: all}]\n",
+  );
+  const message =
+    "proto/a/v1/a.proto:12:12:MESSAGE a.v1.S/Two and a.v1.S/One (proto/a/v1/a.proto:8:12) both claim GET /v1/a on the service a.v1; change one path";
+  const options = { cwd: workspace.folder };
+  for (const { stdout, stderr } of [
+    runSvcAccess(["lint", "."], options),
+    runSvcAccess(["generate", ".", "--out", "gen"], options),
+    runProgram("buf", ["lint"], options),
+    runProgram("buf", ["generate"], options),
+  ]) {
+    expect((stdout + stderr).replace(/:12:12: ?/, ":12:12:MESSAGE ")).toContain(message);
+  }
+});
+
 /** Breaks each RPC in one way, of those that apply the one that has broken the fewest. @returns how many RPCs each has broken */
 function mutate(mutations: readonly Mutation[]): ReadonlyMap<Mutation, number> {
   const sources = new Map(
@@ -233,6 +273,6 @@ function bufGenerate(): string[] {
     .split("\n")
     .map((line) => /^(\S+?):(\d+):(\d+): .* \((ACCESS_[A-Z_]+)\)$/.exec(line))
     .filter((match) => match !== null)
-    .map(([, file, line, column, rule]) => `proto/${file}:${line}:${column} ${rule}`)
+    .map(([, file, line, column, rule]) => `${file}:${line}:${column} ${rule}`)
     .sort();
 }

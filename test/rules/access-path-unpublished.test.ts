@@ -84,7 +84,7 @@ testRule(accessPathUnpublished, {
       rpcs: marked(internal('get: "/v1/x"')),
       config: withPaths(PREFIX),
       messages: [
-        "Do is not published, but the path /v1 of one in svc-access.yaml covers GET /v1/x, so the edge routes to it; publish it, or declare a narrower path",
+        "Do is not published, but the path /v1 of one (svc-access.yaml:3:21) covers GET /v1/x, so the edge routes to it; publish it, or declare a narrower path",
       ],
     },
     {
@@ -128,7 +128,7 @@ testRule(accessPathUnpublished, {
       rpcs: marked(internal('get: "/v1/x"')),
       config: platform(ONE, [pages(BACKEND.replace("port: 1", "port: 9"))]),
       messages: [
-        "Do is not published, but the pages of web below / in svc-access.yaml, which its backend serves too, cover GET /v1/x, so the edge routes to it; publish it, or give the pages their own backend or prefix",
+        "Do is not published, but the pages of web below / (svc-access.yaml:3:49), which its backend serves too, cover GET /v1/x, so the edge routes to it; publish it, or give the pages their own backend or prefix",
       ],
     },
     {
@@ -142,7 +142,7 @@ testRule(accessPathUnpublished, {
       rpcs: rpc("Get", policy("exposure: PUBLIC gateway: {publish: true}")),
       otherRpcs: marked(internal('get: "/v1/x"')),
       config: platform(two(BACKEND), [], [PREFIX]),
-      messages: ["the path /v1 of one in svc-access.yaml covers GET /v1/x"],
+      messages: ["the path /v1 of one (svc-access.yaml:3:21) covers GET /v1/x"],
     },
     {
       name: "the path of another service at the same endpoint",
@@ -168,7 +168,7 @@ testRule(accessPathUnpublished, {
         ],
         [WEB],
       ),
-      messages: ["the path / of web in svc-access.yaml covers GET /v1/x"],
+      messages: ["the path / of web (svc-access.yaml:5:22) covers GET /v1/x"],
     },
     ...[
       ["Api.Example.com", "api.example.com"],
@@ -202,7 +202,7 @@ testRule(accessPathUnpublished, {
       name: "the path of a frontend without a backend, which its service gets",
       rpcs: marked(internal('get: "/v1/x"')),
       config: platform(ONE_AND_TWO, [frontend("web", { services: "one" })], [WEB]),
-      messages: ["the path / of web in svc-access.yaml covers GET /v1/x"],
+      messages: ["the path / of web (svc-access.yaml:5:22) covers GET /v1/x"],
     },
   ],
 });

@@ -112,7 +112,7 @@ testRule(accessRouteConflict, {
       rpcs: rpc("R0", http('get: "/v1/x"')) + rpc("R1", http('get: "/v1/x"', "⟦")),
       package: "hub.skills.v1",
       messages: [
-        "hub.skills.v1.S/R1 and hub.skills.v1.S/R0 both claim GET /v1/x on the service hub.skills.v1; change one path",
+        "hub.skills.v1.S/R1 and hub.skills.v1.S/R0 (CASE.proto:8:12) both claim GET /v1/x on the service hub.skills.v1; change one path",
       ],
     },
     {
@@ -280,7 +280,7 @@ testRule(accessRouteConflict, {
         "frontend: admin, path: /callback, exposure: PUBLIC",
       ]),
       messages: [
-        "the path /callback of web and the path /callback of admin both claim GET /callback",
+        "the path /callback of web and the path /callback of admin (svc-access.yaml:7:24) both claim GET /callback",
       ],
     },
     {
@@ -319,7 +319,7 @@ testRule(accessRouteConflict, {
         "service: two, path: /healthz, exposure: PUBLIC",
       ]),
       messages: [
-        "the path /healthz of one and the path /healthz of two both claim GET /healthz on the host example.com",
+        "the path /healthz of one and the path /healthz of two (svc-access.yaml:7:21) both claim GET /healthz on the host example.com",
       ],
     },
     {

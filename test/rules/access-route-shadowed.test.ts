@@ -95,7 +95,7 @@ testRule(accessRouteShadowed, {
       package: "hub.skills.v1",
       rpcs: open('get: "/v1/me"', "⟦") + guarded('get: "/v1/{id}"', "AUTHORIZED"),
       messages: [
-        "hub.skills.v1.S/Open is PUBLIC and captures GET /v1/me, which hub.skills.v1.S/Guarded (AUTHORIZED) claims too; change one path",
+        "hub.skills.v1.S/Open is PUBLIC and captures GET /v1/me, which hub.skills.v1.S/Guarded (AUTHORIZED, CASE.proto:12:12) claims too; change one path",
       ],
     },
     {

@@ -49,7 +49,7 @@ testRule(accessRouteUnpublished, {
     {
       rpcs: `${published(ITEM)}${marked(hidden('get: "/v1/items/all"'))}`,
       messages: [
-        "Hidden is not published, but the route of CASE.v1.S/Shown covers GET /v1/items/all, so the edge forwards it; publish it, make it INTERNAL, or change one of the two paths",
+        "Hidden is not published, but the route of CASE.v1.S/Shown (CASE.proto:7:1) covers GET /v1/items/all, so the edge forwards it; publish it, make it INTERNAL, or change one of the two paths",
       ],
     },
     ...["PUBLIC", "AUTHENTICATED"].map((exposure) => ({

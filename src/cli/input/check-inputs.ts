@@ -4,7 +4,7 @@ import { note } from "../../common/note.ts";
 import { loadPlatform, type Platform } from "../../compiler/platform.ts";
 import { type CheckedApi, readAndCheck } from "../../compiler/read-and-check.ts";
 import type { Rule } from "../../rules/rule.ts";
-import { type Input, readInputs } from "./inputs.ts";
+import { displayPaths, type Input, readInputs } from "./inputs.ts";
 
 /** The options for the platform configuration and the model. */
 export interface PlatformFlags {
@@ -54,6 +54,7 @@ export async function checkInputs(
     inputs.map(({ files }) => files),
     platform,
     rules,
+    displayPaths(inputs),
   );
   return { inputs, platform, checked };
 }

@@ -91,7 +91,20 @@ export function withDisplayPaths<T extends Diagnostic>(
   diagnostics: readonly T[],
   inputs: readonly Input[],
 ): T[] {
-  if (diagnostics.length === 0) return [];
+  const shown = displayPaths(inputs);
+  return diagnostics.map((diagnostic) => ({ ...diagnostic, file: shown(diagnostic.file) }));
+}
+
+/** The path of a file from the working directory, by its name in the inputs; other names as they are. */
+export function displayPaths(inputs: readonly Input[]): (file: string) => string {
+  let paths: Map<string, string> | undefined;
+  return (name) => {
+    paths ??= pathsOf(inputs);
+    return paths.get(name) ?? name;
+  };
+}
+
+function pathsOf(inputs: readonly Input[]): Map<string, string> {
   const paths = new Map<string, string>();
   for (const { files, folder } of inputs) {
     if (folder === undefined) continue;
@@ -101,8 +114,5 @@ export function withDisplayPaths<T extends Diagnostic>(
       paths.set(name, displayPath(join(folder, name)));
     }
   }
-  return diagnostics.map((diagnostic) => {
-    const path = paths.get(diagnostic.file);
-    return path === undefined ? diagnostic : { ...diagnostic, file: path };
-  });
+  return paths;
 }
