@@ -57,16 +57,7 @@ export class ProviderDocuments {
 
   /** Stores a document, or a new version of it. */
   async save(document: NewProviderDocument): Promise<void> {
-    await this.#database.run((db) =>
-      db
-        .insertInto("iam_provider_documents")
-        .values({ ...document, consumed_time: null, ended_time: null })
-        .onConflict((conflict) => {
-          const { model: _model, id: _id, parent_id: _parent, ...changes } = document;
-          return conflict.columns(["model", "id"]).doUpdateSet(changes);
-        })
-        .execute(),
-    );
+    await this.#database.run((db) => saveDocument(db, document));
   }
 
   /** Stores a document that must not be there yet. @returns false if it is */
@@ -182,6 +173,19 @@ export class ProviderDocuments {
     const locking = this.#database.kind === "postgres" ? query.forUpdate() : query;
     return (await locking.executeTakeFirst()) !== undefined;
   }
+}
+
+/** Stores a document, or a new version of it. */
+export async function saveDocument(
+  db: Kysely<ProviderTables>,
+  document: NewProviderDocument,
+): Promise<void> {
+  const { model: _model, id: _id, parent_id: _parent, ...changes } = document;
+  await db
+    .insertInto("iam_provider_documents")
+    .values({ ...document, consumed_time: null, ended_time: null })
+    .onConflict((conflict) => conflict.columns(["model", "id"]).doUpdateSet(changes))
+    .execute();
 }
 
 function select(db: Kysely<ProviderTables>, model: string) {

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import { columnTypes, type DatabaseKind } from "./column-types.ts";
+import { createSessionTables, SESSION_RIGHTS, type SessionTables } from "./session-tables.ts";
 
 /** A stored document of the embedded provider: a token, code, session, grant or the like. */
 export interface ProviderDocumentsTable {
@@ -51,7 +52,7 @@ export interface KeysTable {
 export type KeyState = "next" | "current" | "retired";
 
 /** The tables of the embedded provider. */
-export interface ProviderTables {
+export interface ProviderTables extends SessionTables {
   readonly iam_provider_documents: ProviderDocumentsTable;
   readonly iam_keys: KeysTable;
 }
@@ -66,6 +67,7 @@ export type KeyRow = Selectable<KeysTable>;
 export const PROVIDER_RIGHTS = {
   iam_provider_documents: ["select", "insert", "update", "delete"],
   iam_keys: ["select", "insert", "update", "delete"],
+  ...SESSION_RIGHTS,
 } as const;
 
 /** Creates the tables of the embedded provider. */
@@ -115,6 +117,7 @@ export async function createProviderTables(db: Kysely<any>, kind: DatabaseKind):
     .columns(["purpose", "state"])
     .where("state", "!=", "retired")
     .execute();
+  await createSessionTables(db, kind);
 }
 
 const INDEXED = [

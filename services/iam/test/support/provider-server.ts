@@ -10,7 +10,6 @@ import { providerHandler } from "../../src/login/interactions.ts";
 import type { ClientDeclaration } from "../../src/provider/embedded/client-declaration.ts";
 import type { EmbeddedProviderOptions } from "../../src/provider/embedded/embedded-options.ts";
 import { EmbeddedProvider } from "../../src/provider/embedded/embedded-provider.ts";
-import type { TokenIdentity } from "../../src/provider/embedded/provider-events.ts";
 import { EncryptionKeys } from "../../src/secrets/encryption-keys.ts";
 import { SecretBox } from "../../src/secrets/secret-box.ts";
 import type { Browser, Visit } from "./browser.ts";
@@ -58,7 +57,6 @@ export interface RunningProvider {
   readonly provider: EmbeddedProvider;
   readonly server: TestServer;
   readonly accounts: MemoryAccounts;
-  readonly revoked: { kind: string; value: string }[];
   /** What has been written to the log of the provider. */
   readonly logged: string[];
   readonly database: TestDatabase;
@@ -89,7 +87,6 @@ export const KEYS = randomBytes(32).toString("base64");
 export async function startProvider(parts: ProviderParts = {}): Promise<RunningProvider> {
   const { at = await sqlite(), port = await freePort(), ...options } = parts;
   const accounts = parts.accounts ?? new MemoryAccounts();
-  const revoked: { kind: string; value: string }[] = [];
   const logged: string[] = [];
   const log = (fields: object, message: string) =>
     void logged.push(`${message} ${JSON.stringify(fields, errorText)}`);
@@ -101,11 +98,6 @@ export async function startProvider(parts: ProviderParts = {}): Promise<RunningP
     accounts,
     database: at.open(),
     box: new SecretBox(EncryptionKeys.parse(KEYS)),
-    revocations: {
-      revoke: async (revocation) => void revoked.push(revocation),
-      isRevoked: async ({ jti, sid }: TokenIdentity) =>
-        revoked.some(({ kind, value }) => value === (kind === "jti" ? jti : sid)),
-    },
     log: { warn: log, error: log },
     ...options,
   });
@@ -120,7 +112,6 @@ export async function startProvider(parts: ProviderParts = {}): Promise<RunningP
     provider,
     server,
     accounts,
-    revoked,
     logged,
     database: at,
     configure: (declared, authentication) =>

@@ -1,23 +1,30 @@
 import { createHash } from "node:crypto";
 import { rowName } from "../../secrets/rewrap.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
+import type { Sessions } from "../../sessions/sessions.ts";
 import type { NewProviderDocument, ProviderDocuments } from "../../store/provider-documents.ts";
+import { saveDocument } from "../../store/provider-documents.ts";
 import type { ProviderDocumentRow } from "../../store/provider-tables.ts";
 import { isGood } from "../../store/refresh-rotation.ts";
-
-/** A document as `oidc-provider` has it. */
-export type Payload = Readonly<Record<string, unknown>>;
-
+import type { Payload } from "./payload.ts";
+import type { ProviderStores } from "./provider-stores.ts";
+import { type Requester, seenSession, withOwnSid } from "./seen-session.ts";
 /** What the adapter needs from outside the database. */
 export interface AdapterContext {
   /** The id of the refresh token that the request under way uses. */
   rotatedRefreshToken(): string | undefined;
   /** The access token that the request under way has presented, where `oidc-provider` looks for it. */
   presentedToken(model: string, id: string): Payload | undefined;
+  /** The request under way has looked a document up. */
+  found(model: string, payload: Payload): void;
   /** The error by which a request with a used token, code or assertion is refused. */
   usedBefore(model: string): Error;
   /** A token or code was used again: its grant has ended. */
-  reused(reuse: Reuse): void;
+  reused(reuse: Reuse): Promise<void>;
+  /** The error by which a request of a session that was ended meanwhile is refused. */
+  sessionEnded(): Error;
+  /** Who is at the other end of the request under way. */
+  requester(): Requester;
   /** An access token is to be revoked by its client. */
   tokenRevoked(model: string, id: string): Promise<void>;
 }
@@ -28,6 +35,8 @@ export interface Reuse {
   readonly model: string;
   readonly accountId: string | undefined;
   readonly grantId: string | undefined;
+  /** The claim `sid` of what it has issued. */
+  readonly sid: string | undefined;
 }
 
 /** The models whose ids are credentials: of these the database has only hashes. */
@@ -62,28 +71,36 @@ export interface AdapterTimes {
 export class DocumentAdapter {
   readonly #model: string;
   readonly #documents: ProviderDocuments;
+  readonly #sessions: Sessions;
   readonly #box: SecretBox;
   readonly #context: AdapterContext;
   readonly #times: AdapterTimes;
 
   constructor(
     model: string,
-    documents: ProviderDocuments,
+    { documents, sessions }: Pick<ProviderStores, "documents" | "sessions">,
     box: SecretBox,
     context: AdapterContext,
     times: AdapterTimes,
   ) {
     this.#model = model;
     this.#documents = documents;
+    this.#sessions = sessions;
     this.#box = box;
     this.#context = context;
     this.#times = times;
   }
 
   /** Stores a document for a number of seconds. */
-  async upsert(id: string, payload: Payload, expiresIn: number): Promise<void> {
+  async upsert(id: string, given: Payload, expiresIn: number): Promise<void> {
+    const payload = this.#model === "DeviceCode" ? withOwnSid(given) : given;
     const document = this.#seal(id, payload, expiresIn);
-    if (document.parent_id !== null) {
+    const requester = this.#context.requester();
+    const seen = seenSession(this.#model, payload, document.expire_time, requester);
+    if (seen !== undefined && document.parent_id === null) {
+      const isSaved = await this.#sessions.save(seen, (tx) => saveDocument(tx, document));
+      if (!isSaved) throw this.#context.sessionEnded();
+    } else if (document.parent_id !== null) {
       if (!(await this.#documents.addSuccessor(document)))
         throw this.#context.usedBefore(this.#model);
     } else if (this.#model === "ReplayDetection") {
@@ -97,7 +114,9 @@ export class DocumentAdapter {
   /** The document with an id. */
   async find(id: string): Promise<Payload | undefined> {
     if (ACCESS_TOKENS.has(this.#model)) return this.#context.presentedToken(this.#model, id);
-    return this.#open(await this.#documents.find(this.#model, this.#idOf(id)), id);
+    const payload = this.#open(await this.#documents.find(this.#model, this.#idOf(id)), id);
+    if (payload !== undefined) this.#context.found(this.#model, payload);
+    return payload;
   }
 
   /** The session with a `uid`. */
@@ -115,15 +134,15 @@ export class DocumentAdapter {
     const row = await this.#documents.find(this.#model, this.#idOf(id));
     const outcome = await this.#documents.consume(this.#model, this.#idOf(id));
     if (outcome === "used") {
-      const session = row?.session_uid ?? undefined;
-      if (session !== undefined) await this.#documents.touchSession(session, this.#idleEnd());
+      if (row !== undefined && this.#model === "RefreshToken") await this.#touch(row);
       return;
     }
     if (outcome === "used_before") {
-      this.#context.reused({
+      await this.#context.reused({
         model: this.#model,
         accountId: row?.account_id ?? undefined,
         grantId: row?.grant_id ?? undefined,
+        sid: textOf(this.#open(row)?.["sid"]) ?? undefined,
       });
     }
     throw this.#context.usedBefore(this.#model);
@@ -143,6 +162,14 @@ export class DocumentAdapter {
     if (this.#model === REVOKING) await this.#documents.removeGrant(grantId);
   }
 
+  /** The login goes on for a while. */
+  async #touch(row: ProviderDocumentRow): Promise<void> {
+    const end = this.#idleEnd();
+    if (row.session_uid !== null) await this.#documents.touchSession(row.session_uid, end);
+    const id = row.session_uid ?? textOf(this.#open(row)?.["sid"]);
+    if (id !== null) await this.#sessions.touch(id, end);
+  }
+
   #seal(id: string, payload: Payload, expiresIn: number): NewProviderDocument {
     const { jti, ...stored } = payload;
     const model = this.#model;
@@ -153,13 +180,15 @@ export class DocumentAdapter {
     // A device code is found by its user code, and is stored again then.
     const kept = SECRET_IDS.has(model) && model !== "DeviceCode" ? stored : { ...stored, jti };
     const row = rowName([model, stays]);
+    // Others outlive the session in which they were approved.
+    const isBound = payload["expiresWithSession"] === true;
     return {
       model,
       id: stays,
       grant_id: model === "Grant" ? id : textOf(payload["grantId"]),
       uid: textOf(payload["uid"]),
       user_code: typeof payload["userCode"] === "string" ? hash(payload["userCode"]) : null,
-      session_uid: textOf(payload["sessionUid"]),
+      session_uid: isBound ? textOf(payload["sessionUid"]) : null,
       account_id: textOf(payload["accountId"]),
       payload: this.#box.seal(JSON.stringify(kept), { table: TABLE, column: COLUMN, row }),
       expire_time: model === "Session" ? Math.min(expires, this.#idleEnd()) : expires,

@@ -2,7 +2,7 @@ import type { Accounts } from "../../accounts/accounts.ts";
 import type { SecretBox } from "../../secrets/secret-box.ts";
 import type { OpenedDatabase } from "../../store/provider-database.ts";
 import type { ClientDeclaration } from "./client-declaration.ts";
-import type { ProviderEvent, TokenRevocations } from "./provider-events.ts";
+import type { ProviderEvent } from "./provider-events.ts";
 import type { SigningKeyTimes } from "./signing-keys.ts";
 
 /** A log, such as that of the process. */
@@ -30,7 +30,6 @@ export interface EmbeddedProviderOptions {
   /** With the tables of the provider. */
   readonly database: OpenedDatabase;
   readonly box: SecretBox;
-  readonly revocations: TokenRevocations;
   readonly log: ProviderLog;
   /** Called for events outside of a request, which has an audit of its own. */
   readonly onEvent?: (event: ProviderEvent) => void;

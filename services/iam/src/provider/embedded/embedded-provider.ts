@@ -1,6 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Provider } from "oidc-provider";
 import { type CallContext, type RawRequest, ServiceError } from "svc-access/runtime";
+import type { SessionClient } from "../../sessions/login-session.ts";
+import { Revocations } from "../../sessions/revocations.ts";
+import { Sessions } from "../../sessions/sessions.ts";
 import { DatabaseUnavailable, ProviderDatabase } from "../../store/provider-database.ts";
 import { ProviderDocuments } from "../../store/provider-documents.ts";
 import type { Rotation } from "../../store/provider-keys.ts";
@@ -50,6 +53,10 @@ const CACHEABLE = /^\/(?:jwks|\.well-known\/[a-z-]+)$/;
  */
 export class EmbeddedProvider {
   readonly #options: EmbeddedProviderOptions;
+  /** The logins of people. */
+  readonly sessions: Sessions;
+  /** The tokens that no longer count. */
+  readonly revocations: Revocations;
   readonly #documents: ProviderDocuments;
   readonly #keys: SigningKeys;
   #instance: Promise<Instance> | undefined;
@@ -59,6 +66,8 @@ export class EmbeddedProvider {
     this.#options = options;
     const opened = new ProviderDatabase(database);
     this.#documents = new ProviderDocuments(opened, now);
+    this.revocations = new Revocations(opened, now);
+    this.sessions = new Sessions(opened, this.revocations, now);
     const events = {
       keyMade: (kid: string) =>
         recordEvent(options, { event: "signing_key.made", riskLevel: "MEDIUM", details: { kid } }),
@@ -119,8 +128,10 @@ export class EmbeddedProvider {
         run: async (signal) => {
           while (!signal.aborted) {
             const removed = await this.#documents.removeExpired(CLEAN_UP_BATCH);
-            if (removed < CLEAN_UP_BATCH) return;
+            if (removed < CLEAN_UP_BATCH) break;
           }
+          await this.sessions.removeExpired();
+          await this.revocations.removeExpired();
         },
       },
     ];
@@ -147,6 +158,37 @@ export class EmbeddedProvider {
     return result;
   }
 
+  /**
+   * Ends a session, tells the clients that want to know of it, and records it in the audit.
+   *
+   * @returns false if the account has no such session
+   */
+  async endSession(id: string, accountId: string): Promise<boolean> {
+    const ended = await this.sessions.end(id, accountId);
+    if (ended === undefined) return false;
+    recordEvent(this.#options, {
+      event: "session.ended",
+      riskLevel: "MEDIUM",
+      accountId,
+      details: { kind: ended.kind, clients: ended.clients.length },
+    });
+    const { provider } = await this.current();
+    await Promise.all(ended.clients.map((client) => this.#tell(provider, accountId, client)));
+    return true;
+  }
+
+  async #tell(provider: Provider, accountId: string, { clientId, sid }: SessionClient) {
+    try {
+      const client = await provider.Client.find(clientId);
+      if (client?.backchannelLogoutUri === undefined) return;
+      const { backchannelLogout } = client as unknown as BackchannelClient;
+      await backchannelLogout.call(client, accountId, sid);
+    } catch (error) {
+      const { log } = this.#options;
+      log.warn({ err: error, client: clientId }, "a client was not told of a logout");
+    }
+  }
+
   /** Answers a request of `oidc-provider` itself, not of the login and consent pages. */
   async handle(request: RawRequest, call: CallContext): Promise<undefined> {
     const { incoming, response, method } = request;
@@ -157,7 +199,8 @@ export class EmbeddedProvider {
     const query = queryOf(incoming.url ?? "");
     const fresh = freshRequest({ incoming, url: `${path}${query}`, body: sent });
     if (!CACHEABLE.test(path)) response.setHeader("Cache-Control", "no-store");
-    const scope = presented === undefined ? { call } : { call, presented };
+    const userAgent = request.headers.all("user-agent").join();
+    const scope = { call, userAgent, ...(presented === undefined ? {} : { presented }) };
     await this.within(scope, () => {
       const ended = hold(response);
       return instance.callback(fresh, response).then(() => ended);
@@ -172,8 +215,8 @@ export class EmbeddedProvider {
     const [token, ...others] = parameters.getAll("token");
     // Two of them are refused.
     if (token === undefined || others.length > 0 || !looksLikeJwt(token)) return { sent: body };
-    const { revocations, now = Date.now } = this.#options;
-    const issuer = this.issuer;
+    const { now = Date.now } = this.#options;
+    const { issuer, revocations } = this;
     const presented = await presentAccessToken(token, { issuer, keys, revocations, now });
     // Otherwise nothing is found, as for any token that is not valid.
     parameters.set("token", presented?.handle ?? "invalid");
@@ -195,7 +238,12 @@ export class EmbeddedProvider {
     const oidc = await import("oidc-provider");
     const keys = await this.#keys.load();
     const version = await this.#keys.version();
-    const provider = createInstance(oidc, this.#options, keys, this.#documents);
+    const stores = {
+      documents: this.#documents,
+      sessions: this.sessions,
+      revocations: this.revocations,
+    };
+    const provider = createInstance(oidc, this.#options, keys, stores);
     return { version, provider, keys, callback: provider.callback() as never };
   }
 }
@@ -210,4 +258,9 @@ function hold(response: ServerResponse): Promise<void> {
     response.once("close", resolve);
     response.once("finish", resolve);
   });
+}
+
+/** A client of `oidc-provider`; its types omit the method. */
+interface BackchannelClient {
+  backchannelLogout(this: unknown, accountId: string, sid: string): Promise<void>;
 }

@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import type { Grant, KoaContextWithOIDC } from "oidc-provider";
 import type { ClientDeclaration } from "./client-declaration.ts";
+import { keepAuthorization } from "./kept-authorization.ts";
 import { RESOURCE, SCOPES } from "./scopes.ts";
 
 /**
@@ -13,10 +15,15 @@ export async function loadGrant(
   const { oidc } = ctx;
   const clientId = oidc.client?.clientId ?? "";
   const accountId = oidc.account?.accountId ?? "";
-  const known = oidc.result?.consent?.grantId ?? oidc.session?.grantIdFor(clientId);
+  // A device has a grant of its own, and ends alone.
+  if (oidc.deviceCode !== undefined) keepAuthorization(oidc.session, clientId);
+  const before = oidc.deviceCode === undefined ? oidc.session?.grantIdFor(clientId) : undefined;
+  const known = oidc.result?.consent?.grantId ?? before;
   const found = known === undefined ? undefined : await oidc.provider.Grant.find(known);
   // Of whoever was logged in before.
   const grant = found?.accountId === accountId ? found : undefined;
+  // It was ended, and with it the tokens by their `sid`.
+  if (known !== undefined && found === undefined) oidc.session?.sidFor(clientId, randomUUID());
   if (clients.get(clientId)?.asksConsent !== false) return grant;
   const wanted = grantable(oidc.requestParamScopes);
   const has = new Set(grant?.getOIDCScope().split(" "));

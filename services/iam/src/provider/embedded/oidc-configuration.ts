@@ -1,6 +1,5 @@
 import type { Configuration, KoaContextWithOIDC } from "oidc-provider";
 import type { Pages } from "../../pages/provider-pages.ts";
-import type { ProviderDocuments } from "../../store/provider-documents.ts";
 import { clientMetadata } from "./client-metadata.ts";
 import { type AdapterContext, DocumentAdapter } from "./document-adapter.ts";
 import {
@@ -10,6 +9,7 @@ import {
   PROVIDER_PATH,
 } from "./embedded-options.ts";
 import { loadGrant } from "./load-grant.ts";
+import type { ProviderStores } from "./provider-stores.ts";
 import { requestScope } from "./request-scope.ts";
 import { ACCESS_TOKEN_SECONDS, RESOURCE, SCOPES } from "./scopes.ts";
 import { ALGORITHM, type SigningKey } from "./signing-keys.ts";
@@ -22,7 +22,7 @@ type OidcErrors = typeof import("oidc-provider")["errors"];
 export interface ConfigurationParts {
   readonly options: EmbeddedProviderOptions;
   readonly keys: readonly SigningKey[];
-  readonly documents: ProviderDocuments;
+  readonly stores: ProviderStores;
   readonly context: AdapterContext;
   readonly pages: Pages;
   readonly errors: OidcErrors;
@@ -44,10 +44,13 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
   const now = options.now ?? Date.now;
   const prefix = isSecure ? "__Secure-" : "";
   const cookie = { httpOnly: true, sameSite: "lax", signed: false, secure: isSecure } as const;
+  /** The seconds until the absolute end of what began at a time. */
+  const untilEnd = (since = Math.floor(now() / 1000)): number =>
+    Math.max(1, since + Math.floor(times.absoluteMs / 1000) - Math.floor(now() / 1000));
   const declared = new Map(clients.map((client) => [client.id, client]));
   return {
     adapter: (model: string) =>
-      new DocumentAdapter(model, parts.documents, options.box, parts.context, {
+      new DocumentAdapter(model, parts.stores, options.box, parts.context, {
         sessionIdleMs: times.idleMs,
         now,
       }) as never,
@@ -160,8 +163,11 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
     revokeGrantPolicy: (ctx) =>
       !(ctx.oidc.route === "revocation" && ctx.oidc.entities.AccessToken !== undefined),
     renderError: pages.error,
-    fetch: (url, init) =>
-      globalThis.fetch(url, { ...init, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) }),
+    // Only to declared addresses, so without its dispatcher, which refuses those of private networks.
+    fetch(url, given = {}) {
+      const { dispatcher: _, ...init } = given as RequestInit & { dispatcher?: unknown };
+      return globalThis.fetch(url, { ...init, signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+    },
     ttl: {
       AccessToken: ACCESS_TOKEN_SECONDS,
       AuthorizationCode: 60,
@@ -170,12 +176,11 @@ export function oidcConfiguration(parts: ConfigurationParts): Configuration {
       Grant: GRANT_DAYS * DAY_SECONDS,
       IdToken: ACCESS_TOKEN_SECONDS,
       Interaction: INTERACTION_SECONDS,
-      RefreshToken: Math.floor(times.idleMs / 1000),
+      RefreshToken: (_ctx: KoaContextWithOIDC, token: { iiat?: number }) =>
+        Math.min(Math.floor(times.idleMs / 1000), untilEnd(token.iiat)),
       Session: (_ctx: KoaContextWithOIDC, session: { loginTs?: number }) => {
         const { loginTs } = session;
-        if (loginTs === undefined) return ANONYMOUS_SESSION_SECONDS;
-        const end = loginTs + Math.floor(times.absoluteMs / 1000);
-        return Math.max(1, end - Math.floor(now() / 1000));
+        return loginTs === undefined ? ANONYMOUS_SESSION_SECONDS : untilEnd(loginTs);
       },
     } as never,
   };

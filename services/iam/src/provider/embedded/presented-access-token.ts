@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type CryptoKey, compactVerify, decodeProtectedHeader, importJWK, type JWK } from "jose";
-import type { TokenRevocations } from "./provider-events.ts";
+import type { Revocations } from "../../sessions/revocations.ts";
 import type { PresentedToken } from "./request-scope.ts";
 import { ALGORITHM, type SigningKey } from "./signing-keys.ts";
 
@@ -9,7 +9,7 @@ export interface OwnTokens {
   readonly issuer: string;
   /** The current keys. */
   readonly keys: readonly SigningKey[];
-  readonly revocations: TokenRevocations;
+  readonly revocations: Pick<Revocations, "isRevoked">;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -33,8 +33,9 @@ export async function presentAccessToken(
     return undefined;
   }
   if (typeof iat !== "number" || typeof exp !== "number" || exp * 1000 <= now()) return undefined;
-  if (await revocations.isRevoked({ jti, sid, sub, iat })) return undefined;
   const isService = rest["subject_type"] === "service_account";
+  const subjectType = isService ? "service_account" : "user";
+  if (await revocations.isRevoked({ jti, sid, sub, subjectType, iat })) return undefined;
   const model = isService ? "ClientCredentials" : "AccessToken";
   const { iss: _issuer, ...extra } = rest;
   const payload = {

@@ -12,6 +12,7 @@ export interface ProviderEvent {
     | "authorization_code.reused"
     | "device_code.reused"
     | "token.revoked"
+    | "session.ended"
     | "signing_key.made"
     | "signing_key.rotated";
   /** How much harm it can do. */
@@ -20,25 +21,4 @@ export interface ProviderEvent {
   readonly accountId?: string;
   /** Short values. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;
-}
-
-/** Ends tokens before they expire, at every service that verifies them. */
-export interface TokenRevocations {
-  /**
-   * Ends tokens.
-   *
-   * @param revocation.kind what `value` is: the claim `jti` of one, or the claim `sid` of those of a session
-   */
-  revoke(revocation: { readonly kind: "jti" | "sid"; readonly value: string }): Promise<void>;
-  /** Whether a token was ended. */
-  isRevoked(token: TokenIdentity): Promise<boolean>;
-}
-
-/** What revocations name tokens by. */
-export interface TokenIdentity {
-  readonly jti: string;
-  readonly sid: string;
-  readonly sub: string;
-  /** Seconds since the epoch. */
-  readonly iat: number;
 }

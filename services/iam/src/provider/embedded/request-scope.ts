@@ -1,12 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { CallContext } from "svc-access/runtime";
-import type { Payload } from "./document-adapter.ts";
+import type { Payload } from "./payload.ts";
 
 /** What belongs to the request under way. */
 export interface RequestScope {
   readonly call: CallContext;
+  /** What the client says it is. */
+  readonly userAgent?: string;
   /** The access token that was presented to be introspected or revoked. */
   readonly presented?: PresentedToken;
+  /** The claim `sid` of the code or refresh token that was looked up. */
+  usedSid?: string;
+  /** What the session says of the client of a device that is being approved. */
+  keptAuthorization?: { readonly clientId: string; readonly before: object | undefined };
   /** Audit events and revocations that are being stored: the response waits for them. */
   readonly pending: Promise<unknown>[];
 }

@@ -1,0 +1,62 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { clientDetails } from "./client-details.ts";
+import type { AdapterContext } from "./document-adapter.ts";
+import type { EmbeddedProviderOptions } from "./embedded-options.ts";
+import type { ProviderEvent } from "./provider-events.ts";
+import type { ProviderStores } from "./provider-stores.ts";
+import { recordEvent } from "./record-event.ts";
+import { requestScope } from "./request-scope.ts";
+
+type Oidc = typeof import("oidc-provider");
+type ReuseEvent = Extract<ProviderEvent["event"], `${string}.reused`>;
+
+const REUSE_EVENTS: Readonly<Record<string, ReuseEvent>> = {
+  RefreshToken: "refresh_token.reused",
+  AuthorizationCode: "authorization_code.reused",
+  DeviceCode: "device_code.reused",
+};
+
+/** What the adapters of a provider need of the request under way. */
+export function adapterContext(
+  { errors, Provider }: Oidc,
+  options: EmbeddedProviderOptions,
+  { revocations }: ProviderStores,
+): AdapterContext {
+  const current = () => Provider.ctx as KoaContextWithOIDC | undefined;
+  return {
+    rotatedRefreshToken: () => current()?.oidc.entities.RotatedRefreshToken?.jti,
+    presentedToken(model, id) {
+      const presented = requestScope.getStore()?.presented;
+      return presented?.model === model && presented.handle === id ? presented.payload : undefined;
+    },
+    found(model, { sid }) {
+      const scope = requestScope.getStore();
+      if (scope && REUSE_EVENTS[model] && typeof sid === "string") scope.usedSid = sid;
+    },
+    usedBefore: (model) =>
+      model === "ReplayDetection"
+        ? new errors.InvalidClientAuth("client assertion tokens must only be used once")
+        : new errors.InvalidGrant("it was already used"),
+    sessionEnded: () => new errors.SessionNotFound("the session was ended"),
+    requester() {
+      const scope = requestScope.getStore();
+      return { address: scope?.call.clientAddress ?? "", userAgent: scope?.userAgent ?? "" };
+    },
+    async reused({ model, accountId, sid }) {
+      recordEvent(options, {
+        event: REUSE_EVENTS[model] ?? "refresh_token.reused",
+        riskLevel: "HIGH",
+        ...(accountId === undefined ? {} : { accountId }),
+        ...clientDetails(current()),
+      });
+      // Somebody else may have an access token, too.
+      if (sid !== undefined) await revocations.revoke({ kind: "sid", value: sid });
+    },
+    async tokenRevoked(_model, id) {
+      const payload = requestScope.getStore()?.presented?.payload;
+      if (payload?.["jti"] !== id) return;
+      await revocations.revoke({ kind: "jti", value: id });
+      recordEvent(options, { event: "token.revoked", riskLevel: "LOW" });
+    },
+  };
+}

@@ -1,0 +1,2 @@
+/** A document as `oidc-provider` has it. */
+export type Payload = Readonly<Record<string, unknown>>;

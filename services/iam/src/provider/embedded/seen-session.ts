@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import type { SeenSession } from "../../sessions/login-session.ts";
+import type { Payload } from "./payload.ts";
+
+/** Who is at the other end of the request under way. */
+export interface Requester {
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+/** What `oidc-provider` keeps of a client in a session. */
+interface Authorization {
+  readonly sid?: string;
+  readonly grantId?: string;
+}
+
+/**
+ * The login that a document is about: a session of a browser that somebody is logged in with, or the
+ * first refresh token of a device.
+ */
+export function seenSession(
+  model: string,
+  payload: Payload,
+  expireTime: number,
+  requester: Requester,
+): SeenSession | undefined {
+  const { accountId } = payload;
+  if (typeof accountId !== "string") return undefined;
+  if (model === "Session") {
+    const authorizations = Object.entries((payload["authorizations"] ?? {}) as object);
+    const clients = authorizations.flatMap(
+      ([clientId, { sid, grantId = "" }]: [string, Authorization]) =>
+        sid === undefined ? [] : [{ clientId, sid, grantId }],
+    );
+    const id = String(payload["uid"]);
+    return { id, kind: "browser", accountId, clients, expireTime, ...requester };
+  }
+  const { sid, clientId, grantId } = payload;
+  if (model !== "RefreshToken" || payload["expiresWithSession"] === true) return undefined;
+  if (typeof sid !== "string") return undefined;
+  const client = { clientId: String(clientId), sid, grantId: String(grantId) };
+  return { id: sid, kind: "device", accountId, clients: [client], expireTime, ...requester };
+}
+
+/**
+ * The device code with a `sid` of its own in place of that of the browser that approved it: the
+ * device stays logged in when the browser logs out.
+ */
+export function withOwnSid(payload: Payload): Payload {
+  if (typeof payload["sid"] !== "string") return payload;
+  const sid = createHash("sha256").update(`device sid\0${payload["jti"]}`).digest("base64url");
+  return { ...payload, sid };
+}

@@ -1,0 +1,153 @@
+import type { Transaction } from "kysely";
+import type { ProviderDatabase } from "../store/provider-database.ts";
+import type { ProviderTables } from "../store/provider-tables.ts";
+import { type LoginSession, type SeenSession, sessionOf, sessionRow } from "./login-session.ts";
+import type { Revocations } from "./revocations.ts";
+
+/** How long a session is kept after its end: what it had begun must not bring it back. */
+const KEEP_ENDED_MS = 3_600_000;
+
+/** The logins of people: what is listed and ended. */
+export class Sessions {
+  readonly #database: ProviderDatabase;
+  readonly #revocations: Revocations;
+  readonly #now: () => number;
+
+  /** @param now milliseconds since the epoch */
+  constructor(database: ProviderDatabase, revocations: Revocations, now: () => number = Date.now) {
+    this.#database = database;
+    this.#revocations = revocations;
+    this.#now = now;
+  }
+
+  /**
+   * Stores a login that is used now, and what belongs to it, in one transaction.
+   *
+   * @returns false if it was ended in the meantime; nothing is stored then
+   */
+  async save(
+    session: SeenSession,
+    store: (tx: Transaction<ProviderTables>) => Promise<void>,
+  ): Promise<boolean> {
+    const {
+      id: _id,
+      kind: _kind,
+      create_time: _created,
+      ...changes
+    } = sessionRow(session, this.#now());
+    return this.#database.transaction(async (tx) => {
+      const rows = await tx
+        .insertInto("iam_sessions")
+        .values(sessionRow(session, this.#now()))
+        .onConflict((conflict) =>
+          conflict.column("id").doUpdateSet(changes).where("iam_sessions.ended_time", "is", null),
+        )
+        .returning("id")
+        .execute();
+      if (rows.length === 0) return false;
+      await store(tx);
+      return true;
+    });
+  }
+
+  /** Postpones the expiry of a session that was used. */
+  async touch(id: string, expireTime: number): Promise<void> {
+    await this.#database.run((db) =>
+      db
+        .updateTable("iam_sessions")
+        .set({ seen_time: this.#now(), expire_time: expireTime })
+        .where("id", "=", id)
+        .where("ended_time", "is", null)
+        .execute(),
+    );
+  }
+
+  /** The sessions of an account, the one that was used last first. */
+  async list(accountId: string): Promise<LoginSession[]> {
+    const rows = await this.#database.run((db) =>
+      db
+        .selectFrom("iam_sessions")
+        .selectAll()
+        .where("account_id", "=", accountId)
+        .where("ended_time", "is", null)
+        .where("expire_time", ">", this.#now())
+        .orderBy("seen_time", "desc")
+        .orderBy("id")
+        .execute(),
+    );
+    return rows.map(sessionOf);
+  }
+
+  /**
+   * Ends a session: its refresh tokens at once, its access tokens as soon as services have read the
+   * revocations.
+   *
+   * @param accountId whose session it must be
+   * @returns the session; undefined if there is none
+   */
+  async end(id: string, accountId: string): Promise<LoginSession | undefined> {
+    const ended = await this.#database.transaction(async (tx) => {
+      const row = await tx
+        .updateTable("iam_sessions")
+        .set({ ended_time: this.#now(), expire_time: this.#now() + KEEP_ENDED_MS })
+        .where("id", "=", id)
+        .where("account_id", "=", accountId)
+        .where("ended_time", "is", null)
+        .returningAll()
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      const session = sessionOf(row);
+      const { clients } = session;
+      await removeDocuments(
+        tx,
+        id,
+        clients.map(({ grantId }) => grantId),
+      );
+      await this.#revocations.add(
+        tx,
+        clients.map(({ sid }) => ({ kind: "sid", value: sid })),
+      );
+      return session;
+    });
+    if (ended !== undefined) this.#revocations.announce();
+    return ended;
+  }
+
+  /**
+   * Ends the sessions of an account.
+   *
+   * @param except one that goes on, such as that of the caller
+   * @returns those that were ended
+   */
+  async endAll(accountId: string, except?: string): Promise<LoginSession[]> {
+    const ended: LoginSession[] = [];
+    for (const { id } of await this.list(accountId)) {
+      if (id === except) continue;
+      const session = await this.end(id, accountId);
+      if (session !== undefined) ended.push(session);
+    }
+    return ended;
+  }
+
+  /** Deletes those that have expired, and those that ended a while ago. */
+  async removeExpired(): Promise<void> {
+    await this.#database.run((db) =>
+      db.deleteFrom("iam_sessions").where("expire_time", "<", this.#now()).execute(),
+    );
+  }
+}
+
+async function removeDocuments(
+  tx: Transaction<ProviderTables>,
+  sessionUid: string,
+  grants: readonly string[],
+): Promise<void> {
+  const documents = () => tx.deleteFrom("iam_provider_documents");
+  // Whoever uses a refresh token locks its grant first; in one order, so that none waits for each other.
+  for (const grant of [...new Set(grants)].filter((one) => one !== "").sort()) {
+    await documents().where("model", "=", "Grant").where("id", "=", grant).execute();
+    await documents().where("grant_id", "=", grant).execute();
+  }
+  await documents().where("session_uid", "=", sessionUid).execute();
+  await documents().where("model", "=", "Session").where("uid", "=", sessionUid).execute();
+}

@@ -1,0 +1,191 @@
+import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
+import { decodeJwt, importJWK } from "jose";
+import * as client from "openid-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ClientDeclaration } from "../../../src/provider/embedded/client-declaration.ts";
+import { Browser } from "../../support/browser.ts";
+import { ALICE } from "../../support/memory-accounts.ts";
+import {
+  CONSOLE,
+  enter,
+  logIn,
+  type RunningProvider,
+  startProvider,
+  stopAll,
+} from "../../support/provider-server.ts";
+
+const base = { redirectUris: [], postLogoutRedirectUris: [], asksConsent: false } as const;
+const TV: ClientDeclaration = { ...base, id: randomUUID(), name: "TV", flows: ["device"] };
+const ROBOT: ClientDeclaration = {
+  ...base,
+  id: randomUUID(),
+  name: "Robot",
+  flows: ["service_account"],
+  secret: randomBytes(32).toString("base64url"),
+};
+const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const KEYED: ClientDeclaration = {
+  ...base,
+  id: randomUUID(),
+  name: "Keyed robot",
+  flows: ["service_account"],
+  publicKeys: [{ ...pair.publicKey.export({ format: "jwk" }), kid: "1", alg: "ES256", use: "sig" }],
+};
+
+let iam: RunningProvider;
+let web: client.Configuration;
+let tv: client.Configuration;
+beforeAll(async () => {
+  iam = await startProvider({ clients: [CONSOLE, TV, ROBOT, KEYED] });
+  web = await iam.configure(CONSOLE);
+  tv = await iam.configure(TV);
+});
+afterAll(stopAll);
+
+async function keyed(): Promise<client.Configuration> {
+  const key = await importJWK(pair.privateKey.export({ format: "jwk" }), "ES256");
+  return iam.configure(KEYED, client.PrivateKeyJwt({ key: key as never, kid: "1" }));
+}
+
+async function approve(browser: Browser, begun: client.DeviceAuthorizationResponse) {
+  let visit = await browser.open(begun.verification_uri_complete ?? "");
+  if (visit.text.includes("<script")) throw new Error("a script");
+  // The code is filled in; nothing is submitted by itself.
+  visit = await browser.submit(visit, {});
+  expect(visit.text).toContain("Log in on this device?");
+  expect(visit.text).toContain("<strong>TV</strong>");
+  expect(visit.text).toContain("<code>127.0.0.1</code>");
+  expect(visit.text).toContain(begun.user_code);
+  visit = await browser.submit(visit, { confirm: "yes" });
+  if (visit.text.includes('name="password"')) visit = await enter(browser, visit);
+  expect(visit.text).toContain("The device is logged in");
+}
+
+test("a device is logged in by a browser, keeps its login when the browser logs out, and can be ended", async () => {
+  const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid profile" });
+  expect(begun.user_code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
+  expect(begun.expires_in).toBe(600);
+  const waiting = client.pollDeviceAuthorizationGrant(tv, { ...begun, interval: 1 });
+  const browser = new Browser(iam.origin);
+  const inBrowser = await logIn(web, browser);
+  await approve(browser, begun);
+  const tokens = await waiting;
+  expect(decodeJwt(tokens.access_token)).toMatchObject({ sub: ALICE.id, subject_type: "user" });
+  expect(tokens.claims()?.["sid"]).not.toBe(inBrowser.claims()?.["sid"]);
+  expect((await iam.events("device.approved"))[0]?.data).toMatchObject({
+    resource: `user:${ALICE.id}`,
+    details: { client: TV.id },
+  });
+
+  const logout = client.buildEndSessionUrl(web, { id_token_hint: inBrowser.id_token ?? "" });
+  await browser.submit(await browser.open(logout.href), { logout: "yes" });
+  const next = await client.refreshTokenGrant(tv, tokens.refresh_token ?? "");
+
+  const sessions = await iam.provider.sessions.list(ALICE.id);
+  const device = sessions.find(({ kind }) => kind === "device");
+  expect(device).toMatchObject({ address: "127.0.0.1", clients: [{ clientId: TV.id }] });
+  expect(await iam.provider.endSession(device?.id ?? "", randomUUID())).toBe(false);
+  expect(await iam.provider.endSession(device?.id ?? "", ALICE.id)).toBe(true);
+  await expect(client.refreshTokenGrant(tv, next.refresh_token ?? "")).rejects.toMatchObject({
+    error: "invalid_grant",
+  });
+});
+
+test("a device whose login was refused is told so, and its code works once", async () => {
+  const begun = await client.initiateDeviceAuthorization(tv, { scope: "openid" });
+  const browser = new Browser(iam.origin);
+  const page = await browser.open(begun.verification_uri_complete ?? "");
+  const confirm = await browser.submit(page, {});
+  await browser.submit(confirm, { abort: "yes" });
+  await expect(
+    client.pollDeviceAuthorizationGrant(tv, { ...begun, interval: 1 }),
+  ).rejects.toMatchObject({ error: "access_denied" });
+});
+
+test("a user code that nobody has is told, without an error of the server", async () => {
+  const browser = new Browser(iam.origin);
+  const page = await browser.open(`${iam.issuer}/device`);
+  const answer = await browser.submit(page, { user_code: '"><script>alert(1)</script>' });
+  expect(answer.status).toBe(200);
+  expect(answer.text).not.toContain("<script");
+  expect(answer.text).toContain("The code is not known");
+});
+
+test.each([
+  ["a secret", () => iam.configure(ROBOT), ROBOT],
+  ["private_key_jwt", keyed, KEYED],
+] as const)("a service account gets tokens with %s", async (_, configure, declared) => {
+  const configuration = await configure();
+  const tokens = await client.clientCredentialsGrant(configuration, { scope: "profile" });
+  expect(tokens.refresh_token).toBeUndefined();
+  const claims = decodeJwt(tokens.access_token);
+  expect(claims).toMatchObject({
+    sub: declared.id,
+    id: declared.id,
+    aud: declared.id,
+    subject_type: "service_account",
+    name: declared.name,
+    owner: "acme",
+    jti: expect.any(String),
+    sid: expect.any(String),
+    exp: (claims.iat as number) + 300,
+  });
+  expect(await client.tokenIntrospection(configuration, tokens.access_token)).toMatchObject({
+    active: true,
+    sub: declared.id,
+  });
+  await client.tokenRevocation(configuration, tokens.access_token);
+  expect(await client.tokenIntrospection(configuration, tokens.access_token)).toEqual({
+    active: false,
+  });
+});
+
+test("a client assertion is good once", async () => {
+  const configuration = await keyed();
+  const bodies: string[] = [];
+  configuration[client.customFetch] = (url, init) => {
+    bodies.push(String(init.body));
+    return fetch(url, init as RequestInit);
+  };
+  await client.clientCredentialsGrant(configuration);
+  const again = await fetch(`${iam.issuer}/token`, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: bodies[0] as string,
+  });
+  expect([again.status, await again.json()]).toMatchObject([401, { error: "invalid_client" }]);
+});
+
+test("introspection tells a client of its own tokens only", async () => {
+  const tokens = await logIn(web, new Browser(iam.origin));
+  expect(await client.tokenIntrospection(web, tokens.access_token)).toMatchObject({
+    active: true,
+    sub: ALICE.id,
+    client_id: CONSOLE.id,
+    sid: tokens.claims()?.["sid"],
+  });
+  expect(await client.tokenIntrospection(web, tokens.refresh_token ?? "")).toMatchObject({
+    active: true,
+  });
+  const robot = await iam.configure(ROBOT);
+  for (const token of [tokens.access_token, tokens.refresh_token ?? "", "x.y.z", "nothing"]) {
+    expect(await client.tokenIntrospection(robot, token)).toEqual({ active: false });
+  }
+  await client.tokenRevocation(robot, tokens.access_token);
+  expect(await client.tokenIntrospection(web, tokens.access_token)).toMatchObject({ active: true });
+});
+
+test("a revoked access token leaves the login; a revoked refresh token ends it and its access tokens", async () => {
+  const browser = new Browser(iam.origin);
+  const tokens = await logIn(web, browser);
+  await client.tokenRevocation(web, tokens.access_token);
+  expect(await client.tokenIntrospection(web, tokens.access_token)).toEqual({ active: false });
+  const next = await client.refreshTokenGrant(web, tokens.refresh_token ?? "");
+  expect(await client.tokenIntrospection(web, next.access_token)).toMatchObject({ active: true });
+  await client.tokenRevocation(web, next.refresh_token ?? "");
+  await expect(client.refreshTokenGrant(web, next.refresh_token ?? "")).rejects.toMatchObject({
+    error: "invalid_grant",
+  });
+  expect(await client.tokenIntrospection(web, next.access_token)).toEqual({ active: false });
+  expect(await iam.events("token.revoked")).not.toEqual([]);
+});

@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createRemoteJWKSet, jwtVerify } from "jose";
+import * as client from "openid-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Browser } from "../../support/browser.ts";
+import { ALICE } from "../../support/memory-accounts.ts";
+import {
+  begin,
+  CONSOLE,
+  logIn,
+  type RunningProvider,
+  startProvider,
+  stopAll,
+} from "../../support/provider-server.ts";
+
+const told: string[] = [];
+const listener = createServer(async (request, response) => {
+  let body = "";
+  for await (const chunk of request) body += chunk;
+  told.push(new URLSearchParams(body).get("logout_token") ?? "");
+  response.end();
+});
+
+let iam: RunningProvider;
+let web: client.Configuration;
+beforeAll(async () => {
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const { port } = listener.address() as AddressInfo;
+  const backchannelLogoutUri = `http://localhost:${port}/logged-out`;
+  iam = await startProvider({ clients: [{ ...CONSOLE, backchannelLogoutUri }] });
+  web = await iam.configure(CONSOLE);
+});
+afterAll(async () => {
+  await stopAll();
+  listener.close();
+});
+
+async function expectTold(sid: unknown) {
+  const token = told.at(-1) ?? "";
+  const keys = createRemoteJWKSet(new URL(`${iam.issuer}/jwks`));
+  const { payload } = await jwtVerify(token, keys, {
+    issuer: iam.issuer,
+    audience: CONSOLE.id,
+    typ: "logout+jwt",
+  });
+  expect(payload).toMatchObject({
+    sub: ALICE.id,
+    sid,
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  });
+}
+
+test("logout asks, ends session and tokens, tells the clients, and leads back", async () => {
+  const browser = new Browser(iam.origin);
+  const tokens = await logIn(web, browser);
+  const url = client.buildEndSessionUrl(web, {
+    id_token_hint: tokens.id_token ?? "",
+    post_logout_redirect_uri: "https://app.example.com/bye",
+    state: "s-1",
+  });
+  const page = await browser.open(url.href);
+  expect(page.text).toContain("Log out?");
+  expect(page.text).not.toContain("<script");
+  const back = await browser.submit(page, { logout: "yes" });
+  expect(back.url).toBe("https://app.example.com/bye?state=s-1");
+  await expectTold(tokens.claims()?.["sid"]);
+  await expect(client.refreshTokenGrant(web, tokens.refresh_token ?? "")).rejects.toMatchObject({
+    error: "invalid_grant",
+  });
+  expect(await client.tokenIntrospection(web, tokens.access_token)).toEqual({ active: false });
+  expect(await iam.provider.sessions.list(ALICE.id)).toEqual([]);
+  const events = await iam.events("login.logged_out");
+  expect(events.at(-1)?.data).toMatchObject({ resource: `user:${ALICE.id}` });
+  const again = await browser.open((await begin(web)).url.href);
+  expect(again.text).toContain('name="password"');
+});
+
+test("who does not confirm stays logged in", async () => {
+  const browser = new Browser(iam.origin);
+  const tokens = await logIn(web, browser);
+  const url = client.buildEndSessionUrl(web, { id_token_hint: tokens.id_token ?? "" });
+  // A page of another site can only show the question.
+  await browser.open(url.href);
+  await client.refreshTokenGrant(web, tokens.refresh_token ?? "");
+});
+
+test.each([
+  ["an address that is not declared", { post_logout_redirect_uri: "https://evil.example.com/" }],
+  ["a hint that is no token", { id_token_hint: "x.y.z" }],
+  ["a client that does not exist", { client_id: "0b0d0f3f-0000-4000-8000-000000000000" }],
+])("logout with %s is refused, and leads nowhere", async (_, parameters) => {
+  const url = client.buildEndSessionUrl(web, parameters);
+  const visit = await new Browser(iam.origin).open(url.href);
+  expect([visit.status, visit.url]).toEqual([400, url.href]);
+});
+
+test("a session that is ended elsewhere ends its tokens, and the clients are told", async () => {
+  const browser = new Browser(iam.origin);
+  const tokens = await logIn(web, browser);
+  const sessions = await iam.provider.sessions.list(ALICE.id);
+  expect(sessions[0]).toMatchObject({
+    kind: "browser",
+    address: "127.0.0.1",
+    userAgent: "node",
+    clients: [{ clientId: CONSOLE.id, sid: tokens.claims()?.["sid"] }],
+  });
+  expect(await iam.provider.endSession(sessions[0]?.id ?? "", ALICE.id)).toBe(true);
+  await expectTold(tokens.claims()?.["sid"]);
+  expect(await client.tokenIntrospection(web, tokens.access_token)).toEqual({ active: false });
+  await expect(client.refreshTokenGrant(web, tokens.refresh_token ?? "")).rejects.toMatchObject({
+    error: "invalid_grant",
+  });
+  const again = await browser.open((await begin(web)).url.href);
+  expect(again.text).toContain('name="password"');
+  expect(await iam.provider.endSession(sessions[0]?.id ?? "", ALICE.id)).toBe(false);
+});
