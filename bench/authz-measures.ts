@@ -1,4 +1,5 @@
-import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../src/authz/engine/engine.ts";
+import type { CheckRequest } from "../src/authz/engine/requests.ts";
 import { type CheckLimits, userOf } from "./authz-shapes.ts";
 import type { MapPeer } from "./map-peer.ts";
 import { atLeast, atMost, median, note } from "./verdict.ts";

@@ -4,7 +4,8 @@
  * there is none.
  */
 import { createEmbeddedEngine, createMemoryStore } from "../src/authz/embedded/index.ts";
-import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../src/authz/engine/engine.ts";
+import type { CheckRequest } from "../src/authz/engine/requests.ts";
 import { createSpicedbEngine } from "../src/authz/spicedb/index.ts";
 import { parseModel } from "../src/model/index.ts";
 import type { Relationship } from "../src/model/relationship.ts";

@@ -4,8 +4,9 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { createEmbeddedEngine, createMemoryStore } from "../src/authz/embedded/index.ts";
-import type { AuthorizationEngine, CheckRequest } from "../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../src/authz/engine/engine.ts";
 import type { RelationshipStore } from "../src/authz/engine/relationship-store.ts";
+import type { CheckRequest } from "../src/authz/engine/requests.ts";
 import { parseModel } from "../src/model/index.ts";
 import type { Relationship } from "../src/model/relationship.ts";
 import { measureChecks, measureLookups } from "./authz-measures.ts";

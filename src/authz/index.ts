@@ -14,8 +14,9 @@ export {
   type EmbeddedEngineOptions,
 } from "./embedded/index.ts";
 export { AuthzError, type AuthzErrorCode } from "./engine/authz-error.ts";
+export type { AuthorizationEngine, Readiness, StoreConnections } from "./engine/engine.ts";
+export type { RelationshipStore, StoredChange } from "./engine/relationship-store.ts";
 export {
-  type AuthorizationEngine,
   type BulkCheckItem,
   type CallOptions,
   type Change,
@@ -34,14 +35,11 @@ export {
   type Page,
   type PageRequest,
   type Precondition,
-  type Readiness,
   type RelationshipUpdate,
   type Revision,
-  type StoreConnections,
   type WriteOperation,
   type WriteRequest,
-} from "./engine/engine.ts";
-export type { RelationshipStore, StoredChange } from "./engine/relationship-store.ts";
+} from "./engine/requests.ts";
 export { createSpicedbEngine } from "./open-spicedb-engine.ts";
 export type { SpicedbEngine, SpicedbEngineOptions } from "./spicedb/index.ts";
 export {

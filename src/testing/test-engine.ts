@@ -1,5 +1,6 @@
 import { createEmbeddedEngine, createMemoryStore } from "../authz/embedded/index.ts";
-import { type AuthorizationEngine, MAX_UPDATES } from "../authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../authz/engine/engine.ts";
+import { MAX_UPDATES } from "../authz/engine/requests.ts";
 import { type Model, readModel, readModelFile } from "../model/index.ts";
 import type { Relationship } from "../model/relationship.ts";
 import { readRelationship } from "../model/relationship-text.ts";

@@ -1,6 +1,7 @@
 import { createEmbeddedEngine } from "../../src/authz/embedded/index.ts";
-import type { AuthorizationEngine, RelationshipUpdate } from "../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../src/authz/engine/engine.ts";
 import type { RelationshipStore } from "../../src/authz/engine/relationship-store.ts";
+import type { RelationshipUpdate } from "../../src/authz/engine/requests.ts";
 import { parseModel } from "../../src/model/index.ts";
 import type { Relationship } from "../../src/model/relationship.ts";
 import { SCHEMA, viewer } from "./documents.ts";

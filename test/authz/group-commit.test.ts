@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createMemoryStore } from "../../src/authz/embedded/index.ts";
 import { AuthzError } from "../../src/authz/engine/authz-error.ts";
-import type { AuthorizationEngine, WriteRequest } from "../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../src/authz/engine/engine.ts";
 import type { RelationshipStore } from "../../src/authz/engine/relationship-store.ts";
+import type { WriteRequest } from "../../src/authz/engine/requests.ts";
 import type { Relationship } from "../../src/model/relationship.ts";
 import { formatRelationship } from "../../src/model/relationship-text.ts";
 import {

@@ -11,14 +11,14 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { createEmbeddedEngine } from "../../src/authz/embedded/index.ts";
 import { parseRevision } from "../../src/authz/embedded/write/revision.ts";
+import type { AuthorizationEngine } from "../../src/authz/engine/engine.ts";
 import type {
-  AuthorizationEngine,
   Change,
   CheckRequest,
   Precondition,
   Revision,
   WriteRequest,
-} from "../../src/authz/engine/engine.ts";
+} from "../../src/authz/engine/requests.ts";
 import { parseModel } from "../../src/model/index.ts";
 import type { Relationship } from "../../src/model/relationship.ts";
 import { formatRelationship } from "../../src/model/relationship-text.ts";

@@ -1,4 +1,4 @@
-import type { RelationshipUpdate } from "../../src/authz/engine/engine.ts";
+import type { RelationshipUpdate } from "../../src/authz/engine/requests.ts";
 import { deleteOf, touchOf } from "./document-engine.ts";
 import { viewer } from "./documents.ts";
 

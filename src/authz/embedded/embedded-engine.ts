@@ -1,8 +1,9 @@
 import type { Model } from "../../model/index.ts";
 import type { Relationship, RelationshipFilter } from "../../model/relationship.ts";
 import { AuthzError } from "../engine/authz-error.ts";
+import type { AuthorizationEngine, Readiness, StoreConnections } from "../engine/engine.ts";
+import type { RelationshipStore } from "../engine/relationship-store.ts";
 import {
-  type AuthorizationEngine,
   type BulkCheckItem,
   type CallOptions,
   type Change,
@@ -16,12 +17,9 @@ import {
   MAX_BULK_CHECKS,
   type Page,
   type PageRequest,
-  type Readiness,
   type Revision,
-  type StoreConnections,
   type WriteRequest,
-} from "../engine/engine.ts";
-import type { RelationshipStore } from "../engine/relationship-store.ts";
+} from "../engine/requests.ts";
 import { invalid, type RequestValidator } from "../engine/validate-request.ts";
 import { Checker } from "./check/checker.ts";
 import { Checks } from "./check/checks.ts";

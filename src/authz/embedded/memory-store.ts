@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Relationship } from "../../model/relationship.ts";
 import { formatRelationship } from "../../model/relationship-text.ts";
-import type { RelationshipUpdate } from "../engine/engine.ts";
 import type { RelationshipStore, StoredChange } from "../engine/relationship-store.ts";
+import type { RelationshipUpdate } from "../engine/requests.ts";
 
 const KEPT_CHANGES = 10_000;
 const BATCH = 10_000;

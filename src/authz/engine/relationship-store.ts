@@ -1,5 +1,6 @@
 import type { Relationship } from "../../model/relationship.ts";
-import type { RelationshipUpdate, StoreConnections } from "./engine.ts";
+import type { StoreConnections } from "./engine.ts";
+import type { RelationshipUpdate } from "./requests.ts";
 
 /** One committed write. */
 export interface StoredChange {

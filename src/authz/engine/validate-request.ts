@@ -17,7 +17,7 @@ import {
   MAX_UPDATES,
   type PageRequest,
   type WriteRequest,
-} from "./engine.ts";
+} from "./requests.ts";
 
 /**
  * Refuses requests that can never be right, by the model and the rule of ids. Every method throws

@@ -1,7 +1,7 @@
 import type { Model } from "../../model/index.ts";
 import type { RelationshipFilter } from "../../model/relationship.ts";
+import type { AuthorizationEngine } from "../engine/engine.ts";
 import type {
-  AuthorizationEngine,
   CallOptions,
   CheckAnyRequest,
   CheckRequest,
@@ -10,7 +10,7 @@ import type {
   PageRequest,
   Revision,
   WriteRequest,
-} from "../engine/engine.ts";
+} from "../engine/requests.ts";
 import { RequestValidator } from "../engine/validate-request.ts";
 import { check, checkBulk } from "./check/checks.ts";
 import { explain } from "./check/explain.ts";

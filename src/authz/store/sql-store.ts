@@ -1,7 +1,8 @@
 import type { Relationship } from "../../model/relationship.ts";
 import { AuthzError } from "../engine/authz-error.ts";
-import type { RelationshipUpdate, StoreConnections } from "../engine/engine.ts";
+import type { StoreConnections } from "../engine/engine.ts";
 import type { RelationshipStore, StoredChange } from "../engine/relationship-store.ts";
+import type { RelationshipUpdate } from "../engine/requests.ts";
 import {
   claim,
   lostError,

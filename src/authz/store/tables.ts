@@ -1,6 +1,6 @@
 import { type ColumnType, type Kysely, type Selectable, sql } from "kysely";
 import type { Relationship } from "../../model/relationship.ts";
-import type { RelationshipUpdate, WriteOperation } from "../engine/engine.ts";
+import type { RelationshipUpdate, WriteOperation } from "../engine/requests.ts";
 
 /** The tables of a store, the same in SQLite and PostgreSQL. */
 export interface Tables {

@@ -1,4 +1,4 @@
-import type { RelationshipUpdate, WriteOperation } from "../engine/engine.ts";
+import type { RelationshipUpdate, WriteOperation } from "../engine/requests.ts";
 import { encodeUpdates, type RelationshipValues, toValues } from "./tables.ts";
 
 /** The writes of one commit, as what they change together. No relationship is in it twice. */

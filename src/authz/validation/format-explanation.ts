@@ -4,7 +4,7 @@ import {
   formatRelationship,
   formatSubjectReference,
 } from "../../model/relationship-text.ts";
-import type { Explanation } from "../engine/engine.ts";
+import type { Explanation } from "../engine/requests.ts";
 
 /** The most lines of an explanation; a denial shows everything that was tried. */
 const MAX_LINES = 60;

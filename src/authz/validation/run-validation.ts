@@ -6,11 +6,8 @@ import type {
   PlacedRelationship,
   ValidationFile,
 } from "../../model/validation/validation-file.ts";
-import {
-  type AuthorizationEngine,
-  MAX_UPDATES,
-  type RelationshipUpdate,
-} from "../engine/engine.ts";
+import type { AuthorizationEngine } from "../engine/engine.ts";
+import { MAX_UPDATES, type RelationshipUpdate } from "../engine/requests.ts";
 import { compareExpectation, type Failure, type FileResult } from "./compare-expectation.ts";
 import { Expander } from "./expand.ts";
 import { formatExplanation } from "./format-explanation.ts";

@@ -1,4 +1,4 @@
-import type { CheckRequest } from "../../authz/engine/engine.ts";
+import type { CheckRequest } from "../../authz/engine/requests.ts";
 import { formatExplanation } from "../../authz/validation/format-explanation.ts";
 import { writeRelationships } from "../../authz/validation/run-validation.ts";
 import { printable } from "../../common/printable.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import type { RelationshipUpdate } from "../../authz/engine/engine.ts";
 import type { RelationshipStore } from "../../authz/engine/relationship-store.ts";
+import type { RelationshipUpdate } from "../../authz/engine/requests.ts";
 import { note, print } from "../../common/note.ts";
 import { printable } from "../../common/printable.ts";
 import { formatRelationship } from "../../model/relationship-text.ts";

@@ -1,5 +1,6 @@
 import { AuthzError } from "../../authz/engine/authz-error.ts";
-import type { AuthorizationEngine, CheckResult } from "../../authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../authz/engine/engine.ts";
+import type { CheckResult } from "../../authz/engine/requests.ts";
 import { OBJECT_IDS } from "../../model/object-id.ts";
 import type { BoundMethod } from "../binding/bound-method.ts";
 import type { Call } from "../call/call.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AuthzError } from "../../../src/authz/engine/authz-error.ts";
-import type { AuthorizationEngine, CheckRequest } from "../../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
+import type { CheckRequest } from "../../../src/authz/engine/requests.ts";
 import { failure } from "./calls.ts";
 import { request } from "./schema.ts";
 import type { Opened } from "./target.ts";

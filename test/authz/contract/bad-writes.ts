@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AuthzError } from "../../../src/authz/engine/authz-error.ts";
-import type { WriteRequest } from "../../../src/authz/engine/engine.ts";
+import type { WriteRequest } from "../../../src/authz/engine/requests.ts";
 import { failure } from "./calls.ts";
 import { updates } from "./schema.ts";
 import type { Opened } from "./target.ts";

@@ -1,9 +1,5 @@
-import type {
-  AuthorizationEngine,
-  CallOptions,
-  Page,
-  WriteOperation,
-} from "../../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
+import type { CallOptions, Page, WriteOperation } from "../../../src/authz/engine/requests.ts";
 import { request, updates } from "./schema.ts";
 
 /** Writes relationships with one operation. */

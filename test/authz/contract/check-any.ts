@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CheckAnyRequest } from "../../../src/authz/engine/engine.ts";
+import type { CheckAnyRequest } from "../../../src/authz/engine/requests.ts";
 import { subjectOf } from "../embedded/engine-of.ts";
 import { failure, touch, write } from "./calls.ts";
 import type { Opened } from "./target.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Explanation } from "../../../src/authz/engine/engine.ts";
+import type { Explanation } from "../../../src/authz/engine/requests.ts";
 import { touch } from "./calls.ts";
 import { relationship, request } from "./schema.ts";
 import type { Opened } from "./target.ts";

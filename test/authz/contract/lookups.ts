@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FoundSubject } from "../../../src/authz/engine/engine.ts";
+import type { FoundSubject } from "../../../src/authz/engine/requests.ts";
 import type { SubjectReference } from "../../../src/model/relationship.ts";
 import { allows, pages, touch } from "./calls.ts";
 import { request } from "./schema.ts";

@@ -1,4 +1,4 @@
-import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine/engine.ts";
+import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine/requests.ts";
 import { type Model, parseModel } from "../../../src/model/index.ts";
 import type { Relationship } from "../../../src/model/relationship.ts";
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AuthorizationEngine, CallOptions } from "../../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
+import type { CallOptions } from "../../../src/authz/engine/requests.ts";
 import { failure } from "./calls.ts";
 import { request, updates } from "./schema.ts";
 import type { Opened } from "./target.ts";

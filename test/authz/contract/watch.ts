@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Change, RelationshipUpdate } from "../../../src/authz/engine/engine.ts";
+import type { Change, RelationshipUpdate } from "../../../src/authz/engine/requests.ts";
 import { failure, touch, write } from "./calls.ts";
 import { updates } from "./schema.ts";
 import type { Differences, Opened } from "./target.ts";

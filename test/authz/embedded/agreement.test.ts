@@ -1,12 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embedded/index.ts";
-import type {
-  AuthorizationEngine,
-  CheckRequest,
-  Page,
-  RelationshipUpdate,
-} from "../../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
+import type { CheckRequest, Page, RelationshipUpdate } from "../../../src/authz/engine/requests.ts";
 import type { Model } from "../../../src/model/index.ts";
 import type { ObjectReference, SubjectReference } from "../../../src/model/relationship.ts";
 import { formatRelationship } from "../../../src/model/relationship-text.ts";

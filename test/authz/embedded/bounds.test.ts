@@ -1,11 +1,8 @@
 import { expect, it } from "vitest";
 import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embedded/index.ts";
-import type {
-  AuthorizationEngine,
-  CallOptions,
-  CheckRequest,
-} from "../../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
 import type { RelationshipStore } from "../../../src/authz/engine/relationship-store.ts";
+import type { CallOptions, CheckRequest } from "../../../src/authz/engine/requests.ts";
 import { parseModel } from "../../../src/model/index.ts";
 import type { Relationship } from "../../../src/model/relationship.ts";
 import { IS_THOROUGH } from "../../support/effort.ts";

@@ -1,10 +1,7 @@
 import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embedded/index.ts";
-import type {
-  AuthorizationEngine,
-  RelationshipUpdate,
-  WriteOperation,
-} from "../../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
 import type { RelationshipStore } from "../../../src/authz/engine/relationship-store.ts";
+import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine/requests.ts";
 import { parseModel } from "../../../src/model/index.ts";
 import type { ObjectIdRule } from "../../../src/model/object-id.ts";
 import type {

@@ -1,6 +1,6 @@
 import { v1 } from "@authzed/authzed-node";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Change } from "../../../src/authz/engine/engine.ts";
+import type { Change } from "../../../src/authz/engine/requests.ts";
 import { revisionOf } from "../../../src/authz/spicedb/client/tokens.ts";
 import { createSpicedbEngine, type SpicedbEngine } from "../../../src/authz/spicedb/index.ts";
 import { ListingCache } from "../../../src/authz/spicedb/lookup/lookups.ts";

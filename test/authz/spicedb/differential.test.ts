@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { createEmbeddedEngine, createMemoryStore } from "../../../src/authz/embedded/index.ts";
 import { AuthzError } from "../../../src/authz/engine/authz-error.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
 import type {
-  AuthorizationEngine,
   BulkCheckItem,
   FoundSubject,
   Page,
   Precondition,
   RelationshipUpdate,
-} from "../../../src/authz/engine/engine.ts";
+} from "../../../src/authz/engine/requests.ts";
 import type { Model } from "../../../src/model/index.ts";
 import type { Relationship } from "../../../src/model/relationship.ts";
 import { formatRelationship } from "../../../src/model/relationship-text.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Change } from "../../../src/authz/engine/engine.ts";
+import type { Change } from "../../../src/authz/engine/requests.ts";
 import { spicedbIsAbsent, startSpicedb } from "../../support/spicedb.ts";
 import { engineOf, request, SCHEMA, updates, useSpicedb } from "./fixture.ts";
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { AuthzError } from "../../../src/authz/engine/authz-error.ts";
-import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine/engine.ts";
 import type { RelationshipStore } from "../../../src/authz/engine/relationship-store.ts";
+import type { RelationshipUpdate, WriteOperation } from "../../../src/authz/engine/requests.ts";
 import {
   openPostgresStore,
   type PostgresStoreOptions,

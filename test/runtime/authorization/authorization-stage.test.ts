@@ -2,7 +2,8 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, test } from "vitest";
 import type { AccessPolicy, AccessResourcePart } from "../../../src/api/format/access-policy.ts";
 import { AuthzError, type AuthzErrorCode } from "../../../src/authz/engine/authz-error.ts";
-import type { AuthorizationEngine, CallOptions } from "../../../src/authz/engine/engine.ts";
+import type { AuthorizationEngine } from "../../../src/authz/engine/engine.ts";
+import type { CallOptions } from "../../../src/authz/engine/requests.ts";
 import {
   type AuthorizationOptions,
   createAuthorization,

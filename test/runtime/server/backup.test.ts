@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Revision } from "../../../src/authz/engine/engine.ts";
+import type { Revision } from "../../../src/authz/engine/requests.ts";
 import { onPostgres } from "../../authz/on-postgres.ts";
 import { postgresPrograms } from "../../support/postgres.ts";
 import { type RunningVault, startVault } from "../support/vault-server.ts";

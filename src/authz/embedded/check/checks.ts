@@ -1,5 +1,5 @@
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { BulkCheckItem, CheckRequest } from "../../engine/engine.ts";
+import type { BulkCheckItem, CheckRequest } from "../../engine/requests.ts";
 import type { RequestValidator } from "../../engine/validate-request.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import type { Steps } from "../graph/turns.ts";

@@ -1,6 +1,6 @@
 import type { Expression, Model } from "../../../model/index.ts";
 import type { ObjectReference, Relationship } from "../../../model/relationship.ts";
-import type { CheckRequest, Explanation } from "../../engine/engine.ts";
+import type { CheckRequest, Explanation } from "../../engine/requests.ts";
 import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import type { Checker } from "./checker.ts";

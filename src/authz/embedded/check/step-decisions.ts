@@ -2,7 +2,7 @@ import type { Expression, Model } from "../../../model/index.ts";
 import type { ObjectReference, RelationshipFilter } from "../../../model/relationship.ts";
 import { hasMember } from "../../../model/schema/dependencies.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { CheckRequest } from "../../engine/engine.ts";
+import type { CheckRequest } from "../../engine/requests.ts";
 import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import { NO_MEMBER } from "../program/program.ts";

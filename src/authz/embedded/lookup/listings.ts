@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { Page, PageRequest, Revision } from "../../engine/engine.ts";
+import type { Page, PageRequest, Revision } from "../../engine/requests.ts";
 import { pageSizeOf } from "../../engine/validate-request.ts";
 import type { Steps } from "../graph/turns.ts";
 

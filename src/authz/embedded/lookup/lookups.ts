@@ -7,7 +7,7 @@ import type {
   LookupSubjectsRequest,
   Page,
   PageRequest,
-} from "../../engine/engine.ts";
+} from "../../engine/requests.ts";
 import type { Checker } from "../check/checker.ts";
 import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";

@@ -1,5 +1,5 @@
 import { WILDCARD } from "../../../model/object-id.ts";
-import type { CheckAnyRequest } from "../../engine/engine.ts";
+import type { CheckAnyRequest } from "../../engine/requests.ts";
 import { type CheckSubject, checkSubject } from "../check/check-subject.ts";
 import type { Checker } from "../check/checker.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";

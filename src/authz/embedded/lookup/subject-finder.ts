@@ -1,5 +1,5 @@
 import { WILDCARD } from "../../../model/object-id.ts";
-import type { FoundSubject, LookupSubjectsRequest } from "../../engine/engine.ts";
+import type { FoundSubject, LookupSubjectsRequest } from "../../engine/requests.ts";
 import { type CheckSubject, UNKNOWN_RESOURCE } from "../check/check-subject.ts";
 import type { Checker } from "../check/checker.ts";
 import {

@@ -1,6 +1,6 @@
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { RelationshipUpdate } from "../../engine/engine.ts";
 import type { RelationshipStore } from "../../engine/relationship-store.ts";
+import type { RelationshipUpdate } from "../../engine/requests.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 
 /** The updates of one write. */

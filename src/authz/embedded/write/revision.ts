@@ -1,5 +1,5 @@
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { Revision } from "../../engine/engine.ts";
+import type { Revision } from "../../engine/requests.ts";
 
 const VERSION = "1";
 const KIND = "embedded";

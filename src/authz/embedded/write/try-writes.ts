@@ -1,7 +1,7 @@
 import type { Relationship } from "../../../model/relationship.ts";
 import { formatRelationship } from "../../../model/relationship-text.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { RelationshipUpdate, WriteRequest } from "../../engine/engine.ts";
+import type { RelationshipUpdate, WriteRequest } from "../../engine/requests.ts";
 import { findEdges } from "../graph/find-edges.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import { abortError } from "../graph/turns.ts";

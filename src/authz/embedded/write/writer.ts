@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuthzError } from "../../engine/authz-error.ts";
-import type { WriteRequest } from "../../engine/engine.ts";
 import type { RelationshipStore } from "../../engine/relationship-store.ts";
+import type { WriteRequest } from "../../engine/requests.ts";
 import type { RelationshipGraph } from "../graph/relationship-graph.ts";
 import { Committer } from "./committer.ts";
 import { type Outcome, type TriedWrite, tryWrites } from "./try-writes.ts";

@@ -4,7 +4,7 @@ import {
   type CheckRequest,
   type CheckResult,
   MAX_BULK_CHECKS,
-} from "../../engine/engine.ts";
+} from "../../engine/requests.ts";
 import { invalid } from "../../engine/validate-request.ts";
 import { askCheck, CHUNK } from "../client/check-calls.ts";
 import { atExactly } from "../client/freshness.ts";

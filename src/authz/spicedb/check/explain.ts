@@ -1,7 +1,12 @@
 import type { Arrow, Expression, Model } from "../../../model/index.ts";
 import type { ObjectReference, SubjectReference } from "../../../model/relationship.ts";
 import { hasMember } from "../../../model/schema/dependencies.ts";
-import type { CallOptions, CheckRequest, ExplainResult, Explanation } from "../../engine/engine.ts";
+import type {
+  CallOptions,
+  CheckRequest,
+  ExplainResult,
+  Explanation,
+} from "../../engine/requests.ts";
 import type { Session } from "../client/session.ts";
 import { zedTokenOf } from "../client/tokens.ts";
 import { check } from "./checks.ts";

@@ -1,6 +1,6 @@
 import type { v1 } from "@authzed/authzed-node";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { BulkCheckItem, CheckRequest } from "../../engine/engine.ts";
+import type { BulkCheckItem, CheckRequest } from "../../engine/requests.ts";
 import type { Connection } from "./connection.ts";
 import { isAllowed, toCheckItem } from "./messages.ts";
 

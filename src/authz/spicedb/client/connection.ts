@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { v1 } from "@authzed/authzed-node";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { CallOptions } from "../../engine/engine.ts";
+import type { CallOptions } from "../../engine/requests.ts";
 import {
   type ConnectionOptions,
   callClient,

@@ -1,5 +1,5 @@
 import type { v1 } from "@authzed/authzed-node";
-import type { Revision } from "../../engine/engine.ts";
+import type { Revision } from "../../engine/requests.ts";
 import { abortError } from "./map-error.ts";
 import { zedTokenOf } from "./tokens.ts";
 

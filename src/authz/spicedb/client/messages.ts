@@ -11,7 +11,7 @@ import type {
   Precondition,
   RelationshipUpdate,
   WriteOperation,
-} from "../../engine/engine.ts";
+} from "../../engine/requests.ts";
 import { decodeSpicedbId, encodeSpicedbId } from "./spicedb-id.ts";
 
 /** An object in SpiceDB's message, its id encoded. */

@@ -1,7 +1,7 @@
 import type { v1 } from "@authzed/authzed-node";
 import type { Model } from "../../../model/index.ts";
 import type { Relationship } from "../../../model/relationship.ts";
-import type { CallOptions } from "../../engine/engine.ts";
+import type { CallOptions } from "../../engine/requests.ts";
 import type { RequestValidator } from "../../engine/validate-request.ts";
 import type { Connection } from "./connection.ts";
 import type { Freshness } from "./freshness.ts";

@@ -1,6 +1,6 @@
 import type { v1 } from "@authzed/authzed-node";
 import type { RelationshipFilter } from "../../../model/relationship.ts";
-import { MAX_PAGE_SIZE } from "../../engine/engine.ts";
+import { MAX_PAGE_SIZE } from "../../engine/requests.ts";
 import { toFilter } from "./messages.ts";
 import type { Session } from "./session.ts";
 

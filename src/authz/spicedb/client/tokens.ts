@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { Revision } from "../../engine/engine.ts";
+import type { Revision } from "../../engine/requests.ts";
 
 const PREFIX = "1:spicedb:";
 

@@ -1,6 +1,6 @@
 import type { v1 } from "@authzed/authzed-node";
 import { authzed } from "../../../common/drivers/authzed.ts";
-import type { CallOptions, CheckAnyRequest, CheckResult } from "../../engine/engine.ts";
+import type { CallOptions, CheckAnyRequest, CheckResult } from "../../engine/requests.ts";
 import { toSubject } from "../client/messages.ts";
 import { readFresh, type Session } from "../client/session.ts";
 import { decodeSpicedbId } from "../client/spicedb-id.ts";

@@ -6,7 +6,7 @@ import type {
   LookupResourcesRequest,
   LookupSubjectsRequest,
   Page,
-} from "../../engine/engine.ts";
+} from "../../engine/requests.ts";
 import { pageSizeOf } from "../../engine/validate-request.ts";
 import { atExactly } from "../client/freshness.ts";
 import { toObject, toSubject } from "../client/messages.ts";

@@ -6,7 +6,7 @@ import {
   MAX_PAGE_SIZE,
   type Page,
   type PageRequest,
-} from "../../engine/engine.ts";
+} from "../../engine/requests.ts";
 import { invalid, pageSizeOf } from "../../engine/validate-request.ts";
 import { atExactly } from "../client/freshness.ts";
 import { fromRelationship, toFilter } from "../client/messages.ts";

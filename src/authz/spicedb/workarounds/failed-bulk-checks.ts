@@ -1,6 +1,6 @@
 import type { v1 } from "@authzed/authzed-node";
 import { AuthzError, type AuthzErrorCode } from "../../engine/authz-error.ts";
-import type { BulkCheckItem, CheckRequest } from "../../engine/engine.ts";
+import type { BulkCheckItem, CheckRequest } from "../../engine/requests.ts";
 import { askCheck, askChecks } from "../client/check-calls.ts";
 import type { Connection } from "../client/connection.ts";
 import { atExactly } from "../client/freshness.ts";

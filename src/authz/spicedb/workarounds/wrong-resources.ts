@@ -2,7 +2,7 @@ import type { v1 } from "@authzed/authzed-node";
 import type { Model } from "../../../model/index.ts";
 import { memberSteps, reachableMembers } from "../../../model/schema/dependencies.ts";
 import { type Expression, type ExpressionLeaf, visitLeaves } from "../../../model/schema/model.ts";
-import type { CheckAnyRequest, CheckRequest } from "../../engine/engine.ts";
+import type { CheckAnyRequest, CheckRequest } from "../../engine/requests.ts";
 import { CHUNK } from "../client/check-calls.ts";
 import { atExactly } from "../client/freshness.ts";
 import type { Session } from "../client/session.ts";

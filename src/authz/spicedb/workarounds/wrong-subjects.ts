@@ -5,7 +5,7 @@ import { WILDCARD } from "../../../model/object-id.ts";
 import { hasMember, memberSteps } from "../../../model/schema/dependencies.ts";
 import { visitLeaves } from "../../../model/schema/model.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { FoundSubject, LookupSubjectsRequest } from "../../engine/engine.ts";
+import type { FoundSubject, LookupSubjectsRequest } from "../../engine/requests.ts";
 import { CHUNK } from "../client/check-calls.ts";
 import type { Session } from "../client/session.ts";
 import { decide } from "./failed-bulk-checks.ts";

@@ -10,7 +10,7 @@ import {
   reachableMembers,
 } from "../../../model/schema/dependencies.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { RelationshipUpdate } from "../../engine/engine.ts";
+import type { RelationshipUpdate } from "../../engine/requests.ts";
 
 /** The stored subjects of a step's relation on an object. */
 export type ReadSubjects = (

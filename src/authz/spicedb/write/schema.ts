@@ -1,7 +1,8 @@
 import type { v1 } from "@authzed/authzed-node";
 import { findGaps, formatGaps, type Model, parseModel } from "../../../model/index.ts";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { CallOptions, Readiness } from "../../engine/engine.ts";
+import type { Readiness } from "../../engine/engine.ts";
+import type { CallOptions } from "../../engine/requests.ts";
 import type { Connection } from "../client/connection.ts";
 import type { Session } from "../client/session.ts";
 import { refuseSubtractedParentheses } from "../workarounds/subtracted-parentheses.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { v1 } from "@authzed/authzed-node";
 import { AuthzError } from "../../engine/authz-error.ts";
-import type { CallOptions, Change, Revision } from "../../engine/engine.ts";
+import type { CallOptions, Change, Revision } from "../../engine/requests.ts";
 import { fromUpdate } from "../client/messages.ts";
 import { isOwn, newestOf, type Session } from "../client/session.ts";
 import { revisionOf, zedTokenOf } from "../client/tokens.ts";

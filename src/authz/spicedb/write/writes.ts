@@ -7,7 +7,7 @@ import type {
   RelationshipUpdate,
   Revision,
   WriteRequest,
-} from "../../engine/engine.ts";
+} from "../../engine/requests.ts";
 import { atExactly } from "../client/freshness.ts";
 import { fromRelationship, toPrecondition, toUpdate } from "../client/messages.ts";
 import { newestOf, type Session } from "../client/session.ts";

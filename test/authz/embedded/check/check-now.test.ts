@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createEmbeddedEngine, createMemoryStore } from "../../../../src/authz/embedded/index.ts";
-import type { CheckRequest } from "../../../../src/authz/engine/engine.ts";
+import type { CheckRequest } from "../../../../src/authz/engine/requests.ts";
 import { parseModel } from "../../../../src/model/index.ts";
 
 const { model } = parseModel(

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createEmbeddedEngine, createMemoryStore } from "../../../../src/authz/embedded/index.ts";
-import type { Explanation } from "../../../../src/authz/engine/engine.ts";
+import type { Explanation } from "../../../../src/authz/engine/requests.ts";
 import { formatRelationship } from "../../../../src/model/relationship-text.ts";
 import { engineOf, relationshipOf } from "../engine-of.ts";
 import { possibleRelationships, randomModel } from "../random-schema.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Steps } from "../../../../src/authz/embedded/graph/turns.ts";
 import { Listings } from "../../../../src/authz/embedded/lookup/listings.ts";
-import type { Page } from "../../../../src/authz/engine/engine.ts";
+import type { Page } from "../../../../src/authz/engine/requests.ts";
 
 /** Lists numbers, and counts how often each listing was evaluated. */
 class Numbers {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryStore } from "../../../../src/authz/embedded/index.ts";
 import { AuthzError } from "../../../../src/authz/engine/authz-error.ts";
-import type { WriteRequest } from "../../../../src/authz/engine/engine.ts";
+import type { WriteRequest } from "../../../../src/authz/engine/requests.ts";
 import { allows, engineOf, relationshipOf, updateOf, writeAll } from "../engine-of.ts";
 
 const SCHEMA = `definition user {}
