@@ -1,9 +1,6 @@
 import { compareText } from "../../diagnostics/diagnostic.ts";
-import {
-  DescriptorError,
-  type FileOutline,
-  type MethodOutline,
-} from "../descriptors/file-outline.ts";
+import { DescriptorError, type FileOutline } from "../descriptors/file-outline.ts";
+import type { MethodOutline } from "../descriptors/method-outline.ts";
 import { readDefinedTypes, scopeOf, syntaxOf } from "./annotation/definition.ts";
 
 const ANNOTATION_PACKAGE = "svc.access.v1";

@@ -3,12 +3,11 @@ import {
   DescriptorError,
   type DescriptorFile,
   type FileOutline,
-  type MethodOutline,
   readFileOutline,
-  type ServiceOutline,
 } from "../../api/descriptors/file-outline.ts";
 import { Locator } from "../../api/descriptors/locator.ts";
 import { MessageIndex } from "../../api/descriptors/message-index.ts";
+import type { MethodOutline, ServiceOutline } from "../../api/descriptors/method-outline.ts";
 import type { DescriptorPosition } from "../../api/position.ts";
 import { unknownFields } from "../../api/read/annotation/unknown-fields.ts";
 import {
