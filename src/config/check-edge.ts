@@ -1,4 +1,6 @@
-import type { EdgeConfig, FrontendConfig, IdentityConfig, PlatformConfig } from "./config.ts";
+import type { PlatformConfig } from "./config.ts";
+import type { EdgeConfig, IdentityConfig } from "./edge-config.ts";
+import type { FrontendConfig } from "./frontend-config.ts";
 
 /** An error in a configuration that conforms to the schema. */
 export interface ConfigProblem {

@@ -1,5 +1,5 @@
 import { servesHost } from "../../config/check-edge.ts";
-import type { EdgeConfig, IdentityConfig } from "../../config/config.ts";
+import type { EdgeConfig, IdentityConfig } from "../../config/edge-config.ts";
 import { originsOf } from "../../config/frontend-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import type { Access, FrontendPlan, LimitPlan, PathMatch, RouteEntry, RouteMatch } from "./plan.ts";

@@ -1,6 +1,7 @@
 import type { Api } from "../../api/api.ts";
 import { checkEdge } from "../../config/check-edge.ts";
-import type { EdgeConfig, PlatformConfig } from "../../config/config.ts";
+import type { PlatformConfig } from "../../config/config.ts";
+import type { EdgeConfig } from "../../config/edge-config.ts";
 import { compareText } from "../../diagnostics/diagnostic.ts";
 import { EmitError } from "../output-file.ts";
 import type { GatewayPlan, HostPlan, LeftOut, ListenerPlan } from "./plan.ts";

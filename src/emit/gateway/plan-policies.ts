@@ -1,7 +1,8 @@
 import { CLAIM_MAPPINGS, type ClaimMapping } from "../../api/identity-headers.ts";
 import { SUBJECT_TYPE_HEADER, subjectTypeClaim } from "../../api/subject-type.ts";
-import type { EdgeConfig, FrontendConfig, IdentityConfig } from "../../config/config.ts";
 import { durationMs, formatDuration } from "../../config/config-values.ts";
+import type { EdgeConfig, IdentityConfig } from "../../config/edge-config.ts";
+import type { FrontendConfig } from "../../config/frontend-config.ts";
 import { type SessionConfig, sessionOf } from "../../config/frontend-config.ts";
 
 /** The SecurityPolicy that checks the token of callers, and logs in those without one. */
